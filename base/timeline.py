@@ -76,13 +76,13 @@ class Timeline:
         self._kept: list[tuple[int, int]] = []
 
     def slice(
-        self, group: str, track: str, name: str, begin_ns: float, end_ns: float, **told: object
+        self, group: str, track: str, name: str, begin_ns: float, end_ns: float, **facts: object
     ) -> None:
         """Something named `name` that lasts from `begin_ns` to `end_ns`, with what is `told` of it.
 
         Slices of a track must lie within each other or apart.
         """
-        self._add_slice(self._place(group, track), name, round(begin_ns), round(end_ns), told)
+        self._add_slice(self._place(group, track), name, round(begin_ns), round(end_ns), facts)
 
     def slices(
         self,
@@ -176,8 +176,8 @@ class Timeline:
 
     def _draw(self, row: _Row, fold: _Fold) -> None:
         for at in np.flatnonzero(fold.alone).tolist():
-            name, told = row.tell(int(row.number[at]))
-            self._add_slice(row.place, name, int(row.begin[at]), int(row.end[at]), told)
+            name, facts = row.tell(int(row.number[at]))
+            self._add_slice(row.place, name, int(row.begin[at]), int(row.end[at]), facts)
         inside = ~fold.alone
         begin, end, group = row.begin[inside], row.end[inside], fold.group[inside]
         firsts = np.flatnonzero(np.diff(group, prepend=-1))
@@ -189,13 +189,13 @@ class Timeline:
         covered = np.add.reduceat(_covered(begin, end), firsts)
         every = (column.tolist() for column in (*columns, longest, covered))
         for first, last, count, most_ns, total_ns in zip(*every, strict=True):
-            told = {"folded": count, "longest_ns": most_ns, "total_ns": total_ns}
-            self._add_slice(row.place, f"{count:,} × {row.label}", first, last, told)
+            facts = {"folded": count, "longest_ns": most_ns, "total_ns": total_ns}
+            self._add_slice(row.place, f"{count:,} × {row.label}", first, last, facts)
 
     def _add_slice(
-        self, place: dict[str, int], name: str, begin: int, end: int, told: Mapping[str, object]
+        self, place: dict[str, int], name: str, begin: int, end: int, facts: Mapping[str, object]
     ) -> None:
-        event = {"ph": "X", "name": name, "dur": _us(end - begin), **place, "args": told}
+        event = {"ph": "X", "name": name, "dur": _us(end - begin), **place, "args": facts}
         self._events.append((begin, begin - end, event))
 
     def _place(self, group: str, track: str) -> dict[str, int]:

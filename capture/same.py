@@ -48,8 +48,8 @@ def first_difference(real: Path, direct: Path) -> str | None:
             return f"{name} is {missing}."
         if (real / name).read_bytes() != (direct / name).read_bytes():
             return f"{name} differs from that by sigrok-cli: {_place(real / name, direct / name)}."
-    told = [_told(folder / names.MANIFEST) for folder in (real, direct)]
-    place = _first(*told)
+    manifests = [_told(folder / names.MANIFEST) for folder in (real, direct)]
+    place = _first(*manifests)
     return None if place is None else f"{names.MANIFEST} differs from that by sigrok-cli: {place}."
 
 
@@ -83,8 +83,8 @@ def _first(real: Any, direct: Any) -> str | None:
     """`row 3 word 5, not 4`; None where both are equal."""
     if isinstance(real, dict) and isinstance(direct, dict):
         for key in dict.fromkeys((*real, *direct)):
-            if (found := _first(real.get(key), direct.get(key))) is not None:
-                return f"{key} {found}"
+            if (difference := _first(real.get(key), direct.get(key))) is not None:
+                return f"{key} {difference}"
         return None
     if isinstance(real, list) and isinstance(direct, list):
         return _first(dict(enumerate(real)), dict(enumerate(direct)))

@@ -160,21 +160,21 @@ class OfWindows:
 
     def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
         """Writes the copies for PulseView, and run.json."""
-        kept = seen.kept
-        assert kept is not None
-        _check_channels(kept.channels, self.asked)
-        told = [*notes()]
-        for window in kept.windows:
+        windows = seen.kept
+        assert windows is not None
+        _check_channels(windows.channels, self.asked)
+        remarks = [*notes()]
+        for window in windows.windows:
             name = f"{names.WINDOWS}/{window.place.name}.sr"
             if not (folder.path / name).exists():
-                told += store_session(folder, window.edges, name)
+                remarks += store_session(folder, window.edges, name)
         return _concluded(
-            folder, summarise_kept(SeenKept(seen.report, self.asked.pins, kept), self.asked, told)
+            folder, summarise_kept(SeenKept(seen.report, self.asked.pins, windows), self.asked, remarks)
         )
 
 
-def _check_channels(channels: tuple[str, ...], asked: Asked) -> None:
-    if not set(channels) <= set(asked.pins):
+def _check_channels(channels: tuple[str, ...], request: Asked) -> None:
+    if not set(channels) <= set(request.pins):
         raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
 
 

@@ -54,12 +54,12 @@ def _ramps(series: Sequence[Series]) -> dict[str, Line]:
     Both axes go from 0 to 100, common to all: depths from the left, sections from the top.
     """
     tables = {member.run.id: member.run.worst_by_depth for member in series}
-    known = {run: table for run, table in tables.items() if len(table) > 1}
-    if not known:
+    ramps = {run: table for run, table in tables.items() if len(table) > 1}
+    if not ramps:
         return {}
-    every = pl.concat(known.values())
+    every = pl.concat(ramps.values())
     deepest, longest = every["depth"].max(), every["wire_critical_ns"].max()
-    return {run: _line(table, float(deepest), float(longest)) for run, table in known.items()}  # type: ignore[arg-type]
+    return {run: _line(table, float(deepest), float(longest)) for run, table in ramps.items()}  # type: ignore[arg-type]
 
 
 def _line(table: pl.DataFrame, deepest: float, longest: float) -> Line:
@@ -83,9 +83,9 @@ class _Axis:
     """A logarithmic axis from a little below the least value to a little above the greatest."""
 
     def __init__(self, values_ns: Iterable[float]) -> None:
-        known = [value for value in values_ns if value > 0] or [1.0]
-        self._low = math.log10(min(known) / _ROOM)
-        self._high = math.log10(max(known) * _ROOM)
+        positive = [value for value in values_ns if value > 0] or [1.0]
+        self._low = math.log10(min(positive) / _ROOM)
+        self._high = math.log10(max(positive) * _ROOM)
 
     def percent(self, value_ns: float) -> float:
         """Where a value stands, from 0 to 100; values of 0 and below stand at 0."""
@@ -110,13 +110,13 @@ def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
 def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
     series = waiter.one
     key = worst_key(series.run, SECTION if waiter.wait.by == "section" else lane.quantity)
-    told = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]
-    told.append(f"median {microseconds(waiter.median_ns)}")
+    cells = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]
+    cells.append(f"median {microseconds(waiter.median_ns)}")
     if waiter.bound_ns is not None:
         grows = ", which grows with the heap" if waiter.grows else ""
-        told.append(f"bound {microseconds(waiter.bound_ns)}{grows}")
+        cells.append(f"bound {microseconds(waiter.bound_ns)}{grows}")
         if waiter.possible_ns > waiter.bound_ns:
-            told.append("which leaves out what passes it: interrupts within the section, or a call")
+            cells.append("which leaves out what passes it: interrupts within the section, or a call")
     return DotRow(
         name=waiter.name,
         run_id=series.run.id,
@@ -128,7 +128,7 @@ def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> Dot
         text=waiter.wait.at_least + short(waiter.possible_ns, "ns"),
         value=waiter.possible_ns,
         sample=None if key is None else Sample(series.run.id, key),
-        why="; ".join(told),
+        why="; ".join(cells),
         ramp=ramps.get(series.run.id, ()),
         whole=waiter.wait.at_least + whole(waiter.possible_ns, "ns"),
     )

@@ -35,11 +35,11 @@ def _undecided(manifest: Manifest) -> int:
 
 
 def _agreement(manifests: Sequence[Manifest]) -> list[str]:
-    told = [manifest.agreement.wire_minus_dwt_cycles_max_abs for manifest in manifests]
-    known = [value for value in told if value is not None]
-    if not known:
+    differences = [manifest.agreement.wire_minus_dwt_cycles_max_abs for manifest in manifests]
+    measured = [value for value in differences if value is not None]
+    if not measured:
         return []
-    furthest = max(known)
+    furthest = max(measured)
     noun = "cycle" if f"{furthest:.2g}" == "1" else "cycles"
     counters = " and ".join(dict.fromkeys(map(counter_of, manifests)))
     return [f"wire = {counters} to {0 if furthest < 0.005 else float(f'{furthest:.2g}'):g} {noun}"]
@@ -48,8 +48,8 @@ def _agreement(manifests: Sequence[Manifest]) -> list[str]:
 def _budget(series: Sequence[Series]) -> list[str]:
     """The error budget of a wait, the widest."""
     budgets = [member.run.certainty.budgets.get(LATENCY.key) for member in series]
-    known = [value for value in budgets if value is not None]
-    return [f"±{microseconds(max(known))}"] if known else []
+    measured = [value for value in budgets if value is not None]
+    return [f"±{microseconds(max(measured))}"] if measured else []
 
 
 def _counted(manifests: Sequence[Manifest]) -> list[str]:

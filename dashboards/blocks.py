@@ -109,13 +109,13 @@ class Grid:
         """
         rows = [(group.exported or group.words, line) for group in self.groups for line in group.lines]
         grouped = any(group.words for group in self.groups)
-        told = {"group": [words for words, _ in rows]} if grouped else {}
+        columns = {"group": [words for words, _ in rows]} if grouped else {}
         named = {self.names: [line.name for _, line in rows]}
         values = {
             column.key: [line.cells[number].value for _, line in rows]
             for number, column in enumerate(self.columns)
         }
-        return pl.DataFrame({**told, **named, **values}, strict=False)
+        return pl.DataFrame({**columns, **named, **values}, strict=False)
 
 
 FEW_ROWS = 12

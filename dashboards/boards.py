@@ -22,11 +22,11 @@ def html(found: Across) -> str:
     """The whole page. Equal runs give equal text."""
     boards = [line.title for line in found.boards]
     first = f"One allocator on {len(boards)} boards: {', '.join(boards)}."
-    told = [headline(group) for group in found.groups]
+    sentences = [headline(group) for group in found.groups]
     remarks = [group.remark for group in found.groups if group.remark]
     grids = [TextGrid(rows.title, rows.headings, rows.lines) for rows in every(found)]
     return sheet(
-        "boards.html", first, [*told, *remarks, MEANING, *found.left_out], charts(found.groups), grids
+        "boards.html", first, [*sentences, *remarks, MEANING, *found.left_out], charts(found.groups), grids
     )
 
 

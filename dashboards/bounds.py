@@ -101,14 +101,14 @@ def _bars(name: str, cycles: Sequence[int], labels: Sequence[str], colour: str) 
 
 def _labels(ones: Iterable[Bounded]) -> list[str]:
     """Who holds interrupts off. One for each, none twice: a figure has one row a label."""
-    told: list[str] = []
+    labels: list[str] = []
     for section in ones:
         words = str(section.caller or section.begin)
         words = f"{'~ ' * bool(section.presumed)}{words}"
         words = words if len(words) <= _MOST_LETTERS else f"{words[: _MOST_LETTERS - 1]}…"
-        known = sum(label.rstrip(_NO_WIDTH) == words for label in told)
-        told.append(f"{words}{_NO_WIDTH * known}")
-    return [escape(words, quote=False) for words in told]
+        repeats = sum(label.rstrip(_NO_WIDTH) == words for label in labels)
+        labels.append(f"{words}{_NO_WIDTH * repeats}")
+    return [escape(words, quote=False) for words in labels]
 
 
 def _sections(shown: Sequence[Bounded]) -> Figure:
@@ -116,7 +116,7 @@ def _sections(shown: Sequence[Bounded]) -> Figure:
     longest, the axis is of powers of ten.
     """
     labels = _labels(shown)
-    rows = [(label, one) for label, one in zip(labels, shown, strict=True) if one.seen]
+    rows = [(label, section) for label, section in zip(labels, shown, strict=True) if section.seen]
     between: list[tuple[int | None, str]] = []
     for label, section in rows:
         between += [(section.seen, label), (section.cycles, label), (None, label)]
@@ -129,10 +129,10 @@ def _sections(shown: Sequence[Bounded]) -> Figure:
             line={"color": "var(--off)", "width": 3},
             hoverinfo="skip",
         ),
-        _points("seen", [(label, one.seen or 0) for label, one in rows], rows, SHADES[0], "circle"),
+        _points("seen", [(label, section.seen or 0) for label, section in rows], rows, SHADES[0], "circle"),
         _points(
             "bound",
-            [(label, one.cycles or 0) for label, one in zip(labels, shown, strict=True)],
+            [(label, section.cycles or 0) for label, section in zip(labels, shown, strict=True)],
             list(zip(labels, shown, strict=True)),
             INK,
             "line-ns-open",
@@ -140,7 +140,7 @@ def _sections(shown: Sequence[Bounded]) -> Figure:
     )
     style(figure, _AROUND_PX + _ROW_PX * len(shown))
     figure.update_layout(margin={"t": 44}, showlegend=True)
-    all_cycles = [cycles for one in shown for cycles in (one.seen, one.cycles) if cycles]
+    all_cycles = [cycles for section in shown for cycles in (section.seen, section.cycles) if cycles]
     if max(all_cycles) > _WIDE * min(all_cycles):
         figure.update_xaxes(title_text="cycles", type="log", dtick=1)
     else:

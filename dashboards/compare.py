@@ -83,15 +83,15 @@ class Parts:
 def parts(comparison: Comparison) -> Parts:
     """The content of the page."""
     only = comparison.compared[0] if len(comparison.compared) == 1 else None
-    told = [*_told(only), *left_out(comparison)] if only else left_out(comparison)
+    sentences = [*_told(only), *left_out(comparison)] if only else left_out(comparison)
     grids = [_grid(table) for table in _tables(comparison) if table.lines]
-    return Parts(overall(comparison), told, charts(only) if only else [], grids)
+    return Parts(overall(comparison), sentences, charts(only) if only else [], grids)
 
 
 def html(comparison: Comparison) -> str:
     """The whole page. Equal comparisons give equal text."""
-    told = parts(comparison)
-    return sheet("compare.html", told.headline, told.remarks, told.charts, told.grids)
+    content = parts(comparison)
+    return sheet("compare.html", content.headline, content.remarks, content.charts, content.grids)
 
 
 def _told(compared: Compared) -> Iterator[str]:
@@ -109,11 +109,11 @@ def _tables(comparison: Comparison) -> Iterator[Rows]:
         yield from _of_pair(comparison.compared[0])
         return
     yield rows.of_pairs(comparison.compared)
-    for one in comparison.compared:
-        if one.status == "worse":
-            manifest = one.b.manifest
-            yield rows.of_worst_cases(one.worst).titled(f"{manifest.scenario}, {configuration(manifest)}")
-            yield rows.of_settings(one.settings)
+    for pair in comparison.compared:
+        if pair.status == "worse":
+            manifest = pair.b.manifest
+            yield rows.of_worst_cases(pair.worst).titled(f"{manifest.scenario}, {configuration(manifest)}")
+            yield rows.of_settings(pair.settings)
 
 
 def _of_pair(compared: Compared) -> Iterator[Rows]:

@@ -30,12 +30,12 @@ def as_text(folder: Path, word: str) -> str:
     if not run.manifest.complete:
         raise RunError(f"{run.id} is {run.manifest.verdict}; an estimate needs a run that is complete.")
     values = samples(run, chosen)[chosen.column].to_numpy()
-    found = estimate(values, ramp=run.manifest.ramp)
+    levels = estimate(values, ramp=run.manifest.ramp)
     sign = run.summary(chosen).at_least
     greatest = sign + short(values.max(), chosen.unit) if len(values) else "none"
     unit = unit_read(chosen.unit)
     head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {unit}".rstrip()
-    return "\n".join([head, *_words(found, chosen.unit)])
+    return "\n".join([head, *_words(levels, chosen.unit)])
 
 
 def _chosen(word: str) -> Quantity:

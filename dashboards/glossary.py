@@ -49,7 +49,10 @@ def parse(page: str) -> dict[str, Word]:
         if len(row) != _CELLS or row[0] == _HEAD:
             continue
         word, others, where, means = row
-        for spelling in (word, *(one.strip() for one in others.split(",") if one.strip())):
+        for spelling in (
+            word,
+            *(other_spelling.strip() for other_spelling in others.split(",") if other_spelling.strip()),
+        ):
             words[spelling.lower()] = Word(spelling, means or above.get(word, ""), where == "tables")
     return words
 
@@ -79,14 +82,14 @@ def marked(text: str, *, prose: bool = False) -> list[Piece]:
 
     Capitals are told apart where the glossary has them: ART is no art.
     """
-    pattern, told, at = _pattern(), set(), 0
+    pattern, met, at = _pattern(), set(), 0
     pieces: list[Piece] = []
     for match in pattern.finditer(text) if pattern else ():
         word = glossary()[match[0].lower()]
         capital = word.spelling.isupper() and match[0] != word.spelling
-        if word.means in told or capital or (prose and word.everyday):
+        if word.means in met or capital or (prose and word.everyday):
             continue
-        told.add(word.means)
+        met.add(word.means)
         pieces += [Piece(text[at : match.start()])] if match.start() > at else []
         pieces.append(Piece(match[0], word.means))
         at = match.end()

@@ -37,9 +37,9 @@ def picture(growing: Growing) -> list[str]:
     first, last = _window(rows)
     width = microseconds((last - first) * rows.sample_ns)
     begin_s = (base + first) / rows.samplerate_hz
-    told = [f"{_captured(growing)}; the last edges, {width} from {begin_s:.6f} s on", ""]
-    told += [f"{name:<6}{wave(rows, name, first, last)}" for name in rows.channels]
-    return [*told, "", *tails(_figures(growing))]
+    lines = [f"{_captured(growing)}; the last edges, {width} from {begin_s:.6f} s on", ""]
+    lines += [f"{name:<6}{wave(rows, name, first, last)}" for name in rows.channels]
+    return [*lines, "", *tails(_figures(growing))]
 
 
 def tails(figures: Mapping[str, Summary]) -> list[str]:
@@ -47,9 +47,9 @@ def tails(figures: Mapping[str, Summary]) -> list[str]:
     cells = [("µs", "n", *_SHOWN.values())]
     for name, summary in figures.items():
         values = [getattr(summary, key) for key in _SHOWN]
-        told = ["-" if value is None else digits(value) for value in values]
-        told[-1] = summary.at_least + told[-1]
-        cells.append((name, f"{summary.n:,}", *told))
+        texts = ["-" if value is None else digits(value) for value in values]
+        texts[-1] = summary.at_least + texts[-1]
+        cells.append((name, f"{summary.n:,}", *texts))
     return [f"{name:<14}" + "".join(f"{cell:>12}" for cell in row) for name, *row in cells]
 
 

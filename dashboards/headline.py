@@ -117,9 +117,9 @@ def facts(series: Sequence[Series], lanes: Sequence[Lane]) -> tuple[str, ...]:
     `found` are the lanes of `series`.
     """
     several = [lane for lane in lanes if len(lane.waiters) > 1]
-    told = [sentence for lane in several for sentence in _of_lane(lane)]
+    sentences = [sentence for lane in several for sentence in _of_lane(lane)]
     instruments = (_without_control(series), _another_counter(series))
-    return tuple(sentence for sentence in (_growth(several), *told, *instruments) if sentence)
+    return tuple(sentence for sentence in (_growth(several), *sentences, *instruments) if sentence)
 
 
 def _of_lane(lane: Lane) -> Iterator[str]:
@@ -160,9 +160,10 @@ def _growth(lanes: Sequence[Lane]) -> str:
     if not grown:
         return ""
     rising = sorted(
-        (told for told in grown if grows(told[0].one.run) and told[2] > told[1]), key=lambda told: -told[2]
+        (growth for growth in grown if grows(growth[0].one.run) and growth[2] > growth[1]),
+        key=lambda growth: -growth[2],
     )
-    flat = [told[0].name for told in grown if told not in rising]
+    flat = [growth[0].name for growth in grown if growth not in rising]
     if not rising:
         return f"Fragmented against fresh: none of {len(grown)} searches grew by half."
     one, first, last = rising[0]
@@ -224,23 +225,23 @@ _HELD_AGAINST = (
 def _worse(slower: Waiter, lane: Lane) -> str:
     """Where an allocator is slower than another of its lane, and why: by its instructions."""
     others = [waiter for waiter in lane.waiters if waiter is not slower]
-    told = []
+    sentences = []
     for quantity, instructions, statistic, words in _HELD_AGAINST:
-        known = [(value, other) for other in others if (value := _value(other, quantity, statistic))]
+        differences = [(value, other) for other in others if (value := _value(other, quantity, statistic))]
         ours = _value(slower, quantity, statistic)
-        if ours is None or not known:
+        if ours is None or not differences:
             continue
-        theirs, other = min(known, key=lambda pair: pair[0])
+        theirs, other = min(differences, key=lambda pair: pair[0])
         if ours >= _SLOWER * theirs:
             counts = [_value(waiter, instructions, statistic) for waiter in (slower, other)]
             why = _why(*counts)
-            told.append(f"{words} is {microseconds(ours)}, {other.name}'s {microseconds(theirs)}{why}")
-    return f"Where {slower.name} is worse: {'; '.join(told)}." if told else ""
+            sentences.append(f"{words} is {microseconds(ours)}, {other.name}'s {microseconds(theirs)}{why}")
+    return f"Where {slower.name} is worse: {'; '.join(sentences)}." if sentences else ""
 
 
 def _value(waiter: Waiter, quantity: Quantity, statistic: str) -> float | None:
-    found: float | None = getattr(waiter.one.run.summary(quantity), statistic)
-    return found
+    figure: float | None = getattr(waiter.one.run.summary(quantity), statistic)
+    return figure
 
 
 def _why(ours: float | None, theirs: float | None) -> str:
@@ -254,9 +255,11 @@ def _without_control(series: Sequence[Series]) -> str:
     """A sentence if a lock holds off the control interrupt too, or if the board has none."""
     without = sum(not could_have_control(member) for member in series)
     masked = sum(has_control(member) and not spares_control(member) for member in series)
-    told = [f"{masked} of {len(series)} mask the control interrupt too."] if masked else []
-    told += [f"{without} of {len(series)} had no control interrupt: their board has none."] if without else []
-    return " ".join(told)
+    sentences = [f"{masked} of {len(series)} mask the control interrupt too."] if masked else []
+    sentences += (
+        [f"{without} of {len(series)} had no control interrupt: their board has none."] if without else []
+    )
+    return " ".join(sentences)
 
 
 def _another_counter(series: Sequence[Series]) -> str:

@@ -37,8 +37,8 @@ def _charts(report: MaskReport) -> Iterator[Chart]:
     if ended.is_empty():
         return
     by_kind = [(kind, ended.filter(kind=kind)) for kind in KINDS]
-    told = [(kind, rows) for kind, rows in by_kind if rows.height]
-    counted = f"n = {', '.join(f'{rows.height:,} {kind}' for kind, rows in told)}"
+    tables = [(kind, rows) for kind, rows in by_kind if rows.height]
+    counted = f"n = {', '.join(f'{rows.height:,} {kind}' for kind, rows in tables)}"
     provenance = f"{counted} · {report.program.elf.name}, {report.cycles:,} cycles, virtual board"
     yield Chart(
         "survival",
@@ -46,7 +46,7 @@ def _charts(report: MaskReport) -> Iterator[Chart]:
         provenance,
         "The share of intervals at least so long. A curve ends at the longest: what counts, but no bound.",
         (),
-        _survival(told),
+        _survival(tables),
     )
     yield Chart(
         "timeline",
@@ -55,7 +55,7 @@ def _charts(report: MaskReport) -> Iterator[Chart]:
         "Each interval by when it began and how long it was. Where many fall together, the longest stands "
         "for them: no maximum is left out.",
         (),
-        _timeline(report, told),
+        _timeline(report, tables),
     )
     priorities = [
         (f"{priority.number} ({priority.priority:#04x}) {few(priority.exceptions)}", rows)
@@ -73,10 +73,10 @@ def _charts(report: MaskReport) -> Iterator[Chart]:
         )
 
 
-def _survival(told: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+def _survival(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
     figure = Figure()
-    looks = assign_styles(name for name, _ in told)
-    for name, rows in told:
+    looks = assign_styles(name for name, _ in tables)
+    for name, rows in tables:
         ns, share, cycles = survival(rows)
         figure.add(
             scatter(
@@ -113,10 +113,10 @@ def survival(
     )
 
 
-def _timeline(report: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+def _timeline(report: MaskReport, tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
     figure = Figure()
-    looks = assign_styles(name for name, _ in told)
-    for name, rows in told:
+    looks = assign_styles(name for name, _ in tables)
+    for name, rows in tables:
         table = longest_of_each_bin(rows, report.cycles)
         names = [name_of(name, level, report.places) for level in table["level"]]
         figure.add(

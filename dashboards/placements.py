@@ -29,11 +29,11 @@ def range_of(quantity: Quantity, series: Series) -> Range | None:
 
 def note(quantity: Quantity, series: Series) -> str:
     """`16 placements 6.33 to 6.54`; empty where none were measured."""
-    found = range_of(quantity, series)
-    if found is None:
+    spread = range_of(quantity, series)
+    if spread is None:
         return ""
-    least, greatest = (short(value, quantity.unit) for value in (found.least, found.greatest))
-    return f"{found.n} placements {least} to {greatest}"
+    least, greatest = (short(value, quantity.unit) for value in (spread.least, spread.greatest))
+    return f"{spread.n} placements {least} to {greatest}"
 
 
 def meaning(series: Sequence[Series]) -> list[str]:
@@ -45,16 +45,16 @@ def undecided(series: Sequence[Series]) -> Iterator[str]:
     """For each worst case a sentence on neighbours in the order of it whose ranges meet."""
     for quantity in WORST:
         rows = [
-            (value, member, found)
+            (value, member, spread)
             for member in series
-            if (found := range_of(quantity, member))
+            if (spread := range_of(quantity, member))
             and (value := member.run.summary(quantity).max) is not None
         ]
         rows.sort(key=lambda row: (-row[0], row[1].name))
         close = [
             f"{first.name} and {second.name}"
-            for (more, first, one), (less, second, other) in pairwise(rows)
-            if more != less and one.meets(other)
+            for (more, first, spread), (less, second, other) in pairwise(rows)
+            if more != less and spread.meets(other)
         ]
         if close:
             yield (
@@ -66,7 +66,10 @@ def undecided(series: Sequence[Series]) -> Iterator[str]:
 def table(series: Sequence[Series]) -> list[Table]:
     """A row for each worst case of each run whose image was linked several times."""
     rows = [
-        (quantity, one, found) for quantity in WORST for one in series if (found := range_of(quantity, one))
+        (quantity, member, placed)
+        for quantity in WORST
+        for member in series
+        if (placed := range_of(quantity, member))
     ]
     if not rows:
         return []
@@ -78,13 +81,13 @@ def table(series: Sequence[Series]) -> list[Table]:
     for heading in ("n", "as linked", "least", "median", "greatest", "spread"):
         made.add_column(heading, justify="right", no_wrap=True)
     before = None
-    for quantity, one, found in rows:
-        values = (one.run.summary(quantity).max, found.least, found.median, found.greatest)
-        spread = MISSING if found.spread_percent is None else f"{found.spread_percent:.1f} %"
+    for quantity, member, placed in rows:
+        values = (member.run.summary(quantity).max, placed.least, placed.median, placed.greatest)
+        spread = MISSING if placed.spread_percent is None else f"{placed.spread_percent:.1f} %"
         made.add_row(
             Text("" if quantity is before else with_unit(quantity.words, quantity.unit)),
-            Text(one.name),
-            *(str(found.n), *(short(value, quantity.unit) for value in values), spread),
+            Text(member.name),
+            *(str(placed.n), *(short(value, quantity.unit) for value in values), spread),
         )
         before = quantity
     return [made]

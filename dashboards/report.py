@@ -117,22 +117,22 @@ def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress)
 
 def _titles(placed: Sequence[_Placed]) -> list[tuple[str, str]]:
     """Keys and titles of the pages on one scenario, in the order of the catalogue."""
-    found = {one.order: (one.page.key, one.page.title) for one in placed}
-    return [found[order] for order in sorted(found)]
+    titles = {placed_page.order: (placed_page.page.key, placed_page.page.title) for placed_page in placed}
+    return [titles[order] for order in sorted(titles)]
 
 
 def _runs(series: Sequence[Series], progress: Progress) -> Iterator[_Run]:
-    for number, one in enumerate(series):
+    for number, member in enumerate(series):
         element = f"run-{number}"
-        placed = _Placed(believed(page_of_run(one, figures=False), [one]), element)
-        samples = pack_json(embed(one, len(series)))
-        yield _Run(one.run.id, element, pack(fragment("run.html", placed)), samples)
+        placed = _Placed(believed(page_of_run(member, figures=False), [member]), element)
+        samples = pack_json(embed(member, len(series)))
+        yield _Run(member.run.id, element, pack(fragment("run.html", placed)), samples)
         progress(f"run {number + 1} of {len(series)}: waveforms")
 
 
 def _data(scenarios: Mapping[str, Sequence[Series]], document: _Document) -> dict[str, Any]:
     """The data that report.js needs at once; figures, tables and samples are apart."""
-    every = [(scenario, one) for scenario, series in scenarios.items() for one in series]
+    every = [(scenario, member) for scenario, series in scenarios.items() for member in series]
     names = {series.style.entry: series.name.removesuffix(verdict_suffix(series.run)) for _, series in every}
     return {
         "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],

@@ -76,7 +76,7 @@ def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
                     name: summary.model_dump() for name, summary in run.manifest.statistics.items()
                 },
                 "placements": (
-                    {key: one.model_dump() for key, one in run.placements.headlines.items()}
+                    {key: spread.model_dump() for key, spread in run.placements.headlines.items()}
                     if run.placements
                     else None
                 ),
@@ -93,17 +93,17 @@ def _placements(series: Sequence[Series]) -> list[RenderableType]:
 
 def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
     """A table for each lane, a row for each setting, and one of runs in which nothing waited."""
-    found = lanes(series)
-    waiting = {waiter.one.run.id for lane in found for waiter in lane.waiters}
-    for lane in found:
-        title = scenario if len(found) == 1 else f"{scenario}: {lane.who} waits{_work(lane)}"
+    ordering = lanes(series)
+    waiting = {waiter.one.run.id for lane in ordering for waiter in lane.waiters}
+    for lane in ordering:
+        title = scenario if len(ordering) == 1 else f"{scenario}: {lane.who} waits{_work(lane)}"
         table = _titled(title)
         for waiter in lane.waiters:
             seen = waiter.one.run.summary(waiter.quantity)
             waits = (_told(waiter.possible_ns, waiter.wait.at_least), _told(seen.max, seen.at_least))
             _add(table, waiter.one, waiter.name, (*waits, *_longest(waiter.one)))
         yield table
-    pooled = {Options.of(waiter.one.run.manifest) for lane in found for waiter in lane.waiters}
+    pooled = {Options.of(waiter.one.run.manifest) for lane in ordering for waiter in lane.waiters}
     rest = [
         member
         for member in series
@@ -125,7 +125,7 @@ def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
 def _work(lane: Lane) -> str:
     """`, nucleo-f401re, depth 64`: the board and the parameters of a lane, beside others."""
     manifest = lane.waiters[0].one.run.manifest
-    return "".join(f", {one}" for one in (manifest.board_folder, *_parameters(manifest)))
+    return "".join(f", {word}" for word in (manifest.board_folder, *_parameters(manifest)))
 
 
 def _parameters(manifest: Manifest) -> list[str]:
@@ -156,16 +156,16 @@ def _add(table: Table, series: Series, name: str, values: Sequence[str]) -> None
 
 def _budgets(series: Sequence[Series]) -> str:
     """`, ±0.01 to 0.02`: the error budgets of what the short table shows."""
-    known = [
+    budgets = [
         budget
         for member in series
         for quantity in (*_SHOWN, LATENCY, TASK)
         if (budget := member.run.certainty.budgets.get(quantity.key)) is not None
     ]
-    known += [
+    budgets += [
         wait.budget_ns for member in series if (wait := member.run.manifest.possible_wait) and wait.budget_ns
     ]
-    ends = dict.fromkeys(short(end, "ns") for end in (min(known), max(known))) if known else ()
+    ends = dict.fromkeys(short(end, "ns") for end in (min(budgets), max(budgets))) if budgets else ()
     return f", ±{' to '.join(ends)}" if ends else ""
 
 
@@ -182,8 +182,8 @@ def _statistics(quantity: Quantity, series: Sequence[Series]) -> Table:
     table.add_column("allocator", overflow="fold")
     for heading in ("n", *_STATISTICS.values(), "±"):
         table.add_column(heading, justify="right", no_wrap=True, min_width=_LEAST_WIDTH)
-    for one in series:
-        table.add_row(*_row(quantity, one))
+    for member in series:
+        table.add_row(*_row(quantity, member))
     return table
 
 
@@ -213,17 +213,23 @@ def _by_size(series: Sequence[Series]) -> list[Table]:
     headings = ("bytes", "fresh", "max", "fragmented", "max", "ratio", "of maxima")
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, one in rows:
-        numbers = (one.size, one.fresh_median, one.fresh_max, one.fragmented_median, one.fragmented_max)
+    for name, sizes in rows:
+        numbers = (
+            sizes.size,
+            sizes.fresh_median,
+            sizes.fresh_max,
+            sizes.fragmented_median,
+            sizes.fragmented_max,
+        )
         cells = [short(value, "cycles") for value in numbers]
-        table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in one.ratios))
+        table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in sizes.ratios))
     return [table]
 
 
 def _heap_waits(series: Sequence[Series]) -> list[Table]:
     """A table where a second task uses the heap: a row for each run, the longest wait first."""
-    found = [(member, wait) for member in series if (wait := member.run.manifest.heap_wait)]
-    if not found:
+    waits = [(member, wait) for member in series if (wait := member.run.manifest.heap_wait)]
+    if not waits:
         return []
     title = "\nwait of the urgent task for the other's section (µs)"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
@@ -231,11 +237,11 @@ def _heap_waits(series: Sequence[Series]) -> list[Table]:
         table.add_column(heading, overflow="fold")
     for heading in ("n", "median", "p99", "max", "±", "without"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for one, wait in sorted(found, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
-        told = [short(value, "ns") for value in (wait.median, wait.p99, wait.max)]
-        told[-1] = wait.at_least + told[-1]
-        told += [short(value, "ns") for value in (wait.resolution_ns, wait.undisturbed_ns)]
-        cells = [grouped(wait.n), *told]
+    for one, wait in sorted(waits, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
+        texts = [short(value, "ns") for value in (wait.median, wait.p99, wait.max)]
+        texts[-1] = wait.at_least + texts[-1]
+        texts += [short(value, "ns") for value in (wait.resolution_ns, wait.undisturbed_ns)]
+        cells = [grouped(wait.n), *texts]
         table.add_row(Text(one.name), Text(one.run.manifest.locking or MISSING), *cells)
     return [table]
 

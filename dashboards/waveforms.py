@@ -51,11 +51,11 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     lazy_frame = (
         table.lazy().filter(quantity.rows).drop_nulls(quantity.column).select(*named, quantity.column)
     )
-    found = lazy_frame.collect()
-    at = found[quantity.column].arg_max()
+    rows = lazy_frame.collect()
+    at = rows[quantity.column].arg_max()
     if at is None:
         return None
-    worst = found[at]
+    worst = rows[at]
     return operation_keys(worst["seq"])[0] if operations else interrupt_keys(*map(worst.get_column, named))[0]
 
 

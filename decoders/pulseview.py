@@ -90,7 +90,7 @@ def _decode_signal(decoder: _Decoder, core_hz: int) -> Iterator[str]:
 
 def _bytes(content: bytes) -> str:
     """A QByteArray, as QSettings writes it: here of a GVariant of type x, a number of 64 bits."""
-    return f"@ByteArray({''.join(f'{chr(92)}x{one:x}' for one in content)})"
+    return f"@ByteArray({''.join(f'{chr(92)}x{byte:x}' for byte in content)})"
 
 
 def _view(marked: Marked) -> Iterator[str]:

@@ -17,12 +17,12 @@ class ImageError(TailscopeError):
     allow."""
 
 
-def unknown(what: str, given: str, known: Iterable[str]) -> ScenarioError:
+def unknown(what: str, given: str, names: Iterable[str]) -> ScenarioError:
     """The refusal of a name that is not among `known`, with the list of these and any near miss.
 
     `what` is what the name should name, such as "scenario".
     """
-    choices = sorted(known)
+    choices = sorted(names)
     listed = f"choose from {', '.join(choices)}" if choices else "there are none"
     return ScenarioError(f"There is no {what} {quoted(given)}; {listed}.{near_miss(given, choices)}")
 

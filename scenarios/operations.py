@@ -224,8 +224,8 @@ def with_records(
     ImageError for what there is not.
     """
     image = decode(data)
-    asked = replace(image, records=records, baud=baud, clock=clock, debugger_leaves=debugger_leaves)
-    return data if asked == image else encode(asked)
+    changed = replace(image, records=records, baud=baud, clock=clock, debugger_leaves=debugger_leaves)
+    return data if changed == image else encode(changed)
 
 
 def without_control(data: bytes) -> bytes:

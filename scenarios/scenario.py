@@ -100,9 +100,9 @@ class Scenario:
     def _scaled(self, place: Place) -> Generator:
         if not place.is_small:
             return self.generator
-        kept = {name: value for name, value in self.parameters.items() if name in self.chosen}
+        chosen = {name: value for name, value in self.parameters.items() if name in self.chosen}
         scaled = asdict(self.generator) | self.generator.on_small(place)
-        return bind(type(self.generator), scaled, kept)
+        return bind(type(self.generator), scaled, chosen)
 
 
 def _headed(name: str) -> BeforeValidator:

@@ -108,7 +108,7 @@ class Stimulus:
 NO_STIMULUS = Stimulus("none", 0, 0)
 
 
-def override(own: Stimulus, asked: str) -> Stimulus:
+def override(own: Stimulus, words: str) -> Stimulus:
     """What `asked` makes of a scenario's `own` stimulus.
 
     - `none`: no stimulus.
@@ -118,7 +118,7 @@ def override(own: Stimulus, asked: str) -> Stimulus:
 
     Raises ScenarioError for anything else.
     """
-    mode, period, control, number = _parts(asked)
+    mode, period, control, number = _parts(words)
     if mode == "none":
         return NO_STIMULUS
     if period is None:
@@ -128,24 +128,24 @@ def override(own: Stimulus, asked: str) -> Stimulus:
     return playable(Stimulus(mode, int(period), control_period_ticks, parameter))
 
 
-def check(asked: str) -> None:
+def check(words: str) -> None:
     """Raises ScenarioError where override() could make nothing of `asked` for any scenario."""
-    _parts(asked)
+    _parts(words)
 
 
-def asks_for_control(asked: str) -> bool:
+def asks_for_control(words: str) -> bool:
     """Whether an override gives the control a period. Raises ScenarioError as check() does."""
-    control = _parts(asked)[2]
+    control = _parts(words)[2]
     return control is not None and int(control) > 0
 
 
-def _parts(asked: str) -> tuple[str, str | None, str | None, str | None]:
-    match = _OVERRIDE.fullmatch(asked)
+def _parts(words: str) -> tuple[str, str | None, str | None, str | None]:
+    match = _OVERRIDE.fullmatch(words)
     if match is None or match[1] not in MODES or (match[4] and match[1] not in PARAMETERS):
         raise ScenarioError(
-            f"The stimulus {quoted(asked)} is not understood; use none, or one of {', '.join(MODES[1:])}, "
+            f"The stimulus {quoted(words)} is not understood; use none, or one of {', '.join(MODES[1:])}, "
             "alone or followed by :PERIOD[,CONTROL] in timer ticks (random and burst: [,NUMBER])."
-            f"{near_miss(asked.partition(':')[0], MODES)}"
+            f"{near_miss(words.partition(':')[0], MODES)}"
         )
     mode, period, control, number = match.groups()
     if mode == "none" and period is not None:

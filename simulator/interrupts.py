@@ -28,7 +28,7 @@ def exception_of(name: str, chip: str = "") -> int:
     word = name.upper()
     for ending in _ENDINGS:
         word = word.removesuffix(ending)
-    known = {known.upper(): FIRST_IRQ + n for known, n in {**line.positions, **line.parts}.items()}
+    known = {name.upper(): FIRST_IRQ + n for name, n in {**line.positions, **line.parts}.items()}
     known |= {known_name.upper(): n for known_name, n in _OF_CORE.items()}
     if word in known:
         return known[word]

@@ -64,8 +64,8 @@ class Note:
     def of(cls, row: Mapping[str, Any]) -> Self:
         """The note that a file has as this object."""
         pc = None if row["pc"] is None else int(row["pc"], 16)
-        known = {"address": int(row["address"], 16), "pc": pc, "function": row["function"] or ""}
-        return cls(**{**row, **known})
+        fields = {"address": int(row["address"], 16), "pc": pc, "function": row["function"] or ""}
+        return cls(**{**row, **fields})
 
     def __str__(self) -> str:
         """A line for a report."""
@@ -82,10 +82,10 @@ class Note:
     def as_json(self) -> dict[str, Any]:
         """What docs/reference/simulator-files.md describes."""
         pc = None if self.pc is None else f"{self.pc:#010x}"
-        told = {**self.__dict__, "address": f"{self.address:#010x}", "pc": pc}
+        fields = {**self.__dict__, "address": f"{self.address:#010x}", "pc": pc}
         if self.lasted_cycles is None:
-            del told["lasted_cycles"]
-        return {**told, "function": self.function or None}
+            del fields["lasted_cycles"]
+        return {**fields, "function": self.function or None}
 
 
 def notes_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
@@ -255,12 +255,12 @@ def read_windows(table: bytes) -> pl.DataFrame:
     """
     whole = table[: table.rfind(b"\n") + 1]
     try:
-        found = pl.read_csv(whole, infer_schema=False).cast(pl.Int64)
+        windows = pl.read_csv(whole, infer_schema=False).cast(pl.Int64)
     except PolarsError:
-        found = None
-    if found is None or tuple(found.columns[:3]) != WINDOW or any(found.null_count().row(0)):
+        windows = None
+    if windows is None or tuple(windows.columns[:3]) != WINDOW or any(windows.null_count().row(0)):
         raise SimulatorError(f"This is no table of the virtual Nucleo's windows ({_PAGE}).")
-    return found
+    return windows
 
 
 def read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:

@@ -166,17 +166,17 @@ def _logical_lines(block: str) -> Iterator[tuple[int, str]]:
     """Number of the first line, and text, of each command. One goes on behind a backslash, within
     quotes, and in lines that are indented.
     """
-    begun = 0
+    start = 0
     text = ""
     for number, line in enumerate(block.splitlines()):
         if text and (text.endswith("\\") or _has_open_quote(text) or line.startswith(" ")):
             text += f"\n{line}"
             continue
         if text:
-            yield begun, text
-        begun, text = number, line.rstrip()
+            yield start, text
+        start, text = number, line.rstrip()
     if text:
-        yield begun, text
+        yield start, text
 
 
 def _has_open_quote(text: str) -> bool:

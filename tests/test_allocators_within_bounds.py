@@ -37,9 +37,11 @@ def test_no_section_is_longer_than_its_bound_wherever_the_code_lies(number: int,
     bounds = code_bounds(built.elf, allocator, knobs, flash_acr, MAX_SLOTS)
     assert (bounds["allocate"].cycles is None) == (allocator in WITHOUT)
     plan = replace(catalogue.load("mem_stress"), stimulus=NO_STIMULUS).compile()
-    found = [section for section in critical_sections.measure_built(built, plan.image) if not section.ticks]
+    long_sections = [
+        section for section in critical_sections.measure_built(built, plan.image) if not section.ticks
+    ]
     for name, kinds in (("allocate", "AO"), ("free", "FE")):
-        bound, sections = bounds[name], [section for section in found if section.kind in kinds]
+        bound, sections = bounds[name], [section for section in long_sections if section.kind in kinds]
         assert sections
         if bound.cycles is not None and bound.instructions is not None:
             assert max(section.cycles for section in sections) <= bound.cycles
@@ -60,21 +62,23 @@ def test_only_what_the_code_does_not_tell_is_stated(allocator: str) -> None:
     for is to be taken out, unless the bound is the shorter for it.
     """
     image = firmware.build(allocator)
-    program, asked = Program(image.elf), set[str]()
+    program, names = Program(image.elf), set[str]()
     loops = Loops(allocator, program.data_size("heap_region"), image.configuration.knobs)
 
     def hint(function: str, lines: set[str], _code: Sequence[int]) -> Hint | None:
-        asked.update([function, *(f"{function} in {line.partition(':')[0]}" for line in lines)])
+        names.update([function, *(f"{function} in {line.partition(':')[0]}" for line in lines)])
         passes = loops.passes(function, lines)
         return None if passes is None else Hint(passes - 1)
 
     sections = Sections(program, stated=Stated(hints=hint), costs=Costs(unknown=Memory.SRAM))
-    begin, end = (found.address for name in (BEGIN, END) if (found := program.function(name)))
-    told = {
-        name: sections.marked(found.address, begin, end).cycles
+    begin, end = (mark.address for name in (BEGIN, END) if (mark := program.function(name)))
+    loop_counts = {
+        name: sections.marked(mark.address, begin, end).cycles
         for name, facade in FACADES.items()
-        if (found := program.function(facade))
+        if (mark := program.function(facade))
     }
-    unasked = {key for name, key in STATED if name == allocator} - asked
+    unasked = {key for name, key in STATED if name == allocator} - names
     bounds = code_bounds(image.elf, allocator, image.configuration.knobs) if unasked else {}
-    assert not unasked or any((bounds[name].cycles or 0) < cycles for name, cycles in told.items()), unasked
+    assert not unasked or any((bounds[name].cycles or 0) < cycles for name, cycles in loop_counts.items()), (
+        unasked
+    )

@@ -40,9 +40,9 @@ def test_the_facts_of_a_page_are_those_of_the_table(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_figures_of_a_page_are_what_a_fresh_run_gives(name: str) -> None:
     text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    (found,) = re.findall(r"^\| `mem_frag` \| tlsf \| .*$", text, re.MULTILINE)
+    (line,) = re.findall(r"^\| `mem_frag` \| tlsf \| .*$", text, re.MULTILINE)
     made = row(boards.board(name), "mem_frag", "tlsf")
-    assert numbers(found) == pytest.approx(numbers(made), rel=TOLERANCE), (
+    assert numbers(line) == pytest.approx(numbers(made), rel=TOLERANCE), (
         "Run python -m studies.tables.board_pages, which writes the tables of docs/boards."
     )
 

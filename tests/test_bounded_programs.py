@@ -139,7 +139,7 @@ def test_without_its_bound_a_loop_is_named_with_its_line(folder: Path) -> None:
 def test_the_document_says_the_same(found: BoundsReport) -> None:
     document: dict[str, Any] = json.loads(json.dumps(as_json(found)))
     assert document["violations"] == 0
-    assert {one["function"] for one in document["sections"]} == {
+    assert {section["function"] for section in document["sections"]} == {
         section.function for section in found.sections
     }
 

@@ -425,8 +425,8 @@ def judged(elf: Path, *words: str | Path) -> tuple[int, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def baseline(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("baseline") / "bounds.toml"
-    status, told = judged(programs["first"], "--baseline", file, "--update")
-    assert status == 0 and told["updated"] == str(file)
+    status, document = judged(programs["first"], "--baseline", file, "--update")
+    assert status == 0 and document["updated"] == str(file)
     return file
 
 
@@ -443,9 +443,9 @@ def test_a_bound_that_grew_or_went_or_is_new_is_worse(
     programs: dict[str, Path], baseline: Path, name: str, status: int, worse: set[str]
 ) -> None:
     """Code that moves costs other cycles of the flash: so the other section need not be equal."""
-    done, told = judged(programs[name], "--baseline", baseline)
-    found = {one["finding"] for one in told["checks"] if one["state"] == "worse"}
-    assert (done, found) == (status, worse)
+    done, document = judged(programs[name], "--baseline", baseline)
+    findings = {check["finding"] for check in document["checks"] if check["state"] == "worse"}
+    assert (done, findings) == (status, worse)
 
 
 def test_what_had_no_bound_before_is_no_failure(programs: dict[str, Path], tmp_path: Path) -> None:
@@ -455,8 +455,8 @@ def test_what_had_no_bound_before_is_no_failure(programs: dict[str, Path], tmp_p
     assert judged(programs["lost"], "--baseline", file, "--update")[0] == 0
     assert 'primask = "none"' in file.read_text(encoding="utf-8")
     assert judged(programs["lost"], "--baseline", file)[0] == 0
-    told = judged(programs["first"], "--baseline", file)[1]
-    assert ("better", "shorter") in {(one["state"], one["finding"]) for one in told["checks"]}
+    document = judged(programs["first"], "--baseline", file)[1]
+    assert ("better", "shorter") in {(check["state"], check["finding"]) for check in document["checks"]}
 
 
 @pytest.mark.parametrize(
@@ -475,8 +475,8 @@ def test_what_had_no_bound_before_is_no_failure(programs: dict[str, Path], tmp_p
 def test_a_limit_holds_bounds_and_says_where_there_is_none(
     programs: dict[str, Path], name: str, limit: str, status: int, finding: str
 ) -> None:
-    done, told = judged(programs[name], "--limit", limit)
-    assert (done, [one["finding"] for one in told["checks"]]) == (status, [finding])
+    done, document = judged(programs[name], "--limit", limit)
+    assert (done, [check["finding"] for check in document["checks"]]) == (status, [finding])
 
 
 def test_the_judgement_is_written_for_ci(programs: dict[str, Path], baseline: Path, tmp_path: Path) -> None:
@@ -499,10 +499,10 @@ def test_a_run_that_took_longer_than_its_bound_fails_any_gate(tmp_path: Path) ->
     )
     loops = tmp_path / "loops.toml"
     loops.write_text('schema = 1\n[[loops]]\nfunction = "work"\nat_most = 1\nwhy = "x"\n', encoding="utf-8")
-    status, told = judged(built(tmp_path, text + WORK), "--loops", loops, "--limit", "any=1000")
-    assert (status, told["exit_status"]) == (1, 1)
+    status, document = judged(built(tmp_path, text + WORK), "--loops", loops, "--limit", "any=1000")
+    assert (status, document["exit_status"]) == (1, 1)
     # The section, and the limit that its bound is within; no interrupt waits for it.
-    assert [row["finding"] for row in told["checks"]] == ["refuted", "within"]
+    assert [row["finding"] for row in document["checks"]] == ["refuted", "within"]
 
 
 # Loops as a run saw them.
@@ -727,8 +727,8 @@ def test_an_outcome_of_something_else_is_refused(
 def test_what_is_presumed_is_that_of_the_reference() -> None:
     reference = " ".join((ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8").split())
     document = tomllib.loads((ROOT / "analysis" / "program" / "bounds" / "presumed.toml").read_text("utf-8"))
-    for one in (*document["presumed"], *document["unseen"]):
-        assert one["page"] in reference, one
+    for note in (*document["presumed"], *document["unseen"]):
+        assert note["page"] in reference, note
     table = (ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.*?) \|", table.partition("## What it presumes")[2].partition("\n## ")[0], re.M)
     assert [row for row in rows[2:] if not any(one["page"] in row for one in document["presumed"])] == []
@@ -739,8 +739,8 @@ def test_what_is_presumed_is_that_of_the_reference() -> None:
 
 
 def block(language: str) -> str:
-    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    return str(found)
+    (code,) = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return str(code)
 
 
 def test_the_pages_loop_has_a_bound_once_it_is_stated(tmp_path: Path) -> None:
@@ -777,8 +777,8 @@ def test_the_page_shows_what_the_command_prints(elf: Path) -> None:
 
 def test_the_reference_has_each_field(elf: Path) -> None:
     page = (ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8")
-    told = page.partition("## JSON")[2].partition("## The file")[0]
+    section = page.partition("## JSON")[2].partition("## The file")[0]
     document = as_json(bounded(elf, "5ms"))
     rows = [*document["sections"], *document["handlers"], *document["priorities"]]
-    names = {name for one in (document, *rows) for name in one}
-    assert {name for name in names if not re.search(rf"\b{name}\b", told)} == set()
+    names = {name for field in (document, *rows) for name in field}
+    assert {name for name in names if not re.search(rf"\b{name}\b", section)} == set()

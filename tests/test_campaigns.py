@@ -307,13 +307,13 @@ def test_placements_are_runs_of_one_campaign(tmp_path: Path, client: Client) -> 
         'placements = 3\ncapture = "direct"\nverify = 1e-9\n',
         encoding="utf-8",
     )
-    asked = matrix.read(path)
-    store, course = conducted(asked, tmp_path / "placed", client)
+    campaign = matrix.read(path)
+    store, course = conducted(campaign, tmp_path / "placed", client)
     assert (course.settled, course.incomplete, course.differs) == (3, 0, None)
     runs = store.rows().sort("placement")
     # The first run of an image is verified; a placement of it is no other image.
     assert runs.select("placement", "verified").rows() == [(0, True), (1, False), (2, False)]
-    plan = asked.scenario(next(asked.points())).compile()
+    plan = campaign.scenario(next(campaign.points())).compile()
     alone = placements.measure(RunRequest(plan=plan, image=firmware.build("tlsf")), 3)
     for column in ("critical_ns", "dwt_cycles", "interrupt_latency_ns"):
         assert runs[f"{column}_max"].to_list() == [

@@ -66,8 +66,8 @@ class Stranger:
 
     def gate(self, **given: str) -> subprocess.CompletedProcess[str]:
         """The script, with `elf` and what is given as variables: limit is TAILSCOPE_LIMIT."""
-        told = {"elf": "fw.elf", "until": "5ms", **given}
-        variables = {f"TAILSCOPE_{name.upper()}": value for name, value in told.items()}
+        inputs = {"elf": "fw.elf", "until": "5ms", **given}
+        variables = {f"TAILSCOPE_{name.upper()}": value for name, value in inputs.items()}
         return self.run(f"sh {SCRIPT}", bare=False, **variables)
 
     def report(self, name: str) -> Path:
@@ -121,9 +121,9 @@ def test_a_baseline_is_held_and_the_way_to_accept_is_told(stranger: Stranger) ->
     assert done.returncode == 2  # made with other settings
     done = stranger.gate(baseline="masks.toml", allow="10")
     assert (done.returncode, "990 → 1,001 cycles" in done.stdout) == (1, True)
-    told = done.stderr.splitlines()[-1].partition("commit the file: ")[2]
-    assert told == "tailscope masks fw.elf --until 5ms --baseline masks.toml  --update"
-    assert stranger.run(told).returncode == 0
+    advice = done.stderr.splitlines()[-1].partition("commit the file: ")[2]
+    assert advice == "tailscope masks fw.elf --until 5ms --baseline masks.toml  --update"
+    assert stranger.run(advice).returncode == 0
     assert stranger.gate(baseline="masks.toml").returncode == 0
 
 
@@ -215,7 +215,7 @@ def test_the_action_hands_over_each_of_its_inputs() -> None:
 
 
 def test_the_action_runs_the_script_where_it_lies(stranger: Stranger) -> None:
-    given = {**{name: told.get("default", "") for name, told in ACTION["inputs"].items()}, **_with()}
+    given = {**{name: entry.get("default", "") for name, entry in ACTION["inputs"].items()}, **_with()}
     variables = {f"TAILSCOPE_{name.upper()}": value for name, value in given.items() if name != "wheel"}
     (stranger.folder / "build").mkdir()
     (stranger.folder / "fw.elf").rename(stranger.folder / "build" / "fw.elf")
@@ -233,9 +233,9 @@ def _input(name: str) -> str:
 
 
 def _with() -> dict[str, str]:
-    step = next(one for one in USES["jobs"]["cycles"]["steps"] if "with" in one and "elf" in one["with"])
-    told: dict[str, str] = step["with"]
-    return told
+    step = next(use for use in USES["jobs"]["cycles"]["steps"] if "with" in use and "elf" in use["with"])
+    inputs: dict[str, str] = step["with"]
+    return inputs
 
 
 def _commands() -> list[str]:

@@ -57,7 +57,7 @@ def test_debian_has_the_package(name: str) -> None:
 
 
 def test_the_program_is_what_starts() -> None:
-    told = dict(LINES)
-    assert told["ENTRYPOINT"] == '["tailscope"]'
+    instructions = dict(LINES)
+    assert instructions["ENTRYPOINT"] == '["tailscope"]'
     venv = re.search(r"-m venv (\S+)", " ".join(RUNS))
-    assert venv and told["ENV"] == f"PATH={venv[1]}/bin:$PATH"
+    assert venv and instructions["ENV"] == f"PATH={venv[1]}/bin:$PATH"

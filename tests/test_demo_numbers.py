@@ -64,14 +64,14 @@ def changes(folder: Path) -> tuple[dict[int, list[tuple[int, bool]]], float]:
     table = pl.read_parquet(folder / "edges.parquet")
     meta = json.loads(pl.read_parquet_metadata(folder / "edges.parquet")["tailscope"])
     assert meta["channels"][:7] == ["CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR"]
-    found: dict[int, list[tuple[int, bool]]] = {bit: [] for bit in range(7)}
+    changes_by_bit: dict[int, list[tuple[int, bool]]] = {bit: [] for bit in range(7)}
     before = table["word"][0]
     for sample, word in table.select("sample", "word").iter_rows():
         for bit in range(7):
             if (before ^ word) >> bit & 1:
-                found[bit].append((sample, bool(word >> bit & 1)))
+                changes_by_bit[bit].append((sample, bool(word >> bit & 1)))
         before = word
-    return found, 1e9 / meta["samplerate_hz"]
+    return changes_by_bit, 1e9 / meta["samplerate_hz"]
 
 
 def pulses(edges: list[tuple[int, bool]]) -> Iterator[tuple[int, int]]:
@@ -187,12 +187,12 @@ KEYS = {
 
 def test_run_json_has_them(demo: Demo) -> None:
     for key, folder in demo.folders.items():
-        told, truth = json.loads((folder / "run.json").read_text()), demo.truths[key]
+        manifest, truth = json.loads((folder / "run.json").read_text()), demo.truths[key]
         for name, field in KEYS.items():
-            assert told[name]["max"] == pytest.approx(getattr(truth, field)), (key, name)
-        assert told["maxima"]["section_ns"]["seq"] == truth.holder
-        assert told["maxima"]["interrupt_latency_ns"]["seq"] == truth.met
-        wait = told["possible_wait"]
+            assert manifest[name]["max"] == pytest.approx(getattr(truth, field)), (key, name)
+        assert manifest["maxima"]["section_ns"]["seq"] == truth.holder
+        assert manifest["maxima"]["interrupt_latency_ns"]["seq"] == truth.met
+        wait = manifest["possible_wait"]
         assert wait["of"] == "interrupt_latency_ns"
         # The entry is the median without the waits that a tick or a control interrupt touched; the
         # tails here are of all. That moves the rank of a median by half of what is left out.
@@ -209,14 +209,14 @@ def test_the_terminal_has_them(demo: Demo) -> None:
     console.print(terminal_report([load_run(folder) for folder in demo.folders.values()]))
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
-    told = " ".join(text.split())
+    shown = " ".join(text.split())
     for (of, allocator), truth in demo.truths.items():
         wait = json.loads((demo.folders[of, allocator] / "run.json").read_text())["possible_wait"]["ns"]
         row = [allocator, us(wait), us(truth.interrupt), us(truth.section), us(truth.without)]
-        assert " ".join([*row, us(truth.allocate), us(truth.free)]) in told
-        assert f"{allocator}: masked {us(truth.section)} µs by operation {truth.holder:,}, " in told
+        assert " ".join([*row, us(truth.allocate), us(truth.free)]) in shown
+        assert f"{allocator}: masked {us(truth.section)} µs by operation {truth.holder:,}, " in shown
         assert re.search(
-            rf"seen is {us(truth.interrupt)} µs[a-z, ]*, which met operation {truth.met:,}, ", told
+            rf"seen is {us(truth.interrupt)} µs[a-z, ]*, which met operation {truth.met:,}, ", shown
         )
 
 
@@ -251,13 +251,13 @@ def test_compare_and_gate_have_them(demo: Demo) -> None:
         a, b = (demo.folders[of, allocator] for allocator in ALLOCATORS)
         ours, theirs = (demo.truths[of, allocator] for allocator in ALLOCATORS)
         (pair,) = as_json(compare(a, b))["pairs"]
-        for one in pair["worst"]:
-            field = KEYS.get(one["quantity"])
+        for worst in pair["worst"]:
+            field = KEYS.get(worst["quantity"])
             if field is None:
                 continue
-            for told, truth in ((one["a"], ours), (one["b"], theirs)):
+            for shown, truth in ((worst["a"], ours), (worst["b"], theirs)):
                 value = getattr(truth, field)
-                assert (told and told["value"]) == (value and pytest.approx(value)), one["quantity"]
+                assert (shown and shown["value"]) == (value and pytest.approx(value)), worst["quantity"]
         limit = f"{int(ours.section) - 1}ns"
         report = judge(None, [a], {"section": limit})
         (check,) = report.runs[0].checks

@@ -88,8 +88,8 @@ def no_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_mem_stress_has_the_probes_of_the_article(
     stress: dict[str, RunResult], allocator: str, median: int, p99: int, most: int
 ) -> None:
-    found = manifest(stress[allocator].folder)
-    assert found["counts"] == {
+    document = manifest(stress[allocator].folder)
+    assert document["counts"] == {
         "operations": 1200,
         "allocations": 617,
         "frees": 583,
@@ -98,7 +98,7 @@ def test_mem_stress_has_the_probes_of_the_article(
         "skipped": 0,
         "refused": 0,
     }
-    probes = found["probes"]
+    probes = document["probes"]
     assert (probes["n"], probes["median"], probes["p99"], probes["max"]) == (617, median, p99, most)
     assert probes["p99_9"] is probes["p99_99"] is None
 
@@ -115,27 +115,29 @@ def test_mem_frag_has_the_probes_of_the_article(frag: dict[str, RunResult], allo
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_a_run_may_be_believed(request: pytest.FixtureRequest, scenario: str, allocator: str) -> None:
     result: RunResult = request.getfixturevalue(scenario)[allocator]
-    found = manifest(result.folder)
-    assert (result.verdict, result.reasons, found["verdict"], found["reasons"]) == (
+    document = manifest(result.folder)
+    assert (result.verdict, result.reasons, document["verdict"], document["reasons"]) == (
         "complete",
         (),
         "complete",
         [],
     )
     assert {path.name for path in result.folder.iterdir()} == FILES
-    assert found["agreement"]["n"] == found["counts"]["operations"]
-    assert found["agreement"]["wire_minus_dwt_cycles_max_abs"] <= 1
-    clock = found["clock"]
+    assert document["agreement"]["n"] == document["counts"]["operations"]
+    assert document["agreement"]["wire_minus_dwt_cycles_max_abs"] <= 1
+    clock = document["clock"]
     assert clock["samples_per_cycle_nominal"] == 1.0
     assert clock["residual_max_samples"] == pytest.approx(0.0, abs=1e-6)
     assert (clock["start_edges"], clock["end_edges"]) == (64, 64)
     for ratio in ("ratio", "ratio_start", "ratio_end", "ratio_by_dwt"):
         assert clock[ratio] == pytest.approx(1.0, abs=1e-9)
     assert (
-        found["calibration"]["critical_drift_cycles"] == found["calibration"]["operation_drift_cycles"] == 0
+        document["calibration"]["critical_drift_cycles"]
+        == document["calibration"]["operation_drift_cycles"]
+        == 0
     )
-    assert found["interrupts"]["preempted_operations"] > 0
-    assert found["interrupts"]["answered"] == found["interrupts"]["isr_entries"] > 0
+    assert document["interrupts"]["preempted_operations"] > 0
+    assert document["interrupts"]["answered"] == document["interrupts"]["isr_entries"] > 0
 
 
 def test_interrupts_wait_for_the_search_and_the_control_does_not(frag: dict[str, RunResult]) -> None:

@@ -35,9 +35,9 @@ def lab(desk: EmulatedDesk, *words: str) -> tuple[int, Any]:
 
 def test_the_doctor_finds_the_desk() -> None:
     with EmulatedDesk() as desk:
-        status, found = lab(desk, "doctor")
-    assert (status, found["can_run"]) == (0, True)
-    rows = [(row["subject"], row["state"], row["words"]) for row in found["board"]["findings"]]
+        status, report = lab(desk, "doctor")
+    assert (status, report["can_run"]) == (0, True)
+    rows = [(row["subject"], row["state"], row["words"]) for row in report["board"]["findings"]]
     assert [row[:2] for row in rows] == [("analyzer", "used"), ("probe", "used"), ("port", "used")]
     assert "8 inputs" in rows[0][2] and desk.stlink in rows[1][2] and "firmware V2J37" in rows[1][2]
     assert rows[2][2].startswith("/dev/ttyACM0") and "(0483:374b)" in rows[2][2]
@@ -47,9 +47,9 @@ def test_the_wiring_check_names_the_clips_of_the_desk() -> None:
     """Every kind of mistake at once: each is told of its own clips."""
     clips = "D0=open-high,D1=STIM,D2=OP,D3=open,D4=TASK+CTRL,D5=TASK+CTRL,D6=SYNC"
     with EmulatedDesk(clips=clips) as desk:
-        status, found = lab(desk, "wiring", "check")
-    assert (status, found["right"]) == (1, False)
-    assert set(found["remedies"]) == {
+        status, report = lab(desk, "wiring", "check")
+    assert (status, report["right"]) == (1, False)
+    assert set(report["remedies"]) == {
         "D0 stays high: clip it on CRIT (D7, CN9-8).",
         "D3 stays low: clip it on ISR (D2, CN9-3).",
         "D1 sees STIM and D2 sees OP: swap the clips of D1 and D2.",
@@ -57,7 +57,7 @@ def test_the_wiring_check_names_the_clips_of_the_desk() -> None:
         "part their clips at TASK (D6, CN9-7), CTRL (A1, CN8-2).",
         "D6 sees SYNC, as does D7: clip it on CISR (D4, CN9-5), and part it from D7 if they touch.",
     }
-    assert [(row["input"], row["state"]) for row in found["clips"]] == [
+    assert [(row["input"], row["state"]) for row in report["clips"]] == [
         *(("D0", "missing"), ("D1", "swapped"), ("D2", "swapped"), ("D3", "missing")),
         *(("D4", "shorted"), ("D5", "shorted"), ("D6", "doubled"), ("D7", "right")),
     ]
@@ -65,5 +65,5 @@ def test_the_wiring_check_names_the_clips_of_the_desk() -> None:
 
 def test_the_wiring_check_of_a_desk_that_is_right() -> None:
     with EmulatedDesk(channels=16) as desk:
-        status, found = lab(desk, "wiring", "check")
-    assert (status, found["right"]) == (0, True)
+        status, report = lab(desk, "wiring", "check")
+    assert (status, report["right"]) == (0, True)

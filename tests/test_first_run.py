@@ -159,8 +159,8 @@ def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     assert bring_up.status == 1
     assert list(bring_up.states) == list(KEYS[:11]) and bring_up.states["rate"] == "stop"
     assert {state for key, state in bring_up.states.items() if key != "rate"} == {"right"}
-    told = bring_up.told["steps"][-1]["todo"]
-    assert "samples were lost" in told[0] and "lower samplerate" in told[-1]
+    advice = bring_up.told["steps"][-1]["todo"]
+    assert "samples were lost" in advice[0] and "lower samplerate" in advice[-1]
 
 
 def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:

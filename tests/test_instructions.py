@@ -87,8 +87,8 @@ def redecoded(stored: Path, tmp_path: Path, counts: bytes | None) -> tuple[dict[
 def test_a_stored_run_tells_them_again(stored: Path, tmp_path: Path) -> None:
     before = [(stored / name).read_bytes() for name in ("run.json", "operations.parquet")]
     manifest, _ = redecoded(stored, tmp_path, (stored / "counts.csv").read_bytes())
-    found = [(tmp_path / stored.name / name).read_bytes() for name in ("run.json", "operations.parquet")]
-    assert found == before and manifest["instructions"]["n"] == 12 and manifest["warnings"] == []
+    contents = [(tmp_path / stored.name / name).read_bytes() for name in ("run.json", "operations.parquet")]
+    assert contents == before and manifest["instructions"]["n"] == 12 and manifest["warnings"] == []
 
 
 @pytest.mark.parametrize(

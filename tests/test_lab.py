@@ -187,8 +187,8 @@ def test_a_signal_ends_all_with_one_sentence(
     """From a terminal it comes to the whole group, by kill to the script alone."""
     does = {"pip": "sleep 600", "cargo": "sleep 600", "apt": "sleep 600" if to_all else ":"}
     process = machine.begin("demo", **does)
-    begun = {"pip", "cargo rustc", f"{INSTALL}compiler-package"}
-    assert wait_until(lambda: begun <= set(machine.notes))
+    started = {"pip", "cargo rustc", f"{INSTALL}compiler-package"}
+    assert wait_until(lambda: started <= set(machine.notes))
     if to_all:
         os.killpg(process.pid, number)
     else:
@@ -293,13 +293,15 @@ def test_without_apt_what_is_there_will_do(machine: Machine, no_apt: str) -> Non
 def test_every_package_has_its_names_elsewhere() -> None:
     """Those of the tools, and those that the script itself installs."""
     rows = _table("packages.tsv")
-    known = {row[0]: row[1:] for row in rows}
+    names_elsewhere = {row[0]: row[1:] for row in rows}
     own = re.findall(r"^\s*install_packages ([a-z0-9 -]+)$", (ROOT / "lab").read_text("utf-8"), re.MULTILINE)
     asked = {name for row in _table("tools.tsv") for name in row[1].split()}
-    assert asked | {name for line in own for name in line.split()} == set(known)
-    assert [row[0] for row in rows] == sorted(known)
-    for name, others in known.items():
-        assert len(others) == 3 and all(re.fullmatch(r"-|[A-Za-z0-9][\w.+@ -]*", one) for one in others), name
+    assert asked | {name for line in own for name in line.split()} == set(names_elsewhere)
+    assert [row[0] for row in rows] == sorted(names_elsewhere)
+    for name, others in names_elsewhere.items():
+        assert len(others) == 3 and all(
+            re.fullmatch(r"-|[A-Za-z0-9][\w.+@ -]*", preset_name) for preset_name in others
+        ), name
 
 
 def test_a_page_of_help_needs_no_compiler_and_a_run_does(machine: Machine) -> None:

@@ -155,11 +155,11 @@ def labgrid(folder: Path) -> Iterator[dict[str, str]]:
         "coordinator": ["labgrid-coordinator", "-l", address],
         "exporter": ["labgrid-exporter", "-i", "-n", "here", str(folder / "exported.yaml")],
     }
-    begun = []
+    processes = []
     try:
         for name, command in words.items():
             with (folder / f"{name}.log").open("w") as log:
-                begun.append(
+                processes.append(
                     subprocess.Popen(
                         command, cwd=folder, env=os.environ | environment, stdout=log, stderr=log
                     )
@@ -169,7 +169,7 @@ def labgrid(folder: Path) -> Iterator[dict[str, str]]:
             client(environment, "-p", "desk-1", *arguments)
         yield environment
     finally:
-        for process in reversed(begun):
+        for process in reversed(processes):
             process.terminate()
             process.wait(30)
 

@@ -68,9 +68,9 @@ def answered(*words: str | Path, status: int = 0) -> dict[str, Any]:
 
 
 def test_masks_tell_it_in_text_and_json(odd: Path) -> None:
-    found = answered("masks", odd, "--until", "2ms")
-    assert [note["what"] for note in found["noted"]] == [WHAT]
-    assert found["noted"][0]["function"].startswith("on_tim2")
+    document = answered("masks", odd, "--until", "2ms")
+    assert [note["what"] for note in document["noted"]] == [WHAT]
+    assert document["noted"][0]["function"].startswith("on_tim2")
     text = lab.run("masks", odd, "--until", "2ms").stdout
     assert "Noted and gone on with" in text and f"  {WHAT}: 1 written, first in on_tim2" in text
     strict = answered("masks", odd, "--until", "2ms", "--strict", status=1)
@@ -85,12 +85,12 @@ def test_latency_tells_it_in_text_and_json(odd: Path) -> None:
 
 def test_observe_warns_of_it_and_goes_on_warning(odd: Path) -> None:
     words = ("observe", "--pins", "CRIT=PA8", "--elf", odd, "--until", "5ms")
-    found = answered(*words)
-    folder = Path(found["folder"])
+    document = answered(*words)
+    folder = Path(document["folder"])
     try:
-        (warning,) = found["warnings"]
+        (warning,) = document["warnings"]
         assert warning.startswith(f"{WHAT}: 1 written, first in on_tim2") and warning.endswith(".")
-        assert found["tool_report"]["notes"] == [warning]
+        assert document["tool_report"]["notes"] == [warning]
         assert lab.run("redecode", folder).returncode == 0
         assert json.loads((folder / "run.json").read_text())["warnings"] == [warning]
     finally:

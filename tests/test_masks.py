@@ -40,12 +40,12 @@ def found(elf: Path) -> MaskReport:
 
 @pytest.fixture(scope="module")
 def document(found: MaskReport) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(json.dumps(as_json(found)))
-    return told
+    content: dict[str, Any] = json.loads(json.dumps(as_json(found)))
+    return content
 
 
 def by_function(document: dict[str, Any], function: str) -> list[dict[str, Any]]:
-    return [one for one in document["worst"] if one["begin"]["function"] == function]
+    return [worst for worst in document["worst"] if worst["begin"]["function"] == function]
 
 
 # CPSIE takes a cycle, which belongs to the section: it ends when the mask is gone.
@@ -62,11 +62,11 @@ def by_function(document: dict[str, Any], function: str) -> list[dict[str, Any]]
 def test_a_section_is_as_long_as_its_instructions(
     document: dict[str, Any], function: str, kind: str, cycles: int, count: int
 ) -> None:
-    (one,) = by_function(document, function)
-    assert (one["kind"], one["cycles"], one["count"]) == (kind, cycles, count)
-    assert one["ns"] == cycles * CYCLE_NS
-    assert one["end_cycle"] - one["begin_cycle"] == cycles
-    assert one["begin"]["file"] == "main.c"
+    (worst,) = by_function(document, function)
+    assert (worst["kind"], worst["cycles"], worst["count"]) == (kind, cycles, count)
+    assert worst["ns"] == cycles * CYCLE_NS
+    assert worst["end_cycle"] - worst["begin_cycle"] == cycles
+    assert worst["begin"]["file"] == "main.c"
 
 
 def test_a_level_lasts_while_a_stronger_one_is_set(document: dict[str, Any]) -> None:
@@ -79,13 +79,13 @@ def test_a_level_lasts_while_a_stronger_one_is_set(document: dict[str, Any]) -> 
 
 def test_sleep_that_an_interrupt_would_have_ended_is_told_apart(document: dict[str, Any]) -> None:
     """SysTick's 5,000 cycles end the sleep; 40 NOPs and a few instructions are awake."""
-    (one,) = by_function(document, "doze")
-    assert 4900 < one["asleep_cycles"] < 5000
-    assert 40 < one["cycles"] < 50
+    (worst,) = by_function(document, "doze")
+    assert 4900 < worst["asleep_cycles"] < 5000
+    assert 40 < worst["cycles"] < 50
 
 
 def test_the_longest_come_first_and_have_their_places(document: dict[str, Any]) -> None:
-    lengths = [one["cycles"] for one in document["worst"]]
+    lengths = [worst["cycles"] for worst in document["worst"]]
     assert lengths == sorted(lengths, reverse=True)
     longest = document["worst"][0]
     assert longest["begin"]["function"] == "update_table"
@@ -117,14 +117,16 @@ def test_counts_and_distributions_are_of_all_intervals(document: dict[str, Any])
 
 
 def test_a_priority_waits_for_masks_and_handlers_together(document: dict[str, Any]) -> None:
-    told = {one["priority"]: one for one in document["priorities"] if one["exceptions"]}
-    assert list(told) == [0x30, 0x60, 0xF0]
-    assert all(one["worst"]["cycles"] == 1001 for one in told.values())
+    priorities = {
+        priority["priority"]: priority for priority in document["priorities"] if priority["exceptions"]
+    }
+    assert list(priorities) == [0x30, 0x60, 0xF0]
+    assert all(priority["worst"]["cycles"] == 1001 for priority in priorities.values())
     # TIM3 does not hold TIM2 off, which interrupts it; it does hold itself.
     (tim3,) = by_function(document, "on_tim3")
-    lengths = {priority: [row[0] for row in one["distribution"]] for priority, one in told.items()}
+    lengths = {priority: [row[0] for row in one["distribution"]] for priority, one in priorities.items()}
     assert tim3["cycles"] in lengths[0x60] and tim3["cycles"] not in lengths[0x30]
-    assert told[0x30]["exceptions"] == ["IRQ 28 (on_tim2)"]
+    assert priorities[0x30]["exceptions"] == ["IRQ 28 (on_tim2)"]
 
 
 def test_the_program_does_not_notice(elf: Path, found: MaskReport) -> None:
@@ -180,7 +182,7 @@ def test_a_timeline_is_read_back_with_its_times_and_its_order(found: MaskReport,
     ] * 3
     assert [name for _, _, name in slices["masks", "basepri"]] == ["basepri 0x50", "basepri 0x20"]
     for track in slices.values():
-        assert track == sorted(track, key=lambda one: (one[0], -one[1]))
+        assert track == sorted(track, key=lambda event: (event[0], -event[1]))
         around: list[float] = []
         for begin, end, _ in track:
             while around and around[-1] <= begin:
@@ -198,21 +200,21 @@ def test_a_program_that_enables_no_interrupt_is_told_so(tmp_path: Path) -> None:
         "void reset(void) { for (;;) {} }\n"
     )
     report = measured(masked_sections.build(tmp_path, source=source))
-    told = as_json(report)
-    assert told["worst"] == told["open"] == []
-    assert {one["count"] for one in told["priorities"]} == {0}
-    assert all(kind["count"] == 0 for kind in told["intervals"].values())
-    (note,) = told["notes"]
+    content = as_json(report)
+    assert content["worst"] == content["open"] == []
+    assert {priority["count"] for priority in content["priorities"]} == {0}
+    assert all(kind["count"] == 0 for kind in content["intervals"].values())
+    (note,) = content["notes"]
     assert "enabled no interrupt" in note
     assert note in as_text(report)
 
 
 def test_an_interval_that_does_not_end_is_told_as_open(elf: Path) -> None:
     report = measured(elf, until="cycles:1000")
-    told = as_json(report)
-    (still,) = told["open"]
+    content = as_json(report)
+    (still,) = content["open"]
     assert still["begin"]["function"] == "update_table" and still["end"] is still["cycles"] is None
-    assert told["intervals"]["primask"]["count"] == 3 and told["intervals"]["primask"]["open"] == 1
+    assert content["intervals"]["primask"]["count"] == 3 and content["intervals"]["primask"]["open"] == 1
     assert "Still open at the end, and not counted" in as_text(report)
 
 
@@ -221,10 +223,10 @@ def test_a_stripped_program_has_addresses_and_the_same_cycles(
 ) -> None:
     bare = tmp_path / "bare.elf"
     subprocess.run(["arm-none-eabi-strip", "-o", str(bare), str(elf)], check=True)
-    told = as_json(measured(bare))
-    assert told["worst"][0]["cycles"] == found.worst[0].cycles
-    assert told["worst"][0]["begin"]["function"] == f"{found.worst[0].begin.address:#010x}"
-    assert sum("is stripped" in note for note in told["notes"]) == 1
+    content = as_json(measured(bare))
+    assert content["worst"][0]["cycles"] == found.worst[0].cycles
+    assert content["worst"][0]["begin"]["function"] == f"{found.worst[0].begin.address:#010x}"
+    assert sum("is stripped" in note for note in content["notes"]) == 1
 
 
 def masks(*words: str) -> subprocess.CompletedProcess[str]:
@@ -239,8 +241,8 @@ def test_the_command_writes_what_it_is_asked_for(elf: Path, tmp_path: Path) -> N
     longest = "1,001 cycles (62.56\N{NO-BREAK SPACE}µs), primask, raised by update_table (main.c:"
     assert longest in done.stdout
     assert all(path.stat().st_size for path in (page, stacks, trace))
-    told = json.loads(masks(str(elf), "--until", UNTIL, "--json").stdout)
-    assert told["cycles"] == 80_000 and told["worst"][0]["cycles"] == 1001
+    content = json.loads(masks(str(elf), "--until", UNTIL, "--json").stdout)
+    assert content["cycles"] == 80_000 and content["worst"][0]["cycles"] == 1001
 
 
 def test_a_program_that_ends_in_its_fault_handler_is_no_success(tmp_path: Path) -> None:
@@ -259,9 +261,13 @@ def test_a_program_that_ends_in_its_fault_handler_is_no_success(tmp_path: Path) 
     said = "the program ended in the handler of a HardFault; cause: an undefined instruction"
     assert "The run ended at cycle" in done.stdout and said in done.stdout
     done = masks(str(fails), "--json")
-    told = json.loads(done.stdout)
-    assert done.returncode == 1 and told["ended"].startswith(said) and "virtual-nucleo" not in told["ended"]
-    assert told["intervals"]["primask"]["count"] == 1, "what was measured up to there stands"
+    content = json.loads(done.stdout)
+    assert (
+        done.returncode == 1
+        and content["ended"].startswith(said)
+        and "virtual-nucleo" not in content["ended"]
+    )
+    assert content["intervals"]["primask"]["count"] == 1, "what was measured up to there stands"
 
 
 @pytest.mark.parametrize("until", ["1.5s", "0s", "-1s", "soon", "cycles:", "s", "9" * 30 + "s"])

@@ -153,49 +153,49 @@ def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
     plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile()
     assert plan.image == (run / "operations.bin").read_bytes()
     elf = with_image(firmware.build("tlsf").elf, plan.image, tmp_path / "foreign.elf")
-    found = observed("--pins", ALL_PINS, "--elf", elf, "--duration", "60ms")
-    assert found["verdict"] == "complete"
-    assert found["widths_ns"]["OP"]["n"] == plan.operations.height
+    document = observed("--pins", ALL_PINS, "--elf", elf, "--duration", "60ms")
+    assert document["verdict"] == "complete"
+    assert document["widths_ns"]["OP"]["n"] == plan.operations.height
     whole = read_parquet(run / "edges.parquet")
     # The stimulus begins before the first operation: behind SYNC's fall from its pull-up, and the
     # 64 edges of the start frame.
     interrupts = pl.read_parquet(run / "interrupts.parquet").filter(
         ~pl.col("control") & (pl.col("sample") >= int(whole.transitions("SYNC").sample[65]))
     )
-    assert found["latencies_ns"]["STIM to ISR"]["n"] == interrupts["isr_latency_ns"].count()
-    assert found["latencies_ns"]["STIM to ISR"]["max"] == interrupts["isr_latency_ns"].max()
-    edges = read_parquet(Path(found["folder"]) / "edges.parquet")
+    assert document["latencies_ns"]["STIM to ISR"]["n"] == interrupts["isr_latency_ns"].count()
+    assert document["latencies_ns"]["STIM to ISR"]["max"] == interrupts["isr_latency_ns"].max()
+    edges = read_parquet(Path(document["folder"]) / "edges.parquet")
     for channel in ("CRIT", "ISR", "SYNC"):
         ours, theirs = edges.transitions(channel).sample, whole.transitions(channel).sample
         least = min(len(ours), len(theirs))
         assert np.array_equal(ours[:least], theirs[:least]) and least > 100
     operations = pl.read_parquet(run / "operations.parquet")
     longest = operations["wire_critical_ns"].max()
-    assert found["widths_ns"]["CRIT"]["max"] == pytest.approx(longest)
+    assert document["widths_ns"]["CRIT"]["max"] == pytest.approx(longest)
 
 
 def test_any_pin_of_any_port_can_be_named() -> None:
-    found = observed("--pins", "TASK=PC13,ISR=PB3", "--elf", program("nested"), "--duration", "10ms")
-    assert found["pins"] == {"ISR": "PB3", "TASK": "PC13"}
-    assert (found["widths_ns"]["TASK"]["n"], found["widths_ns"]["ISR"]["n"]) == (8, 16)
-    assert found["frames"] == {"start": None, "end": None}
-    assert "nothing tells whether the program ran from begin to end" in " ".join(found["missing"])
+    document = observed("--pins", "TASK=PC13,ISR=PB3", "--elf", program("nested"), "--duration", "10ms")
+    assert document["pins"] == {"ISR": "PB3", "TASK": "PC13"}
+    assert (document["widths_ns"]["TASK"]["n"], document["widths_ns"]["ISR"]["n"]) == (8, 16)
+    assert document["frames"] == {"start": None, "end": None}
+    assert "nothing tells whether the program ran from begin to end" in " ".join(document["missing"])
 
 
 def test_a_pin_that_nothing_moves_makes_it_inconclusive() -> None:
-    found = observed(
+    document = observed(
         *("--pins", "CRIT=PE7,ISR=PC13", "--elf", program("nested"), "--duration", "10ms"), status=1
     )
-    assert found["verdict"] == "inconclusive"
-    assert [reason.partition(";")[0] for reason in found["reasons"]] == [
+    assert document["verdict"] == "inconclusive"
+    assert [reason.partition(";")[0] for reason in document["reasons"]] == [
         "CRIT (PE7) shows no edge in 0.01 s, it is low throughout"
     ]
 
 
 def test_a_program_that_is_cut_short_is_truncated() -> None:
-    found = observed("--pins", PINS, "--elf", program("tasks"), "--duration", "5ms", status=1)
-    assert found["verdict"] == "truncated"
-    assert "shows a start frame and no end frame" in found["reasons"][0]
+    document = observed("--pins", PINS, "--elf", program("tasks"), "--duration", "5ms", status=1)
+    assert document["verdict"] == "truncated"
+    assert "shows a start frame and no end frame" in document["reasons"][0]
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,10 @@ def test_windows_are_told_and_drawn_on_the_desk_whose_analyzer_may_drop_samples(
     assert done.returncode == 1, done.stderr
     # The first lines are drawn while nothing has come yet.
     assert re.search(r"^\d\.\d s captured", done.stderr, re.M), done.stderr
-    told = r"^Of \d\.\d+ s with [\d,]+ pulses, 0\.0\d+ s in 3 windows were kept: 2 ms around the 1 longest"
-    assert re.search(told, done.stdout, re.M)
+    sentence = (
+        r"^Of \d\.\d+ s with [\d,]+ pulses, 0\.0\d+ s in 3 windows were kept: 2 ms around the 1 longest"
+    )
+    assert re.search(sentence, done.stdout, re.M)
     assert re.search(r"^CRIT  [▔▁│]{64}$", done.stdout, re.M)
     verdict = done.stdout.splitlines()[-2]
     assert verdict.startswith("inconclusive: CRIT (PA8) has pulses of a single sample")

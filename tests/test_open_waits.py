@@ -47,19 +47,19 @@ def without_answers(edges: EdgeList, first: int, last: int) -> EdgeList:
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, EdgeList, float]:
     """A run, its capture, and how long its last wait had lasted when it ended, in ns."""
-    one = stored(depth=5)
-    edges = one.seen.edges
+    run = stored(depth=5)
+    edges = run.seen.edges
     end = find_frames(edges, CORE_HZ).end
     assert end is not None
     stimuli = edges.transitions("STIM").sample
     within = stimuli[stimuli < end[0]]
     since = int(within[-3])
     broken = without_answers(edges, since, int(end[0]))
-    kind = kind_of(one.account)
+    kind = kind_of(run.account)
     folder = begin_folder(
-        tmp_path_factory.mktemp("runs"), RunName(one.account.plan.name, "tlsf", "nucleo"), TIME, kind
+        tmp_path_factory.mktemp("runs"), RunName(run.account.plan.name, "tlsf", "nucleo"), TIME, kind
     )
-    seen = one.seen.__class__(broken, one.seen.serial_bytes, one.seen.report)
+    seen = run.seen.__class__(broken, run.seen.serial_bytes, run.seen.report)
     keep_observation(folder, kind, seen)
     kind.conclude(folder, seen)
     return folder.path, broken, (int(end[-1]) + 1 - since) * edges.sample_ns

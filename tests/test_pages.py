@@ -79,8 +79,8 @@ def refused(command: Command) -> str:
     try:
         one, context, words = _found([_there(word) for word in words])
         if general:
-            known = {name for param in one.params for name in param.opts}
-            unknown = [word for word in words if word.startswith("--") and word not in known]
+            options = {name for param in one.params for name in param.opts}
+            unknown = [word for word in words if word.startswith("--") and word not in options]
             return f"no option {unknown[0]}" if unknown[:1] not in ([], ["--"]) else ""
         if not {"--help", "--version"} & set(words) and not isinstance(one, click.Group):
             one.make_context(one.name, words, context)

@@ -31,13 +31,13 @@ def measured() -> list[list[str]]:
 
 
 def test_the_page_tells_what_a_fresh_measurement_gives(measured: list[list[str]]) -> None:
-    told = rows(PAGE.read_text(encoding="utf-8"))
-    assert len(told) == len(measured)
-    for old, new in zip(told, measured, strict=True):
+    kept_rows = rows(PAGE.read_text(encoding="utf-8"))
+    assert len(kept_rows) == len(measured)
+    for old, new in zip(kept_rows, measured, strict=True):
         words, numbers = (2, slice(2, 4)) if len(new) == 5 else (1, slice(1, None))
         assert old[:words] == new[:words]
-        found = [float(cell) for cell in new[numbers]]
-        assert [float(cell) for cell in old[numbers]] == pytest.approx(found, rel=TOLERANCE), (
+        numbers_now = [float(cell) for cell in new[numbers]]
+        assert [float(cell) for cell in old[numbers]] == pytest.approx(numbers_now, rel=TOLERANCE), (
             "Run ./lab dev perturbation and put its tables into docs/reference/perturbation.md."
         )
 

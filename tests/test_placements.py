@@ -68,8 +68,8 @@ def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> Non
     (grid,) = (block for block in matrix(by_scenario(runs)).blocks)
     cells = [line.cells[0] for group in grid.groups for line in group.lines if line.name == "tlsf"]  # type: ignore[union-attr]
     assert words in cells[0].notes
-    told = terminal.as_json(runs, Path())["runs"]
-    assert told[0]["placements"]["critical_ns"] == over.model_dump()
+    rows = terminal.as_json(runs, Path())["runs"]
+    assert rows[0]["placements"]["critical_ns"] == over.model_dump()
     console = Console(width=100)
     with console.capture() as captured:
         console.print(terminal.terminal_report(runs))

@@ -27,11 +27,11 @@ def offset_of(pattern: str, elf: Path) -> int:
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     start = re.search(r"^([0-9a-f]+) <heap_index_find>:", listing, re.MULTILINE)
     assert start is not None
-    found = [
+    places = [
         int(line.split(":")[0], 16) for line in listing.splitlines() if re.search(rf"\t{pattern}(\s|$)", line)
     ]
-    assert len(found) == 1, f"the search was compiled otherwise: {pattern} stands at {found}"
-    return found[0] - int(start[1], 16)
+    assert len(places) == 1, f"the search was compiled otherwise: {pattern} stands at {places}"
+    return places[0] - int(start[1], 16)
 
 
 def test_executions_between_edges_are_the_probes_of_the_records() -> None:

@@ -112,11 +112,11 @@ def test_new_sections_have_the_name_of_who_locks(programs: dict[str, Path], base
     """Not of the helper that all of them call: 40 and 90 NOPs, with the ways in and out."""
     done = masks(programs["new"], "--baseline", baseline, "--json")
     assert done.returncode == 1
-    told = json.loads(done.stdout)["judgement"]
-    new = {one["function"]: one["cycles"] for one in told["checks"] if one["finding"] == "new"}
+    judgement = json.loads(done.stdout)["judgement"]
+    new = {check["function"]: check["cycles"] for check in judgement["checks"] if check["finding"] == "new"}
     assert set(new) == {"send", "receive"}
     assert new["receive"] - new["send"] == 50
-    assert {one["finding"] for one in told["checks"]} == {"equal", "new"}
+    assert {check["finding"] for check in judgement["checks"]} == {"equal", "new"}
 
 
 def test_what_vanished_cannot_be_said_to_be_good(
@@ -148,15 +148,15 @@ def test_a_program_that_polls_for_ever_passes_no_gate_and_is_no_baseline(
     programs: dict[str, Path], baseline: Path, tmp_path: Path
 ) -> None:
     """A PLL that was never started: the board would wait, too."""
-    told = "The program hangs in reset (main.c:"
+    sentence = "The program hangs in reset (main.c:"
     done = masks(programs["hanging"])
-    assert (done.returncode, done.stdout.splitlines()[0].startswith(told)) == (1, True)
+    assert (done.returncode, done.stdout.splitlines()[0].startswith(sentence)) == (1, True)
     assert "it waits for bits 0x02000000 of RCC_CR" in done.stdout.splitlines()[0]
     for words in (("--limit", "any=1200"), ("--baseline", baseline)):
         assert masks(programs["hanging"], *words).returncode == 2
     new = tmp_path / "new.toml"
     done = masks(programs["hanging"], "--baseline", new, "--update")
-    assert (done.returncode, told in done.stderr, new.exists()) == (2, True, False)
+    assert (done.returncode, sentence in done.stderr, new.exists()) == (2, True, False)
     assert masks(programs["hanging"], "--limit", "any=1200", "--allow", "polling").returncode == 0
     section = ("--section", "short_section..", *UNTIL, "--limit", "short_section..=1200")
     assert lab.run("latency", programs["hanging"], *section).returncode == 2
@@ -286,8 +286,8 @@ def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Pa
     assert lab.run("latency", programs["first"], *LATENCY, "--baseline", path).returncode == 0
     worse = lab.run("latency", programs["longer"], *LATENCY, "--baseline", path, "--json")
     assert worse.returncode == 1
-    told = json.loads(worse.stdout)["judgement"]["checks"]
-    grown = {one["name"]: one["change_cycles"] for one in told if one["finding"] == "longer"}
+    checks = json.loads(worse.stdout)["judgement"]["checks"]
+    grown = {check["name"]: check["change_cycles"] for check in checks if check["finding"] == "longer"}
     names = ("on_tim2: TIM2", "update_table: TIM2 by primask", "update_table: update_table..")
     assert grown == dict.fromkeys(names, 200)
 

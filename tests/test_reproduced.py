@@ -48,7 +48,7 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-@pytest.mark.parametrize(("source", "table"), list(tables()), ids=lambda one: getattr(one, "name", ""))
+@pytest.mark.parametrize(("source", "table"), list(tables()), ids=lambda case: getattr(case, "name", ""))
 def test_every_published_figure_stands_in_the_page(source: Source, table: PublishedTable) -> None:
     """Row by row, as it is typed, whatever was made here."""
     lines = [cells(line) for line in lines_of(table.name)]
@@ -74,9 +74,9 @@ def test_what_can_be_made_again_was(name: str) -> None:
 def test_the_page_has_what_a_run_of_these_sources_gives(name: str) -> None:
     """Kept by their digest: what a command of a page measured is not measured again."""
     (made,) = engine.run([name], Budget(quick=True), Kept())
-    told = [cells(line) for line in lines_of(name)]
+    rows = [cells(line) for line in lines_of(name)]
     for grid in section(made).grids:
-        assert all(list(line) in told for line in grid.lines)
+        assert all(list(line) in rows for line in grid.lines)
 
 
 def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
@@ -106,8 +106,8 @@ def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() ->
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
     figures = [over_seeds(study[column].to_list(), 1) for column in columns]
     shown = [reproduce_beside.ranged(figure, "bytes") for figure in figures if figure]
-    told = [cells(line) for line in lines_of("thesis-b-heap")]
-    start = next(number for number, line in enumerate(told) if line[0].startswith("**Large**"))
-    line = next(line for line in told[start:] if line[:2] == ["", "here"])
+    rows = [cells(line) for line in lines_of("thesis-b-heap")]
+    start = next(number for number, line in enumerate(rows) if line[0].startswith("**Large**"))
+    line = next(line for line in rows[start:] if line[:2] == ["", "here"])
     assert [line[number] for number in (2, 4, 5, 6, 8)] == shown
     assert shown == ["36,864", "12,288", "36,912", "36,864", "0"]

@@ -37,9 +37,9 @@ def test_a_picture_is_what_the_code_reads_now(allocator: str) -> None:
 
 def test_the_reads_are_those_of_the_walk() -> None:
     """seglist walks the blocks of the request's class, the one freed last first."""
-    found = search("seglist")
+    drawn = search("seglist")
     of_the_class = [number for number in reversed(FREED) if 128 < LARGE[number] <= 256]
     assert [LARGE[number] >= REQUEST_BYTES for number in of_the_class] == [False] * 6 + [True]
-    headers = [found.free[number].offset - HEADER_BYTES for number in of_the_class]
-    looked = [max(header for header in headers if header <= read) for read in found.allocate]
+    headers = [drawn.free[number].offset - HEADER_BYTES for number in of_the_class]
+    looked = [max(header for header in headers if header <= read) for read in drawn.allocate]
     assert list(dict.fromkeys(looked)) == headers

@@ -96,28 +96,28 @@ def faults(
     bench: Bench, number: signal.Signals, status: int, complaints: str, before: set[Path]
 ) -> list[str]:
     """What is not as it should be after a command that `number` stopped."""
-    found = []
+    problems = []
     if status != 128 + number:
-        found.append(f"status {status}")
+        problems.append(f"status {status}")
     sentences = re.findall(r"[Ss]topped by \S+", complaints)
     if len(sentences) != 1 or not re.search(f"[Ss]topped by {NAMES[number]}", complaints):
-        found.append(f"{len(sentences)} sentences: {complaints[-300:]}")
+        problems.append(f"{len(sentences)} sentences: {complaints[-300:]}")
     if "Traceback" in complaints or "Exception" in complaints:
-        found.append(complaints)
+        problems.append(complaints)
     new = [folder for folder in bench.runs if folder not in before]
     for folder in new:
         lacking = WHOLE - {path.name for path in folder.iterdir()}
         if lacking:
-            found.append(f"lacking {lacking}")
+            problems.append(f"lacking {lacking}")
         elif json.loads((folder / "run.json").read_text())["verdict"] not in ("truncated", "complete"):
-            found.append("verdict")
+            problems.append("verdict")
         if f"kept in {folder}." not in complaints.replace("\n", ""):
-            found.append("the sentence does not name the folder")
+            problems.append("the sentence does not name the folder")
     if len(new) > 1 or (not new and "is kept" in complaints):
-        found.append(f"{len(new)} folders")
+        problems.append(f"{len(new)} folders")
     if left := bench.left():
-        found.append(f"left: {left}")
-    return found
+        problems.append(f"left: {left}")
+    return problems
 
 
 def is_whole(bench: Bench, printed: str, complaints: str, before: set[Path]) -> bool:
@@ -167,9 +167,9 @@ def test_a_signal_at_a_random_moment(bench: Bench) -> None:
             outcomes["came after the status was decided"] += 1
             continue
         outcomes["a run is kept" if set(bench.runs) - before else "no run was recorded"] += 1
-        found = faults(bench, number, process.returncode, complaints, before)
-        if found:
-            wrong.append((number.name, round(at_s, 3), again_s, found))
+        complaint = faults(bench, number, process.returncode, complaints, before)
+        if complaint:
+            wrong.append((number.name, round(at_s, 3), again_s, complaint))
     print(f"{TRIES} signals over {lasts_s:.2f} s: {dict(outcomes)}, wrong: {len(wrong)}")
     assert not wrong, wrong
 

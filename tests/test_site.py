@@ -82,7 +82,7 @@ def test_every_command_has_a_page_of_its_options(built: Path) -> None:
 def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
     for path in built.rglob("*.html"):
         loaded = _LOADED.findall(path.read_text(encoding="utf-8"))
-        assert [one for one in loaded if re.match(r"[a-z]+:|//", one)] == [], path
+        assert [address for address in loaded if re.match(r"[a-z]+:|//", address)] == [], path
 
 
 @pytest.mark.skipif(chromium() is None, reason="needs chromium")

@@ -195,9 +195,9 @@ def test_gdb_steps_through_the_firmware(desk: Desk) -> None:
     ) as server:
         assert server.stderr
         assert any("GDB server listening" in line for line in server.stderr)
-        asked = [f"target remote :{port}", "monitor reset halt", "compare-sections .text"]
-        asked += ["break main", "continue", "stepi", "detach"]
-        words = [word for command in asked for word in ("-ex", command)]
+        commands = [f"target remote :{port}", "monitor reset halt", "compare-sections .text"]
+        commands += ["break main", "continue", "stepi", "detach"]
+        words = [word for command in commands for word in ("-ex", command)]
         said = subprocess.run(
             ["gdb-multiarch", "-batch", "-nx", *words, str(elf)], capture_output=True, text=True, timeout=60
         ).stdout

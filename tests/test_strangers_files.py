@@ -181,21 +181,21 @@ def test_no_change_of_a_run_folder_breaks_a_command(kept: Path, tmp_path: Path) 
     tried, refused = 0, 0
     for run, change in mutated(kept, tmp_path, chosen):
         for words in chosen.sample(commands(run, kept, output), COMMANDS_OF_EACH):
-            told = f"{words[0]}: {change}"
+            situation = f"{words[0]}: {change}"
             try:
                 status, printed = said(*words)
             except Exception as error:
-                pytest.fail(f"{told}: {type(error).__name__}: {str(error)[:300]}")
+                pytest.fail(f"{situation}: {type(error).__name__}: {str(error)[:300]}")
             tried += 1
             refused += status == start.CANNOT_SAY
-            assert status in (0, 1, 2), told
-            assert not HIDDEN.search(printed), told
-            assert "a secret" not in printed, told
-            assert status != start.CANNOT_SAY or printed.strip(), told
-            assert len(printed) < 100_000, told
+            assert status in (0, 1, 2), situation
+            assert not HIDDEN.search(printed), situation
+            assert "a secret" not in printed, situation
+            assert status != start.CANNOT_SAY or printed.strip(), situation
+            assert len(printed) < 100_000, situation
             assert [(path.name, path.read_text(encoding="utf-8")) for path in outside.iterdir()] == [
                 ("secret", "a secret\n")
-            ], told
+            ], situation
     assert tried == MUTATIONS * COMMANDS_OF_EACH
     assert tried / 10 < refused < tried, "changes that nothing notices, or nothing that is left to read"
 

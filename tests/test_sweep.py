@@ -26,9 +26,9 @@ def swept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_every_maximum_is_critical_section_plus_entry_within_the_budget(swept: Path) -> None:
-    found = manifest(swept)
-    assert found["verdict"] == "complete", found["reasons"]
-    curves = found["sweep"]["curves"]
+    document = manifest(swept)
+    assert document["verdict"] == "complete", document["reasons"]
+    curves = document["sweep"]["curves"]
     assert [curve["label"] for curve in curves] == ["empty", "depth 24", "depth 48"]
     for curve in curves[1:]:
         # Masking, marker, unmasking, twelve cycles of entry and the handler's first store take some

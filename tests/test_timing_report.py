@@ -28,11 +28,11 @@ def rows(text: str) -> dict[str, list[float]]:
 def test_the_page_tells_what_a_fresh_prediction_gives() -> None:
     command = [sys.executable, "-m", "studies.tables.timing_report"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    fresh, told = rows(done.stdout), rows(PAGE.read_text(encoding="utf-8"))
+    fresh, page_rows = rows(done.stdout), rows(PAGE.read_text(encoding="utf-8"))
     assert len(fresh) == len(done.stdout.splitlines()) - 2
     for what, (samples, critical, call, measured, _) in fresh.items():
-        assert (told[what][0], told[what][3]) == (samples, measured)
-        assert told[what][1:3] == pytest.approx([critical, call], rel=TOLERANCE), (
+        assert (page_rows[what][0], page_rows[what][3]) == (samples, measured)
+        assert page_rows[what][1:3] == pytest.approx([critical, call], rel=TOLERANCE), (
             "Run python -m studies.tables.timing_report and put its table into docs/reference/timing.md."
         )
 

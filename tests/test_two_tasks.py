@@ -125,9 +125,9 @@ def test_the_longest_wait_is_the_section_that_the_records_tell(made: Any, alloca
     section = run.operations.filter(pl.col("seq") == wait.seq)["dwt_cycles"].item()
     assert section == run.operations.filter("measured")["dwt_cycles"].max()
     assert section - STEP_CYCLES <= wait.cycles <= section + 80
-    told = run.told["heap_wait"]
-    assert wait.cycles <= cycles(told["max"]) <= wait.cycles + MOST_TICK_CYCLES
-    assert cycles(told["resolution_ns"]) <= 4
+    heap_wait = run.told["heap_wait"]
+    assert wait.cycles <= cycles(heap_wait["max"]) <= wait.cycles + MOST_TICK_CYCLES
+    assert cycles(heap_wait["resolution_ns"]) <= 4
 
 
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
@@ -146,16 +146,16 @@ def test_with_the_scheduler_suspended_the_task_waits_and_the_interrupt_does_not(
 def test_the_table_of_the_page_is_what_the_runs_measure(made: Any) -> None:
     page = (ROOT / "docs" / "reference" / "scenarios.md").read_text(encoding="utf-8")
     for allocator, locking in RUNS:
-        told = made(allocator, locking).told
-        figures = (told["heap_wait"]["max"], told["interrupt_latency_ns"]["max"])
+        shown = made(allocator, locking).told
+        figures = (shown["heap_wait"]["max"], shown["interrupt_latency_ns"]["max"])
         cells = " | ".join(f"{ns / 1000:.2f}" for ns in figures)
-        assert f"| {allocator} | {locking} | {told['heap_wait']['n']} | {cells} |" in page
+        assert f"| {allocator} | {locking} | {shown['heap_wait']['n']} | {cells} |" in page
 
 
 def test_other_runs_say_nothing_of_it(made: Any) -> None:
-    told = made("tlsf", "basepri", "mem_frag").told
-    assert "heap_wait" not in told
-    assert "urgent_task" not in told["firmware"]
+    shown = made("tlsf", "basepri", "mem_frag").told
+    assert "heap_wait" not in shown
+    assert "urgent_task" not in shown["firmware"]
 
 
 def test_a_build_without_the_urgent_task_refuses_the_call() -> None:

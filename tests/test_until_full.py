@@ -50,16 +50,16 @@ def test_memory_runs_out_as_the_crate_s_loop_has_it(run: RunResult) -> None:
     """Served and no retry, refused and a retry that is served; two refusals, and nothing more. Then
     the frees, of which the last blocks come first.
     """
-    found = kinds(run)
-    assert re.fullmatch(r"(AS|OA)*OO(SS)*N+F+", found)
-    requests = found[:320]
-    assert found.count("F") == requests.count("A")
+    order = kinds(run)
+    assert re.fullmatch(r"(AS|OA)*OO(SS)*N+F+", order)
+    requests = order[:320]
+    assert order.count("F") == requests.count("A")
     table = pl.read_parquet(run.folder / "operations.parquet")
     live = table["live"].to_list()
-    assert all(abs(one - other) <= 1 for one, other in pairwise(live))
+    assert all(abs(number - other) <= 1 for number, other in pairwise(live))
     assert live[-1] == 0
     assert table.filter(pl.col("kind").is_in(["S", "N"]))["wire_critical_ns"].null_count() == sum(
-        found.count(kind) for kind in "SN"
+        order.count(kind) for kind in "SN"
     )
 
 

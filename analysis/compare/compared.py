@@ -147,9 +147,9 @@ def _not_complete(run: Run) -> str | None:
 
 
 def _equal(ours: pl.DataFrame, theirs: pl.DataFrame) -> bool:
-    told = [name for name in ours.columns if name in theirs.columns and _both_tell(ours[name], theirs[name])]
+    names = [name for name in ours.columns if name in theirs.columns and _both_tell(ours[name], theirs[name])]
     try:
-        assert_frame_equal(ours.select(told), theirs.select(told), check_exact=True)
+        assert_frame_equal(ours.select(names), theirs.select(names), check_exact=True)
     except AssertionError:
         return False
     return True
@@ -218,12 +218,12 @@ class Comparison:
     @property
     def status(self) -> Status:
         """The worst of all pairs. A run that could not be read leaves nothing equal."""
-        found = {comparison.status for comparison in self.compared}
-        if "worse" in found:
+        statuses = {comparison.status for comparison in self.compared}
+        if "worse" in statuses:
             return "worse"
-        if "cannot say" in found or self.unreadable or not found:
+        if "cannot say" in statuses or self.unreadable or not statuses:
             return "cannot say"
-        return "not worse" if "not worse" in found else "equal"
+        return "not worse" if "not worse" in statuses else "equal"
 
 
 def compare(a: Path, b: Path, tell: Callable[[str], None] = lambda _: None) -> Comparison:

@@ -186,14 +186,14 @@ def _moved(column: Column, table: pl.DataFrame) -> Moved | None:
     """The first of them."""
     if table.is_empty():
         return None
-    told = table.row(0, named=True)
+    row = table.row(0, named=True)
     return Moved(
-        seq=told["seq"],
-        kind=told[_OUTCOME + _OF_B],
-        size=told["size" + _OF_B],
-        label=told["label" + _OF_B],
-        a=told[column.name + _OF_A],
-        b=told[column.name + _OF_B],
+        seq=row["seq"],
+        kind=row[_OUTCOME + _OF_B],
+        size=row["size" + _OF_B],
+        label=row["label" + _OF_B],
+        a=row[column.name + _OF_A],
+        b=row[column.name + _OF_B],
     )
 
 

@@ -76,7 +76,7 @@ def _several(path: Path, folders: list[Path]) -> SideRuns:
         if _made_up_for(folder, runs):
             broken.remove((folder, sentence))
             left_out.append(f"{sentence} A later run of the same scenario and allocator is there.")
-    return SideRuns(path, False, tuple(runs), tuple(one for _, one in broken), tuple(left_out))
+    return SideRuns(path, False, tuple(runs), tuple(sentence for _, sentence in broken), tuple(left_out))
 
 
 def _made_up_for(folder: Path, runs: list[Stored]) -> bool:
@@ -141,7 +141,7 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
     left_a = [run for options, run in ours.items() if options not in theirs]
     left_b = [run for options, run in theirs.items() if options not in ours]
     loose = list(_only_ones(left_a, left_b))
-    taken = {one.folder for found in loose for one in (found.a, found.b)}
+    taken = {stored.folder for match in loose for stored in (match.a, match.b)}
     return Pairing(
         (*pairs, *loose),
         tuple(run for run in left_a if run.folder not in taken),
@@ -167,8 +167,8 @@ def _latest(side: SideRuns) -> dict[Options, Stored]:
 
 def _only_ones(left_a: Sequence[Stored], left_b: Sequence[Stored]) -> Iterable[Pair]:
     for run in left_a:
-        ours = [one for one in left_a if _what(one) == _what(run)]
-        theirs = [one for one in left_b if _what(one) == _what(run)]
+        ours = [candidate for candidate in left_a if _what(candidate) == _what(run)]
+        theirs = [candidate for candidate in left_b if _what(candidate) == _what(run)]
         if len(ours) == len(theirs) == 1:
             yield Pair(run, theirs[0], "scenario")
 

@@ -33,8 +33,8 @@ class Ranges:
         """What a reader must know where it is smaller."""
         unit = self.quantity.unit
         of_a, of_b = (
-            f"{short(one.least, unit)} to {short(one.greatest, unit)}{spaced(unit)}"
-            for one in (self.a, self.b)
+            f"{short(ranges.least, unit)} to {short(ranges.greatest, unit)}{spaced(unit)}"
+            for ranges in (self.a, self.b)
         )
         return (
             f"{words_of(self.quantity)}: the difference is smaller than what placement does: {of_a} in "

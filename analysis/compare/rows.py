@@ -175,8 +175,8 @@ def _moved(move: Moved | None, unit: str) -> str:
 
 def _shown(every: Sequence[Distribution]) -> list[Distribution]:
     """The distributions to show: without refused requests, served ones need no rows."""
-    told = {distribution.quantity.key for distribution in every}
-    refused = any(quantity.key in told for quantity in REFUSED)
+    keys = {distribution.quantity.key for distribution in every}
+    refused = any(quantity.key in keys for quantity in REFUSED)
     served = {quantity.key for quantity in SERVED}
     return [distribution for distribution in every if refused or distribution.quantity.key not in served]
 

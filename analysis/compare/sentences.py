@@ -32,12 +32,12 @@ def overall(comparison: Comparison) -> str:
     """All pairs in one sentence."""
     if len(comparison.compared) == 1 and not comparison.unreadable:
         return headline(comparison.compared[0])
-    counts = Counter(one.status for one in comparison.compared)
+    counts = Counter(comparison.status for comparison in comparison.compared)
     if not comparison.compared:
         return (
             f"No run of {comparison.a.path} has its like in {comparison.b.path}: there is nothing to compare."
         )
-    told = ", ".join(
+    sentence = ", ".join(
         f"{counts[status]:,} {status}"
         for status in ("worse", "cannot say", "not worse", "equal")
         if counts[status]
@@ -45,7 +45,7 @@ def overall(comparison: Comparison) -> str:
     unread = (
         f"; {_counted(len(comparison.unreadable), 'run')} could not be read" if comparison.unreadable else ""
     )
-    return f"{_counted(len(comparison.compared), 'pair')} of runs: {told}{unread}."
+    return f"{_counted(len(comparison.compared), 'pair')} of runs: {sentence}{unread}."
 
 
 def described(stored: Stored) -> str:
@@ -57,10 +57,10 @@ def described(stored: Stored) -> str:
 
 def remarks(compared: Compared) -> list[str]:
     """What must be known beside the figures of a pair; what the headline says is left out."""
-    told = []
+    sentences = []
     if compared.pair.by == "scenario":
-        told.append("Their options differ; each is the only run left of its scenario.")
-    return [*told, *compared.notes, *(compared.doubts if compared.status != "cannot say" else ())]
+        sentences.append("Their options differ; each is the only run left of its scenario.")
+    return [*sentences, *compared.notes, *(compared.doubts if compared.status != "cannot say" else ())]
 
 
 def effects(compared: Compared) -> list[str]:
@@ -79,15 +79,15 @@ def effects(compared: Compared) -> list[str]:
 def left_out(comparison: Comparison) -> list[str]:
     """The runs that are in no pair, and why."""
     return [
-        *(f"Only in A: {described(one)}" for one in comparison.pairing.only_a),
-        *(f"Only in B: {described(one)}" for one in comparison.pairing.only_b),
+        *(f"Only in A: {described(stored)}" for stored in comparison.pairing.only_a),
+        *(f"Only in B: {described(stored)}" for stored in comparison.pairing.only_b),
         *(
             f"Of {side} {_counted(count, 'older run')} with the same options "
             f"{'is' if count == 1 else 'are'} not compared."
             for side, count in (("A", comparison.pairing.older["a"]), ("B", comparison.pairing.older["b"]))
             if count
         ),
-        *(f"Not compared: {one}" for one in (*comparison.unreadable, *comparison.left_out)),
+        *(f"Not compared: {sentence}" for sentence in (*comparison.unreadable, *comparison.left_out)),
     ]
 
 

@@ -61,11 +61,11 @@ def short(value: str | None) -> str:
 
 def settings(manifest: Manifest) -> dict[str, str | None]:
     """Every setting of a run by its name. None is one that the run does not tell."""
-    asked, firmware, outside = manifest.asked, manifest.firmware, manifest.outside
-    flash_acr = firmware.flash_acr or asked.flash_acr
-    heap_bytes = asked.heap_bytes if firmware.heap_bytes is None else firmware.heap_bytes
+    choice, firmware, outside = manifest.asked, manifest.firmware, manifest.outside
+    flash_acr = firmware.flash_acr or choice.flash_acr
+    heap_bytes = choice.heap_bytes if firmware.heap_bytes is None else firmware.heap_bytes
     stimulus = manifest.stimulus
-    told: dict[str, object] = {
+    settings_by_name: dict[str, object] = {
         "scenario": manifest.scenario,
         "allocator": manifest.allocator,
         "allocator's file sha256": outside.sha256 if outside else None,
@@ -75,7 +75,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         f"parameter {stimulus.parameter}",
         "heap size": None if heap_bytes is None else f"{heap_bytes:,} bytes",
         **{f"knob {name}": value for name, value in manifest.knobs.items()},
-        "locking": manifest.locking or asked.locking,
+        "locking": manifest.locking or choice.locking,
         "FLASH_ACR": flash_acr,
         "core clock": None if firmware.core_hz is None else f"{firmware.core_hz:,} Hz",
         "records": manifest.records,
@@ -84,7 +84,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "analyzer": manifest.analyzer,
         "samplerate": f"{manifest.samplerate_hz:,} Hz",
         "imported file sha256": manifest.imported.sha256 if manifest.imported else None,
-        "kernel": firmware.kernel or asked.kernel,
+        "kernel": firmware.kernel or choice.kernel,
         "kernel's own calls": "measured" if firmware.kernel_calls else "not measured",
         "urgent task": "uses the heap" if firmware.urgent_task else "leaves the heap alone",
         "probes": manifest.probes_source,
@@ -92,7 +92,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         **_footprint(manifest),
         **manifest.tools,
     }
-    return {name: None if value is None else str(value) for name, value in told.items()}
+    return {name: None if value is None else str(value) for name, value in settings_by_name.items()}
 
 
 def _footprint(manifest: Manifest) -> dict[str, str]:
@@ -137,8 +137,8 @@ def chosen_of(manifest: Manifest) -> dict[str, str]:
 
 def made_by_of(manifest: Manifest) -> dict[str, str]:
     """What the sources and the tools decided. A difference here is named beside the figures."""
-    told = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
-    return {**told, "run.json schema": str(SCHEMA)}
+    makers = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
+    return {**makers, "run.json schema": str(SCHEMA)}
 
 
 def _told(manifest: Manifest) -> dict[str, str]:

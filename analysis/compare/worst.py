@@ -79,7 +79,7 @@ def distributions(a: Run, b: Run, exact: bool) -> tuple[Distribution, ...]:
 def _distribution(a: Run, b: Run, quantity: Quantity, exact: bool) -> Distribution:
     ours, theirs = (run.samples(quantity)[quantity.column].to_numpy() for run in (a, b))
     estimated = not exact and min(len(ours), len(theirs)) >= LEAST_SAMPLES
-    refused = next((one for run in (a, b) if (one := run.manifest.intervals.refused)), "")
+    refused = next((reason for run in (a, b) if (reason := run.manifest.intervals.refused)), "")
     budget = 0.0 if exact else allowed(a, b, quantity)
     return Distribution(
         quantity=quantity,
@@ -95,7 +95,7 @@ def _distribution(a: Run, b: Run, quantity: Quantity, exact: bool) -> Distributi
 def _undecided(a: Run, b: Run, quantity: Quantity, budget: float) -> int:
     """The samples of both that may not belong; 0 where the medians differ whatever they are."""
     reached = [run.reach(quantity) for run in (a, b)]
-    count = sum(one.count for one in reached if one)
+    count = sum(part.count for part in reached if part)
     ours, theirs = (_median_ends(run, quantity, reach) for run, reach in zip((a, b), reached, strict=True))
     apart = theirs[0] - ours[1] > budget or ours[0] - theirs[1] > budget
     return 0 if apart else count

@@ -41,11 +41,11 @@ def too_large(promises: Set[str]) -> list[str]:
         for alignment in (_ALIGNMENTS if "aligns" in promises else ())
         for less in (*range(24), *range(alignment - 24, alignment + 24), 2 * alignment)
     ]
-    asked = [*((size, 0) for size in sizes), *aligned]
+    requests = [*((size, 0) for size in sizes), *aligned]
     before, after = ["a 0 24 0", "a 1 200 0", "a 2 24 0"], ["a 3 200 0"]
     if {"frees", "merges"} <= promises:
         before, after = ["n 48", *before, "f 1"], [*after, "e", "n 48"]
-    return [*before, *(f"b {size} {alignment}" for size, alignment in asked), *after]
+    return [*before, *(f"b {size} {alignment}" for size, alignment in requests), *after]
 
 
 def _drawn(promises: Collection[str], numbers: Iterable[int]) -> Iterator[list[str]]:
@@ -130,33 +130,33 @@ def shorter(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
     return _shorter(list(operations), still)
 
 
-def _shorter(found: list[str], still: Breaks) -> list[str]:
-    chunk = max(1, len(found) // 2)
+def _shorter(lines: list[str], still: Breaks) -> list[str]:
+    chunk = max(1, len(lines) // 2)
     while True:
-        without = next((one for one in _without(found, chunk) if still(one)), None)
+        without = next((candidate for candidate in _without(lines, chunk) if still(candidate)), None)
         if without is not None:
-            found = without
+            lines = without
         elif chunk == 1:
-            return found
+            return lines
         else:
             chunk = max(1, chunk // 2)
 
 
-def _without(found: Sequence[str], chunk: int) -> Iterator[list[str]]:
+def _without(lines: Sequence[str], chunk: int) -> Iterator[list[str]]:
     """The list without a chunk, the last one first: what stands behind the break is of no use."""
-    for begin in reversed(range(0, len(found), chunk)):
-        yield [*found[:begin], *found[begin + chunk :]]
+    for begin in reversed(range(0, len(lines), chunk)):
+        yield [*lines[:begin], *lines[begin + chunk :]]
 
 
-def _smaller(found: list[str], still: Breaks) -> list[str]:
-    for number, operation in enumerate(found):
+def _smaller(lines: list[str], still: Breaks) -> list[str]:
+    for number, operation in enumerate(lines):
         kind, *words = operation.split()
         if kind not in "ar":
             continue
-        for size in (one for one in _SIZES if one < int(words[1])):
-            changed = [*found]
+        for size in (size for size in _SIZES if size < int(words[1])):
+            changed = [*lines]
             changed[number] = " ".join([kind, words[0], str(size), *words[2:]])
             if still(changed):
-                found = changed
+                lines = changed
                 break
-    return found
+    return lines

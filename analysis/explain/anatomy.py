@@ -53,43 +53,45 @@ class Known:
         return [(part.begin_cycle, part.begin_cycle + part.cycles) for part in parts]
 
 
-def anatomy(known: Known) -> Anatomy:
+def anatomy(measured: Known) -> Anatomy:
     """The anatomy of a sample that was replayed."""
-    found = calls(known.executed)
-    ran = dominating(found, known.executed, known.away)
-    loop = None if ran is None else _loop(known.program, ran)
-    shown = _calls(found, known)
-    told = [loop.source] if loop else []
+    spans = calls(measured.executed)
+    ran = dominating(spans, measured.executed, measured.away)
+    loop = None if ran is None else _loop(measured.program, ran)
+    shown = _calls(spans, measured)
+    places = [loop.source] if loop else []
     return Anatomy(
         schema=1,
-        quantity=known.worst.quantity.name,  # type: ignore[arg-type]  # Pydantic checks it
-        sentence=_sentence(known, loop),
-        cycles=known.cycles,
+        quantity=measured.worst.quantity.name,  # type: ignore[arg-type]  # Pydantic checks it
+        sentence=_sentence(measured, loop),
+        cycles=measured.cycles,
         loop=loop,
-        bands=bands(known.parts, ran, known.start, answered=known.worst.quantity == INTERRUPT),
+        bands=bands(measured.parts, ran, measured.start, answered=measured.worst.quantity == INTERRUPT),
         calls=shown,
-        search=_search(known, ran),
-        sources=known.sources.lines([*told, *(call.source for call in shown)]),
+        search=_search(measured, ran),
+        sources=measured.sources.lines([*places, *(call.source for call in shown)]),
     )
 
 
-def _sentence(known: Known, loop: Loop | None) -> str:
+def _sentence(measured: Known, loop: Loop | None) -> str:
     """What took most of the time: the loop; else the handler, or the function by itself, that did.
 
     A handler counts with all that it calls.
     """
     if loop is not None:
         times = "1 pass" if loop.passes == 1 else f"{loop.passes:,} passes"
-        return f"{times} of the loop at {loop.source or loop.place} took {_share(loop.cycles, known.cycles)}."
+        return (
+            f"{times} of the loop at {loop.source or loop.place} took {_share(loop.cycles, measured.cycles)}."
+        )
     took: Counter[str] = Counter()
-    for part in filter(_handler, known.parts):
+    for part in filter(_handler, measured.parts):
         took[part.words] += part.cycles
-    own = [step for step in known.executed if step.address and not _within(step.cycle, known.away)]
+    own = [step for step in measured.executed if step.address and not _within(step.cycle, measured.away)]
     took.update({total.name: total.cycles for total in by_function(own)})
     if not took:
         return "Nothing was executed."
-    most, cycles = max(took.items(), key=lambda one: one[1])
-    return f"No loop took half of it; {most} took most, {_share(cycles, known.cycles)}."
+    most, cycles = max(took.items(), key=lambda item: item[1])
+    return f"No loop took half of it; {most} took most, {_share(cycles, measured.cycles)}."
 
 
 def _share(cycles: int, whole: int) -> str:
@@ -114,7 +116,7 @@ def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool)
     first = next((begin for what, _, begin, _ in cut if what == "loop"), None)
     named = [(what, words or _beside(begin, first), begin, cycles) for what, words, begin, cycles in cut]
     found = []
-    for (what, words), several in groupby(named, key=lambda one: one[:2]):
+    for (what, words), several in groupby(named, key=lambda item: item[:2]):
         rows = list(several)
         cycles = sum(row[3] for row in rows)
         found.append(Band(what=what, words=words, begin_cycle=rows[0][2] - start, cycles=cycles))
@@ -145,43 +147,43 @@ def _beside(begin: int, loop: int | None) -> str:
     return "before the loop" if begin < loop else "after the loop"
 
 
-def _calls(found: Sequence[Called], known: Known) -> list[Call]:
-    longest = sorted(found, key=lambda call: call.begin - call.end)[:MOST_CALLS]
-    kept = set(map(id, longest))
+def _calls(spans: Sequence[Called], measured: Known) -> list[Call]:
+    longest = sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS]
+    longest_ids = set(map(id, longest))
     return [
         Call(
             depth=call.depth,
             name=call.name,
-            begin_cycle=call.begin - known.start,
+            begin_cycle=call.begin - measured.start,
             cycles=call.end - call.begin,
-            own_cycles=own_cycles(call, known.executed),
-            source=dearest_source(call, known.executed),
+            own_cycles=own_cycles(call, measured.executed),
+            source=dearest_source(call, measured.executed),
         )
-        for call in found
-        if id(call) in kept
+        for call in spans
+        if id(call) in longest_ids
     ]
 
 
-def _search(known: Known, ran: Ran | None) -> Search | None:
+def _search(measured: Known, ran: Ran | None) -> Search | None:
     """What an allocation read of the heap: its loop if one took most, else all of it."""
-    region = known.program.data_address(_REGION)
-    maximum, end = known.worst.maximum, known.start + known.cycles
+    region = measured.program.data_address(_REGION)
+    maximum, end = measured.worst.maximum, measured.start + measured.cycles
     if region is None or maximum.kind != "A" or maximum.size is None:
         return None
-    times = list(without((known.start, end), known.away)) if ran is None else ran.stretches
-    pieces = known.heap.pieces
+    times = list(without((measured.start, end), measured.away)) if ran is None else ran.stretches
+    pieces = measured.heap.pieces
     blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
     read = [
         load.address - region
-        for load in loads(known.replayed.trace, known.replayed.heap, known.replayed.begin.registers)
-        if 0 <= load.address - region < known.heap.region_bytes and _within(load.cycle, times)
+        for load in loads(measured.replayed.trace, measured.replayed.heap, measured.replayed.begin.registers)
+        if 0 <= load.address - region < measured.heap.region_bytes and _within(load.cycle, times)
     ]
     return Search(
         region_address=region,
         asked_bytes=maximum.size,
         blocks=blocks,
         visited=_visited(read, pieces, blocks)[:MOST_VISITED],
-        served=_served(known, region, blocks),
+        served=_served(measured, region, blocks),
     )
 
 
@@ -213,31 +215,31 @@ def _place(offset: int, pieces: Sequence[Piece]) -> Block:
     return Block(offset=piece.offset, bytes=piece.bytes)
 
 
-def _served(known: Known, region: int, blocks: bool) -> Block | None:
+def _served(measured: Known, region: int, blocks: bool) -> Block | None:
     """The block that the allocation got; None where it had not returned when the sample ended.
 
     Its result lies where its caller told in R0 (AAPCS32, 6.4), on the caller's stack.
     """
-    function = known.program.function(_ALLOCATE)
+    function = measured.program.function(_ALLOCATE)
     if function is None:
         return None
-    at, returned = _result_at(known, function.address)
-    payload = known.replayed.end.word(at) if at is not None and returned else None
-    if payload is None or not 0 <= payload - region < known.heap.region_bytes:
+    at, returned = _result_at(measured, function.address)
+    payload = measured.replayed.end.word(at) if at is not None and returned else None
+    if payload is None or not 0 <= payload - region < measured.heap.region_bytes:
         return None
     offset = payload - region
     if blocks:
-        return _place(offset, known.heap.pieces)
-    return Block(offset=offset, bytes=known.worst.maximum.size or 0)
+        return _place(offset, measured.heap.pieces)
+    return Block(offset=offset, bytes=measured.worst.maximum.size or 0)
 
 
-def _result_at(known: Known, entry: int) -> tuple[int | None, bool]:
+def _result_at(measured: Known, entry: int) -> tuple[int | None, bool]:
     """Where the result of the function at `entry` goes, and whether it had returned by the end."""
-    end = known.start + known.cycles
-    registers = dict(known.replayed.begin.registers)
+    end = measured.start + measured.cycles
+    registers = dict(measured.replayed.begin.registers)
     at: int | None = None
     back: int | None = None
-    for step in known.replayed.trace:
+    for step in measured.replayed.trace:
         if step["cycle"] >= end:
             break
         pc = int(step["pc"], 16) if "pc" in step else None

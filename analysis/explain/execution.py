@@ -205,8 +205,8 @@ def _interrupted(program: Program, state: State, registers: Registers) -> Regist
         return None
     size = _BASIC_FRAME_BYTES if returning & _BASIC_FRAME else _EXTENDED_FRAME_BYTES
     stack = base + size + (4 if status & 0x200 else 0)
-    told = {number: word for number, word in words.items() if word is not None}
-    return {**registers, **told, _SP: stack + _pushed(program, told[_PC], status)}
+    words_by_number = {number: word for number, word in words.items() if word is not None}
+    return {**registers, **words_by_number, _SP: stack + _pushed(program, words_by_number[_PC], status)}
 
 
 # EPSR.ICI, the register from which a multiple goes on; none if bits that IT uses too are set

@@ -17,21 +17,21 @@ def exits_of(program: Program, function: Function) -> dict[int, bool]:
 
     The others are branches, which leave it if they are taken. Raises LatencyError if none is found.
     """
-    found = {}
+    exits = {}
     end = function.address + function.size
     for address, _, mnemonic, operands in program.instructions(function):
         base = mnemonic.split(".")[0]
         if _RETURNS.match(base) or (base.startswith(_LOADS) and re.search(r"\bpc\b", operands)):
             # A table of jumps also loads the PC; then the next instruction lies within.
-            found[address] = base.startswith(("pop", "ldm")) or operands == "lr"
+            exits[address] = base.startswith(("pop", "ldm")) or operands == "lr"
         elif base.startswith("mov") and operands.startswith("pc,"):
-            found[address] = operands == "pc, lr"
+            exits[address] = operands == "pc, lr"
         elif _BRANCH.match(mnemonic) and operands.startswith("#"):
             target = int(operands[1:], 16)
             if not function.address <= target < end:
-                found[address] = False
-    if not found:
+                exits[address] = False
+    if not exits:
         raise LatencyError(
             f"No way out of {function.name} was found in its code: give both ends, {function.name}..PLACE."
         )
-    return found
+    return exits

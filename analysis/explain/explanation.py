@@ -53,15 +53,15 @@ def explain(folder: Path, quantity: str = "section", allocator: Path | None = No
     """
     run = _read(folder)
     worst = find(quantity, run.manifest.maxima, run.operations, run.edges)
-    (found,) = _explain(run, [worst], allocator)
-    return found
+    (explanation,) = _explain(run, [worst], allocator)
+    return explanation
 
 
 def explain_all(folder: Path) -> list[Explanation]:
     """Explains the worst sample of each quantity that the run has, by one replay, as explain()."""
     run = _read(folder)
     maxima = run.manifest.maxima
-    had = [name for name, one in NAMED.items() if maxima.get(one.key) is not None]
+    had = [name for name, quantity in NAMED.items() if maxima.get(quantity.key) is not None]
     return _explain(run, [find(name, maxima, run.operations, run.edges) for name in had])
 
 
@@ -90,12 +90,12 @@ def _explain(run: _Run, samples: Sequence[Worst], allocator: Path | None = None)
     if not samples:
         return []
     unknown = _unknown(run.manifest)
-    found: list[Explanation] = []
+    explanations: list[Explanation] = []
     if unknown:
         for worst in samples:
-            found.append(Unreplayed(**_told(run, worst), replayed=False, unknown=unknown))
-            _keep(run, found[-1], worst, [])
-        return found
+            explanations.append(Unreplayed(**_told(run, worst), replayed=False, unknown=unknown))
+            _keep(run, explanations[-1], worst, [])
+        return explanations
     elf = elf_of(run.manifest, allocator)
     program = Program(elf)
     sources = Sources(program, elf)
@@ -105,11 +105,11 @@ def _explain(run: _Run, samples: Sequence[Worst], allocator: Path | None = None)
         facts = _facts(program, sources, replayed, worst, executed)
         heap = _heap(run, program, replayed, worst)
         explained = Replayed(**_told(run, worst), replayed=True, unknown=[], heap=heap, **facts)
-        found.append(explained)
+        explanations.append(explained)
         start = replayed.clock.first_cycle(worst.start)
-        known = Known(program, sources, replayed, worst, start, executed, explained.parts, heap)
-        _keep(run, explained, worst, executed, anatomy(known))
-    return found
+        measured = Known(program, sources, replayed, worst, start, executed, explained.parts, heap)
+        _keep(run, explained, worst, executed, anatomy(measured))
+    return explanations
 
 
 def _unknown(manifest: Manifest) -> list[str]:
@@ -161,7 +161,7 @@ def _facts(
     frames = execution.unwind(program, replayed.moment)
     dearest, lines = execution.by_instruction(executed), execution.by_line(executed)
     went = parts(program, replayed.masks, worst, start, end)
-    told = [
+    facts = [
         *(frame.source for frame in frames),
         *(total.source for total in (*dearest, *lines)),
         *(part.source for part in went),
@@ -175,7 +175,7 @@ def _facts(
         "dearest": dearest,
         "lines": lines,
         "parts": went,
-        "sources": sources.lines(told),
+        "sources": sources.lines(facts),
     }
 
 
@@ -210,18 +210,18 @@ def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
 
 def _keep(
     run: _Run,
-    found: Explanation,
+    explanation: Explanation,
     worst: Worst,
     executed: list[execution.Step],
     made_of: Anatomy | None = None,
 ) -> None:
     run_folder = RunFolder(run.folder / FOLDER)
     if made_of is not None:
-        run_folder.write_json(f"{found.quantity}{SUFFIX}", made_of.model_dump(by_alias=True))
-    run_folder.write(f"{found.quantity}.sr", lambda path: write_sr(path, _cut(run.edges, worst)))
+        run_folder.write_json(f"{explanation.quantity}{SUFFIX}", made_of.model_dump(by_alias=True))
+    run_folder.write(f"{explanation.quantity}.sr", lambda path: write_sr(path, _cut(run.edges, worst)))
     if executed:
-        run_folder.write_bytes(f"{found.quantity}-instructions.csv", _table(executed))
-    run_folder.write_json(f"{found.quantity}.json", found.document())
+        run_folder.write_bytes(f"{explanation.quantity}-instructions.csv", _table(executed))
+    run_folder.write_json(f"{explanation.quantity}.json", explanation.document())
 
 
 def _cut(edges: EdgeList, worst: Worst) -> EdgeList:

@@ -32,10 +32,10 @@ def block_layer_map(program: Program, state: State, region_bytes: int, header_by
         pieces = list(_blocks(state, base, region_bytes))
     else:
         pieces = list(_short_blocks(state, base, region_bytes, header_bytes))
-    told = sum(piece.bytes for piece in pieces)
-    if told < region_bytes:
-        rest = Piece(offset=told, bytes=region_bytes - told, what="unknown")
-        note = f"Read from the blocks' headers, as far as {told:,} bytes; what follows is no block."
+    total = sum(piece.bytes for piece in pieces)
+    if total < region_bytes:
+        rest = Piece(offset=total, bytes=region_bytes - total, what="unknown")
+        note = f"Read from the blocks' headers, as far as {total:,} bytes; what follows is no block."
         return HeapMap(region_bytes=region_bytes, pieces=[*pieces, rest], note=note)
     note = "Read from the blocks' headers; a block's bytes include its header."
     return HeapMap(region_bytes=region_bytes, pieces=pieces, note=note)

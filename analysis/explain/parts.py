@@ -63,16 +63,16 @@ def parts(program: Program, masks: pl.DataFrame, worst: Worst, start: int, end: 
     within = [now for now in states if start < now.cycle < end]
     first = replace(before[-1] if before else _Now(start), cycle=start)
     woken = [first, *within][-1].task
-    told = _Told(program, worst, first.task, woken)
-    found: list[tuple[_Key, int]] = []
+    settled = _Told(program, worst, first.task, woken)
+    spans: list[tuple[_Key, int]] = []
     for now in (first, *within):
-        key = told.key(now)
-        if found and found[-1][1] == now.cycle:
-            found.pop()
-        if not found or found[-1][0] != key:
-            found.append((key, now.cycle))
-    ends = [*(cycle for _, cycle in found[1:]), end]
-    return [told.part(key, cycle, until) for (key, cycle), until in zip(found, ends, strict=True)]
+        key = settled.key(now)
+        if spans and spans[-1][1] == now.cycle:
+            spans.pop()
+        if not spans or spans[-1][0] != key:
+            spans.append((key, now.cycle))
+    ends = [*(cycle for _, cycle in spans[1:]), end]
+    return [settled.part(key, cycle, until) for (key, cycle), until in zip(spans, ends, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,14 @@ class _Told:
         return _Key("running", words, None)
 
     def part(self, key: _Key, begin: int, end: int) -> Part:
-        known = key.pc is not None
+        has_place = key.pc is not None
         return Part(
             what=key.what,
             words=key.words,
             begin_cycle=begin,
             cycles=end - begin,
-            place=self.program.place(key.pc) if known and key.pc is not None else "",
-            source=self.program.source_line(key.pc) if known and key.pc is not None else "",
+            place=self.program.place(key.pc) if has_place and key.pc is not None else "",
+            source=self.program.source_line(key.pc) if has_place and key.pc is not None else "",
         )
 
     def _entry(self, exception: int) -> int | None:

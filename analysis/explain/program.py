@@ -126,22 +126,26 @@ class Program:
 
     def functions_named(self, name: str) -> list[Function]:
         """The functions called `name`, also with a suffix of the compiler's: `name.lto_priv.0`."""
-        return [one for one in self._functions if one.name == name or one.name.startswith(f"{name}.")]
+        return [
+            function
+            for function in self._functions
+            if function.name == name or function.name.startswith(f"{name}.")
+        ]
 
     def variable(self, name: str) -> int | None:
         """The address of a variable, also with a suffix of the compiler's; None if there is not
         exactly one.
         """
-        found = {
+        addresses = {
             address
-            for known, (address, _) in self._data.items()
-            if known == name or known.startswith(f"{name}.")
+            for label, (address, _) in self._data.items()
+            if label == name or label.startswith(f"{name}.")
         }
-        return found.pop() if len(found) == 1 else None
+        return addresses.pop() if len(addresses) == 1 else None
 
     def variable_at(self, address: int) -> str:
         """The variable that holds `address`, as `name` or `name+0x40`; empty if there is none."""
-        held = (one for one in self._data.items() if one[1][0] <= address < sum(one[1]))
+        held = (item for item in self._data.items() if item[1][0] <= address < sum(item[1]))
         name, (first, _) = next(held, ("", (address, 0)))
         return f"{name}+{address - first:#x}" if address > first else name
 
@@ -264,24 +268,24 @@ class Program:
     @cached_property
     def _constants(self) -> list[tuple[int, int, bytes]]:
         """First address, end and content of each loaded section that is not writable."""
-        found = []
+        spans = []
         for section in self._file.iter_sections():
             flags, first = section["sh_flags"], int(section["sh_addr"])
             end = first + int(section["sh_size"])
             if section["sh_type"] != "SHT_PROGBITS" or not flags & _LOADED:
                 continue
             if not flags & _WRITABLE:
-                found.append((first, end, section.data()))
+                spans.append((first, end, section.data()))
             elif flags & _EXECUTABLE:
                 code, data = self._code_within(first, end), section.data()
-                found += [(one, last, data[one - first : last - first]) for one, last in code]
-        return found
+                spans += [(address, last, data[address - first : last - first]) for address, last in code]
+        return spans
 
     def _code_within(self, first: int, end: int) -> Iterator[tuple[int, int]]:
         """The functions between two addresses, each with the constants behind its code."""
-        for one in self._functions:
-            if first <= one.address < end:
-                yield one.address, min(one.address + one.size, end)
+        for function in self._functions:
+            if first <= function.address < end:
+                yield function.address, min(function.address + function.size, end)
 
     @cached_property
     def _dwarf(self) -> Any:
@@ -412,26 +416,26 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
     goes up to the next symbol of its section, or to the section's end; a global label of code that
     lies in no function is one.
     """
-    found: dict[int, Function] = {}
+    functions: dict[int, Function] = {}
     for name, entry in sorted(symbols, key=_precedence, reverse=True):
         if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
             address = int(entry.st_value) & ~1
-            found[address] = Function(name, address, int(entry.st_size))
+            functions[address] = Function(name, address, int(entry.st_size))
     for address, name in _common_handlers(symbols).items():
-        found[address] = Function(name, address, found[address].size)
+        functions[address] = Function(name, address, functions[address].size)
     labels = _global_labels(symbols, sections)
-    bounds = sorted({*found, *labels, *(end for _, end in sections.values())})
-    sized = [one for one in found.values() if one.size]
+    bounds = sorted({*functions, *labels, *(end for _, end in sections.values())})
+    sized = [one for one in functions.values() if one.size]
     within = {one.address: one.address + one.size for one in sized}
     starts = sorted(within)
     for address, name in labels.items():
         index = bisect.bisect_right(starts, address) - 1
-        if address not in found and (index < 0 or address >= within[starts[index]]):
-            found[address] = Function(name, address, 0)
-    for address, one in found.items():
-        if not one.size:
-            found[address] = Function(one.name, address, _up_to_next(address, bounds, sections))
-    return [found[address] for address in sorted(found)]
+        if address not in functions and (index < 0 or address >= within[starts[index]]):
+            functions[address] = Function(name, address, 0)
+    for address, function in functions.items():
+        if not function.size:
+            functions[address] = Function(function.name, address, _up_to_next(address, bounds, sections))
+    return [functions[address] for address in sorted(functions)]
 
 
 DEFAULT_HANDLER = "default handler"
@@ -468,14 +472,14 @@ def _common_handlers(symbols: list[tuple[str, Any]]) -> dict[int, str]:
 
 def _global_labels(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> dict[int, str]:
     """The names of global labels in code, by address; the linker's own at a section's end aside."""
-    found = {}
+    labels = {}
     for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):
         first, end = sections.get(entry.st_shndx, (0, 0))
         is_global = entry.st_info.bind in ("STB_GLOBAL", "STB_WEAK")
         address = int(entry.st_value) & ~1
         if is_global and _kind(entry) == "STT_NOTYPE" and first <= address < end and "$" not in name:
-            found[address] = name
-    return found
+            labels[address] = name
+    return labels
 
 
 def _up_to_next(address: int, bounds: list[int], sections: dict[int, tuple[int, int]]) -> int:
@@ -488,12 +492,12 @@ def _up_to_next(address: int, bounds: list[int], sections: dict[int, tuple[int, 
 
 def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:
     """The addresses of names in the code. Names with a $ are the assembler's own (AAELF, 5.5.5)."""
-    found: dict[str, set[int]] = {}
+    labels: dict[str, set[int]] = {}
     for name, entry in symbols:
         in_code = isinstance(entry.st_shndx, int) and _kind(entry) in ("STT_FUNC", "STT_NOTYPE")
         if in_code and name and "$" not in name:
-            found.setdefault(name, set()).add(int(entry.st_value) & ~1)
-    return {name: sorted(addresses) for name, addresses in found.items()}
+            labels.setdefault(name, set()).add(int(entry.st_value) & ~1)
+    return {name: sorted(addresses) for name, addresses in labels.items()}
 
 
 def _line_rows(program: Any) -> list[tuple[int, str]]:
@@ -509,6 +513,6 @@ def _line_rows(program: Any) -> list[tuple[int, str]]:
         if state is None or state.address == 0:
             continue
         index = state.file - first
-        known = not state.end_sequence and 0 <= index < len(names)
-        rows.append((int(state.address), f"{names[index]}:{state.line}" if known else ""))
+        has_line = not state.end_sequence and 0 <= index < len(names)
+        rows.append((int(state.address), f"{names[index]}:{state.line}" if has_line else ""))
     return rows

@@ -70,7 +70,7 @@ def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
         return []
     maps = [word.removeprefix(_MAP).rpartition("=") for word in sorted(words) if word.startswith(_MAP)]
     named = [(Path(name), Path(folder)) for folder, _, name in maps]
-    return sorted(named, key=lambda one: -len(one[0].parts))
+    return sorted(named, key=lambda item: -len(item[0].parts))
 
 
 def _found(path: Path | None, folders: list[tuple[Path, Path]]) -> Path | None:
@@ -128,7 +128,7 @@ class Inlined:
         around = [
             (depth, call) for spans, depth, call in self._read[unit.cu_offset] if _within(spans, address)
         ]
-        return [call for _, call in sorted(around, key=lambda one: -one[0])]
+        return [call for _, call in sorted(around, key=lambda item: -item[0])]
 
     @cached_property
     def _units(self) -> list[tuple[Spans, Any]]:

@@ -39,17 +39,17 @@ def as_text(replay: Explanation, made_of: Anatomy | None = None) -> str:
     return "\n".join(lines)
 
 
-def _title(found: Explanation) -> str:
-    value = found.maximum.at_least + microseconds(found.value_ns)
-    doubt = "" if found.verdict == "complete" else f" (the run is {found.verdict})"
-    words = NAMED[found.quantity].words
-    return f"The longest {words} in {found.scenario} with {found.allocator}: {value}{doubt}"
+def _title(explanation: Explanation) -> str:
+    value = explanation.maximum.at_least + microseconds(explanation.value_ns)
+    doubt = "" if explanation.verdict == "complete" else f" (the run is {explanation.verdict})"
+    words = NAMED[explanation.quantity].words
+    return f"The longest {words} in {explanation.scenario} with {explanation.allocator}: {value}{doubt}"
 
 
-def _operation(found: Explanation) -> list[str]:
+def _operation(explanation: Explanation) -> list[str]:
     """Lines on the operation that it was or fell into, when, and its neighbours."""
-    maximum, own = found.maximum, found.operation
-    lines = [found.place]
+    maximum, own = explanation.maximum, explanation.operation
+    lines = [explanation.place]
     if own is not None:
         label = f", {own.label}" if own.label and own.label not in own.words else ""
         probes = f", {maximum.probes:,} probes" if maximum.probes else ""
@@ -57,11 +57,15 @@ def _operation(found: Explanation) -> list[str]:
         lines.append(f"Operation {own.seq:,}: {own.words}{label}{probes}{live}.")
     beside = [
         f"{which} it operation {operation.seq:,}, {operation.words}"
-        for which, operation in (("before", found.previous), ("after", found.next))
+        for which, operation in (("before", explanation.previous), ("after", explanation.next))
         if operation is not None
     ]
-    since = "" if found.start_ns is None else f", {found.start_ns / 1e9:.9f} s after the capture's start"
-    lines.append(f"Sample {found.start_sample:,}{since}{'; ' if beside else ''}{'; '.join(beside)}.")
+    since = (
+        ""
+        if explanation.start_ns is None
+        else f", {explanation.start_ns / 1e9:.9f} s after the capture's start"
+    )
+    lines.append(f"Sample {explanation.start_sample:,}{since}{'; ' if beside else ''}{'; '.join(beside)}.")
     return lines
 
 
@@ -73,7 +77,7 @@ def _parts(parts: list[Part], cycles: int) -> list[str]:
         sums[part.words, *by] += part.cycles
     rows = [
         f"  {taken:>8,} {taken / max(cycles, 1):>6.1%}  {words}{f', by {place}  {source}' if place else ''}"
-        for (words, place, source), taken in sorted(sums.items(), key=lambda one: -one[1])
+        for (words, place, source), taken in sorted(sums.items(), key=lambda item: -item[1])
     ]
     return ["what the time went to", *rows]
 
@@ -101,12 +105,12 @@ def _heap(heap: HeapMap) -> list[str]:
         what: [piece.bytes for piece in heap.pieces if piece.what == what]
         for what in ("live", "free", "unknown")
     }
-    told = ", ".join(
+    words = ", ".join(
         f"{len(sizes):,} {what} ({sum(sizes):,} bytes, the largest {max(sizes):,})"
         for what, sizes in counts.items()
         if sizes
     )
-    return [f"heap before it: {told}", f"  {heap.note}"]
+    return [f"heap before it: {words}", f"  {heap.note}"]
 
 
 def _search(search: Search, probes: int | None) -> list[str]:

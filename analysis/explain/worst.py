@@ -110,8 +110,8 @@ def _latency(maximum: Maximum, edges: EdgeList, channel: str) -> tuple[int, int,
 def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str, Any]:
     """The fields of Told that schema 1 lacks."""
     seq = worst.maximum.seq
-    begun = operations.filter(pl.col("start_sample") <= worst.start)["seq"].to_list()
-    last = max(begun, default=-1)
+    operations_before = operations.filter(pl.col("start_sample") <= worst.start)["seq"].to_list()
+    last = max(operations_before, default=-1)
     before, behind = (last, last + 1) if seq is None else (seq - 1, seq + 1)
     own, previous, following = (_operation(operations, number) for number in (seq, before, behind))
     first, answer = worst.channels
@@ -127,8 +127,8 @@ def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str,
 
 
 def _operation(operations: pl.DataFrame, seq: int | None) -> Operation | None:
-    found = operations.filter(pl.col("seq") == seq).head(1).to_dicts() if seq is not None else []
-    for row in found:
+    rows = operations.filter(pl.col("seq") == seq).head(1).to_dicts() if seq is not None else []
+    for row in rows:
         start, samples = row["start_sample"], row["wire_operation_samples"]
         return Operation(
             seq=row["seq"],
@@ -170,9 +170,11 @@ def _place(
                 ", " + ("in" if _level(edges, "CRIT", worst.start) else "outside") + " its critical section"
             )
         return f"{words}."
-    told = []
+    places = []
     if previous is not None and previous.end_sample is not None:
-        told.append(f"{apart(previous.end_sample, worst.start)} after operation {previous.seq:,} ended")
+        places.append(f"{apart(previous.end_sample, worst.start)} after operation {previous.seq:,} ended")
     if following is not None and following.start_sample is not None:
-        told.append(f"{apart(worst.start, following.start_sample)} before operation {following.seq:,} began")
-    return f"{what} outside of all operations{': ' if told else ''}{', '.join(told)}."
+        places.append(
+            f"{apart(worst.start, following.start_sample)} before operation {following.seq:,} began"
+        )
+    return f"{what} outside of all operations{': ' if places else ''}{', '.join(places)}."

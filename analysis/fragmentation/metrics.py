@@ -75,16 +75,16 @@ def course(operations: Operations, replay: Replay) -> Course:
 
 def metrics(operations: Operations, replay: Replay) -> Metrics:
     """The figures of a replay of these operations."""
-    asked = (operations[:, KIND] != FREE) & (replay.status != SKIPPED)
-    served = asked & (replay.status == 0)
-    found = course(operations, replay)
-    ratios = johnstone(found) if served.any() else None
-    peak, from_start = int(found.live.max()), int(replay.end[served].max(initial=0))
+    allocated = (operations[:, KIND] != FREE) & (replay.status != SKIPPED)
+    served = allocated & (replay.status == 0)
+    heap_course = course(operations, replay)
+    ratios = johnstone(heap_course) if served.any() else None
+    peak, from_start = int(heap_course.live.max()), int(replay.end[served].max(initial=0))
     return Metrics(
-        failures=int((asked & ~served).sum()),
+        failures=int((allocated & ~served).sum()),
         peak_live_bytes=peak,
-        peak_live_blocks=int(found.blocks.max()),
-        used_bytes=int(found.used[-1]),
+        peak_live_blocks=int(heap_course.blocks.max()),
+        used_bytes=int(heap_course.used[-1]),
         used_from_start_bytes=from_start,
         fragmentation_percent=None if ratios is None else 100 * (ratios[3] - 1),
         fragmentation_from_start_percent=None if ratios is None else 100 * (from_start / peak - 1),
@@ -220,9 +220,9 @@ class Search:
         with ThreadPoolExecutor(self.jobs) as pool:
             while together := list(islice(parts, self.jobs)):
                 served = pool.map(lambda part: self._serves(*part, stop=True), together)
-                for (start, _), found in zip(together, list(served), strict=True):
-                    if any(found):
-                        return start + (len(found) - 1) * STEP_BYTES
+                for (start, _), free in zip(together, list(served), strict=True):
+                    if any(free):
+                        return start + (len(free) - 1) * STEP_BYTES
         raise AssertionError("the bound serves")
 
     def _failing(self, first: int, last: int) -> tuple[int, ...]:

@@ -66,12 +66,12 @@ def memory_by(program: Callable[[], Path], heap_bytes: int, plan: Plan, log: Rec
         why_not = "The run was stopped before its operations were replayed on the PC."
     if why_not is not None:
         return Memory.unknown(why_not)
-    found = metrics(operations, replay)
+    memory = metrics(operations, replay)
     figures = MemoryFigures(
-        peak_live_bytes=found.peak_live_bytes,
-        used_bytes=found.used_bytes,
-        fragmentation_percent=found.fragmentation_percent,
-        sbbm_bytes=found.sbbm_bytes,
+        peak_live_bytes=memory.peak_live_bytes,
+        used_bytes=memory.used_bytes,
+        fragmentation_percent=memory.fragmentation_percent,
+        sbbm_bytes=memory.sbbm_bytes,
     )
     return Memory(figures, _columns(plan, operations, replay))
 

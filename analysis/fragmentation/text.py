@@ -43,12 +43,12 @@ def as_text(rows: Sequence[Row]) -> str:
 def _heading(rows: Sequence[Row]) -> list[str]:
     peaks = [row.given.peak_live_bytes for row in rows]
     seeds = list(dict.fromkeys(row.seed for row in rows if row.seed is not None))
-    told = {0: "", 1: f", seed {seeds[0]:#x}" if seeds else ""}.get(
+    seed_words = {0: "", 1: f", seed {seeds[0]:#x}" if seeds else ""}.get(
         len(seeds), f", {len(seeds)} seeds from {min(seeds, default=0):#x}"
     )
     peak = f"{min(peaks):,}" if min(peaks) == max(peaks) else f"{min(peaks):,}…{max(peaks):,}"
     return [
-        f"{rows[0].trace}: operations {rows[0].operations:,}{told}; live at most {peak} bytes; "
+        f"{rows[0].trace}: operations {rows[0].operations:,}{seed_words}; live at most {peak} bytes; "
         f"a heap of {rows[0].heap_bytes:,} bytes",
         "bytes; of several seeds the median, and below it the range" if len(seeds) > 1 else "bytes",
     ]
@@ -84,10 +84,10 @@ def _spread(rows: Sequence[Row]) -> list[str | Table]:
 
 def _moments(values: Sequence[float | None]) -> list[str]:
     """Mean, standard deviation of the sample, greatest, least; `-` if nothing was served once."""
-    found = [value for value in values if value is not None]
-    if len(found) < len(values):
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < len(values):
         return ["-"] * 4
-    return [f"{value:.2f}" for value in (fmean(found), stdev(found), max(found), min(found))]
+    return [f"{value:.2f}" for value in (fmean(numbers), stdev(numbers), max(numbers), min(numbers))]
 
 
 def _cell(values: Sequence[float | None], form: str) -> str:
@@ -110,8 +110,8 @@ def _refusing(rows: Sequence[Row]) -> list[str]:
     if not refusing:
         return []
     names = ", ".join(dict.fromkeys(row.allocator for row in refusing))
-    found = [row.cost_metric.smallest_bytes for row in refusing]
-    enough = [-(-size // heap_size.STEP_BYTES) * heap_size.STEP_BYTES for size in found if size is not None]
+    sizes = [row.cost_metric.smallest_bytes for row in refusing]
+    enough = [-(-size // heap_size.STEP_BYTES) * heap_size.STEP_BYTES for size in sizes if size is not None]
     advice = (
         f"--heap {max(enough)} is enough"
         if len(enough) == len(refusing) and max(enough) <= heap_size.LARGEST_BYTES
@@ -127,13 +127,13 @@ def notes(rows: Sequence[Row]) -> list[str]:
     """Sentences on requests that are refused, on sizes above the smallest that fail, and on heaps
     that were not found.
     """
-    found = _refusing(rows)
+    sentences = _refusing(rows)
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
         of_one = list(group)
         failing = [row for row in of_one if row.cost_metric.failing_above_bytes]
         if failing:
             row = max(failing, key=lambda row: row.cost_metric.failing_above_bytes[-1])
-            found.append(
+            sentences.append(
                 f"{allocator}: serving is not monotonic"
                 f"{f' with {len(failing)} of {len(of_one)} seeds' if len(of_one) > 1 else ''}; "
                 f"{row.cost_metric.smallest_bytes:,} bytes serve, "
@@ -142,13 +142,13 @@ def notes(rows: Sequence[Row]) -> list[str]:
         unserved = next((row for row in of_one if row.cost_metric.smallest_bytes is None), None)
         if unserved and unserved.cost_metric.between_bytes:
             low, high = unserved.cost_metric.between_bytes
-            found.append(
+            sentences.append(
                 f"{allocator}: the smallest heap has from {low:,} to {high:,} bytes; "
                 "--exhaustive searches for it, and takes long."
             )
         elif unserved and unserved.cost_metric.looked_up_to_bytes:
-            found.append(
+            sentences.append(
                 f"{allocator}: no heap that was tried serves all requests, "
                 f"up to {unserved.cost_metric.looked_up_to_bytes:,} bytes."
             )
-    return found
+    return sentences

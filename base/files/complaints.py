@@ -83,29 +83,29 @@ def quoted(value: object) -> str:
         return "one of thousands of digits"
 
 
-def unknown_key(given: str, known: Collection[str]) -> WrongValueError:
+def unknown_key(given: str, names: Collection[str]) -> WrongValueError:
     """The refusal of a key that is not among `known`."""
-    choices = sorted(known)
+    choices = sorted(names)
     listed = f"the keys here are {', '.join(choices)}" if choices else "no keys belong here"
     if len(choices) > _MOST_LISTED:
         listed = "drop it"
     return WrongValueError("is unknown", given, remedy=f"{listed}.{near_miss(given, choices)}")
 
 
-def not_among(given: str, known: Collection[str], *place: str | int) -> WrongValueError:
+def not_among(given: str, names: Collection[str], *place: str | int) -> WrongValueError:
     """The refusal of a value that is not one of the names `known`."""
-    choices = list(known)
+    choices = list(names)
     listed = f"choose from {', '.join(choices)}" if choices else "there is nothing to choose from"
     remedy = f"{listed}.{near_miss(given, choices)}"
     return WrongValueError(f"cannot be {quoted(given)}", *place, remedy=remedy)
 
 
-def among(known: Collection[str]) -> AfterValidator:
+def among(names: Collection[str]) -> AfterValidator:
     """An annotation: the text must be one of the names `known`."""
 
     def check(given: str) -> str:
-        if given not in known:
-            raise not_among(given, known)
+        if given not in names:
+            raise not_among(given, names)
         return given
 
     return AfterValidator(check)

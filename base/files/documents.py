@@ -101,8 +101,8 @@ class Document:
             values = values.get(key, {})
         try:
             return model.model_validate(values)
-        except ValidationError as found:
-            complaint = first_complaint(found, values).under(below)
+        except ValidationError as error:
+            complaint = first_complaint(error, values).under(below)
         raise self.wrong(complaint)
 
     def wrong(self, complaint: WrongValueError) -> TailscopeError:
@@ -120,8 +120,8 @@ class Document:
         """What is raised as `error` within is raised again, led by the file."""
         try:
             yield
-        except self.error as found:
-            raise self.complain(str(found)) from None
+        except self.error as error:
+            raise self.complain(str(error)) from None
 
 
 def read_toml(

@@ -46,26 +46,26 @@ _MOST_CHARACTERS = 80
 """Of what was given. A longer text is no slip of the hand, and comparing it takes long."""
 
 
-def nearest(given: str, known: Iterable[str], most: int = 3) -> list[str]:
+def nearest(given: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names of `known` near `given`, in any case of letters, the nearest first."""
-    by_folded = {name.casefold(): name for name in known}
+    by_folded = {name.casefold(): name for name in names}
     folded = given[:_MOST_CHARACTERS].casefold()
     return [by_folded[name] for name in difflib.get_close_matches(folded, list(by_folded), n=most)]
 
 
-def near_miss(given: str, known: Collection[str]) -> str:
+def near_miss(given: str, names: Collection[str]) -> str:
     """A question, led by a space, for what of `known` was probably meant; empty where nothing is
     near.
     """
-    near = nearest(given, known, 1)
+    near = nearest(given, names, 1)
     return f" Did you mean {near[0]}?" if near else ""
 
 
-def no_such(what: str, given: str, known: Collection[str], of: str = "") -> str:
+def no_such(what: str, given: str, names: Collection[str], of: str = "") -> str:
     """The sentence for a name that is not among `known`; it lists them all where none is near.
 
     `what` is what the name should name, such as "allocator", `of` whose it would be.
     """
     opening = f"{f'{of} has' if of else 'There is'} no {what} {given[:_MOST_CHARACTERS]!r}"
-    near = near_miss(given, known)
-    return f"{opening}.{near}" if near else f"{opening}: choose from {', '.join(known)}."
+    near = near_miss(given, names)
+    return f"{opening}.{near}" if near else f"{opening}: choose from {', '.join(names)}."

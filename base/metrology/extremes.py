@@ -172,17 +172,17 @@ def _fit(method: Method, resamples: int) -> Fit:
     The parameters are fitted anew to each resample (Stute, González Manteiga and Presedo Quindimil,
     "Bootstrap based goodness-of-fit-tests", Metrika 40, 1993).
     """
-    found = method.fit(method.points, method.start)
-    statistic = _misfit(method, method.points, found)
+    result = method.fit(method.points, method.start)
+    statistic = _misfit(method, method.points, result)
     random = np.random.default_rng(0)
     drawn = [
-        method.family.rvs(*found, size=len(method.points), random_state=random) for _ in range(resamples)
+        method.family.rvs(*result, size=len(method.points), random_state=random) for _ in range(resamples)
     ]
-    refitted = [method.fit(points, found) for points in drawn]
+    refitted = [method.fit(points, result) for points in drawn]
     misfits = [
         _misfit(method, points, parameters) for points, parameters in zip(drawn, refitted, strict=True)
     ]
-    shape, location, scale = found
+    shape, location, scale = result
     return Fit(
         method=method.name,
         points=len(method.points),
@@ -191,7 +191,7 @@ def _fit(method: Method, resamples: int) -> Fit:
         location=float(location + method.location),
         scale=float(scale),
         p=(1 + sum(misfit >= statistic for misfit in misfits)) / (resamples + 1),
-        levels={exceedance: _level(method, found, refitted, exceedance) for exceedance in EXCEEDANCES},
+        levels={exceedance: _level(method, result, refitted, exceedance) for exceedance in EXCEEDANCES},
     )
 
 
@@ -199,9 +199,9 @@ def _misfit(method: Method, points: Floats, parameters: Any) -> float:
     return float(scipy.stats.cramervonmises(points, method.family.cdf, args=parameters).statistic)
 
 
-def _level(method: Method, found: Any, refitted: list[Any], exceedance: float) -> tuple[float, float, float]:
+def _level(method: Method, result: Any, refitted: list[Any], exceedance: float) -> tuple[float, float, float]:
     tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(
         [method.level(parameters, exceedance) for parameters in refitted], [tail, 100 - tail]
     )
-    return method.level(found, exceedance), float(low), float(high)
+    return method.level(result, exceedance), float(low), float(high)

@@ -48,7 +48,7 @@ def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:
 
     Both are one-dimensional, in any order, without nulls.
     """
-    surely, perhaps = (np.asarray(one, dtype=np.float64) for one in (sure, undecided))
+    surely, perhaps = (np.asarray(values, dtype=np.float64) for values in (sure, undecided))
     if not len(perhaps):
         return None
     surely, perhaps = np.sort(surely), np.sort(perhaps)

@@ -104,7 +104,7 @@ def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:
     """
     ordered = np.sort(np.asarray(values))
     n = len(ordered)
-    found = {
+    statistics = {
         name: _at_rank(ordered, rank(n, share)) if n >= samples_needed(share) else None
         for name, share in PERCENTILES.items()
     }
@@ -116,7 +116,7 @@ def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:
         min=_at_rank(ordered, 1),
         mean=mean,
         stdev=_sample_deviation(ordered, mean) if n > 1 else None,
-        **found,
+        **statistics,
         max=_at_rank(ordered, n),
         open=still_open,
     )
@@ -136,7 +136,7 @@ def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
     def at(number: int) -> float | int:
         return _at_rank(ordered, int(np.searchsorted(until, number)) + 1)
 
-    found = {
+    statistics = {
         name: at(rank(n, share)) if n >= samples_needed(share) else None
         for name, share in PERCENTILES.items()
     }
@@ -148,7 +148,7 @@ def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
         min=at(1),
         mean=mean,
         stdev=math.sqrt(squares / (n - 1)) if n > 1 else None,
-        **found,
+        **statistics,
         max=at(n),
         open=0,
     )

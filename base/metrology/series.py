@@ -48,8 +48,8 @@ def mann_kendall(values: npt.ArrayLike) -> TestResult:
     series = np.asarray(values)
     if np.ptp(series) == 0:
         return TestResult("Mann-Kendall", 0.0, 1.0)
-    found = scipy.stats.kendalltau(np.arange(len(series)), series)
-    return TestResult("Mann-Kendall", float(found.statistic), float(found.pvalue))
+    result = scipy.stats.kendalltau(np.arange(len(series)), series)
+    return TestResult("Mann-Kendall", float(result.statistic), float(result.pvalue))
 
 
 def halves_alike(values: npt.ArrayLike) -> TestResult:
@@ -60,5 +60,5 @@ def halves_alike(values: npt.ArrayLike) -> TestResult:
     """
     series = np.asarray(values)
     middle = len(series) // 2
-    found = scipy.stats.ks_2samp(series[:middle], series[middle:])
-    return TestResult("Kolmogorov-Smirnov of the halves", float(found.statistic), float(found.pvalue))
+    result = scipy.stats.ks_2samp(series[:middle], series[middle:])
+    return TestResult("Kolmogorov-Smirnov of the halves", float(result.statistic), float(result.pvalue))

@@ -34,10 +34,10 @@ class Stopped(BaseException):
     It is no KeyboardInterrupt, which libraries turn into an exit status of their own.
     """
 
-    def __init__(self, number: int, kept: str = "") -> None:
-        super().__init__(number, kept)
+    def __init__(self, number: int, recorded: str = "") -> None:
+        super().__init__(number, recorded)
         self.number = number
-        self.kept = kept
+        self.kept = recorded
 
     def __str__(self) -> str:
         return f"Stopped by {_name(self.number)}{'; ' * bool(self.kept)}{self.kept}."

@@ -67,25 +67,25 @@ def index(folder: Path, kept_in: Path | None = None) -> pl.DataFrame:
     return table.select(COLUMNS.names())
 
 
-def _refreshed(found: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
+def _refreshed(folders: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
     """The rows of `found`: those that are kept and still true, and new ones for the others."""
     facts = {row[0]: row[1:] for row in table.select(_FACTS).iter_rows()}
     same: dict[str, _Found] = {}
     made: list[dict[str, Any]] = []
-    for one in found:
-        if one.mtime_ns is None or one.bytes is None:
-            made.append(unfinished_row(one.folder, one.id))
+    for folder in folders:
+        if folder.mtime_ns is None or folder.bytes is None:
+            made.append(unfinished_row(folder.folder, folder.id))
             continue
-        known = facts.get(one.id)
-        if known is not None and known[:2] == (one.mtime_ns, one.bytes):
-            same[one.id] = one
+        fact = facts.get(folder.id)
+        if fact is not None and fact[:2] == (folder.mtime_ns, folder.bytes):
+            same[folder.id] = folder
             continue
-        digest = _digest(one.folder / names.MANIFEST)
-        if known is not None and digest is not None and digest == known[2]:
-            same[one.id] = one
+        digest = _digest(folder.folder / names.MANIFEST)
+        if fact is not None and digest is not None and digest == fact[2]:
+            same[folder.id] = folder
             continue
-        row = rows.row_of(one.folder, one.id)
-        made.append(row | {"mtime_ns": one.mtime_ns, "bytes": one.bytes, "sha256": digest})
+        row = rows.row_of(folder.folder, folder.id)
+        made.append(row | {"mtime_ns": folder.mtime_ns, "bytes": folder.bytes, "sha256": digest})
     return (
         pl.concat([_still_true(table, same), pl.DataFrame(made, schema=_KEPT, orient="row")])
         .sort("time", "id", descending=True, nulls_last=True)
@@ -96,7 +96,7 @@ def _refreshed(found: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
 def _still_true(table: pl.DataFrame, same: dict[str, _Found]) -> pl.DataFrame:
     """The rows of `same`, with the times that their files have now."""
     now = pl.DataFrame(
-        [(one.id, one.mtime_ns) for one in same.values()],
+        [(folder.id, folder.mtime_ns) for folder in same.values()],
         schema={"id": pl.String, "mtime_ns": pl.Int64},
         orient="row",
     )

@@ -94,8 +94,8 @@ def unfinished_row(folder: Path, identity: str) -> dict[str, Any]:
         "./lab redecode it, or run the scenario again."
     )
     row = {"id": identity, "time": _time(folder, folder), "state": "unfinished", "problem": problem}
-    told = RunName.of(folder)
-    return row if told is None else row | told._asdict()
+    name = RunName.of(folder)
+    return row if name is None else row | name._asdict()
 
 
 def _told(folder: Path, path: Path) -> dict[str, Any]:

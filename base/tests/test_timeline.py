@@ -18,12 +18,12 @@ from base.timeline import Timeline
 Slice = tuple[int, int]
 
 
-def made(slices: list[Slice], most: int, kept: Sequence[Slice] = ()) -> Timeline:
+def made(slices: list[Slice], most: int, slices_before: Sequence[Slice] = ()) -> Timeline:
     """A timeline of one track, times in µs."""
     found = Timeline(most)
     begin, end = ([1000 * slice_[at] for slice_ in slices] for at in (0, 1))
     found.slices("group", "track", begin, end, lambda number: (str(number), {}), label="held")
-    for first, last in kept:
+    for first, last in slices_before:
         found.keep(1000 * first, 1000 * last)
     return found
 
@@ -75,21 +75,21 @@ def test_what_is_kept_or_long_stays_and_parts_the_groups_around_it() -> None:
 
 def test_what_lies_in_a_folded_slice_counts_and_is_not_summed_twice() -> None:
     slices, _ = drawn(made([(0, 4), (1, 2), (5, 9), (6, 8)], 1))
-    (one,) = slices
-    assert one["args"] == {"folded": 4, "longest_ns": 4000, "total_ns": 8000}
+    (slice_,) = slices
+    assert slice_["args"] == {"folded": 4, "longest_ns": 4000, "total_ns": 8000}
 
 
 def nested(chance: random.Random, begin: int, end: int, depth: int) -> list[Slice]:
     """Slices that lie within each other or apart."""
-    found, at = [], begin
+    spans, at = [], begin
     while at < end:
         first = at + chance.randrange(4)
         last = min(first + chance.choice([1, 1, 2, 3, 8, 40]), end)
         if first < last:
-            found.append((first, last))
-            found += nested(chance, first, last, depth - 1) if depth and chance.random() < 0.5 else []
+            spans.append((first, last))
+            spans += nested(chance, first, last, depth - 1) if depth and chance.random() < 0.5 else []
         at = max(last, at) + chance.randrange(3)
-    return found
+    return spans
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -97,15 +97,15 @@ def test_folded_slices_nest_and_none_is_lost(seed: int) -> None:
     chance = random.Random(seed)
     spans = sorted(set(nested(chance, 0, 400, 2)))
     chance.shuffle(spans)
-    kept = [(at, at + chance.randrange(1, 9)) for at in chance.sample(range(400), 4)]
-    slices, _ = drawn(made(spans, 40, kept))
+    apart = [(at, at + chance.randrange(1, 9)) for at in chance.sample(range(400), 4)]
+    slices, _ = drawn(made(spans, 40, apart))
     alone = {int(slice_["name"]): slice_ for slice_ in slices if "folded" not in slice_["args"]}
     groups = [slice_ for slice_ in slices if "folded" in slice_["args"]]
-    assert len(alone) + sum(one["args"]["folded"] for one in groups) == len(spans)
+    assert len(alone) + sum(group["args"]["folded"] for group in groups) == len(spans)
     for number, group in alone.items():
         assert (group["ts"], group["ts"] + group["dur"]) == spans[number]
     for number, (begin, end) in enumerate(spans):
-        assert number in alone or not any(begin < last and first < end for first, last in kept)
+        assert number in alone or not any(begin < last and first < end for first, last in apart)
     for pair in combinations([(slice_["ts"], slice_["ts"] + slice_["dur"]) for slice_ in slices], 2):
         (_, end), (begin, last) = sorted(pair, key=lambda span: (span[0], -span[1]))
         assert end <= begin or last <= end

@@ -99,12 +99,12 @@ class Direct:
         """
         order = self.request.order()
         assert order.elf is not None
-        asked = round(order.samplerate_hz * order.duration_s)
-        found = capture(
+        samples = round(order.samplerate_hz * order.duration_s)
+        wire = capture(
             order.elf,
             order.image,
             order.samplerate_hz,
-            asked,
+            samples,
             counts=look_counts(self.request.image.looks),
             count_window="OP",
             instructions_while="CRIT",
@@ -112,17 +112,17 @@ class Direct:
             options=self.request.resource.board.virtual_options,
             clips=self.request.resource.clips,
         )
-        said = (f"The virtual Nucleo said: {found.words}.",) if found.words and not found.status else ()
+        said = (f"The virtual Nucleo said: {wire.words}.",) if wire.words and not wire.status else ()
         return Observation(
-            edges=found.edges,
-            serial_bytes=found.uart[:MOST_LOG_BYTES],
+            edges=wire.edges,
+            serial_bytes=wire.uart[:MOST_LOG_BYTES],
             report=ToolReport(
-                asked_samples=asked,
+                asked_samples=samples,
                 losses=(
-                    *ended_words(found.status or None, found.words),
-                    *count_problems(asked, found.edges.total_samples),
+                    *ended_words(wire.status or None, wire.words),
+                    *count_problems(samples, wire.edges.total_samples),
                 ),
                 oddities=said,
             ),
-            counts=found.windows,
+            counts=wire.windows,
         )

@@ -88,8 +88,8 @@ def of_plan(
 def _board_of(log: bytes) -> str:
     """The board that the records name, if it is one of the bench's; else the first."""
     boot = parse(log).first(Boot)
-    told = boot.board if boot else None
-    return told if told in boards.names() else FIRST_BOARD
+    board = boot.board if boot else None
+    return board if board in boards.names() else FIRST_BOARD
 
 
 @dataclass(frozen=True)

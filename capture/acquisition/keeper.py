@@ -74,11 +74,11 @@ class Keeper:
         with self._lock:
             last = self._last
             new = NewEdges(sample, word, last.samplerate_hz, last.end, total_samples, last.channels)
-            found = self._counter.add(new)
-            for one in found:
-                self._tallies[one.kind, one.name].add(one.end - one.start)
+            pulses = self._counter.add(new)
+            for pulse in pulses:
+                self._tallies[pulse.kind, pulse.name].add(pulse.end - pulse.start)
             unfinished = [*self._counter.since.values(), *self._counter.waiting.values()]
-            self._windows.add(new, found, unfinished)
+            self._windows.add(new, pulses, unfinished)
             self._last = new
             if self._watched:
                 self._unseen.append(new)

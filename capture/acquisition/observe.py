@@ -108,12 +108,12 @@ def observe(
                 whole = records.wait(min(last_s, order.silence_s))
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
     silent = not (records.whole or interrupted)
-    told = board.post_mortem(order.elf) if silent and order.elf else ()
+    advice = board.post_mortem(order.elf) if silent and order.elf else ()
     report: dict[str, Any] = {
         "asked_samples": request.samples,
         "interrupted": interrupted,
         "losses": (*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
-        "oddities": (*board.oddities(), *told, *result.oddities),
+        "oddities": (*board.oddities(), *advice, *result.oddities),
     }
     return Observation(
         edges=result.edges,

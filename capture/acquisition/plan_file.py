@@ -40,19 +40,21 @@ class _Metadata(Table):
 
 def write_plan(path: Path, plan: Plan) -> None:
     """Writes the table of `plan`, with the scenario's name, parameters and seed as metadata."""
-    known, facts = plan.operations.select(PLAN.names()), (plan.name, plan.parameters, plan.seed)
-    told = dict(zip(("scenario", "parameters", "seed"), facts, strict=True))
-    write_table(path, known, {"schema": SCHEMA, **told, "sha256": _digest(plan.image, known, facts)})
+    columns, facts = plan.operations.select(PLAN.names()), (plan.name, plan.parameters, plan.seed)
+    facts_by_name = dict(zip(("scenario", "parameters", "seed"), facts, strict=True))
+    write_table(
+        path, columns, {"schema": SCHEMA, **facts_by_name, "sha256": _digest(plan.image, columns, facts)}
+    )
 
 
 _Facts = tuple[str, Mapping[str, int | str], int | None]
 """Name, parameters and seed of the scenario."""
 
 
-def _digest(image_bytes: bytes, known: pl.DataFrame, facts: _Facts) -> str:
+def _digest(image_bytes: bytes, columns: pl.DataFrame, facts: _Facts) -> str:
     """Ties what the image does not carry to it."""
-    told = json.dumps([facts, known.rows()], ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return hashlib.sha256(hashlib.sha256(image_bytes).digest() + told.encode()).hexdigest()
+    text = json.dumps([facts, columns.rows()], ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(hashlib.sha256(image_bytes).digest() + text.encode()).hexdigest()
 
 
 def read_plan(path: Path, image_bytes: bytes) -> Plan:
@@ -63,10 +65,10 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
     """
     image = decode_image(image_bytes)
     metadata = read_metadata(path, _Metadata)
-    known = read_table(path, PLAN, MOST_OPERATIONS)
+    columns = read_table(path, PLAN, MOST_OPERATIONS)
     operations = table(_steps(image))
     facts = (metadata.scenario, metadata.parameters, metadata.seed)
-    if metadata.sha256 != _digest(image_bytes, known, facts):
+    if metadata.sha256 != _digest(image_bytes, columns, facts):
         raise CaptureError(f"{path} is not the plan of {names.IMAGE} beside it; restore one of them.")
     return Plan(
         name=image.name,
@@ -75,7 +77,7 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
         stimulus=image.stimulus,
         image=image_bytes,
         image_crc32=body_crc32(image_bytes),
-        operations=operations.with_columns(known[name] for name in ("label", "trial", "depth")),
+        operations=operations.with_columns(columns[name] for name in ("label", "trial", "depth")),
         records=image.records,
     )
 

@@ -45,8 +45,8 @@ class RttRing:
     def read(self) -> bytes:
         """All that lies in the ring, which is empty then; nothing before the firmware offers it."""
         block = self._bytes(self._address, _CONTROL_BLOCK.size)
-        found, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(block)
-        if found != ID or write == read:
+        identity, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(block)
+        if identity != ID or write == read:
             return b""
         if buffers < 1 or write >= size or read >= size:
             raise RttError(f"the ring of {size} bytes has the offsets {write} and {read}")

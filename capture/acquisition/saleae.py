@@ -75,8 +75,8 @@ def devices(analyzer: AnalyzerResource) -> tuple[Device, ...]:
 def versions(analyzer: AnalyzerResource) -> dict[str, str]:
     """Of Logic 2 and of its client. Raises CaptureError where it does not answer."""
     with _connected(analyzer) as manager, _told("does not tell its version"):
-        told = manager.get_app_info().app_version
-    return {"logic_2": str(told), "logic2_automation": importlib.metadata.version("logic2-automation")}
+        version = manager.get_app_info().app_version
+    return {"logic_2": str(version), "logic2_automation": importlib.metadata.version("logic2-automation")}
 
 
 class SaleaeCapture:
@@ -192,10 +192,10 @@ class SaleaeCapture:
                         folder, digital_channels=sorted(_numbers(self._analyzer).values())
                     )
                 taken = {name: named[name] for name in self._taken}
-                found = formats.read(Path(folder), taken, self._samplerate_hz)
+                exported = formats.read(Path(folder), taken, self._samplerate_hz)
             except CaptureError as error:
                 return empty, [str(error).replace(f"{folder} cannot be imported:", f"What {TOOL} exported:")]
-        return found.edges.until(self._samples), list(found.losses)
+        return exported.edges.until(self._samples), list(exported.losses)
 
 
 def _numbers(analyzer: AnalyzerResource) -> Mapping[str, int]:
@@ -227,7 +227,8 @@ def _devices(manager: Any) -> tuple[Device, ...]:
     with _told("does not list its devices"):
         found = manager.get_devices()
     return tuple(
-        Device(one.device_id, "Saleae " + one.device_type.name.replace("_", " ").title()) for one in found
+        Device(device.device_id, "Saleae " + device.device_type.name.replace("_", " ").title())
+        for device in found
     )
 
 

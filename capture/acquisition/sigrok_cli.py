@@ -306,11 +306,11 @@ class SigrokCapture:
             problems += [] if self._ended_by_us or enough else _exit_problems(process.returncode)
             surplus = [] if enough else _surplus(got, self._samples.received_bytes)
         problems += count_problems(self._request.samples, got)
-        kept = self._keeper.kept if self._keeper else None
+        stored = self._keeper.kept if self._keeper else None
         nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), self._request.samplerate_hz, 0)
         return CaptureResult(
-            edges=nothing if kept else read_stream(self._path).edges,
-            kept=kept,
+            edges=nothing if stored else read_stream(self._path).edges,
+            kept=stored,
             problems=tuple(problems),
             oddities=(*surplus, *_said(self._stderr.text(), whole=got == self._request.samples)),
             interrupted=self._interrupted,
@@ -483,13 +483,13 @@ def versions(other: str = "") -> dict[str, str]:
         raise CaptureError(
             f"{TOOL} --version says nothing within {_VERSION_WITHIN_S:g} s; reinstall it."
         ) from None
-    found = dict(
+    version_by_tool = dict(
         re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
     )
-    missing = {"sigrok-cli", "libsigrok", "libsigrokdecode"} - set(found)
+    missing = {"sigrok-cli", "libsigrok", "libsigrokdecode"} - set(version_by_tool)
     if missing:
         raise CaptureError(f"{TOOL} --version does not state {', '.join(sorted(missing))}; reinstall it.")
-    return {name.replace("-", "_"): version for name, version in found.items()}
+    return {name.replace("-", "_"): version for name, version in version_by_tool.items()}
 
 
 def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:
@@ -499,8 +499,8 @@ def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:
     that its words on their number are no fault.
     """
     lines = (line.strip() for line in stderr.splitlines())
-    known = (_HARMLESS, _COUNTED) if whole else (_HARMLESS,)
-    return [line for line in lines if line and not any(words.fullmatch(line) for words in known)]
+    harmless = (_HARMLESS, _COUNTED) if whole else (_HARMLESS,)
+    return [line for line in lines if line and not any(words.fullmatch(line) for words in harmless)]
 
 
 def _silent(silence_s: float, received: int) -> str:
@@ -518,12 +518,12 @@ def _exit_problems(status: int) -> list[str]:
     )
 
 
-def count_problems(asked: int, got: int) -> list[str]:
+def count_problems(wanted: int, got: int) -> list[str]:
     """That the capture is short, in a sentence, if it is."""
-    if got >= asked:
+    if got >= wanted:
         return []
     return [
-        f"The capture is short: {got} of {asked} samples arrived, {asked - got} are missing; capture again."
+        f"The capture is short: {got} of {wanted} samples arrived, {wanted - got} are missing; capture again."
     ]
 
 

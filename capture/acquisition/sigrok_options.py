@@ -122,11 +122,10 @@ def _check_inputs(analyzer: AnalyzerResource, options: Options) -> None:
 
 def _check_setting(driver: str, key: str, value: str, options: Options) -> None:
     if key not in options.keys:
-        known = sorted(set(options.keys) - _OURS)
-        there = f"it has {', '.join(known)}" if known else "it has none"
+        keys = sorted(set(options.keys) - _OURS)
+        there = f"it has {', '.join(keys)}" if keys else "it has none"
         raise CaptureError(
-            f"The analyzer {driver} has no key {key!r}, which bench.toml sets; {there}."
-            f"{near_miss(key, known)}"
+            f"The analyzer {driver} has no key {key!r}, which bench.toml sets; {there}.{near_miss(key, keys)}"
         )
     choices = options.keys[key]
     if choices and value not in choices:
@@ -196,7 +195,7 @@ def read_drivers(listed: str) -> tuple[str, ...]:
 def read_options(shown: str) -> Options:
     """What `sigrok-cli --show` printed of one analyzer; without keys where it shows none."""
     before, heading, after = shown.partition(_HEADING)
-    device = next((found for line in before.splitlines() if (found := _DEVICE.fullmatch(line))), None)
+    device = next((match for line in before.splitlines() if (match := _DEVICE.fullmatch(line))), None)
     inputs = tuple(device["inputs"].split()) if device else ()
     if not heading:
         return Options(inputs)

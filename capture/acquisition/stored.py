@@ -56,15 +56,15 @@ def read_stored(folder: Path) -> Taken:
 
 def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
     """Reads the run from the wire alone in `folder`. Raises as read_stored()."""
-    asked = read_asked(folder / names.OBSERVED)
-    kept = _kept(folder) if asked.keep else None
-    edges, asked_samples = (_NOTHING, kept.asked_samples) if kept else _capture(folder, {})
+    request = read_asked(folder / names.OBSERVED)
+    windows = _kept(folder) if request.keep else None
+    edges, asked_samples = (_NOTHING, windows.asked_samples) if windows else _capture(folder, {})
     report: ToolReport
     if (folder / names.MANIFEST).exists():
         report = read_observed_manifest(folder / names.MANIFEST).tool_report
     else:
-        report = _unknown_report((kept or edges).total_samples, asked_samples)
-    return asked, Observation(edges, b"", report, kept=kept)
+        report = _unknown_report((windows or edges).total_samples, asked_samples)
+    return request, Observation(edges, b"", report, kept=windows)
 
 
 def _kept(folder: Path) -> Kept:
@@ -89,8 +89,8 @@ def _capture(folder: Path, digests: Mapping[str, str]) -> tuple[EdgeList, int | 
             f"{folder} has no {names.EDGES}: its run was killed before the first sample; run it again."
         )
     try:
-        told = {name: digests[name] for name in (names.EDGES,) if name in digests}
-        names.check_digests(folder, told, "restore it, or run the scenario again")
+        edge_digests = {name: digests[name] for name in (names.EDGES,) if name in digests}
+        names.check_digests(folder, edge_digests, "restore it, or run the scenario again")
         return read_parquet(folder / names.EDGES), None
     except (CaptureError, RunError):
         try:
@@ -105,8 +105,10 @@ def _unknown_report(got_samples: int, asked_samples: int | None) -> ToolReport:
         "The bench was killed before it wrote run.json: what the tools said of the capture, and which "
         "firmware it was, is not known; run again."
     )
-    asked = got_samples if asked_samples is None else asked_samples
-    return ToolReport(asked_samples=asked, interrupted=got_samples < asked, oddities=(sentence,))
+    expected_samples = got_samples if asked_samples is None else asked_samples
+    return ToolReport(
+        asked_samples=expected_samples, interrupted=got_samples < expected_samples, oddities=(sentence,)
+    )
 
 
 def _setting(folder: Path, origin: Origin | None) -> Setting:
@@ -133,8 +135,12 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
 
 def _memory(folder: Path, origin: Origin) -> Memory | None:
     """Where the blocks lay, which the table of operations alone tells."""
-    told = origin.files.get(names.OPERATIONS)
-    if origin.memory and not origin.memory.why_not and names.digest(folder / names.OPERATIONS) != told:
+    memory_digest = origin.files.get(names.OPERATIONS)
+    if (
+        origin.memory
+        and not origin.memory.why_not
+        and names.digest(folder / names.OPERATIONS) != memory_digest
+    ):
         return Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
     return read_memory(folder / names.OPERATIONS, origin.memory)
 

@@ -88,13 +88,12 @@ class Captures:
             self.shown(f"line: the same at {one:,} baud")
             serial = _manifest(self._run(short_plan(self.board.board), baud=one)).serial
             if of_serial(serial, one).state == "right":
-                told = f"At {one:,} baud they came whole: set baud = {one} in bench.toml if this recurs."
+                advice = f"At {one:,} baud they came whole: set baud = {one} in bench.toml if this recurs."
                 return replace(
-                    outcome, todo=(told, *outcome.todo), figures=(*outcome.figures, _whole_at(one))
+                    outcome, todo=(advice, *outcome.todo), figures=(*outcome.figures, _whole_at(one))
                 )
-        tried = (
-            f"At {' and '.join(f'{one:,}' for one in slower)} baud it is no better: the rate is not at fault."
-        )
+        rates = " and ".join(f"{baud:,}" for baud in slower)
+        tried = f"At {rates} baud it is no better: the rate is not at fault."
         return replace(outcome, todo=(tried, *outcome.todo)) if slower else outcome
 
     def rest(self) -> Outcome:
@@ -237,26 +236,26 @@ def of_threshold(wire: Wire) -> Outcome:
     """How much later than rising edges each input sees falling ones, by the common pulses."""
     sample_ns = NS_PER_S / wire.edges.samplerate_hz
     late = {channel: fall_delay_samples(wire, channel) for channel in COMMON_CHANNELS}
-    known = {channel: delay for channel, delay in late.items() if delay is not None}
-    if not known:
+    delays = {channel: delay for channel, delay in late.items() if delay is not None}
+    if not delays:
         return Outcome("look", "The common pulses are not there, which would tell.", ("See the wiring.",))
     figures = tuple(
         Figure(
             f"{channel} falls later by", round(delay * sample_ns, 1), "ns", round(LATE_SAMPLES * sample_ns, 1)
         )
-        for channel, delay in known.items()
+        for channel, delay in delays.items()
     )
-    worst = max(known, key=lambda channel: abs(known[channel]))
-    if abs(known[worst]) <= LATE_SAMPLES:
+    worst = max(delays, key=lambda channel: abs(delays[channel]))
+    if abs(delays[worst]) <= LATE_SAMPLES:
         words = f"Rising and falling edges are seen alike, to {LATE_SAMPLES * sample_ns:.1f} ns."
         return Outcome("right", words, (), figures)
-    words = f"{worst} sees falling edges {known[worst] * sample_ns:+.1f} ns later than rising ones."
+    words = f"{worst} sees falling edges {delays[worst] * sample_ns:+.1f} ns later than rising ones."
     return Outcome("look", words, figures=figures)
 
 
 def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
     """Whether every sample of these runs came."""
-    asked = sum(manifest.tool_report.asked_samples for _, manifest in outcomes)
+    asked_samples = sum(manifest.tool_report.asked_samples for _, manifest in outcomes)
     got = sum(manifest.total_samples for _, manifest in outcomes)
     seconds = sum(manifest.total_samples / manifest.samplerate_hz for _, manifest in outcomes)
     edges = sum(manifest.clock.start_edges + manifest.clock.end_edges for _, manifest in outcomes)
@@ -265,7 +264,7 @@ def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
     )
     figures = (
         Figure("captured", round(seconds, 3), "s", n=len(outcomes)),
-        Figure("samples", got, n=asked),
+        Figure("samples", got, n=asked_samples),
         Figure("edges of frames", edges),
         Figure("edges of timers on their line", stimuli),
     )

@@ -62,8 +62,10 @@ class Desk:
         """Is there one analyzer, one probe and one port?"""
         if self.is_virtual:
             return Outcome("skipped", NOTHING_PLUGGED_IN)
-        known = self._rights + self._probe
-        findings = [finding for finding in advice.advise(self._board, self._facts) if finding not in known]
+        variables = self._rights + self._probe
+        findings = [
+            finding for finding in advice.advise(self._board, self._facts) if finding not in variables
+        ]
         figures = tuple(
             Figure(finding.subject, finding.words) for finding in findings if finding.state == "used"
         )
@@ -153,5 +155,5 @@ def _of(findings: Sequence[Finding], all_well: str, figures: tuple[Figure, ...] 
     return Outcome("right", all_well, figures=figures)
 
 
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
+def _count(number: int, singular: str, several: str) -> str:
+    return f"{number} {singular if number == 1 else several}"

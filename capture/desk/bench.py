@@ -243,26 +243,26 @@ class AnalyzerResource(Table):
     def _filled_in(cls, values: object) -> object:
         if not isinstance(values, dict) or "preset" not in values:
             return values
-        found = _preset(values["preset"])
+        entry = _preset(values["preset"])
         brought = {
-            "driver": found.driver,
-            "samplerate_hz": found.fastest_hz,
-            "channels": dict(zip(CHANNELS, found.inputs, strict=True)),
-            "inputs": list(found.inputs),
-            "sample_bytes": found.sample_bytes,
+            "driver": entry.driver,
+            "samplerate_hz": entry.fastest_hz,
+            "channels": dict(zip(CHANNELS, entry.inputs, strict=True)),
+            "inputs": list(entry.inputs),
+            "sample_bytes": entry.sample_bytes,
         }
         return {**brought, **values}
 
     @model_validator(mode="after")
     def _fits_its_preset(self) -> AnalyzerResource:
-        known = self.known
-        if known is None:
+        entry = self.known
+        if entry is None:
             return self
-        if self.driver != known.driver:
-            raise WrongValueError(f"must be {known.driver!r} of {self.preset}", "driver", remedy="drop it")
+        if self.driver != entry.driver:
+            raise WrongValueError(f"must be {entry.driver!r} of {self.preset}", "driver", remedy="drop it")
         for channel, theirs in self.channels.items():
-            if theirs not in known.inputs:
-                raise not_among(theirs, known.inputs, "channels", channel)
+            if theirs not in entry.inputs:
+                raise not_among(theirs, entry.inputs, "channels", channel)
         if refusal := self._refusal(self.samplerate_hz):
             raise WrongValueError(refusal, "samplerate_hz", remedy=self._choice())
         return self
@@ -349,7 +349,9 @@ def _preset(name: object) -> Preset:
         raise WrongValueError(f"must be a word in quotes, not {quoted(name)}", "preset")
     found = preset(name)
     if found is None:
-        raise not_among(name, [known for known, row in presets().items() if not row.refused], "preset")
+        raise not_among(
+            name, [preset_name for preset_name, row in presets().items() if not row.refused], "preset"
+        )
     if found.refused:
         remedy = (
             f'write driver = "{SALEAE_LOGIC2}" instead, which has Saleae\'s own program capture'
@@ -484,16 +486,16 @@ class Bench:
 
     def _with(self, board: Board) -> BoardResource:
         """The one entry with that board on the desk. Raises CaptureError."""
-        found = [entry for entry in self.boards.values() if entry.is_real and entry.board == board]
-        if not found:
+        matching = [entry for entry in self.boards.values() if entry.is_real and entry.board == board]
+        if not matching:
             raise CaptureError(
                 f"bench.toml has no {board.title}: add an entry with board = {quoted(board.word)}, or "
                 f"simulate it, --board virtual:{board.word}."
             )
-        if len(found) > 1:
-            names = " or ".join(entry.name for entry in found)
-            raise CaptureError(f"bench.toml has {board.title} {len(found)} times: say --board {names}.")
-        return found[0]
+        if len(matching) > 1:
+            names = " or ".join(entry.name for entry in matching)
+            raise CaptureError(f"bench.toml has {board.title} {len(matching)} times: say --board {names}.")
+        return matching[0]
 
 
 class _BoardTable(Table):

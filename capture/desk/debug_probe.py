@@ -141,15 +141,15 @@ def _options(address: ProbeAddress) -> dict[str, Any]:
 
 
 def _probe(address: ProbeAddress) -> Any:
-    found = ConnectHelper.get_all_connected_probes(
+    probes = ConnectHelper.get_all_connected_probes(
         blocking=False, unique_id=address.unique_id or None, print_wait_message=False
     )
-    if len(found) != 1:
+    if len(probes) != 1:
         named = f" {address.unique_id}" if address.unique_id else ""
         raise CaptureError(
-            f"{len(found) or 'No'} debug probes{named} are connected, one is needed; name one in bench.toml."
+            f"{len(probes) or 'No'} debug probes{named} are connected, one is needed; name one in bench.toml."
         )
-    return found[0]
+    return probes[0]
 
 
 def _watched(probe: Any) -> _Answers | None:

@@ -86,9 +86,9 @@ def desk_of(
 def seeing(resource: BoardResource, desk: EmulatedDesk) -> list[str]:
     """What stands before a command of the bench so that it finds the board's devices on `desk`."""
     environment = desk.environment
-    told = {**environment, **children.seen_by(environment[children.PRELOAD]), MARK: resource.name}
-    told[NOTES] = str(desk.notes_file)
-    return ["env", *(f"{name}={value}" for name, value in told.items())]
+    variables = {**environment, **children.seen_by(environment[children.PRELOAD]), MARK: resource.name}
+    variables[NOTES] = str(desk.notes_file)
+    return ["env", *(f"{name}={value}" for name, value in variables.items())]
 
 
 def _tell_of(desk: EmulatedDesk) -> None:

@@ -192,7 +192,7 @@ def _causes(registers: FaultRegisters) -> list[str]:
     bus = f" {registers.bfar:#010x} that nothing answers (BFAR)"
     if not registers.cfsr & BFARVALID:
         bus = " an address that nothing answers"
-    told = {
+    texts = {
         0: "an instruction fetch that the memory map forbids",
         1: f"{access}{memory} that the memory protection forbids",
         3: "an exception return that the memory protection forbids",
@@ -211,7 +211,7 @@ def _causes(registers: FaultRegisters) -> list[str]:
         24: "an unaligned access",
         25: "a division by zero",
     }
-    causes = [words for bit, words in told.items() if registers.cfsr >> bit & 1]
+    causes = [words for bit, words in texts.items() if registers.cfsr >> bit & 1]
     if registers.hfsr & VECTTBL:
         causes.append("a vector that cannot be read (VECTTBL)")
     return causes
@@ -298,8 +298,8 @@ def _function_and_line(elf: Path, address: int) -> str:
         done = children.run(command, within_s=ADDR2LINE_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    known = [line.split(" (")[0] for line in done.stdout.splitlines() if not line.startswith("?")]
-    return ", ".join(_from_the_root(name) for name in known)
+    places = [line.split(" (")[0] for line in done.stdout.splitlines() if not line.startswith("?")]
+    return ", ".join(_from_the_root(name) for name in places)
 
 
 def _from_the_root(name: str) -> str:

@@ -107,11 +107,11 @@ def _yaml(name: str, text: str) -> Any:
         raise _strange(name) from None
 
 
-def _resources(name: str, told: Any) -> list[tuple[str, dict[str, Any]]]:
+def _resources(name: str, description: Any) -> list[tuple[str, dict[str, Any]]]:
     """Class and arguments of each, in the order in which labgrid lists them."""
     try:
-        (target,) = told["targets"].values()
-        return [(kind, dict(values)) for one in target["resources"] for kind, values in one.items()]
+        (target,) = description["targets"].values()
+        return [(kind, dict(values)) for resource in target["resources"] for kind, values in resource.items()]
     except (TypeError, ValueError, KeyError, AttributeError):
         raise _strange(name) from None
 
@@ -125,8 +125,8 @@ def _strange(name: str) -> CaptureError:
 Resource = tuple[str, dict[str, Any]]
 
 
-def _one(name: str, what: str, found: list[Resource], kinds: tuple[str, ...]) -> Resource | None:
-    chosen = [resource for resource in found if resource[0] in kinds]
+def _one(name: str, what: str, matching: list[Resource], kinds: tuple[str, ...]) -> Resource | None:
+    chosen = [resource for resource in matching if resource[0] in kinds]
     if len(chosen) > 1:
         listed = ", ".join(str(values.get("name", kind)) for kind, values in chosen)
         raise CaptureError(

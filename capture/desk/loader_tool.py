@@ -54,11 +54,11 @@ class Tool:
 
     def path(self) -> str:
         """Where it is. Raises CaptureError."""
-        found = shutil.which(self.settings.program or self.command)
-        if found is None:
+        program = shutil.which(self.settings.program or self.command)
+        if program is None:
             where = self.settings.program or f"{self.command} on PATH"
             raise CaptureError(f"{self.title} is not there ({where}): {self.get}.")
-        return found
+        return program
 
     def run(self, arguments: Sequence[str], folder: Path, within_s: float | None = None) -> Said:
         """Runs it in `folder`, at most `within_s` (None: TIMEOUT_S). Raises CaptureError."""

@@ -149,9 +149,9 @@ def ways() -> Mapping[str, Way]:
 
 
 def _way(stem: str) -> Way:
-    found = importlib.import_module(f"capture.desk.loaders.{stem}").WAY
-    assert isinstance(found, Way)
-    return found
+    loader = importlib.import_module(f"capture.desk.loaders.{stem}").WAY
+    assert isinstance(loader, Way)
+    return loader
 
 
 def check_records(kind: str, records: str) -> None:

@@ -26,16 +26,16 @@ def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
                 f"There is no channel {quoted(channel)}; give some of {', '.join(CHANNELS)}."
                 f"{near_miss(channel, CHANNELS)}"
             )
-    found: dict[str, str] = {}
+    pin_by_role: dict[str, str] = {}
     for channel in CHANNELS:
         if channel not in pins:
             continue
         pin = pins[channel]
         _check_pin(channel, pin, board)
-        if pin in found:
-            raise CaptureError(f"{found[pin]} and {channel} cannot both be {pin}: name a pin once.")
-        found[pin] = channel
-    return {channel: pin for pin, channel in found.items()}
+        if pin in pin_by_role:
+            raise CaptureError(f"{pin_by_role[pin]} and {channel} cannot both be {pin}: name a pin once.")
+        pin_by_role[pin] = channel
+    return {channel: pin for pin, channel in pin_by_role.items()}
 
 
 def clips(pins: Mapping[str, str], board: BoardResource) -> str:

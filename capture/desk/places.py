@@ -31,15 +31,15 @@ def board_at(place: str, boards: Mapping[str, BoardResource]) -> BoardResource:
             f"{PLACE}{place} needs a board in bench.toml, for what labgrid does not know: "
             f"call it {name or 'NAME'}."
         )
-    found = labgrid.ask(place)
-    baud = found.baud if found.baud and base.name != name else base.baud
+    resource = labgrid.ask(place)
+    baud = resource.baud if resource.baud and base.name != name else base.baud
     return replace(
         base,
         name=name,
         emulated=None,
-        loader=_loader(base.loader, found.probe),
-        serial_port=found.serial_port or base.serial_port,
-        analyzer=_analyzer(place, base.analyzer, found.analyzer),
+        loader=_loader(base.loader, resource.probe),
+        serial_port=resource.serial_port or base.serial_port,
+        analyzer=_analyzer(place, base.analyzer, resource.analyzer),
         baud=baud,
     )
 

@@ -42,9 +42,9 @@ def resolve(port: str, serial_number: str = "") -> str:
         return port
     wanted = int(match[1], 16), int(match[2], 16)
     ports = [info for info in list_ports.comports() if info.vid is not None and info.pid is not None]
-    found = [info for info in ports if (info.vid, info.pid) == wanted]
-    found = found or [info for info in ports if f"{info.vid:04x}:{info.pid:04x}" in alike(port)]
-    chosen = [info for info in found if info.serial_number == serial_number] or found
+    matches = [info for info in ports if (info.vid, info.pid) == wanted]
+    matches = matches or [info for info in ports if f"{info.vid:04x}:{info.pid:04x}" in alike(port)]
+    chosen = [info for info in matches if info.serial_number == serial_number] or matches
     if not chosen:
         raise CaptureError(
             f"No serial port belongs to a USB device {match[1]}:{match[2]}; check the board's USB cable, "

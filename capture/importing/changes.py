@@ -77,4 +77,4 @@ class Changes:
 
     def times(self, begin: float, unit: float) -> dict[str, Seconds]:
         """When each changed: `unit` times the time since `begin`."""
-        return {name: (np.array(found, np.float64) - begin) * unit for name, found in self._times.items()}
+        return {name: (np.array(stamps, np.float64) - begin) * unit for name, stamps in self._times.items()}

@@ -95,9 +95,9 @@ def _text(path: Path, file: BinaryIO, first: str, selection: Selection, samplera
     if first.startswith(sigrok_csv.COMMENT):
         by_dsview = dsview_csv.MAKER in first
         reader = read_dsview_csv if by_dsview else read_sigrok_csv
-        edges, names, stated, cut = reader(file, selection, samplerate_hz)
+        edges, names, has_rate, cut = reader(file, selection, samplerate_hz)
         kind = "DSView CSV" if by_dsview else "sigrok CSV"
-        origin = _origin((path,), kind, "file" if stated else "option", names)
+        origin = _origin((path,), kind, "file" if has_rate else "option", names)
         return Import(edges, origin, _losses(path.name, edges, cut))
     if path.stat().st_size > TEXT_MOST_BYTES:
         raise CaptureError(f"it has more than {TEXT_MOST_BYTES:,} bytes, the most that is read.")

@@ -47,8 +47,8 @@ def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[s
             break
         if len(row) != len(heading):
             raise CaptureError(f"a line in it has {len(row)} columns instead of {len(heading)}.")
-        now, told = _time(row[0])
-        decimals = max(decimals, told)
+        now, moment = _time(row[0])
+        decimals = max(decimals, moment)
         begin = now if begin is None else begin
         for name, column in columns.items():
             changes.add(name, _level(row[column], name), now)

@@ -22,30 +22,30 @@ class Selection:
     CHANNELS, and for two of ours on one of the file's.
     """
 
-    def __init__(self, asked: Mapping[str, str] | None = None) -> None:
-        for name in asked or ():
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        for name in names or ():
             if name not in CHANNELS:
                 raise CaptureError(f"There is no channel {quoted(name)}; give some of {', '.join(CHANNELS)}.")
-        if asked is not None and len(set(asked.values())) != len(asked):
+        if names is not None and len(set(names.values())) != len(names):
             raise CaptureError("Two of our channels cannot be one of the file's.")
-        self._asked = asked
+        self._asked = names
 
     def among(self, names: Sequence[str]) -> dict[str, int]:
         """The index in `names` of each of our channels, in the order of CHANNELS.
 
         Raises CaptureError where a channel is not there, or there is none at all.
         """
-        asked = self._asked
-        if asked is None:
-            asked = {name: name for name in CHANNELS if name in names}
-        if not asked:
+        chosen = self._asked
+        if chosen is None:
+            chosen = {name: name for name in CHANNELS if name in names}
+        if not chosen:
             raise CaptureError(
                 f"it has {_listed(names)}; say which is which, such as --channels CRIT={_example(names)}."
             )
-        found = {ours: _index(asked[ours], names) for ours in CHANNELS if ours in asked}
-        if len(set(found.values())) != len(found):
+        indices = {ours: _index(chosen[ours], names) for ours in CHANNELS if ours in chosen}
+        if len(set(indices.values())) != len(indices):
             raise CaptureError("two of our channels are one of the file's.")
-        return found
+        return indices
 
 
 def _index(wanted: str, names: Sequence[str]) -> int:

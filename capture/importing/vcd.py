@@ -46,8 +46,8 @@ class _Header:
             if not match:
                 raise CaptureError(f"its timescale {quoted(text)} is none.")
             self.unit_s = int(match[1]) * _UNITS[match[2]]
-        elif keyword == "$comment" and (stated := _STATED_RATE.search(text)):
-            self.samplerate_hz = stated_in(stated[1])
+        elif keyword == "$comment" and (rate := _STATED_RATE.search(text)):
+            self.samplerate_hz = stated_in(rate[1])
         elif keyword == "$var":
             self._variable(words)
 

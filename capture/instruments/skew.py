@@ -95,5 +95,5 @@ def has_common_pulses(end: Calibration, channel: str) -> bool:
 
 def _differences(end: Calibration, first: str, second: str) -> npt.NDArray[np.int64]:
     """Second minus first of rising and falling edges, in samples: int64[pulses, 2]."""
-    one, other = end.common[first], end.common[second]
-    return np.stack([other.start - one.start, other.end - one.end], axis=1)
+    ours, other = end.common[first], end.common[second]
+    return np.stack([other.start - ours.start, other.end - ours.end], axis=1)

@@ -27,8 +27,8 @@ from capture.reading.wire import Wire
 
 def sum_of_terms(*terms_ns: float | None) -> float | None:
     """Their sum; None where one is not known."""
-    known = [term for term in terms_ns if term is not None]
-    return math.fsum(known) if len(known) == len(terms_ns) else None
+    terms = [term for term in terms_ns if term is not None]
+    return math.fsum(terms) if len(terms) == len(terms_ns) else None
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Budget:
             "unseen": self.unseen_ns,
             "rank": self.rank_ns,
         }
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             name: {"ns": ns, "cycles": None if ns is None else ns * core_hz / NS_PER_S}
             for name, ns in terms.items()
         }
-        return {**told, "undecided": self.undecided.model_dump() if self.undecided else None}
+        return {**document, "undecided": self.undecided.model_dump() if self.undecided else None}
 
 
 EXACT = Budget(0.0, 0.0, 0.0, 0.0)

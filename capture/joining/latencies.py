@@ -181,10 +181,10 @@ def _of_others(
     """Its offset by another class: one of another stimulus, if there is any, so that no channel is
     in both.
     """
-    known = [one for one in every if one.offset is not None and one is not witness]
-    apart = [one for one in known if one.of.channels[0] != witness.of.channels[0]]
+    anchored = [latency for latency in every if latency.offset is not None and latency is not witness]
+    apart = [latency for latency in anchored if latency.of.channels[0] != witness.of.channels[0]]
     # Of a handler, another handler tells more than the task.
-    for other in sorted(apart or known, key=lambda witness: witness.of.of_task):
+    for other in sorted(apart or anchored, key=lambda witness: witness.of.of_task):
         assert other.offset is not None
         least, most = sooner if other.of.of_task else (0, 0)
         handler = (other.offset.cycles + least, other.offset.cycles + most)

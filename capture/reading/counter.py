@@ -79,14 +79,14 @@ class _Answers:
             self.stimuli = self.stimuli[:0]
         stimuli = np.append(self.stimuli, array)
         counted = max(self.stimuli.size - 1, 0)
-        found = waits(stimuli, rises, late)
-        self.merged += int(found.merged.sum()) - counted
-        self.late = found.late is not None
+        answered = waits(stimuli, rises, late)
+        self.merged += int(answered.merged.sum()) - counted
+        self.late = answered.late is not None
         self.stimuli = stimuli[-1:] if self.late else stimuli[:0]
-        if found.open:
-            self.merged += found.open.merged
-            self.stimuli = stimuli[[-1 - found.open.merged, -1]] if found.open.merged else stimuli[-1:]
-        return found.stimulus, found.answer
+        if answered.open:
+            self.merged += answered.open.merged
+            self.stimuli = stimuli[[-1 - answered.open.merged, -1]] if answered.open.merged else stimuli[-1:]
+        return answered.stimulus, answered.answer
 
     @property
     def since(self) -> int | None:
@@ -142,17 +142,17 @@ class WireCounter:
         return {named(pair): answers.merged for pair, answers in self._answers.items()}
 
     def _pulsed(self, moved: dict[str, Transitions], highs: dict[str, bool]) -> list[Found]:
-        found = []
+        spans = []
         for name in PULSED:
             if name in moved:
                 pulses = self._pulses.setdefault(name, _Pulses())
                 start, end = pulses.take(moved[name], highs[name])
-                found.append(Found("width", name, start, end))
-                found.append(Found("interval", name, *pulses.take_begins(start)))
-        return found
+                spans.append(Found("width", name, start, end))
+                spans.append(Found("interval", name, *pulses.take_begins(start)))
+        return spans
 
     def _answered(self, moved: dict[str, Transitions], samplerate_hz: int) -> list[Found]:
-        found = []
+        spans = []
         for pair in ANSWERED:
             if set(pair) <= set(moved):
                 stimulus, answer = (moved[name] for name in pair)
@@ -160,8 +160,8 @@ class WireCounter:
                 array = asked_by(stimulus, self.which)
                 late = late_samples(pair[1], samplerate_hz)
                 took = answers.take(array, answer.sample[answer.level], late)
-                found.append(Found("latency", named(pair), *took))
-        return found
+                spans.append(Found("latency", named(pair), *took))
+        return spans
 
 
 def transitions_of(new: NewEdges, bit: int, before: int) -> Transitions:

@@ -58,15 +58,15 @@ class Growing:
     def add(self, new: NewEdges) -> None:
         """Takes what came since the last time; nothing may lie between."""
         self._bound(new)
-        for found in self._counter.add(new):
-            if found.kind != "interval":
-                inside = (found.start >= self._first) & (found.start < self._after)
-                if found.kind == "latency":  # what is behind the frame is no answer
-                    beyond = inside & (found.end >= self._after)
+        for span in self._counter.add(new):
+            if span.kind != "interval":
+                inside = (span.start >= self._first) & (span.start < self._after)
+                if span.kind == "latency":  # what is behind the frame is no answer
+                    beyond = inside & (span.end >= self._after)
                     if beyond.any():
-                        self._cut[found.name] = int(found.start[beyond][0])
+                        self._cut[span.name] = int(span.start[beyond][0])
                     inside &= ~beyond
-                self._tallies[found.kind, found.name].add((found.end - found.start)[inside])
+                self._tallies[span.kind, span.name].add((span.end - span.start)[inside])
         self._samplerate_hz, self._end = new.samplerate_hz, new.end
         self._keep(new)
 

@@ -80,10 +80,10 @@ def read_probes(log: RecordLog, counts: bytes | None, firmware: AskedFirmware | 
     to be, if that is known. Raises CaptureError where it is
     damaged.
     """
-    known = stated_of(log.first(Boot), firmware)
-    if known is None or "counts_probes" in known.promises:
+    options = stated_of(log.first(Boot), firmware)
+    if options is None or "counts_probes" in options.promises:
         return Probes("records")
-    if not known.searches:
+    if not options.searches:
         return Probes("no search loop")
     # After a restart the pulses of two runs are in one table.
     if counts is None or len(log.all(Boot)) > 1:

@@ -83,6 +83,6 @@ def _high_within(edges: EdgeList, channel: str, first: Samples, last: Samples, l
     until = np.maximum(first, last)
     rises = transitions.sample[transitions.level] - longer
     falls = transitions.sample[~transitions.level] + longer
-    begun = np.searchsorted(rises, until, side="right") + int(edges.initial_level(channel))
-    high: Levels = begun > np.searchsorted(falls, first, side="right")
+    rises_before = np.searchsorted(rises, until, side="right") + int(edges.initial_level(channel))
+    high: Levels = rises_before > np.searchsorted(falls, first, side="right")
     return high

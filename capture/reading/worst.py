@@ -102,12 +102,12 @@ class WorstWindows:
         self._recent = _Recent(most_recent_rows)
         self._best: dict[Quantity, list[_Candidate]] = {}
 
-    def add(self, new: NewEdges, found: Iterable[Found], unfinished: Iterable[int]) -> None:
+    def add(self, new: NewEdges, spans: Iterable[Found], unfinished: Iterable[int]) -> None:
         """Takes the next part, what was over in it, and where that began which is not over yet."""
         self._recent.add(new.sample, new.word)
-        for one in found:
-            if one.kind != "interval":
-                self._choose(one)
+        for span in spans:
+            if span.kind != "interval":
+                self._choose(span)
         for candidate in self._waiting():
             if candidate.end + self._around <= new.end:
                 candidate.rows = self._cut(candidate.start, candidate.end, new.end)
@@ -124,15 +124,15 @@ class WorstWindows:
         rows = self._cut(new.end, new.end, new.end)
         yield self._window(new, LAST, (LAST, LAST), 1, (new.end, new.end), rows)
 
-    def _choose(self, found: Found) -> None:
-        best = self._best.setdefault((found.kind, found.name), [])
-        lengths = found.end - found.start
+    def _choose(self, span: Found) -> None:
+        best = self._best.setdefault((span.kind, span.name), [])
+        lengths = span.end - span.start
         floor = best[-1].end - best[-1].start if len(best) == self._worst else 0
         longer = np.flatnonzero(lengths > floor)
         longer = longer[np.argsort(-lengths[longer], kind="stable")[: self._worst]]
         for number in longer.tolist():
-            start, end = int(found.start[number]), int(found.end[number])
-            best.append(_Candidate((found.kind, found.name), start, end))
+            start, end = int(span.start[number]), int(span.end[number])
+            best.append(_Candidate((span.kind, span.name), start, end))
         best.sort(key=lambda candidate: candidate.order)
         del best[self._worst :]
 

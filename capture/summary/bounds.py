@@ -19,16 +19,16 @@ FREE_KINDS = ("F", "E")
 def compare_bounds(bounds: Mapping[str, SectionBound], evidence: Evidence) -> dict[str, dict[str, Any]]:
     """What run.json says: each bound, the longest section observed, and their ratio."""
     boot = evidence.log.first(Boot)
-    found = {}
+    by_kind = {}
     for name, bound in bounds.items():
         cycles, observed = bound.cycles, _longest_observed(name, evidence)
-        found[name] = {
+        by_kind[name] = {
             **bound.model_dump(),
             "ns": evidence.wire.ns_of(cycles) if cycles is not None and boot else None,
             "observed_cycles": observed,
             "ratio": cycles / observed if cycles is not None and observed else None,
         }
-    return found
+    return by_kind
 
 
 def exceeded_bounds(compared: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -60,4 +60,8 @@ def aligned_allocations(evidence: Evidence) -> list[int]:
     operations = (
         operation for operation in decode(evidence.plan.image).operations if not isinstance(operation, Mark)
     )
-    return [seq for seq, one in enumerate(operations) if isinstance(one, Allocate) and one.align_log2]
+    return [
+        seq
+        for seq, operation in enumerate(operations)
+        if isinstance(operation, Allocate) and operation.align_log2
+    ]

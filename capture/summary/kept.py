@@ -19,53 +19,53 @@ from capture.summary.unjudged import unjudged
 from capture.verdict.kept import SeenKept, judge, warnings
 
 
-def summarise_kept(seen: SeenKept, asked: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
+def summarise_kept(seen: SeenKept, request: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
     """The whole content of run.json; `notes` are sentences on what was stored."""
-    kept = seen.kept
+    windows = seen.kept
     verdict, reasons = judge(seen)
-    open_ns = {name: lasted * kept.sample_ns for name, lasted in kept.open_samples.items()}
+    open_ns = {name: lasted * windows.sample_ns for name, lasted in windows.open_samples.items()}
     report = ObservedReport(**seen.tools.model_dump())
     content = {
-        **asked.model_dump(by_alias=True),
+        **request.model_dump(by_alias=True),
         "schema": SCHEMA,
-        "samplerate_hz": kept.samplerate_hz,
-        "total_samples": kept.total_samples,
-        "resolution_ns": kept.sample_ns,
+        "samplerate_hz": windows.samplerate_hz,
+        "total_samples": windows.total_samples,
+        "resolution_ns": windows.sample_ns,
         "verdict": verdict,
         "reasons": list(reasons),
         "warnings": [*warnings(seen), *notes, *report.notes],
-        "missing": [*without(asked), *([] if "SYNC" in kept.channels else [WITHOUT_SYNC])],
+        "missing": [*without(request), *([] if "SYNC" in windows.channels else [WITHOUT_SYNC])],
         "frames": FramesFound(start=None, end=None),
         "clock": None,
-        "widths_ns": _summaries(kept, "width"),
-        "intervals_ns": _summaries(kept, "interval"),
-        "latencies_ns": beside_open(_summaries(kept, "latency"), open_ns),
-        "merged": dict(kept.merged),
+        "widths_ns": _summaries(windows, "width"),
+        "intervals_ns": _summaries(windows, "interval"),
+        "latencies_ns": beside_open(_summaries(windows, "latency"), open_ns),
+        "merged": dict(windows.merged),
         "open_ns": open_ns,
         "calibration_ns": {},
         "tool_report": report,
-        "unjudged": tuple(unjudged(asked, framed=False)),
-        "kept": _windows(kept),
+        "unjudged": tuple(unjudged(request, framed=False)),
+        "kept": _windows(windows),
     }
     return ObservedManifest.model_validate(content)
 
 
-def _summaries(kept: Kept, kind: str) -> dict[str, Summary]:
+def _summaries(windows: Kept, kind: str) -> dict[str, Summary]:
     """In ns, of all that was seen, by name."""
     return {
-        name: counted.summary(kept.sample_ns)
-        for (its_kind, name), counted in kept.counted.items()
+        name: counted.summary(windows.sample_ns)
+        for (its_kind, name), counted in windows.counted.items()
         if its_kind == kind
     }
 
 
-def _windows(kept: Kept) -> KeptWindows:
-    places = [window.place for window in kept.windows]
+def _windows(windows: Kept) -> KeptWindows:
+    places = [window.place for window in windows.windows]
     return KeptWindows(
         kept_samples=_covered([(place.begin, place.until) for place in places]),
         windows=places,
         bin_samples={
-            f"{kind} {name}": count.bin for (kind, name), count in kept.counted.items() if count.bin > 1
+            f"{kind} {name}": count.bin for (kind, name), count in windows.counted.items() if count.bin > 1
         },
     )
 

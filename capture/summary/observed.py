@@ -28,27 +28,27 @@ WITHOUT_FRAMES = (
 )
 
 
-def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
+def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
     """The whole content of run.json; `notes` are sentences on what was stored."""
     observed = seen.observed
     verdict, reasons = judge(seen)
     report = ObservedReport(**seen.tools.model_dump())
     content = {
         "schema": SCHEMA,
-        "kind": asked.kind,
-        "board": asked.board,
-        "analyzer": asked.analyzer,
-        "pins": asked.pins,
-        "stimulus_edges": asked.stimulus_edges,
-        "program": asked.program,
-        "core_hz": asked.core_hz,
+        "kind": request.kind,
+        "board": request.board,
+        "analyzer": request.analyzer,
+        "pins": request.pins,
+        "stimulus_edges": request.stimulus_edges,
+        "program": request.program,
+        "core_hz": request.core_hz,
         "samplerate_hz": observed.edges.samplerate_hz,
         "total_samples": observed.edges.total_samples,
         "resolution_ns": observed.edges.sample_ns,
         "verdict": verdict,
         "reasons": list(reasons),
         "warnings": [*warnings(seen), *notes, *report.notes],
-        "missing": list(_missing(observed, asked)),
+        "missing": list(_missing(observed, request)),
         "frames": _frames(observed),
         "clock": _clock(observed),
         "widths_ns": observed.widths_ns,
@@ -57,23 +57,23 @@ def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> O
         "merged": observed.merged,
         "open_ns": observed.open_ns,
         "calibration_ns": observed.calibration_ns,
-        "unjudged": tuple(unjudged(asked, observed.clock is not None)),
-        "tools": asked.tools,
+        "unjudged": tuple(unjudged(request, observed.clock is not None)),
+        "tools": request.tools,
         "tool_report": report,
     }
     return ObservedManifest.model_validate(content)
 
 
-def without(asked: Asked) -> Iterator[str]:
+def without(request: Asked) -> Iterator[str]:
     """What no run from the wire alone has, and one that was not loaded has not."""
     yield WITHOUT_RECORDS
-    if asked.program.elf is None:
+    if request.program.elf is None:
         yield WITHOUT_LOADING
 
 
-def _missing(observed: ObservedWire, asked: Asked) -> Iterator[str]:
+def _missing(observed: ObservedWire, request: Asked) -> Iterator[str]:
     """What other runs have and this one has not."""
-    yield from without(asked)
+    yield from without(request)
     if "SYNC" not in observed.edges.channels:
         yield WITHOUT_SYNC
     elif observed.clock is None:

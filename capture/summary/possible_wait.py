@@ -26,15 +26,15 @@ def possible_wait(evidence: Evidence) -> dict[str, Any] | None:
     entry_ns, entry_n = entry
     seen = evidence.joined.samples[waits.key]
     seen_ns = seen[waits.column].max()
-    told = {"of": waits.key, "entry_ns": entry_ns, "entry_n": entry_n, "open": waits.still_open(seen) > 0}
+    fields = {"of": waits.key, "entry_ns": entry_ns, "entry_n": entry_n, "open": waits.still_open(seen) > 0}
     if isinstance(seen_ns, float) and seen_ns > section_ns + entry_ns:
-        return {**told, "by": "wait", "ns": seen_ns, "budget_ns": evidence.budgets[waits.key].total_ns}
+        return {**fields, "by": "wait", "ns": seen_ns, "budget_ns": evidence.budgets[waits.key].total_ns}
     assert waits.interval is not None
     ends = ("CRIT", waits.interval[1])
     budget_ns = sum_of_terms(
         evidence.budgets[SECTION.key].total_ns, budget_on_wire(evidence.instruments, ends, entry_ns).total_ns
     )
-    return {**told, "by": "section", "ns": section_ns + entry_ns, "budget_ns": budget_ns}
+    return {**fields, "by": "section", "ns": section_ns + entry_ns, "budget_ns": budget_ns}
 
 
 def _entry_ns(evidence: Evidence, waits: Quantity) -> tuple[float, int] | None:

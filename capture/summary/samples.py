@@ -44,12 +44,12 @@ def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame)
         return None
     greatest = samples[quantity.column].max()
     first = samples.row(samples[quantity.column].arg_max() or 0, named=True)
-    found = {"value": greatest, "times": int((samples[quantity.column] == greatest).sum())}
+    fields = {"value": greatest, "times": int((samples[quantity.column] == greatest).sum())}
     if quantity.table == "operations":
-        return {**found, **{name: first[name] for name in OPERATION_COLUMNS}}
+        return {**fields, **{name: first[name] for name in OPERATION_COLUMNS}}
     stimulus = {name: first[name] for name in STIMULUS_COLUMNS}
     stimulus["open"] = quantity.still_open(samples) > 0
-    return {**found, **stimulus, **_operation_of(first, operations)}
+    return {**fields, **stimulus, **_operation_of(first, operations)}
 
 
 def _operation_of(stimulus: dict[str, Any], operations: pl.DataFrame) -> dict[str, Any]:
@@ -75,8 +75,8 @@ def intervals(samples: Mapping[str, pl.DataFrame], ramp: bool) -> dict[str, Any]
     `independence_p` is what a test of that says of the samples, in the order of time. Where it is
     small, the interval is too narrow.
     """
-    found = {} if ramp else by_quantity(samples, lambda q, rows: _intervals(rows[q.column]))
-    return {"confidence": CONFIDENCE, "refused": RAMP if ramp else None, "of": found}
+    intervals_by_quantity = {} if ramp else by_quantity(samples, lambda q, rows: _intervals(rows[q.column]))
+    return {"confidence": CONFIDENCE, "refused": RAMP if ramp else None, "of": intervals_by_quantity}
 
 
 def _intervals(values: pl.Series) -> dict[str, Any]:
@@ -114,8 +114,12 @@ def _idle_latency(quantity: Quantity, interrupts: pl.DataFrame) -> dict[str, Any
     if not len(ordered):
         return None
     sure, perhaps = (calm.filter(rows)[quantity.column] for rows in (_IDLE & ~_PERHAPS_IDLE, _PERHAPS_IDLE))
-    found = reach(sure, perhaps)
-    return {"value": nearest_rank(ordered, 50), "n": len(ordered), "ends": found.median if found else None}
+    reached = reach(sure, perhaps)
+    return {
+        "value": nearest_rank(ordered, 50),
+        "n": len(ordered),
+        "ends": reached.median if reached else None,
+    }
 
 
 _IDLE = pl.col("hit") == "none"

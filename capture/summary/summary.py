@@ -137,8 +137,8 @@ def _build_choices(evidence: Evidence) -> dict[str, Any]:
     """How the heap held others off, and the allocator's knobs: all of them, and those turned."""
     boot = evidence.log.first(Boot)
     knobs = boot.knob_values if boot else {}
-    known = stated_of(boot, evidence.asked)
-    defaults = {name: str(value) for name, value in known.knobs.items()} if known else {}
+    options = stated_of(boot, evidence.asked)
+    defaults = {name: str(value) for name, value in options.knobs.items()} if options else {}
     return {
         "locking": boot.locking if boot else None,
         "knobs": knobs,

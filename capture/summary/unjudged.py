@@ -22,13 +22,13 @@ _LOSSLESS = "beaglelogic"
 """The analyzer of the virtual board: it waits for whoever listens."""
 
 
-def unjudged(asked: Asked, framed: bool) -> Iterator[str]:
+def unjudged(request: Asked, framed: bool) -> Iterator[str]:
     """Of a capture that is `framed` by its program on SYNC, or not."""
-    if not framed and not _lossless(asked):
+    if not framed and not _lossless(request):
         yield DROPPED
-    if asked.keep:
+    if request.keep:
         yield NOT_KEPT
 
 
-def _lossless(asked: Asked) -> bool:
-    return asked.analyzer == _LOSSLESS and VIRTUAL_BOARD in asked.tools
+def _lossless(request: Asked) -> bool:
+    return request.analyzer == _LOSSLESS and VIRTUAL_BOARD in request.tools

@@ -200,9 +200,9 @@ def _of_port(port: Port, board: BoardResource, facts: Facts) -> Iterator[Finding
 
 def rights(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     """What keeps this user from a device that is there: its node, the groups, ModemManager."""
-    known = {usb_id for preset in presets().values() for usb_id in preset.devices}
+    usb_ids = {usb_id for preset in presets().values() for usb_id in preset.devices}
     for device in facts.usb:
-        if device.usb_id in known | ST_LINKS and not device.accessible:
+        if device.usb_id in usb_ids | ST_LINKS and not device.accessible:
             yield Finding("usb", "wrong", _rule(device, facts))
     ports = meant_ports(board, facts) if board.serial_port else []
     for port in ports if len(ports) == 1 else []:
@@ -227,18 +227,18 @@ def _rights_of_port(port: Port, facts: Facts) -> Iterator[Finding]:
 
 def _usb(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     """What of the kernel's devices the tools perhaps do not see."""
-    known = board.analyzer.known or of_driver(board.analyzer.driver)
+    matching = board.analyzer.known or of_driver(board.analyzer.driver)
     for device in facts.usb:
         preset = next((entry for entry in presets().items() if device.usb_id in entry[1].devices), None)
         if preset is None:
             continue
-        name, found = preset
-        if found.refused:
-            yield Finding("usb", "odd", f"{found.title} ({device.usb_id}): {found.refused}.")
-        elif found is not known:
-            words = f'{found.title} ({device.usb_id}) is plugged in: for it, write preset = "{name}".'
+        name, row = preset
+        if row.refused:
+            yield Finding("usb", "odd", f"{row.title} ({device.usb_id}): {row.refused}.")
+        elif row is not matching:
+            words = f'{row.title} ({device.usb_id}) is plugged in: for it, write preset = "{name}".'
             yield Finding("usb", "odd", words)
-        elif missing := _missing_firmware(device, found, facts):
+        elif missing := _missing_firmware(device, row, facts):
             yield Finding("usb", "wrong", missing)
 
 

@@ -103,10 +103,10 @@ def _scan(driver: str, tool: str) -> tuple[Analyzer, ...]:
 
 def listed(scan: str) -> tuple[Analyzer, ...]:
     """The analyzers that `sigrok-cli --scan` printed."""
-    found = (_DEVICE.fullmatch(line.strip()) for line in scan.splitlines())
+    devices = (_DEVICE.fullmatch(line.strip()) for line in scan.splitlines())
     return tuple(
         Analyzer(line["driver"], line["connection"], line["title"], tuple(line["inputs"].split()))
-        for line in found
+        for line in devices
         if line
     )
 

@@ -22,12 +22,12 @@ NODES = Path("/dev/bus/usb")
 
 def main() -> None:
     """Everything that can be found without opening an analyzer."""
-    found = {
+    listing = {
         "probes": [asdict(probe) for probe in _probes()],
         "ports": [asdict(port) for port in _ports()],
         "usb": [asdict(device) for device in usb_devices()],
     }
-    print(json.dumps(found))
+    print(json.dumps(listing))
 
 
 def _probes() -> Iterator[Probe]:

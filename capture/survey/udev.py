@@ -73,9 +73,9 @@ def left_alone_by_modem_manager(node: Path, data: Path = DATA) -> bool:
     """Whether udev tells ModemManager to leave this serial port alone."""
     try:
         number = node.stat().st_rdev
-        known = (data / f"c{os.major(number)}:{os.minor(number)}").read_text(
+        rule = (data / f"c{os.major(number)}:{os.minor(number)}").read_text(
             encoding="utf-8", errors="replace"
         )
     except OSError:
         return False
-    return f"E:{_NO_MODEM}=1" in known.splitlines()
+    return f"E:{_NO_MODEM}=1" in rule.splitlines()

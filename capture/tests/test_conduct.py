@@ -98,8 +98,8 @@ def test_what_came_is_kept_judged_and_stored(tmp_path: Path) -> None:
 def test_a_run_from_the_wire_alone_takes_the_same_way(tmp_path: Path) -> None:
     edges = framed()
     observation = Observation(edges, b"", ToolReport(asked_samples=edges.total_samples))
-    asked = Asked.model_validate(ASKED_OF_PINS)
-    result = run(Fake(Request(runs=tmp_path), asked, observation))
+    request = Asked.model_validate(ASKED_OF_PINS)
+    result = run(Fake(Request(runs=tmp_path), request, observation))
     assert (result.verdict, result.reasons) == ("complete", ())
     assert files(result.folder) == {"observed.json", "edges.parquet", "capture.sr", "run.json"}
 
@@ -115,15 +115,15 @@ def test_a_source_may_leave_out_the_copy_for_pulseview(tmp_path: Path) -> None:
 
 def test_bounds_and_memory_are_asked_for_once_the_records_are_there(tmp_path: Path) -> None:
     source = fake(tmp_path)
-    told = []
+    requests = []
 
     def bounds(boot: object) -> dict[str, SectionBound]:
-        told.append(boot)
+        requests.append(boot)
         return {}
 
-    source.account = replace(account(), bounds=bounds, memory=lambda log: told.append(log))
+    source.account = replace(account(), bounds=bounds, memory=lambda log: requests.append(log))
     assert run(source).verdict == "complete"
-    assert len(told) == 2
+    assert len(requests) == 2
 
 
 def test_what_is_refused_leaves_nothing(tmp_path: Path) -> None:
@@ -167,10 +167,12 @@ def test_where_the_findings_do_not_fit_the_capture_is_kept(
 
     with monkeypatch.context() as filled:
         filled.setattr("capture.store.write_table", full)
-        with pytest.raises(WriteError, match=r"disk is full.* The capture is kept: \./lab redecode ") as told:
+        with pytest.raises(
+            WriteError, match=r"disk is full.* The capture is kept: \./lab redecode "
+        ) as refusal:
             run(fake(tmp_path))
     (folder,) = tmp_path.iterdir()
-    assert str(told.value).endswith(str(folder))
+    assert str(refusal.value).endswith(str(folder))
     assert redecode(folder).verdict == "inconclusive", "nobody knows what the tools said"
 
 

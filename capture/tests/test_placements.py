@@ -46,12 +46,12 @@ def by_hand(request: RunRequest, number: int) -> int:
 
 
 def test_a_range_is_what_the_images_come_to_by_themselves(found: Placements, request_: RunRequest) -> None:
-    told = [by_hand(request_, number) for number in range(COUNT)]
-    assert [measurement.greatest["dwt_cycles"] for measurement in found.measured] == told
-    assert len(set(told)) > 1
+    expected = [by_hand(request_, number) for number in range(COUNT)]
+    assert [measurement.greatest["dwt_cycles"] for measurement in found.measured] == expected
+    assert len(set(expected)) > 1
     over = found.headlines["dwt_cycles"]
-    assert (over.n, over.least, over.greatest) == (COUNT, min(told), max(told))
-    assert over.median == statistics.quantiles(told, n=2, method="inclusive")[0]
+    assert (over.n, over.least, over.greatest) == (COUNT, min(expected), max(expected))
+    assert over.median == statistics.quantiles(expected, n=2, method="inclusive")[0]
     probes = found.headlines["probes"]
     assert probes.least == probes.greatest
 

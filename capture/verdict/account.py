@@ -60,8 +60,8 @@ def records_out_of_order(evidence: Evidence) -> Iterator[str]:
     if log.first(EndRecord) is None or log.first(FailRecord) or log.damaged or log.sequence_gaps:
         return
     due_records = _due(evidence.plan, _told_after(log))
-    found = [_name(record) for record in log.records]
-    for number, (due, came) in enumerate(zip_longest(due_records, found), 1):
+    names = [_name(record) for record in log.records]
+    for number, (due, came) in enumerate(zip_longest(due_records, names), 1):
         if due != came:
             yield (
                 f"Record {number} is {came or 'missing'} where {due or 'none'} is due; "
@@ -191,8 +191,8 @@ def bytes_in_use_do_not_follow(evidence: Evidence) -> Iterator[str]:
 
     How many bytes it takes the allocator decides. One that does not know tells nothing here.
     """
-    known = stated_of(evidence.log.first(Boot), evidence.asked)
-    if known is None or "tells_usable" not in known.promises:
+    options = stated_of(evidence.log.first(Boot), evidence.asked)
+    if options is None or "tells_usable" not in options.promises:
         return
     for step in _steps(evidence):
         if not _bytes_follow(step):

@@ -53,12 +53,12 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
     sync = wire.windows.start
     if plan.stimulus.mode != "sweep" or len(sync) != plan.operations.height or len(stimuli) != table.height:
         return
-    begun = sync[table["seq"].to_numpy()]
+    starts = sync[table["seq"].to_numpy()]
     offset = table["offset"].to_numpy() * wire.samples_per_cycle
-    apart = stimuli - begun - offset
+    apart = stimuli - starts - offset
     off = apart - np.median(apart)
     allowed = _QUANTISED_SAMPLES + _sync_jitter_cycles(evidence.board.clock) * wire.samples_per_cycle
-    held_up = (off < 0) & _held_up(evidence, stimuli - offset, begun)
+    held_up = (off < 0) & _held_up(evidence, stimuli - offset, starts)
     wrong = np.flatnonzero((np.abs(off) > allowed) & ~held_up)
     if len(wrong):
         worst = wrong[np.argmax(np.abs(off[wrong]))]

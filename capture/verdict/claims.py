@@ -56,9 +56,9 @@ def another_plan_ran(evidence: Evidence) -> Iterator[str]:
         ("stimulus period in ticks", plan_record.stimulus_period_ticks, plan.stimulus.period_ticks),
         ("control period in ticks", plan_record.control_period_ticks, plan.stimulus.control_period_ticks),
     )
-    for what, told, due in claims:
-        if told != due:
-            yield f"The firmware found the {what} {told} in its image, not {due}; load the image again."
+    for what, value, due in claims:
+        if value != due:
+            yield f"The firmware found the {what} {value} in its image, not {due}; load the image again."
 
 
 RULES = (another_firmware_ran, another_plan_ran)

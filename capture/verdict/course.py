@@ -33,21 +33,21 @@ def due(operations: Sequence[Operation], kinds: Mapping[int, str]) -> list[Due]:
     depends = any(allocation.retry or allocation.last_if_refused for allocation in allocations)
     sizes: dict[int, int] = {}
     dues: list[Due] = []
-    skips, before, known = False, "", True
+    skips, before, sure = False, "", True
     for seq, operation in enumerate(only_operations):
         kind = kinds.get(seq, "")
         if isinstance(operation, Call):
             dues.append(Due("K", CALLS.index(operation.name)))
         elif isinstance(operation, Free):
             skips = False
-            dues.append(Due("FNE", sizes[operation.id] if known else None))
+            dues.append(Due("FNE", sizes[operation.id] if sure else None))
         else:
             skipped = skips or (operation.retry and before != "O")
             # A retry whose allocation was served leaves the block that was got.
             if not (operation.retry and before == "A"):
                 sizes[operation.id] = operation.size
-            dues.append(Due(("S" if skipped else "AO") if known else "AOS", operation.size))
+            dues.append(Due(("S" if skipped else "AO") if sure else "AOS", operation.size))
             skips = skips or (operation.last_if_refused and kind == "O")
-        known = known and bool(kind or not depends)
+        sure = sure and bool(kind or not depends)
         before = kind
     return dues

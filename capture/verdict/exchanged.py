@@ -33,36 +33,36 @@ def pair_of(
     `reasons` are those of the run as it is, by `rules`. None where no pair explains them, or where
     several do.
     """
-    known = frozenset(reasons)
-    if len(known) < FEWEST_REASONS:
+    reasons_before = frozenset(reasons)
+    if len(reasons_before) < FEWEST_REASONS:
         return None
-    found = list(_explaining(evidence, known, tuple(rules)))
-    return found[0] if len(found) == 1 else None
+    pairs = list(_explaining(evidence, reasons_before, tuple(rules)))
+    return pairs[0] if len(pairs) == 1 else None
 
 
 def _explaining(
-    evidence: Evidence, known: frozenset[str], rules: tuple[Rule, ...]
+    evidence: Evidence, reasons_before: frozenset[str], rules: tuple[Rule, ...]
 ) -> Iterator[tuple[Pair, Evidence]]:
     for pair in combinations(evidence.edges.channels, 2):
         changed = with_edges(evidence, exchanged(evidence.edges, *pair))
-        if not _fits_no_better(changed, known, rules):
+        if not _fits_no_better(changed, reasons_before, rules):
             yield pair, changed
 
 
-def _fits_no_better(changed: Evidence, known: frozenset[str], rules: tuple[Rule, ...]) -> bool:
+def _fits_no_better(changed: Evidence, reasons_before: frozenset[str], rules: tuple[Rule, ...]) -> bool:
     """Whether the run has a reason that it had not before, or all of those that it had."""
     left = set()
     for rule in rules:
         for reason in rule(changed):
-            if reason not in known:
+            if reason not in reasons_before:
                 return True
             left.add(reason)
-    return len(left) == len(known)
+    return len(left) == len(reasons_before)
 
 
-def exchanged(edges: EdgeList, one: str, other: str) -> EdgeList:
+def exchanged(edges: EdgeList, channel: str, other: str) -> EdgeList:
     """The capture as it were if the clips of these two channels changed places."""
-    first, second = edges.channels.index(one), edges.channels.index(other)
+    first, second = edges.channels.index(channel), edges.channels.index(other)
     differ = (edges.word >> first ^ edges.word >> second) & 1
     word = edges.word ^ (differ << first) ^ (differ << second)
     return EdgeList(

@@ -54,7 +54,7 @@ def restarted(evidence: Evidence) -> Iterator[str]:
     )
     if starts > 1:
         told = [reset_causes.causes(boot.reset_flags, evidence.board.family) for boot in log.all(Boot)[1:]]
-        last = next((found for found in reversed(told) if found), ())
+        last = next((cause for cause in reversed(told) if cause), ())
         by = f", the last by {' and '.join(last)}" if last else ""
         yield f"The board started {starts} times during the run{by}; check its power supply and run again."
 

@@ -30,22 +30,22 @@ def judge(seen: SeenKept) -> tuple[Verdict, tuple[str, ...]]:
 
 def nothing_seen(seen: SeenKept) -> Iterator[str]:
     """A channel without an edge says nothing, or is clipped to nothing."""
-    kept = seen.kept
-    for channel, pin in kept.pins.items():
+    windows = seen.kept
+    for channel, pin in windows.pins.items():
         if not pin.edges:
-            yield seen.still(channel, kept.total_samples / kept.samplerate_hz, pin.high)
+            yield seen.still(channel, windows.total_samples / windows.samplerate_hz, pin.high)
 
 
 def never_back(seen: SeenKept) -> Iterator[str]:
     """A pulse that the end cuts off, and that is already longer than every whole one."""
-    kept = seen.kept
-    for channel, pin in kept.pins.items():
-        widths = kept.counted.get(("width", channel))
+    windows = seen.kept
+    for channel, pin in windows.pins.items():
+        widths = windows.counted.get(("width", channel))
         if pin.since is None or widths is None:
             continue
-        lasted = kept.total_samples - pin.since
+        lasted = windows.total_samples - pin.since
         if lasted > (widths.greatest or 0):
-            yield seen.lasting(channel, pin.since, lasted, kept.samplerate_hz)
+            yield seen.lasting(channel, pin.since, lasted, windows.samplerate_hz)
 
 
 def at_the_limit(seen: SeenKept) -> Iterator[str]:
@@ -57,11 +57,11 @@ def at_the_limit(seen: SeenKept) -> Iterator[str]:
 
 def never_answered(seen: SeenKept) -> Iterator[str]:
     """A wait that the end cuts off, and that is already longer than every whole one."""
-    kept = seen.kept
-    for name, lasted in kept.open_samples.items():
-        latencies = kept.counted.get(("latency", name))
+    windows = seen.kept
+    for name, lasted in windows.open_samples.items():
+        latencies = windows.counted.get(("latency", name))
         if latencies and latencies.greatest is not None and lasted > latencies.greatest:
-            yield seen.waiting(name, lasted * kept.sample_ns)
+            yield seen.waiting(name, lasted * windows.sample_ns)
 
 
 Rule = Callable[[SeenKept], Iterator[str]]

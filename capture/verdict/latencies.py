@@ -93,10 +93,10 @@ def latencies_between_operations_differ(evidence: Evidence) -> Iterator[str]:
             (witness.between.least_ticks, witness.between.most_ticks) if witness.between else (None, None)
         )
         ends = (("least", least, witness.between_least), ("greatest", most, witness.between_most))
-        for name, told, allowed in ends:
-            if allowed is None or (told is not None and allowed[0] <= told <= allowed[1]):
+        for name, offset, allowed in ends:
+            if allowed is None or (offset is not None and allowed[0] <= offset <= allowed[1]):
                 continue
-            said = "no latency" if told is None else f"{told} ticks as the {name} latency"
+            said = "no latency" if offset is None else f"{offset} ticks as the {name} latency"
             yield (
                 f"Between operations the timer tells {said} from {stimulus} to {answer}, the wire "
                 f"{allowed[0]:.1f} to {allowed[1]:.1f}; check the clips of {stimulus} and {answer}."

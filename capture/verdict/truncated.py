@@ -33,9 +33,9 @@ class Captured(Protocol):
 
 def fewer_samples_than_asked(evidence: Captured) -> Iterator[str]:
     """Only counting shows such a loss. Silent where the tools' report explains it already."""
-    asked, got = evidence.tools.asked_samples, evidence.edges.total_samples
-    if got < asked and not evidence.tools.losses:
-        yield f"The analyzer delivered {got} of {asked} samples; run again, slower if it recurs."
+    wanted, got = evidence.tools.asked_samples, evidence.edges.total_samples
+    if got < wanted and not evidence.tools.losses:
+        yield f"The analyzer delivered {got} of {wanted} samples; run again, slower if it recurs."
 
 
 def a_tool_failed(evidence: Captured) -> Iterator[str]:
@@ -81,9 +81,9 @@ def no_end_record(evidence: Evidence) -> Iterator[str]:
 
 def records_missing_at_the_end(evidence: Evidence) -> Iterator[str]:
     """END says how many operations there were, and fewer or more records came."""
-    end, found = evidence.log.first(EndRecord), len(evidence.log.all(OperationRecord))
-    if end and found != end.operations:
-        yield f"END tells of {end.operations} operations, {found} arrived; check the line and run again."
+    end, records = evidence.log.first(EndRecord), len(evidence.log.all(OperationRecord))
+    if end and records != end.operations:
+        yield f"END tells of {end.operations} operations, {records} arrived; check the line and run again."
 
 
 RULES = (

@@ -124,12 +124,12 @@ def _swapped(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip
 
 def _shorted(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
     """Inputs that see the same pins are joined."""
-    told: set[frozenset[int]] = set()
+    shorted: set[frozenset[int]] = set()
     for number, state in enumerate(states):
         pins = seen[number].pins
-        if state != "shorted" or pins in told:
+        if state != "shorted" or pins in shorted:
             continue
-        told.add(pins)
+        shorted.add(pins)
         joined = [clip.input for clip, saw in zip(clips, seen, strict=True) if saw.pins == pins]
         names = " and ".join(clips[pin].place.channel for pin in sorted(pins))
         places = ", ".join(str(clips[pin].place) for pin in sorted(pins))

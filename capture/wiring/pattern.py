@@ -89,14 +89,14 @@ def _read_input(edges: EdgeList, channel: str) -> tuple[Counter[int], int]:
     sample, level = transitions.sample[inside], transitions.level[inside]
     if sample.size > _MOST_EDGES:
         return Counter(), int(sample.size)
-    kept = _without_glitches(sample, _GLITCH * half)
-    strays = (sample.size - kept.size) // 2
+    kept_word = _without_glitches(sample, _GLITCH * half)
+    strays = (sample.size - kept_word.size) // 2
     counted: Counter[int] = Counter()
-    for begin, end in _bursts(sample[kept], half):
-        burst = sample[kept[begin:end]]
+    for begin, end in _bursts(sample[kept_word], half):
+        burst = sample[kept_word[begin:end]]
         if _is_cut(burst, edges, half):
             continue
-        pulses = _pulses(burst, bool(level[kept[begin]]), half)
+        pulses = _pulses(burst, bool(level[kept_word[begin]]), half)
         if 1 <= pulses <= len(edges.channels):
             counted[pulses - 1] += 1
         else:
@@ -109,13 +109,13 @@ def _without_glitches(sample: Samples, shortest: float) -> npt.NDArray[np.intp]:
 
     Edges go in pairs, so that what is left rises and falls in turn.
     """
-    kept: list[int] = []
+    long_enough: list[int] = []
     for number, at in enumerate(sample.tolist()):
-        if kept and at - sample[kept[-1]] < shortest:
-            kept.pop()
+        if long_enough and at - sample[long_enough[-1]] < shortest:
+            long_enough.pop()
         else:
-            kept.append(number)
-    return np.array(kept, dtype=np.intp)
+            long_enough.append(number)
+    return np.array(long_enough, dtype=np.intp)
 
 
 def _bursts(sample: Samples, half: float) -> list[tuple[int, int]]:

@@ -46,10 +46,10 @@ class Address:
     @property
     def query(self) -> str:
         """`?scenario=…`, or nothing."""
-        told = [("scenario", self.scenario)] if self.scenario else []
-        told += [("run", run) for run in self.runs]
-        told += [("all", "1")] if self.every else []
-        return f"?{urlencode(told)}" if told else ""
+        parameters = [("scenario", self.scenario)] if self.scenario else []
+        parameters += [("run", run) for run in self.runs]
+        parameters += [("all", "1")] if self.every else []
+        return f"?{urlencode(parameters)}" if parameters else ""
 
     def __str__(self) -> str:
         return self.path + self.query
@@ -57,11 +57,11 @@ class Address:
 
 def parse(path: str, search: str) -> Address:
     """The address of `path`, still quoted, and of the `search` behind it."""
-    asked = parse_qs(search.removeprefix("?"), max_num_fields=2_000)
+    parameters = parse_qs(search.removeprefix("?"), max_num_fields=2_000)
     chosen: dict[str, Any] = {
-        "scenario": asked.get("scenario", [""])[0],
-        "runs": tuple(dict.fromkeys(asked.get("run", ()))),
-        "every": asked.get("all") == ["1"],
+        "scenario": parameters.get("scenario", [""])[0],
+        "runs": tuple(dict.fromkeys(parameters.get("run", ()))),
+        "every": parameters.get("all") == ["1"],
     }
     page, *rest = [unquote(part) for part in path.strip("/").split("/")]
     if page == RUN:

@@ -59,16 +59,16 @@ def refuse_others(app: Dash) -> None:
             question = _Question.model_validate_json(flask.request.get_data())
         except ValidationError:
             refuse()
-        known = app.callback_map.get(question.output)
-        if known is None or not flask.request.is_json:
+        callback = app.callback_map.get(question.output)
+        if callback is None or not flask.request.is_json:
             refuse()
         several = question.output.startswith("..")
         names = question.output[2:-2].split("...") if several else [question.output]
         outputs = question.outputs if isinstance(question.outputs, list) else [question.outputs]
         if several != isinstance(question.outputs, list) or not (
             _fit(outputs, [(name.rpartition(".")[0], name.rpartition(".")[2]) for name in names])
-            and _fit(question.inputs, [(one["id"], one["property"]) for one in known["inputs"]])
-            and _fit(question.state, [(one["id"], one["property"]) for one in known["state"]])
+            and _fit(question.inputs, [(entry["id"], entry["property"]) for entry in callback["inputs"]])
+            and _fit(question.state, [(entry["id"], entry["property"]) for entry in callback["state"]])
         ):
             refuse()
 
@@ -111,9 +111,9 @@ def table_of(value: object) -> dict[str, Any]:
 
 def range_of(view: dict[str, Any], axis: str) -> tuple[float, float] | None:
     """The part of `axis` in view, as Plotly tells it; None if it did not change."""
-    found = view.get(f"{axis}.range") or [view.get(f"{axis}.range[{end}]") for end in (0, 1)]
+    limits = view.get(f"{axis}.range") or [view.get(f"{axis}.range[{end}]") for end in (0, 1)]
     try:
-        low, high = sorted(float(end) for end in found)
+        low, high = sorted(float(end) for end in limits)
     except (TypeError, ValueError, OverflowError):
         return None
     return (low, high) if isfinite(low) and isfinite(high) and max(abs(low), abs(high)) < _MOST else None

@@ -46,7 +46,7 @@ def drawn(shown: Shown) -> list[Any]:
     parts += [html.P(sentence, className="badge", role="note") for sentence in shown.remarks]
     parts += [_older(shown)] if shown.left_out else []
     parts += _refused(shown.refused)
-    parts += [one for block in shown.page.blocks for one in _block(block, shown)]
+    parts += [drawing for block in shown.page.blocks for drawing in _block(block, shown)]
     return parts
 
 
@@ -138,10 +138,10 @@ def _lane(lane: DotLane, plot: DotPlot, shown: Shown) -> Any:
 
 
 def _dot_row(row: DotRow, plot: DotPlot, shown: Shown) -> Any:
-    known = shown.ids.get(row.run_id)
+    run_id = shown.ids.get(row.run_id)
     name: list[Any] = [row.name]
-    if known is not None:
-        to = sample_address(known, row.sample.key) if row.sample else run_address(known)
+    if run_id is not None:
+        to = sample_address(run_id, row.sample.key) if row.sample else run_address(run_id)
         name = [html.A(row.name, href=to)]
     name += [" ", html.Small(row.badge, className="lock")] if row.badge else []
     width = {"width": f"{row.worst_percent - row.median_percent:.2f}%"}
@@ -287,14 +287,16 @@ def _group(group: Group, grid: Grid, shown: Shown) -> Any:
 
 
 def _line(line: Line, grid: Grid, shown: Shown) -> Any:
-    known = shown.ids.get(line.run_id)
-    name: list[Any] = [html.A(line.name, href=run_address(known))] if known else terms(line.name)
+    run_id = shown.ids.get(line.run_id)
+    name: list[Any] = [html.A(line.name, href=run_address(run_id))] if run_id else terms(line.name)
     if line.entry is not None and shown.picked:
         name.insert(0, html.Span(className="swatch", style={"background": f"var(--run-{line.entry})"}))
     if line.verdict and line.verdict != "complete" and f"({line.verdict})" not in line.name:
         name.append(html.Small(line.verdict, className=f"verdict {line.verdict}"))
     classes = [_classes(number, column, grid) for number, column in enumerate(grid.columns)]
-    cells = [_cell(cell, line.entry, told, shown) for cell, told in zip(line.cells, classes, strict=True)]
+    cells = [
+        _cell(cell, line.entry, css_class, shown) for cell, css_class in zip(line.cells, classes, strict=True)
+    ]
     return html.Tr([html.Th(name, scope="row"), *cells])
 
 

@@ -30,8 +30,8 @@ def strips() -> Any:
 
 def explained(run: LoadedRun, several: list[dict[str, Any]]) -> list[Any]:
     """Room for the rest, and the data of all three; or how to get them."""
-    found: list[Any] = [dcc.Store(id=EXPLAINED, data=several), html.Div(id=WHY)]
+    content: list[Any] = [dcc.Store(id=EXPLAINED, data=several), html.Div(id=WHY)]
     if not several:
         words = f"Heap, call stack and instructions of a maximum come from ./lab explain {run.folder.name}."
-        found.append(html.P(words, className="hint"))
-    return found
+        content.append(html.P(words, className="hint"))
+    return content

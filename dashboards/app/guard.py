@@ -70,9 +70,9 @@ def guard(server: Flask, token: str, script_hashes: list[str]) -> None:
 
 def _let_in(token: str) -> Response:
     """Leads on to the same address without the token, which the browser keeps."""
-    asked = [(name, value) for name, value in request.args.items(multi=True) if name != TOKEN]
+    parameters = [(name, value) for name, value in request.args.items(multi=True) if name != TOKEN]
     path = quote("/" + request.path.lstrip("/"))  # else it could lead to another host
-    response = redirect(path + (f"?{urlencode(asked)}" if asked else ""))
+    response = redirect(path + (f"?{urlencode(parameters)}" if parameters else ""))
     assert isinstance(response, Response)
     response.set_cookie(_cookie(), token, httponly=True, samesite="Lax")
     return response

@@ -34,7 +34,7 @@ def under_way(
     A killed one leaves its progress behind (base/run_folder/progress_file.py).
     """
     unfinished = list(table.filter(pl.col("state") == "unfinished")["id"])
-    killed = [one for one in unfinished if one not in going and (runs / one / PROGRESS).exists()]
+    killed = [run_id for run_id in unfinished if run_id not in going and (runs / run_id / PROGRESS).exists()]
     boxes = [_box(identity, so_far, wires.get(identity)) for identity, so_far in going.items()]
     return boxes + [_killed(identity) for identity in killed]
 
@@ -220,9 +220,11 @@ def rows(table: pl.DataFrame, going: Collection[str] = (), *, repeats: bool = Fa
     alike = pl.len().over("options_sha256").alias("repeats")
     alias = pl.when(pl.col("options_sha256").is_null()).then(1).otherwise(alike).alias("repeats")
     state = pl.when(pl.col("id").is_in(list(going))).then(pl.lit("under way")).otherwise("state")
-    told = table.with_columns(named, when, alias, _options(), verdict=pl.coalesce("verdict", state))
+    described = table.with_columns(named, when, alias, _options(), verdict=pl.coalesce("verdict", state))
     shown = (
-        told if repeats else told.join(_first_of_alike(table).select("id"), on="id", maintain_order="left")
+        described
+        if repeats
+        else described.join(_first_of_alike(table).select("id"), on="id", maintain_order="left")
     )
     return shown.select(list(dict.fromkeys([*_FIELDS, *_HIDDEN]))).to_dicts()
 

@@ -137,7 +137,7 @@ def _operation_facts(run: LoadedRun, row: dict[str, Any], rate: int) -> list[tup
     if row["start_sample"] is not None:
         facts.append(("begins at", _when(row["start_sample"], rate)))
     budget = run.certainty.budgets.get("free_critical_ns" if row["kind"] == "F" else "critical_ns")
-    known = (
+    measurements = (
         ("critical section, on the wire", row["wire_critical_ns"], "ns", budget),
         ("probes", row["probes"], "", None),
         ("instructions", row["instructions"], "", None),
@@ -145,7 +145,9 @@ def _operation_facts(run: LoadedRun, row: dict[str, Any], rate: int) -> list[tup
         ("bytes in use", row["bytes_in_use"], "", None),
         ("depth", row["depth"], "", None),
     )
-    facts += [(name, _told(value, unit, sure)) for name, value, unit, sure in known if value is not None]
+    facts += [
+        (name, _told(value, unit, sure)) for name, value, unit, sure in measurements if value is not None
+    ]
     if row["label"]:
         facts.append(("label", row["label"]))
     return facts

@@ -202,9 +202,9 @@ def _answer(app: Dash, pages: Pages) -> None:
         prevent_initial_call=True,
     )
     def zoom(view: object, place: object, graph: object) -> Any:
-        asked = address_of(place), str(table_of(graph).get("key")), table_of(view)
+        resource = address_of(place), str(table_of(graph).get("key")), table_of(view)
         try:
-            return zoomed(pages.at(asked[0]), *asked[1:])
+            return zoomed(pages.at(resource[0]), *resource[1:])
         except TailscopeError:  # the page says so
             return no_update
 
@@ -259,9 +259,9 @@ def _of_shown(shown: Shown) -> list[Any]:
 
 def _entries(entries: tuple[Entry, ...], ids: dict[str, str] | None = None) -> Any:
     """The browser's data of the runs: the picker's entries, and where a click leads."""
-    told = [asdict(entry) for entry in entries]
+    documents = [asdict(entry) for entry in entries]
     return html.Div(
-        [dcc.Store(id="entries", data=told), dcc.Store(id="ids", data=ids or {}), dcc.Store(id="chosen")]
+        [dcc.Store(id="entries", data=documents), dcc.Store(id="ids", data=ids or {}), dcc.Store(id="chosen")]
     )
 
 
@@ -269,13 +269,13 @@ def _scenarios(shown: Shown) -> list[Any]:
     """Links to the same page of other scenarios."""
     if len(shown.scenarios) < 2:
         return []
-    found = {series.run.manifest.scenario for series in shown.series}
+    names = {series.run.manifest.scenario for series in shown.series}
     links = [
         html.A(
             scenario,
             href=str(Address(shown.address.page, scenario, shown.address.runs, shown.address.every)),
             className="tool",
-            **({"aria-current": "true"} if found == {scenario} else {}),  # type: ignore[arg-type]
+            **({"aria-current": "true"} if names == {scenario} else {}),  # type: ignore[arg-type]
         )
         for scenario in shown.scenarios
     ]

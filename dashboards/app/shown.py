@@ -175,15 +175,15 @@ class Pages:
         of_one = any(page.__name__ == address.page for page in OF_SCENARIO)
         every = [identity for ids in chosen.runs.values() for identity in ids]
         together = chosen.runs.values() if of_one else [every]
-        found = None
+        result = None
         for ids in together:
-            found = self._read(address.page, ids)
-            if found.page is not None:
+            result = self._read(address.page, ids)
+            if result.page is not None:
                 break
-        found = found or self._read(address.page, every)
-        page = found.page or _nothing(address)
-        sentence = left_out(sum(chosen.older.get(scenario, 0) for scenario in found.series))
-        return replace(_shown(page, address, found, chosen.scenarios, chosen.remarks), left_out=sentence)
+        result = result or self._read(address.page, every)
+        page = result.page or _nothing(address)
+        sentence = left_out(sum(chosen.older.get(scenario, 0) for scenario in result.series))
+        return replace(_shown(page, address, result, chosen.scenarios, chosen.remarks), left_out=sentence)
 
     def _read(self, key: str, ids: Sequence[str], tables: bool = False) -> _Read:
         """The page `key` of these runs; `tables` has all their tables read first."""
@@ -231,8 +231,8 @@ class Pages:
 
         def made() -> Shown:
             series = by_scenario([run])
-            one = series[run.manifest.scenario][0]
-            page = believed(OF_RUN(one), [one])
+            first = series[run.manifest.scenario][0]
+            page = believed(OF_RUN(first), [first])
             return _shown(page, address, _Read({address.run: run}, {}, series, page))
 
         return self._ready.get(key, made)
@@ -253,32 +253,32 @@ def _nothing_of(key: str, scenario: str) -> str:
 def _shown(
     page: Page,
     address: Address,
-    found: _Read,
+    result: _Read,
     scenarios: tuple[str, ...] = (),
     remarks: tuple[str, ...] = (),
 ) -> Shown:
     long = {key: traces for key, chart in keyed_charts(page) if (traces := thin(chart.figure))}
-    ids = {run.id: identity for identity, run in found.loaded.items()}
-    every = tuple(series for group in found.series.values() for series in group)
-    entries = _entries(found.series)
-    return Shown(page, address, scenarios, every, entries, ids, long, remarks, found.refused)
+    ids = {run.id: identity for identity, run in result.loaded.items()}
+    every = tuple(series for group in result.series.values() for series in group)
+    entries = _entries(result.series)
+    return Shown(page, address, scenarios, every, entries, ids, long, remarks, result.refused)
 
 
 def keyed_charts(page: Page) -> list[tuple[str, Chart]]:
     """All figures of a page, each with a key of its own."""
-    found = []
+    chart_list = []
     for block in page.blocks:
         if isinstance(block, Chart):
-            found.append((block.key, block))
+            chart_list.append((block.key, block))
         elif isinstance(block, PerRun):
-            found += [(chart.key, chart) for _, chart in block.charts]
-    return found
+            chart_list += [(chart.key, chart) for _, chart in block.charts]
+    return chart_list
 
 
 def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
     for of_all in OF_ALL:
         if of_all.__name__ == key:
-            return believed(of_all(scenarios), [one for series in scenarios.values() for one in series])
+            return believed(of_all(scenarios), [member for series in scenarios.values() for member in series])
     of_one = next(page for page in OF_SCENARIO if page.__name__ == key)
     for series in scenarios.values():
         page = of_one(series)
@@ -289,11 +289,11 @@ def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
 def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:
     """Each name once, with the worst that it showed in any of the scenarios."""
     entries: dict[int, Entry] = {}
-    for one in (one for series in scenarios.values() for one in series):
-        wait = one.run.manifest.possible_wait
+    for member in (one for series in scenarios.values() for one in series):
+        wait = member.run.manifest.possible_wait
         worst = float(wait.ns) if wait else None
-        before = entries.get(one.style.entry)
+        before = entries.get(member.style.entry)
         if before is None or (worst or 0) > (before.worst or 0):
-            told = (wait.at_least if wait else "") + microseconds(worst)
-            entries[one.style.entry] = Entry(one.style.entry, one.name, worst, told)
+            text = (wait.at_least if wait else "") + microseconds(worst)
+            entries[member.style.entry] = Entry(member.style.entry, member.name, worst, text)
     return tuple(entries[entry] for entry in sorted(entries))

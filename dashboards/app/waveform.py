@@ -36,8 +36,8 @@ def figure(series: Series, window: Window) -> dict[str, Any]:
     drawn.update_layout(showlegend=False, margin={"t": 18, "b": 44}, uirevision="waveform")
     drawn.update_xaxes(title_text="time (µs)", autorange=False, range=_view(series, window))
     drawn.update_yaxes(fixedrange=True, showgrid=False, ticks="", showline=False)
-    found: dict[str, Any] = drawn.to_dict()
-    return found
+    document: dict[str, Any] = drawn.to_dict()
+    return document
 
 
 def in_view(series: Series, zero: int, view: tuple[float, float]) -> Window | None:

@@ -25,11 +25,11 @@ def boards(groups: Sequence[Group]) -> Chart | None:
     """The longest section of an allocation: a row a board, a bar for each of `groups`, which are of
     one scenario. None without one.
     """
-    drawn = [one for one in groups if any(line.figures.allocate for line in one.lines)]
+    drawn = [group for group in groups if any(line.figures.allocate for line in group.lines)]
     if not drawn:
         return None
     figure = Figure.of_plots(cols=2, spacing=0.06, shared_y=True)
-    rows = list(dict.fromkeys(line.name for one in drawn for line in one.lines))
+    rows = list(dict.fromkeys(line.name for group in drawn for line in group.lines))
     for place, group in enumerate(drawn):
         colour = _COLOURS[place % len(_COLOURS)]
         for col, unit in enumerate(("cycles", "µs"), 1):
@@ -44,21 +44,21 @@ def boards(groups: Sequence[Group]) -> Chart | None:
         figure.update_xaxes(title_text=title, rangemode="tozero", col=col)
     return Chart(
         "boards",
-        f"{drawn[0].scenario} on {len({line.title for one in drawn for line in one.lines})} boards",
+        f"{drawn[0].scenario} on {len({line.title for group in drawn for line in group.lines})} boards",
         _counted(drawn),
         _EXPLANATION,
-        tuple(_badge(line) for one in drawn for line in one.lines if not line.manifest.complete),
+        tuple(_badge(line) for group in drawn for line in group.lines if not line.manifest.complete),
         figure,
     )
 
 
 def _bars(group: Group, unit: str, colour: str, *, first: bool) -> Trace:
-    told = [(line, worst) for line in group.lines if (worst := line.figures.allocate) is not None]
-    values = [worst.cycles if unit == "cycles" else worst.ns / 1000 for _, worst in told]
-    texts = [f"{worst.cycles:,.0f}" if unit == "cycles" else digits(worst.ns) for _, worst in told]
+    bars = [(line, worst) for line in group.lines if (worst := line.figures.allocate) is not None]
+    values = [worst.cycles if unit == "cycles" else worst.ns / 1000 for _, worst in bars]
+    texts = [f"{worst.cycles:,.0f}" if unit == "cycles" else digits(worst.ns) for _, worst in bars]
     return bar(
         x=values,
-        y=[line.name for line, _ in told],
+        y=[line.name for line, _ in bars],
         orientation="h",
         name=group.allocator,
         legendgroup=group.allocator,
@@ -66,7 +66,7 @@ def _bars(group: Group, unit: str, colour: str, *, first: bool) -> Trace:
         marker={"color": colour},
         text=texts,
         textposition="auto",
-        hovertext=[_hover(line, worst) for line, worst in told],
+        hovertext=[_hover(line, worst) for line, worst in bars],
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
@@ -83,10 +83,10 @@ def _hover(line: OnBoard, worst: Worst) -> str:
 def _counted(groups: Sequence[Group]) -> str:
     lines = [line for group in groups for line in group.lines]
     counts = sorted({line.figures.allocate.n for line in lines if line.figures.allocate})
-    told = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    count_words = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     rates = sorted({line.figures.samplerate_hz for line in lines})
     listed = ", ".join(f"{samplerate(rate)} (±{digits(1e9 / rate)} µs)" for rate in rates)
-    return f"n = {told} allocations each · {listed} · {len(lines)} runs, named in the tables"
+    return f"n = {count_words} allocations each · {listed} · {len(lines)} runs, named in the tables"
 
 
 def _badge(line: OnBoard) -> str:

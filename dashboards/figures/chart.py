@@ -128,8 +128,8 @@ def badges(series: Sequence[Series]) -> tuple[str, ...]:
 
 def _badge(run: LoadedRun) -> str:
     reasons = " ".join(run.manifest.reasons) or "no reason was given."
-    told = reasons if len(reasons) <= MOST_OF_A_BADGE else f"{reasons[:MOST_OF_A_BADGE]}…"
-    return f"{run.id} is {run.manifest.verdict}: {told}"
+    text = reasons if len(reasons) <= MOST_OF_A_BADGE else f"{reasons[:MOST_OF_A_BADGE]}…"
+    return f"{run.id} is {run.manifest.verdict}: {text}"
 
 
 def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> str:

@@ -23,12 +23,12 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
     if tables is None:
         return None
     figure = Figure()
-    for rank, (one, table) in enumerate(zip(series, tables, strict=True)):
+    for rank, (member, table) in enumerate(zip(series, tables, strict=True)):
         if len(table):
             shift = _shift(rank, len(series))
-            figure.add(_allocations(one, table, shift))
-            figure.add(_worst(one, table, shift))
-            figure.add(_means(one, shift))
+            figure.add(_allocations(member, table, shift))
+            figure.add(_worst(member, table, shift))
+            figure.add(_means(member, shift))
     figure.update_xaxes(title_text="free-list probes of the allocation", dtick=_tick(tables))
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
     how_many = per_series(series, [len(table) for table in tables], "measured allocations")
@@ -103,11 +103,11 @@ def _means(series: Series, shift: float) -> Trace:
 
 def cycles_by_size(series: Sequence[Series]) -> Chart | None:
     """Medians as lines and maxima as points, by size. None for any scenario but `sizes`."""
-    found = [by_size(member.run) for member in series]
-    if not any(found):
+    tables = [by_size(member.run) for member in series]
+    if not any(tables):
         return None
     figure = Figure()
-    for one, sizes in zip(series, found, strict=True):
+    for one, sizes in zip(series, tables, strict=True):
         for state in ("fresh", "fragmented"):
             figure.add(_medians(one, sizes, state))
             figure.add(_maxima(one, sizes, state))

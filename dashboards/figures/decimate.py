@@ -80,14 +80,14 @@ def thin(figure: Figure) -> list[LongTrace]:
     The figure has then as many points as its pixels can show. Traces that are short, or whose
     points are no numbers, stay as they are.
     """
-    found = []
+    traces = []
     for number, trace in enumerate(figure.data):
         if (long := _long(number, trace, figure.layout)) is not None:
             for name, values in long.of(long.drawn).items():
                 within, _, last = name.rpartition(".")
                 (trace[within] if within else trace)[last] = values
-            found.append(long)
-    return found
+            traces.append(long)
+    return traces
 
 
 def thinned(chart: Chart) -> Chart:
@@ -95,9 +95,12 @@ def thinned(chart: Chart) -> Chart:
     long = thin(chart.figure)
     if not long:
         return chart
-    drawn, all_points = sum(len(one.drawn) for one in long), sum(len(one.x) for one in long)
-    told = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(all_points)} points"
-    return replace(chart, subtitle=f"{chart.subtitle} · {told}")
+    drawn, all_points = (
+        sum(len(long_trace.drawn) for long_trace in long),
+        sum(len(long_trace.x) for long_trace in long),
+    )
+    text = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(all_points)} points"
+    return replace(chart, subtitle=f"{chart.subtitle} · {text}")
 
 
 def _long(number: int, trace: Trace, layout: dict[str, Any]) -> LongTrace | None:
@@ -149,14 +152,14 @@ def _kept(x: Floats, y: Floats, cloud: bool) -> Rows:
     if cloud:
         cell = _bucket("y", points, CLOUD_ROWS).alias("cell")
         cells = points.drop_nulls().group_by(column, cell).agg(greatest)["row"]
-        kept = [cells, points.drop_nulls().group_by(column).agg(least)["row"]]
+        rows = [cells, points.drop_nulls().group_by(column).agg(least)["row"]]
     else:
         # Where a value is missing the line has a gap, and each bucket keeps one.
         gap = row.filter(pl.col("y").is_null()).first()
         parts = {"first": row.first(), "last": row.last(), "least": least, "greatest": greatest, "gap": gap}
         table = points.drop_nulls("x").group_by(column).agg(**parts)
-        kept = [table[name] for name in parts]
-    return pl.concat(kept).drop_nulls().unique().sort().to_numpy().astype(np.int64)
+        rows = [table[name] for name in parts]
+    return pl.concat(rows).drop_nulls().unique().sort().to_numpy().astype(np.int64)
 
 
 def _bucket(name: str, points: pl.DataFrame, count: int) -> pl.Expr:

@@ -112,8 +112,8 @@ class Figure:
 
     def to_dict(self) -> dict[str, Any]:
         """What Plotly's script takes; arrays are encoded as it reads them fastest."""
-        found: dict[str, Any] = _encoded({"data": self.data, "layout": self.layout})
-        return found
+        document: dict[str, Any] = _encoded({"data": self.data, "layout": self.layout})
+        return document
 
     def to_json(self) -> str:
         """The same as text that cannot end or open an element of a page. Raises ValueError for a
@@ -145,25 +145,25 @@ def in_order(value: Any) -> Any:
             if value[name] is not None
         }
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [in_order(one) for one in value]
+        return [in_order(part) for part in value]
     return value
 
 
 def merge(properties: dict[str, Any], more: dict[str, Any]) -> None:
     """Sets in `properties` what `more` has, and within it."""
     for name, value in more.items():
-        known = properties.get(name)
-        if isinstance(value, dict) and isinstance(known, dict) and name not in _AS_THEY_ARE:
-            merge(known, value)
+        former = properties.get(name)
+        if isinstance(value, dict) and isinstance(former, dict) and name not in _AS_THEY_ARE:
+            merge(former, value)
         elif value is not None:
             properties[name] = value
 
 
 def _encoded(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _encoded(one) for name, one in value.items()}
+        return {name: _encoded(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_encoded(one) for one in value] if value and isinstance(value[0], dict) else value
+        return [_encoded(part) for part in value] if value and isinstance(value[0], dict) else value
     return _array(value) if isinstance(value, np.ndarray) else value
 
 

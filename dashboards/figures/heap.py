@@ -18,48 +18,48 @@ from dashboards.waveforms import meta, worst_key
 T = TypeVar("T")
 
 
-def frontier(found: Iterable[T], of: Callable[[T], tuple[float, float]]) -> list[T]:
+def frontier(items: Iterable[T], of: Callable[[T], tuple[float, float]]) -> list[T]:
     """The items that no other beats in both numbers of `of`, ordered by the first."""
     best: list[T] = []
-    for one in sorted(found, key=of):
-        if not best or of(one)[1] < of(best[-1])[1]:
-            best.append(one)
+    for item in sorted(items, key=of):
+        if not best or of(item)[1] < of(best[-1])[1]:
+            best.append(item)
     return best
 
 
 def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     """A point for each run. None where no run tells its heap."""
-    told = [member for member in series if _place(member) is not None]
-    if not told:
+    placed = [member for member in series if _place(member) is not None]
+    if not placed:
         return None
-    masking = [series for series in told if not spares_interrupts(series)]
-    best = frontier(masking or told, lambda series: _place(series) or (0.0, 0.0))
-    named = _named(told, best)
+    masking = [series for series in placed if not spares_interrupts(series)]
+    best = frontier(masking or placed, lambda series: _place(series) or (0.0, 0.0))
+    named = _named(placed, best)
     figure = Figure(
-        _steps(best), _every(told, named), *(_point(series, series.name in named) for series in told)
+        _steps(best), _every(placed, named), *(_point(series, series.name in named) for series in placed)
     )
-    seen = _range(told)
+    seen = _range(placed)
     figure.update_xaxes(title_text="heap used (bytes)", range=seen, **log_ticks(*seen))
     figure.update_yaxes(title_text="worst interrupt (µs)", rangemode="tozero")
     names = ", ".join(series.name for series in best)
     explanation = f"The dotted line joins the runs that no other beats in both: {names}."
-    if 0 < len(masking) < len(told):
+    if 0 < len(masking) < len(placed):
         explanation += (
             " Open points suspend the scheduler and hold off tasks instead: the line leaves them out."
         )
-    counted = f"n = {len(told)} runs"
+    counted = f"n = {len(placed)} runs"
     title = "Worst interrupt against heap"
-    chart = make_chart("tradeoff", title, told, counted, explanation, figure, height=460)
+    chart = make_chart("tradeoff", title, placed, counted, explanation, figure, height=460)
     figure.update_layout(showlegend=False)
     return chart
 
 
-def _named(told: Sequence[Series], best: Sequence[Series]) -> dict[str, str]:
+def _named(shown: Sequence[Series], best: Sequence[Series]) -> dict[str, str]:
     """Where the label of a point stands: of those that no other beats, and of the extremes.
 
     Below and to the left of the former nothing else can be.
     """
-    ends = [max(told, key=lambda series: (_place(series) or (0.0, 0.0))[axis]) for axis in (0, 1)]
+    ends = [max(shown, key=lambda series: (_place(series) or (0.0, 0.0))[axis]) for axis in (0, 1)]
     return {series.name: "top center" for series in ends} | {series.name: "bottom left" for series in best}
 
 
@@ -71,9 +71,9 @@ def log_ticks(low: float, high: float) -> dict[str, Any]:
     return {"type": "log", "tickvals": shown, "ticktext": [grouped(value) for value in shown]}
 
 
-def _range(told: Sequence[Series]) -> list[float]:
+def _range(shown: Sequence[Series]) -> list[float]:
     """Of the logarithmic axis, with room for labels beside all points."""
-    heaps = [math.log10(max((_place(series) or (1.0, 0.0))[0], 1.0)) for series in told]
+    heaps = [math.log10(max((_place(series) or (1.0, 0.0))[0], 1.0)) for series in shown]
     room = max(0.12 * (max(heaps) - min(heaps)), 0.05)
     return [min(heaps) - room, max(heaps) + room]
 
@@ -98,9 +98,9 @@ def _steps(best: Sequence[Series]) -> Trace:
     )
 
 
-def _every(told: Sequence[Series], named: Mapping[str, str]) -> Trace:
+def _every(shown: Sequence[Series], named: Mapping[str, str]) -> Trace:
     """Small and grey under the chosen ones, so that those have something to stand beside."""
-    places = [_place(series) or (0.0, 0.0) for series in told]
+    places = [_place(series) or (0.0, 0.0) for series in shown]
     return scatter(
         x=[heap for heap, _ in places],
         y=in_us([worst for _, worst in places]),
@@ -109,14 +109,14 @@ def _every(told: Sequence[Series], named: Mapping[str, str]) -> Trace:
             "size": 6,
             "color": MUTED,
             "opacity": 0.6,
-            "symbol": ["circle-open" if spares_interrupts(series) else "circle" for series in told],
+            "symbol": ["circle-open" if spares_interrupts(series) else "circle" for series in shown],
         },
         name="all runs",
-        text=[series.label if series.name in named else "" for series in told],
-        textposition=[named.get(series.name, "top center") for series in told],
+        text=[series.label if series.name in named else "" for series in shown],
+        textposition=[named.get(series.name, "top center") for series in shown],
         textfont={"size": 11, "color": INK},
         cliponaxis=False,
-        customdata=[series.label for series in told],
+        customdata=[series.label for series in shown],
         meta=timed({}),
         hovertemplate=f"%{{customdata}}<br>heap %{{x:,}} bytes, worst interrupt {WHOLE}<extra></extra>",
     )

@@ -75,8 +75,8 @@ def _chart(
     return chart
 
 
-def _by_worst(found: tuple[Series, pl.DataFrame]) -> float:
-    return -float(found[1]["isr_latency_ns"].max() or 0)  # type: ignore[arg-type]
+def _by_worst(strip: tuple[Series, pl.DataFrame]) -> float:
+    return -float(strip[1]["isr_latency_ns"].max() or 0)  # type: ignore[arg-type]
 
 
 def _counted(table: pl.DataFrame) -> str:

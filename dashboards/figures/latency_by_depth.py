@@ -43,9 +43,9 @@ def worst_by_depth(
         return None
     width = _band_width(tables)
     figure = Figure()
-    for one, table in zip(series, tables, strict=True):
-        figure.add(_single(one, table, column))
-        figure.add(_worst_line(one, worst_per_band(table, width, column), width, column))
+    for member, table in zip(series, tables, strict=True):
+        figure.add(_single(member, table, column))
+        figure.add(_worst_line(member, worst_per_band(table, width, column), width, column))
     figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
     figure.update_yaxes(title_text=title, rangemode="tozero")
     return figure, width

@@ -129,15 +129,15 @@ def _intervals(series: Series, quantity: Quantity) -> Trace:
     """A bar across the curve at each percentile: where a repetition would have found it."""
     summary = series.run.summary(quantity)
     intervals = series.run.certainty.intervals.get(quantity.key, {})
-    found = [(getattr(summary, name), *ends, name) for name, ends in intervals.items()]
+    bounds = [(getattr(summary, name), *ends, name) for name, ends in intervals.items()]
     return scatter(
-        x=in_us([value for value, _, _, _ in found]),
-        y=[1 - PERCENTILES[name] / MYRIAD for _, _, _, name in found],
+        x=in_us([value for value, _, _, _ in bounds]),
+        y=[1 - PERCENTILES[name] / MYRIAD for _, _, _, name in bounds],
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": in_us([high - value for value, _, high, _ in found]),
-            "arrayminus": in_us([value - low for value, low, _, _ in found]),
+            "array": in_us([high - value for value, _, high, _ in bounds]),
+            "arrayminus": in_us([value - low for value, low, _, _ in bounds]),
             "color": series.style.colour,
             "thickness": 1.2,
             "width": 5,

@@ -52,14 +52,14 @@ def _without_ticks(run: LoadedRun) -> LoadedRun:
         answers=(pl.col("tick") & pl.col("isr_latency_ns").is_not_null()).sum(),
         wakes=(pl.col("task_tick") & pl.col("task_latency_ns").is_not_null()).sum(),
     ).row(0)
-    kept = table.with_columns(
+    answered = table.with_columns(
         isr_latency_ns=pl.when(~pl.col("tick")).then("isr_latency_ns"),
         task_latency_ns=pl.when(~pl.col("task_tick")).then("task_latency_ns"),
     )
     counted = (
         f"{touched[0]:,} answers and {touched[1]:,} task wakes that a tick may have delayed are left out"
     )
-    set_aside = replace(run, replaced={**run.replaced, "interrupts": kept})
+    set_aside = replace(run, replaced={**run.replaced, "interrupts": answered})
     return _summarised_again(_noted(set_aside, counted + "."))
 
 

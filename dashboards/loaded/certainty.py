@@ -86,11 +86,11 @@ def confidence_words(certainties: Iterable[Certainty]) -> str:
 
 def _terms(budgets: Mapping[str, ErrorBudget], name: str) -> dict[str, float]:
     """One term of each quantity's budget, in the quantity's unit."""
-    found: dict[str, float] = {}
+    terms: dict[str, float] = {}
     for quantity in QUANTITIES:
         budget = budgets.get(quantity.key)
         term: Term | None = getattr(budget, name) if budget else None
         value = None if term is None else term.of(quantity.unit)
         if value is not None:
-            found[quantity.key] = value
-    return found
+            terms[quantity.key] = value
+    return terms

@@ -145,7 +145,7 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
     """The lanes that have runs: interrupts first, then tasks; each for one kind of work."""
     waiters = [waiter for member in series if (waiter := _waiter(member)) is not None]
     whose = ((LATENCY, "an interrupt"), (TASK, "a woken task"))
-    found = []
+    ordering = []
     for quantity, who in whose:
         groups: dict[object, list[Waiter]] = {}
         for waiter in waiters:
@@ -153,8 +153,8 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
                 groups.setdefault(_work(waiter), []).append(waiter)
         for of_one in groups.values():
             ordered = sorted(_pooled(of_one), key=lambda waiter: (-waiter.possible_ns, waiter.name))
-            found.append(Lane(quantity, who, tuple(ordered)))
-    return tuple(found)
+            ordering.append(Lane(quantity, who, tuple(ordered)))
+    return tuple(ordering)
 
 
 def _work(waiter: Waiter) -> object:

@@ -104,12 +104,12 @@ def by_size(run: LoadedRun) -> list[OfSize]:
     states = run.measured_allocations.filter(pl.col("label").is_in([FRESH, FRAGMENTED]))
     cycles = pl.col("dwt_cycles")
     table = states.group_by("size", "label").agg(cycles.median().alias("median"), cycles.max().alias("max"))
-    found = {(size, label): (median, most) for size, label, median, most in table.rows()}
-    sizes = sorted({size for size, _ in found})
+    medians = {(size, label): (median, most) for size, label, median, most in table.rows()}
+    sizes = sorted({size for size, _ in medians})
     return [
-        OfSize(size, *found[size, FRESH], *found[size, FRAGMENTED])
+        OfSize(size, *medians[size, FRESH], *medians[size, FRAGMENTED])
         for size in sizes
-        if (size, FRESH) in found and (size, FRAGMENTED) in found
+        if (size, FRESH) in medians and (size, FRAGMENTED) in medians
     ]
 
 
@@ -143,8 +143,8 @@ def bounds_sentence(run: LoadedRun) -> str:
 
     Empty where the run tells no bound.
     """
-    found = [(words, bound_of(run, section)) for section, words in SECTIONS.items()]
-    listed = [_words(words, bound) for words, bound in found if bound is not None]
+    bounds = [(words, bound_of(run, section)) for section, words in SECTIONS.items()]
+    listed = [_words(words, bound) for words, bound in bounds if bound is not None]
     return f"Static bound (no interrupts): {'; '.join(listed)}" if listed else ""
 
 

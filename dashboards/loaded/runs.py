@@ -62,10 +62,10 @@ class LoadedRun:
         if "trace_sha256" not in parameters:
             return None
         scale, divide = parameters.get("scale"), parameters.get("divide")
-        kept = "with all its blocks" if scale == 1 else f"with one block in {scale}"
+        share = "with all its blocks" if scale == 1 else f"with one block in {scale}"
         sizes = "" if divide == 1 else f" and sizes divided by {divide}"
         file = f"{parameters.get('trace')} (SHA-256 {parameters['trace_sha256']})"
-        return f"The operations are those of the trace {file}, {kept}{sizes}."
+        return f"The operations are those of the trace {file}, {share}{sizes}."
 
     def check_tables(self) -> None:
         """Reads the tables now. Raises RunError."""

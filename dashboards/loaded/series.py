@@ -124,18 +124,20 @@ def _short(name: str) -> str:
 def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:
     """`desk`, `seed 2`, `24 MS/s`: the options in which runs of the same configuration differ."""
     alike = [
-        _options(one.manifest) for one in runs if configuration(one.manifest) == configuration(run.manifest)
+        _options(member.manifest)
+        for member in runs
+        if configuration(member.manifest) == configuration(run.manifest)
     ]
     return [
         _spoken(name, value)
         for name, value in _options(run.manifest).items()
-        if len({told.get(name) for told in alike}) > 1
+        if len({options_by_name.get(name) for options_by_name in alike}) > 1
     ]
 
 
 def _options(manifest: Manifest) -> dict[str, str]:
     """The options of `./lab scenario`, beside the allocator and its configuration."""
-    told = {
+    options = {
         "board": manifest.board,
         "seed": manifest.seed,
         **manifest.parameters,
@@ -144,7 +146,7 @@ def _options(manifest: Manifest) -> dict[str, str]:
         "samplerate": manifest.samplerate_hz,
         "records": manifest.records,
     }
-    return {name: str(value) for name, value in told.items()}
+    return {name: str(value) for name, value in options.items()}
 
 
 def _with(configuration: str, apart: Sequence[str]) -> str:

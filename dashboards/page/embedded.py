@@ -144,11 +144,11 @@ def _stimuli(run: LoadedRun, samples: Sequence[int]) -> dict[str, dict[str, Any]
 def _told(run: LoadedRun, row: dict[str, Any]) -> dict[str, Any]:
     """The facts of an operation. A call has a name; its size is only the number of that."""
     clocks = by_both(row, run.manifest)
-    told = _known({name: value for name, value in row.items() if name not in _OF_CLOCKS})
-    told |= {"clocks": clocks} if clocks else {}
-    if told["kind"] == "K":
-        told["call"] = call_name(told.pop("size"))
-    return told
+    row_facts = _known({name: value for name, value in row.items() if name not in _OF_CLOCKS})
+    row_facts |= {"clocks": clocks} if clocks else {}
+    if row_facts["kind"] == "K":
+        row_facts["call"] = call_name(row_facts.pop("size"))
+    return row_facts
 
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:

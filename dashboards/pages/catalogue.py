@@ -161,11 +161,11 @@ def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
 
 def run(one: Series, figures: bool = True) -> Page:
     """The page of one run; without `figures` where other pages have them already."""
-    told = (*_without_capture([one]), *_sentences(one.run))
+    sentences = (*_without_capture([one]), *_sentences(one.run))
     drawn = (worst_critical_section, worst_interrupt, heap_state, agreement_figure) if figures else ()
     manifest = json.dumps(one.run.manifest.as_json(), indent=2, ensure_ascii=False)
     blocks = present(
-        Prose("What to know", told, listed=True) if told else None,
+        Prose("What to know", sentences, listed=True) if sentences else None,
         comparison_table([one]),
         *(figure(one) for figure in drawn),
         Verbatim("run.json", manifest),
@@ -206,14 +206,14 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     """All scenarios and all runs."""
     blocks: list[Block] = []
     for scenario, series in scenarios.items():
-        found = lanes(series)
-        told = facts(series, found)
+        ordering = lanes(series)
+        sentences = facts(series, ordering)
         blocks += present(
-            Prose(scenario, headline(scenario, found)),
-            Prose("", told, listed=True) if told else None,
-            answer(scenario, series, found),
+            Prose(scenario, headline(scenario, ordering)),
+            Prose("", sentences, listed=True) if sentences else None,
+            answer(scenario, series, ordering),
         )
-    every = [one for series in scenarios.values() for one in series]
+    every = [member for series in scenarios.values() for member in series]
     groups = tuple(Group(scenario, _lines(series, every)) for scenario, series in scenarios.items())
     columns = _noted(_OVERVIEW_COLUMNS, (SECTION, LATENCY), every)
     runs = Grid("runs", "Runs", columns, groups)
@@ -231,7 +231,7 @@ def _noted(
 
 def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
     """Sentences to read before any number; none if every run is complete."""
-    doubtful = sum(not one.run.manifest.complete for series in scenarios.values() for one in series)
+    doubtful = sum(not member.run.manifest.complete for series in scenarios.values() for member in series)
     if not doubtful:
         return ()
     noun, verb = ("run", "is") if doubtful == 1 else ("runs", "are")
@@ -246,14 +246,14 @@ def _lines(series: Sequence[Series], every: Sequence[Series]) -> tuple[Line, ...
 def _overview_line(series: Series, shared: Sequence[Among]) -> Line:
     manifest = series.run.manifest
     maxima = tuple(brief(series, rows) for rows in shared)
-    told = (
+    cells = (
         Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
         Cell(manifest.board, manifest.board),
         Cell(samplerate(manifest.samplerate_hz), manifest.samplerate_hz),
         Cell(grouped(manifest.counts.operations), manifest.counts.operations),
         Cell(series.run.id, series.run.id),
     )
-    return line_of(series, (*maxima, possible(series), *told))
+    return line_of(series, (*maxima, possible(series), *cells))
 
 
 _WORST = (SECTION, CRITICAL, FREE_CRITICAL, LATENCY, TASK)
@@ -279,7 +279,7 @@ _LEGEND = (
 
 def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     """Every allocator in every scenario, the longest possible wait first."""
-    every = [one for series in scenarios.values() for one in series]
+    every = [member for series in scenarios.values() for member in series]
     groups = tuple(_group(scenario, series, every) for scenario, series in scenarios.items())
     columns = _noted(_MATRIX_COLUMNS, _WORST, every)
     of_placements = [

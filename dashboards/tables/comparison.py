@@ -209,8 +209,8 @@ def _total(quantity: Quantity, series: Series) -> str:
 def _timer(quantity: Quantity, series: Series) -> str:
     """`by the timer 9.80`: what the second witness told of this very answer."""
     maximum = series.run.manifest.maxima.get(quantity.key)
-    told = maximum.timer_ns if maximum else None
-    return "" if told is None else f"by the timer {short(told, quantity.unit)}"
+    timer_ns = maximum.timer_ns if maximum else None
+    return "" if timer_ns is None else f"by the timer {short(timer_ns, quantity.unit)}"
 
 
 def _refusal(quantity: Quantity, series: Series) -> str:
@@ -223,14 +223,14 @@ def _bound(quantity: Quantity, series: Series) -> str:
     the longest that was seen of what it bounds.
     """
     section = _BOUNDED.get(quantity.key, "")
-    bound, told = bound_of(series.run, section), series.run.manifest.bounds.get(section)
-    if bound is None or told is None:
+    bound, manifest_bound = bound_of(series.run, section), series.run.manifest.bounds.get(section)
+    if bound is None or manifest_bound is None:
         return ""
     in_cycles = quantity.key.endswith("cycles")
     words = f"bound {short(bound.cycles if in_cycles else bound.ns, quantity.unit)}"
-    if bound.ratio is None or told.observed_cycles is None:
+    if bound.ratio is None or manifest_bound.observed_cycles is None:
         return words
-    undisturbed = told.observed_cycles if in_cycles else bound.ns / bound.ratio
+    undisturbed = manifest_bound.observed_cycles if in_cycles else bound.ns / bound.ratio
     return f"{words}, {bound.ratio:.1f} × the {short(undisturbed, quantity.unit)} by DWT without interrupts"
 
 

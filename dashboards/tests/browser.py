@@ -155,10 +155,10 @@ def violations(page: Page) -> list[str]:
     The insides of figures are Plotly's, and of thousands of elements.
     """
     page.evaluate((files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({ exclude: ['.js-plotly-plot'] }, { resultTypes: ['violations'] })")
+    result = page.evaluate("axe.run({ exclude: ['.js-plotly-plot'] }, { resultTypes: ['violations'] })")
     return [
         f"{rule['id']}: {node['target']} {node['failureSummary']}"
-        for rule in found["violations"]
+        for rule in result["violations"]
         for node in rule["nodes"]
     ]
 

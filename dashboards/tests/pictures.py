@@ -58,9 +58,11 @@ def made_with() -> str:
     executable = chromium()
     if executable is None:
         return ""
-    found = shutil.which("fc-match")
-    asked = [found, "--format=%{family}", "system-ui"] if found else []
-    font = subprocess.run(asked, capture_output=True, text=True, check=False).stdout if asked else "unknown"
+    program = shutil.which("fc-match")
+    command = [program, "--format=%{family}", "system-ui"] if program else []
+    font = (
+        subprocess.run(command, capture_output=True, text=True, check=False).stdout if command else "unknown"
+    )
     return f"Chromium {started(executable).version.partition('.')[0]}, {font}\n"
 
 
@@ -81,13 +83,13 @@ def pictures(folder: Path) -> Iterator[Path]:
             yield output
 
 
-def differing(one: Path, other: Path) -> float:
+def differing(image: Path, other: Path) -> float:
     """The number of pixels that differ; infinite if the pictures are not of one size."""
     executable = chromium()
     assert executable is not None
     with Browser(executable) as browser:
-        told = [base64.b64encode(path.read_bytes()).decode() for path in (one, other)]
-        return float(browser.page.evaluate(_DIFFERING, [*told, _TOLERANCE]))
+        images = [base64.b64encode(path.read_bytes()).decode() for path in (image, other)]
+        return float(browser.page.evaluate(_DIFFERING, [*images, _TOLERANCE]))
 
 
 if __name__ == "__main__":

@@ -72,16 +72,16 @@ def traces(chart: Chart) -> list[dict[str, Any]]:
     names = ("name", "mode", "x", "y", "customdata", "text", "hovertemplate", "meta")
     plain = ("name", "mode", "hovertemplate", "meta")
     return [
-        {name: one[name] if name in plain else listed(one[name]) for name in names}
-        for one in chart.figure.data
+        {name: drawn[name] if name in plain else listed(drawn[name]) for name in names}
+        for drawn in chart.figure.data
     ]
 
 
 def trace(
     name: str, mode: str, x: Any, y: Any, hover: str, meta: Any, keys: Any = None, text: Any = None
 ) -> dict[str, Any]:
-    told = {"name": name, "mode": mode, "x": x, "y": y, "customdata": keys, "text": text}
-    return {**told, "hovertemplate": hover, "meta": meta}
+    fields = {"name": name, "mode": mode, "x": x, "y": y, "customdata": keys, "text": text}
+    return {**fields, "hovertemplate": hover, "meta": meta}
 
 
 def of_run(scenario: str, name: str, entry: int) -> dict[str, Any]:
@@ -102,9 +102,9 @@ def test_cycles_by_probes(tmp_path: Path) -> None:
     assert axes(chart) == ["free-list probes of the allocation", "critical section by DWT (cycles)"]
     assert chart.figure.layout.xaxis.dtick == 1
     assert traces(chart) == [
-        one
+        drawn
         for name, entry, shift in (("seglist", 0, -0.09), ("tlsf", 1, 0.09))
-        for one in (
+        for drawn in (
             trace(
                 f"{name}, max 599 cycles", "markers", pytest.approx([at + shift for at in (3, 5, 3, 3)]),
                 [400, 599, 351, 380], "%{y:,} cycles<br>operation %{customdata}", of_run("s", name, entry),
@@ -122,7 +122,7 @@ def test_cycles_by_probes(tmp_path: Path) -> None:
             ),
         )
     ]  # fmt: skip
-    assert [one.showlegend for one in chart.figure.data] == [None, False, False] * 2
+    assert [drawn.showlegend for drawn in chart.figure.data] == [None, False, False] * 2
     many = made(tmp_path / "many", [Operation("A", 1, probes, 100) for probes in (20, 21)], "s", "tlsf")
     assert whole(cycles_by_probes(many)).figure.layout.xaxis.dtick is None
 
@@ -131,7 +131,7 @@ def test_a_run_without_allocations_has_no_points_and_its_place_stays(tmp_path: P
     frees = made(tmp_path / "a", [Operation("F", 8, 0, 100)], "mem_frag", "avl")
     both = [*frees, *made(tmp_path / "b", OPERATIONS, "mem_frag", "tlsf")]
     chart = whole(cycles_by_probes(both))
-    assert [one.name for one in chart.figure.data] == ["tlsf, max 599 cycles", "tlsf max", "tlsf mean"]
+    assert [drawn.name for drawn in chart.figure.data] == ["tlsf, max 599 cycles", "tlsf max", "tlsf mean"]
     assert list(chart.figure.data[1].x) == pytest.approx([3.09, 5.09])
     assert chart.subtitle.startswith("n = 0 avl, 4 tlsf measured allocations · ")
     assert cycles_by_probes(frees) is None
@@ -301,8 +301,8 @@ def test_latencies_by_depth(
         trace("control interrupt", "lines+markers", [2], us(26), band, {**run, "shared": True},
               [["1", "2–2", 1]])
     ])  # fmt: skip
-    for one in chart.figure.data[2:]:
-        looks = (one.line.width, one.line.dash, one.marker.symbol, one.legendgroup)
+    for drawn in chart.figure.data[2:]:
+        looks = (drawn.line.width, drawn.line.dash, drawn.marker.symbol, drawn.legendgroup)
         assert looks == (1, MEANT_DOT, "circle-open", "control")
     assert draw(made(tmp_path / "none", OPERATIONS, "s", "tlsf", locking=locking)) is None
 
@@ -385,7 +385,7 @@ def test_the_heap_beside_the_worst_interrupt(tmp_path: Path) -> None:
     looks = chart.figure.data[0].line
     assert (looks.dash, looks.shape) == ("dot", "hv")
     assert heap_against_worst(by_scenario(runs[3:])["s"]) is None
-    assert frontier([(2, 5), (1, 5), (3, 4), (3, 3), (4, 3)], lambda one: one) == [(1, 5), (3, 3)]
+    assert frontier([(2, 5), (1, 5), (3, 4), (3, 3), (4, 3)], lambda pair: pair) == [(1, 5), (3, 3)]
 
 
 RAMP = [
@@ -430,12 +430,12 @@ def test_the_ramp(tmp_path: Path) -> None:
             ),
         ]  # fmt: skip
     assert traces(chart) == expected
-    thin = [one for one in chart.figure.data if one.name == "minimum of trials"]
-    assert [(one.line.width, one.line.dash, one.legendgroup) for one in thin] == [
+    thin = [drawn for drawn in chart.figure.data if drawn.name == "minimum of trials"]
+    assert [(drawn.line.width, drawn.line.dash, drawn.legendgroup) for drawn in thin] == [
         (1, MEANT_DOT, "minimum")
     ] * 3
-    assert [one.visible for one in chart.figure.data] == [None, None, "legendonly"] * 3
-    assert [one.showlegend for one in chart.figure.data[:6]] == [False, True, True, False, False, False]
+    assert [drawn.visible for drawn in chart.figure.data] == [None, None, "legendonly"] * 3
+    assert [drawn.showlegend for drawn in chart.figure.data[:6]] == [False, True, True, False, False, False]
 
 
 BOUND = {
@@ -451,14 +451,14 @@ BOUND = {
 def test_a_bound_is_drawn_across_all_depths(tmp_path: Path) -> None:
     bound = {**BOUND, "region_decided": False}
     series = made(tmp_path, RAMP, "mem_frag", "tlsf", bounds={"allocate": bound})
-    bounds = [one for one in traces(whole(ramp(series))) if one["name"] == "tlsf bound"]
+    bounds = [drawn for drawn in traces(whole(ramp(series))) if drawn["name"] == "tlsf bound"]
     assert bounds == [
         trace("tlsf bound", "lines", [0, 9], us(4_200, 4_200), "bound %{hovertext}", {"entry": 0, "ns": "y"}),
         trace("tlsf bound", "lines", [0, 9], [4_200] * 2, "bound %{y:,.6~g} cycles", {"entry": 0}),
     ]
     bound["region_decided"] = True
     grows = made(tmp_path / "b", RAMP, "mem_frag", "tlsf", bounds={"allocate": bound})
-    assert not [one for one in traces(whole(ramp(grows))) if one["name"] == "tlsf bound"]
+    assert not [drawn for drawn in traces(whole(ramp(grows))) if drawn["name"] == "tlsf bound"]
 
 
 def test_what_all_charts_have_in_common(tmp_path: Path) -> None:
@@ -471,8 +471,8 @@ def test_what_all_charts_have_in_common(tmp_path: Path) -> None:
     assert per_series(many[:2], [9, 9], "x") == "n = 9 x each"
     assert per_series(many[:2], [9, 1_000], "x") == "n = 9 a, 1,000 b x"
     assert per_series(many, [9, *[8] * 5, 1_000], "x") == "n = 8 to 1,000 x each"
-    told = ((1_234.56, "ns"), (7, "probes"), (7, ""), (None, "ns"))
-    assert [with_maximum(many[0], value, unit) for value, unit in told] == [
+    values = ((1_234.56, "ns"), (7, "probes"), (7, ""), (None, "ns"))
+    assert [with_maximum(many[0], value, unit) for value, unit in values] == [
         *("a, max 1.23 µs", "a, max 7 probes", "a, max 7", "a")
     ]
     assert badges(many) == ()

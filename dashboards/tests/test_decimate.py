@@ -20,10 +20,10 @@ def noise(points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
 def buckets(x: np.ndarray, count: int) -> list[list[int]]:
     """The rows of each bucket, worked out one by one."""
     low, high = min(x), max(x)
-    found: list[list[int]] = [[] for _ in range(count)]
+    bucket_list: list[list[int]] = [[] for _ in range(count)]
     for row, value in enumerate(x):
-        found[min(int((value - low) / (high - low) * count), count - 1)].append(row)
-    return [rows for rows in found if rows]
+        bucket_list[min(int((value - low) / (high - low) * count), count - 1)].append(row)
+    return [rows for rows in bucket_list if rows]
 
 
 @pytest.mark.parametrize(("mode", "count"), [("lines", COLUMNS), ("markers", CLOUD_COLUMNS)])
@@ -31,15 +31,15 @@ def test_every_bucket_keeps_its_greatest_and_its_least(mode: str, count: int) ->
     x, y = noise()
     figure = Figure(scatter(x=x, y=y, mode=mode, customdata=[str(n) for n in range(POINTS)]))
     (long,) = thin(figure)
-    kept = set(long.drawn.tolist())
+    drawn = set(long.drawn.tolist())
     for rows in buckets(x, count):
-        assert max(rows, key=lambda row: y[row]) in kept
-        assert min(rows, key=lambda row: y[row]) in kept
+        assert max(rows, key=lambda row: y[row]) in drawn
+        assert min(rows, key=lambda row: y[row]) in drawn
     (trace,) = figure.data
-    assert len(trace["x"]) == len(trace["y"]) == len(trace["customdata"]) == len(kept) < POINTS / 2
+    assert len(trace["x"]) == len(trace["y"]) == len(trace["customdata"]) == len(drawn) < POINTS / 2
     # Each point is one of the trace, in its order.
-    assert list(trace["customdata"]) == [str(row) for row in sorted(kept)]
-    assert np.array_equal(trace["y"], y[sorted(kept)])
+    assert list(trace["customdata"]) == [str(row) for row in sorted(drawn)]
+    assert np.array_equal(trace["y"], y[sorted(drawn)])
 
 
 def test_a_lonely_maximum_among_a_million_is_drawn() -> None:

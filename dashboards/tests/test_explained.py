@@ -235,8 +235,8 @@ def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(
         f"const run = await tailscope.unpack.json(runs['{run.name}']);"
         "return run.samples['3'].window[2]; })()"
     )
-    told = browser.evaluate("document.querySelector('.instant .why').textContent")
-    assert told == MADE_OF["sentence"]
+    text = browser.evaluate("document.querySelector('.instant .why').textContent")
+    assert text == MADE_OF["sentence"]
 
     def cycle(number: int) -> float:
         return (1_000 + number - float(zero)) / 84
@@ -280,11 +280,11 @@ def test_the_heap_shows_what_was_visited_in_order_and_what_was_served(
         "[...document.querySelectorAll('.search .asked, .search .served')]"
         ".map((one) => one.width.baseVal.value)"
     )
-    served, asked = browser.evaluate(request)
-    assert asked == pytest.approx(served * 16 / 24, abs=1)
-    told = browser.evaluate("document.querySelector('.heap').textContent")
-    assert "The search visited 2 blocks, from 0x20000058 to 0x20000000." in told
-    assert "The request of 16 bytes was served from a block of 24 bytes at 0x20000058." in told
+    served, visited = browser.evaluate(request)
+    assert visited == pytest.approx(served * 16 / 24, abs=1)
+    text = browser.evaluate("document.querySelector('.heap').textContent")
+    assert "The search visited 2 blocks, from 0x20000058 to 0x20000000." in text
+    assert "The request of 16 bytes was served from a block of 24 bytes at 0x20000058." in text
     # The key has the colours of the map, in either theme.
     for theme in ("light", "dark"):
         browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")

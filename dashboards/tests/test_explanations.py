@@ -36,26 +36,26 @@ def packed(folder: Path, content: dict[str, Any]) -> dict[str, Any]:
     run = write_run(folder, "mem_frag", "seglist", [Operation("A", 16, 1, 300)])
     (run / "explain").mkdir()
     (run / "explain" / "interrupt.json").write_text(json.dumps(content))
-    ((found,),) = explanations(load_run(run)).values()
-    return found
+    ((explanation,),) = explanations(load_run(run)).values()
+    return explanation
 
 
 def test_a_page_is_led_to_the_instant_with_and_without_a_replay(tmp_path: Path) -> None:
     for name, content in (("told", TOLD | PLACED), ("known", KNOWN)):
-        found = packed(tmp_path / name, content)
-        assert found["words"] == "the longest interrupt latency"
-        assert (found["start_sample"], found["start_ns"]) == (900, 10_714.3)
-        assert (found["begins"], found["ends"]) == ("STIM falling", "ISR rising")
-        assert (found["previous"]["seq"], found["next"]["seq"]) == (7, 8)
-        assert found["operation"] is None
-        assert ("pieces" in found) == (name == "known")
+        explanation = packed(tmp_path / name, content)
+        assert explanation["words"] == "the longest interrupt latency"
+        assert (explanation["start_sample"], explanation["start_ns"]) == (900, 10_714.3)
+        assert (explanation["begins"], explanation["ends"]) == ("STIM falling", "ISR rising")
+        assert (explanation["previous"]["seq"], explanation["next"]["seq"]) == (7, 8)
+        assert explanation["operation"] is None
+        assert ("pieces" in explanation) == (name == "known")
 
 
 def test_a_source_line_comes_with_its_text_where_that_is_known(tmp_path: Path) -> None:
-    found = packed(tmp_path, KNOWN)
-    assert found["stack"] == [["main+0x4", "main.c:7", "run();"]]
-    assert found["lines"] == [["main", 10, 4, "main.c:7", "run();"]]
-    assert (found["parts"][0]["source"], found["parts"][0]["text"]) == ("main.c:8", "")
+    explanation = packed(tmp_path, KNOWN)
+    assert explanation["stack"] == [["main+0x4", "main.c:7", "run();"]]
+    assert explanation["lines"] == [["main", 10, 4, "main.c:7", "run();"]]
+    assert (explanation["parts"][0]["source"], explanation["parts"][0]["text"]) == ("main.c:8", "")
 
 
 def test_a_forged_explanation_does_not_fill_the_page(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ def test_a_time_has_two_decimals_of_a_microsecond(ns: float, read: str, change: 
 def test_other_units_are_read_as_they_are() -> None:
     assert (unit_read("ns"), unit_read("cycles")) == ("µs", "cycles")
     assert [with_unit("probes", ""), with_unit("latency", "ns")] == ["probes", "latency (µs)"]
-    told = [short(1_234.0, "cycles"), short(2.25, ""), short(None, "ns"), short(33_952.38, "ns")]
-    assert told == ["1,234", "2.2", MISSING, "33.95"]
+    texts = [short(1_234.0, "cycles"), short(2.25, ""), short(None, "ns"), short(33_952.38, "ns")]
+    assert texts == ["1,234", "2.2", MISSING, "33.95"]
 
 
 def test_hovering_tells_a_time_whole() -> None:

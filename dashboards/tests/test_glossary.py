@@ -75,8 +75,8 @@ def test_a_click_says_what_a_word_is(tmp_path: Path, at_sample: Callable[[Path, 
     facts = browser.evaluate("[...document.querySelectorAll('.facts .term')].map((one) => one.title)")
     assert glossary()["probes"].means in facts and glossary()["depth"].means in facts
     browser.page.locator(".facts .term", has_text="probes").click()
-    told = browser.page.locator(".meaning")
-    assert told.inner_text() == f"probes: {glossary()['probes'].means}"
+    meaning = browser.page.locator(".meaning")
+    assert meaning.inner_text() == f"probes: {glossary()['probes'].means}"
     browser.page.locator("h2:visible").click()
-    assert told.count() == 0
+    assert meaning.count() == 0
     assert browser.complaints == []

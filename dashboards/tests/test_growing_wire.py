@@ -31,9 +31,9 @@ def test_the_picture_says_how_long_one_in_so_many_took() -> None:
     for pulse in range(200):
         pairs += [(100 * pulse + 50, 1), (100 * pulse + 60 + (pulse == 70) * 25, 0)]
     growing.add(NewEdges(*rows(*pairs), HZ, 0, 20_000, PAIR))
-    told = picture(growing)
-    assert told[0].startswith("0.0 s captured; the last edges, ")
-    assert [row.split() for row in told if row.startswith("CRIT, width")] == [
+    lines = picture(growing)
+    assert lines[0].startswith("0.0 s captured; the last edges, ")
+    assert [row.split() for row in lines if row.startswith("CRIT, width")] == [
         ["CRIT,", "width", "200", "10.00", "10.00", "10.00", "-", "-", "35.00"]
     ]
     assert line(growing) == "0.0 s captured; CRIT, width: 200, longest 35.00 µs"
@@ -42,5 +42,5 @@ def test_the_picture_says_how_long_one_in_so_many_took() -> None:
 def test_a_capture_without_an_edge_is_drawn_flat() -> None:
     growing = Growing()
     growing.add(NewEdges(*rows((0, 1)), HZ, 0, 1_000, PAIR))
-    told = picture(growing)
-    assert "CRIT  " + 64 * "▔" in told
+    lines = picture(growing)
+    assert "CRIT  " + 64 * "▔" in lines

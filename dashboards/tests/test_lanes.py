@@ -57,5 +57,7 @@ def test_repeats_of_a_setting_are_pooled_and_the_longest_stands_for_them(tmp_pat
 
 @pytest.mark.parametrize("changed", [{"parameters": {"depth": 8}}, {"seed": 7}])
 def test_runs_of_other_work_are_in_no_order(tmp_path: Path, changed: dict[str, Any]) -> None:
-    found = lanes([run(tmp_path / "a", "tlsf", 4_000.0), run(tmp_path / "b", "seglist", 9_000.0, **changed)])
-    assert [[waiter.possible_ns for waiter in lane.waiters] for lane in found] == [[4_000.0], [9_000.0]]
+    ordering = lanes(
+        [run(tmp_path / "a", "tlsf", 4_000.0), run(tmp_path / "b", "seglist", 9_000.0, **changed)]
+    )
+    assert [[waiter.possible_ns for waiter in lane.waiters] for lane in ordering] == [[4_000.0], [9_000.0]]

@@ -79,10 +79,10 @@ def test_a_board_without_control_and_dwt_says_so(tmp_path: Path) -> None:
         asked={"allocator": "tlsf", "board": "nucleo-f072rb"},
     )
     series = by_scenario([small])["mem_frag"]
-    told = " ".join(facts(series, lanes(series)))
-    assert "1 of 1 had no control interrupt: their board has none." in told
-    assert "Of 1 of 1 TIM2 counted the cycles: the core has no DWT." in told
-    assert "mask the control interrupt" not in told
+    text = " ".join(facts(series, lanes(series)))
+    assert "1 of 1 had no control interrupt: their board has none." in text
+    assert "Of 1 of 1 TIM2 counted the cycles: the core has no DWT." in text
+    assert "mask the control interrupt" not in text
     page = report_html([small])
     assert "every interrupt is masked while the heap works." in page
     assert "above BASEPRI" not in page

@@ -43,7 +43,9 @@ def test_each_surface_divides_by_the_cycles_counted(monkeypatch: pytest.MonkeyPa
     document = {row["number"]: row["share"] for row in as_json(late)["priorities"]}
     assert any(row.ended.height for row in late.used_priorities)
     for row in late.used_priorities:
-        cycles = [one["cycles"] for one in row.intervals.to_dicts() if one["cycles"] is not None]
+        cycles = [
+            interval["cycles"] for interval in row.intervals.to_dicts() if interval["cycles"] is not None
+        ]
         share = sum(cycles) / 400
         assert document[row.number] == pytest.approx(share)
         assert f"{share:.1%}" in masks.html(late) and f"{share:.1%}" in as_text(late)
@@ -58,8 +60,8 @@ def test_a_program_without_intervals_has_a_page_without_figures(found: MaskRepor
 def lengths(n: int) -> pl.DataFrame:
     """Intervals of 1, 2, … ns; the longest begins in the middle."""
     order = [*range(0, n - 1, 2), n - 1, *range(1, n - 1, 2)]
-    ns = [float(one + 1) for one in order]
-    return pl.DataFrame({"begin_cycle": range(n), "ns": ns, "cycles": [int(one) for one in ns]})
+    ns = [float(number + 1) for number in order]
+    return pl.DataFrame({"begin_cycle": range(n), "ns": ns, "cycles": [int(number) for number in ns]})
 
 
 def test_no_figure_loses_its_maximum_or_grows_without_bound() -> None:

@@ -26,12 +26,12 @@ def alike() -> None:
 def test_each_page_looks_as_it_did(tmp_path: Path) -> None:
     path = tmp_path.parent / f"{tmp_path.name}-pictures"
     path.mkdir()
-    told = []
+    differences = []
     for made in pictures(tmp_path):
         shutil.copy(made, path / made.name)
         if (count := differing(FOLDER / made.name, made)) > MOST_PIXELS:
-            told.append(f"{count:g} pixels differ: {FOLDER / made.name} and {path / made.name}")
-    assert not told, "\n".join((*told, "If that is meant: python -m dashboards.tests.pictures"))
+            differences.append(f"{count:g} pixels differ: {FOLDER / made.name} and {path / made.name}")
+    assert not differences, "\n".join((*differences, "If that is meant: python -m dashboards.tests.pictures"))
 
 
 def test_the_pictures_are_those_of_the_pages_and_small() -> None:

@@ -104,9 +104,9 @@ def test_every_page_says_whether_to_believe_it(runs: list[LoadedRun], report: st
         replace(run, manifest=run.manifest.model_copy(update={"verdict": "truncated"})) for run in runs[:1]
     ]
     (scenario,) = by_scenario([*doubtful, *runs[1:2]]).values()
-    found = belief(scenario)
-    assert found is not None
-    assert (found.level, found.words.split(" · ")[0]) == ("red", "1 of 2 complete")
+    evidence = belief(scenario)
+    assert evidence is not None
+    assert (evidence.level, evidence.words.split(" · ")[0]) == ("red", "1 of 2 complete")
 
 
 def test_the_first_picture_has_a_row_a_run_the_worst_first(frag: list[Series]) -> None:
@@ -151,12 +151,12 @@ def test_a_maximum_links_to_its_instant(report: str) -> None:
 
 
 def test_every_maximum_of_a_table_has_its_waveform(report: str) -> None:
-    kept = runs_of(report)
+    runs = runs_of(report)
     links = {
         (run, unquote(key)) for run, key in re.findall(r'href="#/sample/([^/"]+)/([^"]+)"', all_text(report))
     }
     assert len(links) > 4 * 4
-    assert all(key in kept[run]["samples"] for run, key in links)
+    assert all(key in runs[run]["samples"] for run, key in links)
 
 
 def test_embedded_windows_are_the_capture(runs: list[LoadedRun], report: str) -> None:

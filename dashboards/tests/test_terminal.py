@@ -39,8 +39,8 @@ def test_rows_are_quantities_with_their_numbers(runs: list[LoadedRun]) -> None:
     assert row[-2:] == ["40.79", "0.02"]
     summary = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.statistics
     latency = summary["interrupt_latency_ns"]
-    told = [latency.min, latency.mean, latency.stdev, 452.4, latency.p99, latency.max, 23.9]
-    assert ["tlsf", f"{latency.n:,}", *(f"{value / 1000:,.2f}" for value in told if value)] in frag
+    values = [latency.min, latency.mean, latency.stdev, 452.4, latency.p99, latency.max, 23.9]
+    assert ["tlsf", f"{latency.n:,}", *(f"{value / 1000:,.2f}" for value in values if value)] in frag
 
 
 def test_it_fits_80_columns_and_gives_the_reasons(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_all_statistics_of_many_runs_are_printed_if_asked(tmp_path: Path) -> Non
 def test_a_program_gets_every_run_with_its_statistics(runs: list[LoadedRun]) -> None:
     document = json.loads(json.dumps(as_json(runs, Path("build/dashboard.html"))))
     assert document["dashboard"] == "build/dashboard.html"
-    assert [one["folder"] for one in document["runs"]] == [str(run.folder) for run in runs]
+    assert [document["folder"] for document in document["runs"]] == [str(run.folder) for run in runs]
     for one in document["runs"]:
         manifest = json.loads((Path(one["folder"]) / "run.json").read_text())
         assert one["verdict"] == manifest["verdict"] and one["reasons"] == manifest["reasons"]

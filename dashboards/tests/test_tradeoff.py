@@ -87,13 +87,13 @@ def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[needs.R
     tlsf, best_fit = measured
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 200), row("avl", 500)]
     avl = replace(tlsf, loaded=replace(tlsf.loaded, manifest=_renamed(tlsf, "avl")))
-    found = points(gather(rows, [tlsf, best_fit, avl]))
+    all_points = points(gather(rows, [tlsf, best_fit, avl]))
     # heap_4 has no run.
-    assert [(point.need.label, point.heap_bytes) for point in found] == [
+    assert [(point.need.label, point.heap_bytes) for point in all_points] == [
         ("2 best_fit", 300), ("3 tlsf", 400), ("4 avl", 500),
     ]  # fmt: skip
     # avl has more heap than tlsf, and no shorter section.
-    assert [point.need.name for point in best_of(found)] == ["best_fit", "tlsf"]
+    assert [point.need.name for point in best_of(all_points)] == ["best_fit", "tlsf"]
 
 
 def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run]) -> None:
@@ -105,14 +105,14 @@ def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run])
     assert "Not in the figure, as no run was given: 1 heap_4, 4 o1heap." in text
     assert "n = 3 allocations and frees each · five operations, 5 operations, seed 0x5" in text
     assert needs.digest(trace()) in text
-    assert all(one.loaded.id in text for one in measured)
+    assert all(need_run.loaded.id in text for need_run in measured)
     assert "smallest heap (bytes)" in text and "worst section (µs)" in text
 
 
 def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[needs.Run]) -> None:
     rows = [row("tlsf", None, 232), row("best_fit", None, 200)]
-    found = points(gather(rows, measured))
-    assert [point.heap_bytes for point in found] == [200, 232]
+    all_points = points(gather(rows, measured))
+    assert [point.heap_bytes for point in all_points] == [200, 232]
     assert "used bytes in the given heap" in all_text(page.html(study(["tlsf", "best_fit"]), rows, measured))
 
 
@@ -213,5 +213,5 @@ def _refused(folder: Path, says: str) -> None:
     assert is_sentence(str(refused.value), "*.")
 
 
-def _renamed(one: needs.Run, allocator: str) -> Manifest:
-    return one.loaded.manifest.model_copy(update={"allocator": allocator})
+def _renamed(need_run: needs.Run, allocator: str) -> Manifest:
+    return need_run.loaded.manifest.model_copy(update={"allocator": allocator})

@@ -98,25 +98,25 @@ def best_of(found: Iterable[Point]) -> list[Point]:
 
 def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
     """Heap needed against the worst critical section. None where no run was given."""
-    found = points(needs)
-    if not found:
+    all_points = points(needs)
+    if not all_points:
         return None
-    best, area = best_of(found), _Area.around(found)
+    best, area = best_of(all_points), _Area.around(all_points)
     figure = plain.Figure()
-    figure.add(_steps(best), _dots(found, best, area))
+    figure.add(_steps(best), _dots(all_points, best, area))
     title = heap_figure(needs)[1]
     figure.update_layout(showlegend=False)
     style(figure, _HEIGHT_PX)
     figure.update_xaxes(title_text=title, range=[area.left, area.right], **log_ticks(area.left, area.right))
     vertical = in_us([area.bottom, area.top]).tolist()
     figure.update_yaxes(title_text="worst critical section (µs)", range=vertical)
-    counts = [point.run.n for point in found]
+    counts = [point.run.n for point in all_points]
     each = f"{min(counts):,}…{max(counts):,}" if len(set(counts)) > 1 else f"{max(counts):,}"
     return Chart(
         "tradeoff",
         "Heap against worst case",
-        f"{len(found)} runs, n = {each} allocations and frees each · {provenance}",
-        _tradeoff_words(needs, found, best),
+        f"{len(all_points)} runs, n = {each} allocations and frees each · {provenance}",
+        _tradeoff_words(needs, all_points, best),
         (),
         figure,
     )
@@ -127,10 +127,12 @@ def _dots(found: Sequence[Point], best: Sequence[Point], area: _Area) -> Trace:
     ends = [max(found, key=lambda point: point.heap_bytes), max(found, key=lambda point: point.worst_ns)]
     named = [any(point is other for other in (*best, *ends)) for point in found]
     long = [
-        (point.need.label, str(point.need.number)) if told else ()
-        for point, told in zip(found, named, strict=True)
+        (point.need.label, str(point.need.number)) if has_name else ()
+        for point, has_name in zip(found, named, strict=True)
     ]
-    short = [(str(point.need.number),) if told else () for point, told in zip(found, named, strict=True)]
+    short = [
+        (str(point.need.number),) if has_name else () for point, has_name in zip(found, named, strict=True)
+    ]
     texts, places = place(area.pixels(found, _PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
     few, where = place(area.pixels(found, _NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
     return scatter(

@@ -66,5 +66,5 @@ def _within(box: Box, width_px: float, height_px: float) -> bool:
     return left >= 0 and top >= 0 and right <= width_px and bottom <= height_px
 
 
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _meet(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]

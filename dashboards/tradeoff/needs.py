@@ -169,7 +169,7 @@ def _load(folder: Path, digests: Sequence[str], knobs: Mapping[str, int]) -> Run
     longest = {kind: summary.max for kind, summary in summaries.items() if summary.max is not None}
     if not longest:
         raise RunError(f"{loaded.id} measured no critical section; leave it out.")
-    kind = max(longest, key=lambda one: longest[one])
+    kind = max(longest, key=lambda longest_kind: longest[longest_kind])
     budget = loaded.certainty.budgets.get(_WORST[kind].key)
     return Run(loaded, trace, longest[kind], kind, sum(summary.n for summary in summaries.values()), budget)
 
@@ -178,11 +178,11 @@ def _check_knobs(loaded: LoadedRun, knobs: Mapping[str, int]) -> None:
     """Both must have been built alike, or the figures are not of one allocator."""
     row = catalogue.allocators().get(loaded.manifest.allocator)
     defaults = row.knobs if row else {}
-    asked = {name: str(value) for name, value in knobs.items() if defaults.get(name, value) != value}
+    options = {name: str(value) for name, value in knobs.items() if defaults.get(name, value) != value}
     ran = loaded.manifest.turned_knobs
-    if ran != asked:
+    if ran != options:
         raise RunError(
-            f"{loaded.id} ran with {_words(ran)}, and the replay has {_words(asked)}; give both the same."
+            f"{loaded.id} ran with {_words(ran)}, and the replay has {_words(options)}; give both the same."
         )
 
 

@@ -73,13 +73,13 @@ def _headline(study: Study, needs: Sequence[Need]) -> str:
 
 def _provenance(study: Study) -> str:
     seeds = [f"{trace.seed:#x}" for trace in study.traces if trace.seed is not None]
-    told = (
+    text = (
         f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}" if seeds else "no seed"
     )
     first = study.traces[0]
     knobs = "".join(f" · {name}={value}" for name, value in sorted(study.knobs.items()))
     return (
-        f"{first.name}, {len(first.operations):,} operations, {told} · replayed on the PC in a heap of "
+        f"{first.name}, {len(first.operations):,} operations, {text} · replayed on the PC in a heap of "
         f"{study.heap_bytes:,} bytes{knobs} · sources below"
     )
 
@@ -111,5 +111,5 @@ def _as_built(runs: Sequence[Run]) -> list[str]:
         if configuration(run.loaded.manifest) != run.allocator
     ]
     groups = by_scenario([run.loaded for run in runs]).values()
-    words = caveats([one for series in groups for one in series])
+    words = caveats([member for series in groups for member in series])
     return [*named, *([words] if words else [])]

@@ -63,7 +63,7 @@ def heaps(needs: Sequence[Need]) -> Table:
                 (
                     _cell(need, cost_metric_bytes, grouped),
                     *_worst(need),
-                    *(_cell(need, one, grouped) for one in behind),
+                    *(_cell(need, metric, grouped) for metric in behind),
                 ),
             )
             for need in needs

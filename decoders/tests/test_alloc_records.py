@@ -148,9 +148,9 @@ FLIPPED = LOG.replace(b"OP,1,F,120,424", b"OP,1,F,120,425")
     ids=lambda value: value[0][:30] if isinstance(value, list) else "log",
 )
 def test_what_is_wrong_gets_a_warning(tmp_path: Path, log: bytes, expected: list[str]) -> None:
-    found = warnings(saved(tmp_path, log))
-    assert len(found) == len(expected)
-    for words, begin in zip(found, expected, strict=True):
+    texts = warnings(saved(tmp_path, log))
+    assert len(texts) == len(expected)
+    for words, begin in zip(texts, expected, strict=True):
         assert words.startswith(begin)
 
 

@@ -86,8 +86,8 @@ def test_the_decoders_count_cycles_of_the_runs_core(number: int) -> None:
     assert signal[r"decoder0\option0\type"] == "x"
     value = signal[r"decoder0\option0\value"]
     assert (value[:11], value[-1]) == ("@ByteArray(", ")")
-    told = [int(one, 16) for one in re.findall(r"\\x([0-9a-f]{1,2})", value)]
-    assert int.from_bytes(bytes(told), "little", signed=True) == 180_000_000
+    content = [int(byte, 16) for byte in re.findall(r"\\x([0-9a-f]{1,2})", value)]
+    assert int.from_bytes(bytes(content), "little", signed=True) == 180_000_000
 
 
 def test_a_clock_that_is_the_decoders_own_is_not_told() -> None:

@@ -66,7 +66,7 @@ def test_a_case_names_files_that_are_there(case: Case) -> None:
         assert session(case).exists()
 
 
-@pytest.mark.parametrize(("case", "output"), MATCHED, ids=lambda one: getattr(one, "match", str(one)))
+@pytest.mark.parametrize(("case", "output"), MATCHED, ids=lambda value: getattr(value, "match", str(value)))
 def test_sigrok_says_what_the_maintainers_runner_wrote(case: Case, output: Any) -> None:
     expected = case.expected[output.match].read_text(encoding="utf-8")
     if output.kind == "binary":
@@ -87,7 +87,7 @@ def test_a_capture_without_a_samplerate_is_refused_by_its_own_error(decoder: str
     names = declared(decoder)["channels"]
     case.channels.clear()
     case.options.clear()
-    wired = {one["id"]: str(number) for number, one in enumerate(names)}
+    wired = {channel["id"]: str(number) for number, channel in enumerate(names)}
     case.options.update(wired)  # the same syntax, and the session's names are numbers
     assert "SamplerateError: Cannot decode without samplerate." in case.refused(tmp_path / "no-samplerate.sr")
 
@@ -118,22 +118,26 @@ def test_every_annotation_class_is_tested(decoder: str) -> None:
 
 @pytest.mark.parametrize("decoder", IDS)
 def test_the_declarations_keep_to_hacking(decoder: str) -> None:
-    told = declared(decoder)
-    assert (told["api_version"], told["id"], told["license"]) == (3, decoder, "mit")
-    assert told["inputs"] == ["logic"] and told["outputs"] == []
-    assert len(told["desc"]) <= DESC_MOST and told["desc"].endswith(".")
-    assert told["tags"] == sorted(told["tags"]) and set(told["tags"]) <= TAGS and told["tags"]
-    classes = [name for name, _ in told["annotations"]]
-    rows = [name for name, *_ in told["annotation_rows"]]
-    channels = [one["id"] for one in (*told["channels"], *told["optional_channels"])]
-    options = [one["id"] for one in told["options"]]
-    binary = [name for name, _ in told["binary"]]
-    for ids in ([*classes, *rows], channels, options, binary, told["tags"]):
+    declaration = declared(decoder)
+    assert (declaration["api_version"], declaration["id"], declaration["license"]) == (3, decoder, "mit")
+    assert declaration["inputs"] == ["logic"] and declaration["outputs"] == []
+    assert len(declaration["desc"]) <= DESC_MOST and declaration["desc"].endswith(".")
+    assert (
+        declaration["tags"] == sorted(declaration["tags"])
+        and set(declaration["tags"]) <= TAGS
+        and declaration["tags"]
+    )
+    classes = [name for name, _ in declaration["annotations"]]
+    rows = [name for name, *_ in declaration["annotation_rows"]]
+    channels = [channel["id"] for channel in (*declaration["channels"], *declaration["optional_channels"])]
+    options = [channel["id"] for channel in declaration["options"]]
+    binary = [name for name, _ in declaration["binary"]]
+    for ids in ([*classes, *rows], channels, options, binary, declaration["tags"]):
         assert unique(ids), ids
     assert all(row.endswith("s") or row == "maxima" for row in rows)
-    shown = [number for *_, numbers in told["annotation_rows"] for number in numbers]
+    shown = [number for *_, numbers in declaration["annotation_rows"] for number in numbers]
     assert sorted(shown) == list(range(len(classes)))
-    assert all(set(one) == {"id", "desc", "default"} for one in told["options"])
+    assert all(set(channel) == {"id", "desc", "default"} for channel in declaration["options"])
 
 
 @pytest.mark.parametrize("decoder", IDS)
@@ -143,8 +147,8 @@ def test_the_files_have_the_form_of_libsigrokdecodes(decoder: str, name: str) ->
     header, _, code = text.partition("##\n\n")
     assert all(line.startswith("##") for line in header.splitlines())
     assert "Copyright (C)" in header and "Permission is hereby granted, free of charge" in header
-    told = ast.get_docstring(ast.parse(text), clean=False) or ""
-    assert '"' not in code.replace(told, "") and "\n\n\n" not in code and "\t" not in code
+    docstring = ast.get_docstring(ast.parse(text), clean=False) or ""
+    assert '"' not in code.replace(docstring, "") and "\n\n\n" not in code and "\t" not in code
     assert text.endswith("\n") and max(map(len, text.splitlines())) <= LINE_MOST
     tree = ast.parse(text, feature_version=OLDEST)
     assert not any(isinstance(node, ast.JoinedStr) for node in ast.walk(tree))

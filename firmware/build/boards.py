@@ -287,8 +287,8 @@ class Board(_BoardTable):
 
 def names() -> tuple[str, ...]:
     """The boards that come with the bench, the default first."""
-    found = sorted(path.parent.name for path in FOLDER.glob(f"*/{TABLE}"))
-    return tuple(sorted(found, key=lambda name: name != DEFAULT))
+    folders = sorted(path.parent.name for path in FOLDER.glob(f"*/{TABLE}"))
+    return tuple(sorted(folders, key=lambda name: name != DEFAULT))
 
 
 def boards() -> Mapping[str, Board]:
@@ -320,11 +320,11 @@ def named(word: str) -> Board:
     """As board(), of a word that the user says: a folder that is named so may be opened again where
     a run names it.
     """
-    found = board(word)
+    resource = board(word)
     if "/" in word:
         with suppress(OSError, WriteError):
-            write_bytes(_note_of(found.folder), os.fsencode(found.folder))
-    return found
+            write_bytes(_note_of(resource.folder), os.fsencode(resource.folder))
+    return resource
 
 
 def _note_of(folder: Path) -> Path:

@@ -52,12 +52,12 @@ class SearchPlace(Table):
 
     @field_validator("instruction")
     @classmethod
-    def _compiles(cls, found: str) -> str:
+    def _compiles(cls, file_format: str) -> str:
         try:
-            re.compile(found)
+            re.compile(file_format)
         except re.error as error:
             raise WrongValueError(f"is no regular expression: {error}") from None
-        return found
+        return file_format
 
     @model_validator(mode="after")
     def _names_lines_one_way(self) -> SearchPlace:

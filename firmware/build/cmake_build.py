@@ -172,5 +172,5 @@ def of_image(elf: Path) -> str:
             words = section.data().split(b"\0") if section else []
     except (OSError, ELFError) as error:
         raise CompilerError(f"{elf} could not be read: {error}.") from None
-    told = dict.fromkeys(word.decode("ascii", "replace") for word in words if word)
-    return "; ".join(told)[:_MOST_CHARACTERS] or "unknown"
+    variables = dict.fromkeys(word.decode("ascii", "replace") for word in words if word)
+    return "; ".join(variables)[:_MOST_CHARACTERS] or "unknown"

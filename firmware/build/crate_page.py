@@ -77,10 +77,10 @@ def rustc_version() -> str:
 
 def _rustc() -> str:
     """As rust.cmake: Debian's if it is there, so that machines agree."""
-    found = shutil.which("rustc", path="/usr/bin") or shutil.which("rustc")
-    if found is None or shutil.which("cargo") is None:
+    program = shutil.which("rustc", path="/usr/bin") or shutil.which("rustc")
+    if program is None or shutil.which("cargo") is None:
         raise CratePageError("rustc or cargo is missing: install the packages cargo-web and rust-web-src.")
-    return found
+    return program
 
 
 def _flags_of_the_heap() -> tuple[str, ...]:
@@ -119,9 +119,9 @@ def _run(step: str, command: list[str]) -> str:
 
 def levels_table() -> str:
     """Markdown: what was published and what comes out, for each FLL."""
-    found = {level.fll: level for level in levels()}
+    by_fll = {level.fll: level for level in levels()}
     rows = [
-        f"| {fll} | {largest:,} | {found[fll].largest_bytes:,} | {header} | {found[fll].header_bytes} |"
+        f"| {fll} | {largest:,} | {by_fll[fll].largest_bytes:,} | {header} | {by_fll[fll].header_bytes} |"
         for fll, largest, header in PUBLISHED_LEVELS
     ]
     head = "| FLL | MAX_ALLOC_SIZE: published | found | HEADER_SIZE: published | found |"

@@ -78,12 +78,12 @@ def _of_digest(_sha256: bytes, elf: Path, allocator: str) -> Footprint:
 def with_knobs(knobs: Collection[str]) -> tuple[str, ...]:
     """The allocators that have all these knobs. Raises FootprintError if there is none."""
     rows = catalogue.allocators()
-    found = tuple(name for name in firmware.allocators() if set(knobs) <= set(rows[name].knobs))
-    if not found:
+    allocators = tuple(name for name in firmware.allocators() if set(knobs) <= set(rows[name].knobs))
+    if not allocators:
         raise FootprintError(
             f"No allocator has {' and '.join(sorted(knobs))}: `./lab list --json` shows them."
         )
-    return found
+    return allocators
 
 
 def section_bytes(elf: Path) -> dict[str, int]:

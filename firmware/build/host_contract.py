@@ -112,10 +112,12 @@ def judge(folder: Path, operations: Sequence[str], within_s: int, passing: Seque
             raise HostHeapError(f"{folder / 'judge'} did not run: {error}.") from None
     said = [line for line in done.stdout.splitlines() if not line.startswith("left out")]
     _, _, lines = "\n".join(said).partition("begin")
-    told = lines.split("\n")[1:]
-    if not told or told[-1].split()[:1] not in (["holds"], ["broken"], ["died"]):
-        return Judged(tuple(told), ("died", str(max(_SANITIZER, -done.returncode))), _reason(done.stderr))
-    return Judged(tuple(told[:-1]), tuple(told[-1].split()), _reason(done.stderr))
+    sentences = lines.split("\n")[1:]
+    if not sentences or sentences[-1].split()[:1] not in (["holds"], ["broken"], ["died"]):
+        return Judged(
+            tuple(sentences), ("died", str(max(_SANITIZER, -done.returncode))), _reason(done.stderr)
+        )
+    return Judged(tuple(sentences[:-1]), tuple(sentences[-1].split()), _reason(done.stderr))
 
 
 def _reason(said: str) -> str:
@@ -181,11 +183,11 @@ def fuzzed(folder: Path, content: bytes, within_s: float) -> Fuzzed:
             done = children.run([folder / _FUZZ, "replay", file.name], within_s=within_s)
         except subprocess.TimeoutExpired:
             return Fuzzed((), "never returns")
-    told = tuple(line for line in done.stdout.splitlines() if _OPERATION.fullmatch(line))
+    operations = tuple(line for line in done.stdout.splitlines() if _OPERATION.fullmatch(line))
     if not done.returncode:
-        return Fuzzed(told, "")
+        return Fuzzed(operations, "")
     match = _CHECKED.search(done.stderr)
-    return Fuzzed(told, match["where"] if match else _reason(done.stderr) or "crash")
+    return Fuzzed(operations, match["where"] if match else _reason(done.stderr) or "crash")
 
 
 def _suite(name: str, command: Sequence[str], held_to: Sequence[str]) -> Suite:

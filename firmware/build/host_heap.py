@@ -92,14 +92,14 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
     """
     if range_ := heap_size.refused(heap_bytes):
         raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {range_}.")
-    found = row(allocator)
-    if found.source is not None and found.source.no_host is not None:
-        return f"{allocator} does not build for this machine: {found.source.no_host}"
-    if found.target_only:
+    entry = row(allocator)
+    if entry.source is not None and entry.source.no_host is not None:
+        return f"{allocator} does not build for this machine: {entry.source.no_host}"
+    if entry.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
-    if missing := found.missing_checkout():
+    if missing := entry.missing_checkout():
         return missing
-    return found.objection(heap_bytes)
+    return entry.objection(heap_bytes)
 
 
 def largest_bytes(allocator: str) -> int:
@@ -128,11 +128,11 @@ def build(
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
-    found = row(allocator)
-    chosen = _knobs(found, capacity, knobs or {})
+    entry = row(allocator)
+    chosen = _knobs(entry, capacity, knobs or {})
     place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
     words = [
-        found.build_name,
+        entry.build_name,
         str(capacity),
         *(f"{name}={value}" for name, value in sorted((knobs or {}).items())),
     ]
@@ -144,7 +144,7 @@ def build(
     definitions = {"HEAP_BYTES": capacity, **place, **chosen}
     if folder not in _MADE:
         named = {
-            **found.definitions,
+            **entry.definitions,
             **{f"TAILSCOPE_{name}": value for name, value in definitions.items()},
             **({"CMAKE_EXE_LINKER_FLAGS": "-static -Wl,--strip-debug"} if static else {}),
         }
@@ -169,11 +169,13 @@ def static_ram_bytes(program: Path) -> int:
 
 def _variables(elf: ELFFile) -> Iterator[int]:
     """The size of each variable in .data and .bss."""
-    kept = {number for number, section in enumerate(elf.iter_sections()) if section.name in _STATIC_RAM}
+    ram_sections = {
+        number for number, section in enumerate(elf.iter_sections()) if section.name in _STATIC_RAM
+    }
     symbols = elf.get_section_by_name(".symtab")
     assert isinstance(symbols, SymbolTableSection)
     for symbol in symbols.iter_symbols():
-        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] in kept:
+        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] in ram_sections:
             yield symbol["st_size"]
 
 
@@ -232,14 +234,14 @@ def _call(program: Path, *words: object) -> str:
 
 def row(allocator: str) -> catalogue.Allocator:
     """What the catalogue says of the allocator. Raises HostHeapError for an unknown one."""
-    found = catalogue.allocators().get(allocator)
-    if found is None:
+    entry = catalogue.allocators().get(allocator)
+    if entry is None:
         allocators = catalogue.allocators()
         question = near_miss(allocator, allocators)
         raise HostHeapError(
             f"There is no allocator {allocator!r}: choose from {', '.join(allocators)}.{question}"
         )
-    return found
+    return entry
 
 
 def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:

@@ -310,9 +310,9 @@ def _on(condition: bool) -> str:
 def _check_allocator(allocator: str) -> None:
     row = catalogue.allocators().get(allocator)
     if row is None:
-        known = ", ".join(allocators())
+        names = ", ".join(allocators())
         raise BuildError(
-            f"There is no allocator {allocator!r}: choose one of {known}.{near_miss(allocator, allocators())}"
+            f"There is no allocator {allocator!r}: choose one of {names}.{near_miss(allocator, allocators())}"
         )
     if missing := row.missing_checkout():
         raise BuildError(missing)

@@ -85,13 +85,13 @@ def words(text: str) -> list[str]:
     file.
     """
     parts = text.split(",")
-    found = []
+    all_words = []
     while parts:
         joined = (",".join(parts[:end]) for end in range(len(parts), 1, -1))
         word = next((word for word in joined if is_path(word) and _is_file(_split(word)[1])), parts[0])
         parts = parts[word.count(",") + 1 :]
-        found.append(word)
-    return found
+        all_words.append(word)
+    return all_words
 
 
 def beside(word: str, folder: Path) -> str:
@@ -115,9 +115,9 @@ def admit_each(words: Sequence[str]) -> list[str]:
     """The same, with a name for each of the words."""
     files = {word: _split(word) for word in words if is_path(word)}
     rows = {word: read(path, name) for word, (name, path) in files.items()}
-    told = {row.id for row in rows.values() if len(_digests(rows.values(), row.id)) > 1}
+    ambiguous = {row.id for row in rows.values() if len(_digests(rows.values(), row.id)) > 1}
     for word, row in rows.items():
-        if row.id in told and row.source is not None:
+        if row.id in ambiguous and row.source is not None:
             rows[word] = read(files[word][1], f"{row.id[:23]}_{row.source.sha256[:8]}")
     for row in rows.values():
         catalogue.admit(row)
@@ -144,8 +144,8 @@ def read(path: Path, name: str | None = None) -> Allocator:
     statement = _statement(file.with_suffix(".toml"))
     name = _name(file, name or statement.name)
     with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
-        found = outside_file.examine(file, statement.knobs, Path(scratch))
-        row = _row(file, name, statement, found, Path(scratch))
+        examined = outside_file.examine(file, statement.knobs, Path(scratch))
+        row = _row(file, name, statement, examined, Path(scratch))
     _remember(row)
     return row
 
@@ -168,10 +168,10 @@ def remembered(name: str, sha256: str) -> Path | None:
 def _remember(row: Allocator) -> None:
     """Notes beside the build where the user's file lies: it is found again by its digest."""
     if row.source is not None:
-        told = {"name": row.id, "file": str(row.source.file), "sha256": row.source.sha256}
+        record = {"name": row.id, "file": str(row.source.file), "sha256": row.source.sha256}
         note = row.source.folder / _NOTE
         with taking_turns(row.source.folder):
-            write_bytes(note, json.dumps(told).encode())
+            write_bytes(note, json.dumps(record).encode())
 
 
 def _is_file(path: Path) -> bool:
@@ -213,19 +213,19 @@ def _name(file: Path, chosen: str | None) -> str:
     return name
 
 
-def _row(file: Path, name: str, statement: Statement, found: ExaminedFile, scratch: Path) -> Allocator:
-    if found.format == "index.h" and (statement.promises or not statement.frees):
+def _row(file: Path, name: str, statement: Statement, examined: ExaminedFile, scratch: Path) -> Allocator:
+    if examined.format == "index.h" and (statement.promises or not statement.frees):
         raise OutsideError(
             f"{file.stem}.toml states promises of an index: the block layer keeps them all; drop them."
         )
     heap = scratch / (file.name if re.fullmatch(r"[\w.+ -]+", file.name) else f"{name}.c")
-    heap.write_bytes(found.text)
-    words, promises, no_host = _build_words(file, heap, statement, found, scratch)
-    folder = _keep(file, heap, name, words, found)
-    default: tuple[Locking, ...] = ("scheduler",) if found.format == "FreeRTOS heap" else LOCKINGS
+    heap.write_bytes(examined.text)
+    words, promises, no_host = _build_words(file, heap, statement, examined, scratch)
+    folder = _keep(file, heap, name, words, examined)
+    default: tuple[Locking, ...] = ("scheduler",) if examined.format == "FreeRTOS heap" else LOCKINGS
     return Allocator.model_construct(
         id=name,
-        kind=_KINDS[found.format],
+        kind=_KINDS[examined.format],
         lockings=statement.locking or default,
         allocate=statement.allocate,
         free=statement.free,
@@ -237,93 +237,93 @@ def _row(file: Path, name: str, statement: Statement, found: ExaminedFile, scrat
         checkout=None,
         largest_region_bytes=statement.largest_region_bytes,
         search=statement.search,
-        source=Source(file, found.format, hashlib.sha256(file.read_bytes()).hexdigest(), folder, no_host),
+        source=Source(file, examined.format, hashlib.sha256(file.read_bytes()).hexdigest(), folder, no_host),
     )
 
 
 def _build_words(
-    file: Path, heap: Path, statement: Statement, found: ExaminedFile, scratch: Path
+    file: Path, heap: Path, statement: Statement, examined: ExaminedFile, scratch: Path
 ) -> tuple[list[str], frozenset[Promise], str | None]:
     """The lines of its <name>.cmake, what it promises, and why it has no host build, if so."""
     words = [f'tailscope_knob({knob} {value} "stated")' for knob, value in statement.knobs.items()]
-    locking = statement.locking or (("scheduler",) if found.format == "FreeRTOS heap" else None)
+    locking = statement.locking or (("scheduler",) if examined.format == "FreeRTOS heap" else None)
     words += [f"tailscope_locking({' '.join(locking)})"] if locking else []
-    stated = statement.promises | (_FREES if statement.frees else frozenset())
-    if found.format != "FreeRTOS heap":
-        look = outside_file.first_look(heap, found, file.parent, statement.knobs, (), scratch)
+    promises = statement.promises | (_FREES if statement.frees else frozenset())
+    if examined.format != "FreeRTOS heap":
+        look = outside_file.first_look(heap, examined, file.parent, statement.knobs, (), scratch)
         no_host = look if isinstance(look, str) else None
-        _refuse_broken(file, found, look)
-        if found.format == "allocator.h":
-            words += ["tailscope_outside_source()", f'tailscope_outside_promises("{_in_order(stated)}")']
-            return words, stated, no_host
+        _refuse_broken(file, examined, look)
+        if examined.format == "allocator.h":
+            words += ["tailscope_outside_source()", f'tailscope_outside_promises("{_in_order(promises)}")']
+            return words, promises, no_host
         words += [f"tailscope_smallest_payload({statement.smallest_payload})"]
         words += ["tailscope_outside_source(${block_layer_sources})"]
         words += [f'tailscope_outside_promises("{_in_order(PROMISES)}"{_index_promise(statement)})']
         return words, frozenset(PROMISES), no_host
-    return _freertos_words(file, heap, statement, found, scratch, words, stated)
+    return _freertos_words(file, heap, statement, examined, scratch, words, promises)
 
 
 def _freertos_words(
     file: Path,
     heap: Path,
     statement: Statement,
-    found: ExaminedFile,
+    examined: ExaminedFile,
     scratch: Path,
     words: list[str],
-    stated: frozenset[Promise],
+    promises: frozenset[Promise],
 ) -> tuple[list[str], frozenset[Promise], str | None]:
     """Its blocks are read where they prove to be laid out as those of FreeRTOS."""
-    macros = ["OUTSIDE_DEFINES_REGIONS"] if "vPortDefineHeapRegions" in found.defined else []
-    if "vPortHeapResetState" not in found.defined:
+    macros = ["OUTSIDE_DEFINES_REGIONS"] if "vPortDefineHeapRegions" in examined.defined else []
+    if "vPortHeapResetState" not in examined.defined:
         macros += ["OUTSIDE_KEEPS_VARIABLES"]
-        _write_variables(heap.parent, _variables(file, found))
+        _write_variables(heap.parent, _variables(file, examined))
     looks = {
         layout: outside_file.first_look(
-            heap, found, file.parent, statement.knobs, (*macros, f"OUTSIDE_{layout}"), scratch
+            heap, examined, file.parent, statement.knobs, (*macros, f"OUTSIDE_{layout}"), scratch
         )
         for layout in ("TILES", "PLAIN")
     }
     tiles, plain = looks["TILES"], looks["PLAIN"]
-    _refuse_broken(file, found, plain)
+    _refuse_broken(file, examined, plain)
     is_tiled = isinstance(tiles, FirstLook) and tiles.sound and tiles.step == "done"
     if is_tiled:
-        stated |= _TILED
+        promises |= _TILED
     elif isinstance(plain, FirstLook) and plain.aborts_in("free"):
-        stated -= _FREES  # as heap_1, whose vPortFree() asserts
+        promises -= _FREES  # as heap_1, whose vPortFree() asserts
     mentions = outside_file.constant_mentions(heap, scratch, file.parent, statement.knobs)
     quoted = " ".join(f'"{macro}"' for macro in macros)
     words = [
         *words,
         f"tailscope_outside_freertos({'TILES' if is_tiled else 'PLAIN'} {mentions} {quoted})",
-        f'tailscope_outside_promises("{_in_order(stated)}")',
+        f'tailscope_outside_promises("{_in_order(promises)}")',
     ]
-    return words, stated, plain if isinstance(plain, str) else None
+    return words, promises, plain if isinstance(plain, str) else None
 
 
-def _variables(file: Path, found: ExaminedFile) -> tuple[str, ...]:
+def _variables(file: Path, examined: ExaminedFile) -> tuple[str, ...]:
     """What is put back at a reset of a FreeRTOS heap that has none of its own."""
-    if hidden := [name for name in found.variables if not name.isidentifier()]:
+    if hidden := [name for name in examined.variables if not name.isidentifier()]:
         raise OutsideError(
             f"{file.name} keeps {hidden[0].partition('.')[0]} within a function and has no "
             "vPortHeapResetState(), so the bench cannot begin anew: move the variable out of the function."
         )
-    return found.variables
+    return examined.variables
 
 
-def _write_variables(folder: Path, kept: Sequence[str]) -> None:
-    each = " ".join(f"f({name})" for name in kept)
+def _write_variables(folder: Path, names: Sequence[str]) -> None:
+    each = " ".join(f"f({name})" for name in names)
     (folder / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
 
 
-def _refuse_broken(file: Path, found: ExaminedFile, look: FirstLook | str) -> None:
+def _refuse_broken(file: Path, examined: ExaminedFile, look: FirstLook | str) -> None:
     if isinstance(look, FirstLook) and look.step == "init" and look.ended:
         what = (
             "its initialisation"
-            if found.format == "FreeRTOS heap"
+            if examined.format == "FreeRTOS heap"
             else {
                 "index.h": "heap_index_reset(), or the first heap_index_insert(),",
                 "allocator.h": "allocator_init()",
-            }[found.format]
+            }[examined.format]
         )
         raise OutsideError(f"{file.name}: {what} {look.ended} on a region of 65,536 bytes; mend it.")
 
@@ -342,19 +342,19 @@ def _in_order(promises: Sequence[Promise] | frozenset[Promise]) -> str:
     return " ".join(promise for promise in PROMISES if promise in promises)
 
 
-def _keep(file: Path, heap: Path, name: str, words: Sequence[str], found: ExaminedFile) -> Path:
+def _keep(file: Path, heap: Path, name: str, words: Sequence[str], examined: ExaminedFile) -> Path:
     """The folder with all that the build takes; another one for other content."""
     lines = [f'set(TAILSCOPE_OUTSIDE_FILE "{heap.name}")', *words]
     table = "".join(f"{line}\n" for line in lines).encode()
     digest = hashlib.sha256()
-    for part in (name.encode(), str(file.parent).encode(), table, found.text):
+    for part in (name.encode(), str(file.parent).encode(), table, examined.text):
         digest.update(hashlib.sha256(part).digest())
-    for path in found.included:
+    for path in examined.included:
         digest.update(
             hashlib.sha256(str(path).encode()).digest() + hashlib.sha256(path.read_bytes()).digest()
         )
     folder = _BUILDS / digest.hexdigest()[:16]
-    files = {folder / heap.name: found.text, folder / f"{name}.cmake": table}
+    files = {folder / heap.name: examined.text, folder / f"{name}.cmake": table}
     if (heap.parent / _VARIABLES).exists():
         files[folder / _VARIABLES] = (heap.parent / _VARIABLES).read_bytes()
     with taking_turns(folder):

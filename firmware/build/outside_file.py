@@ -236,12 +236,12 @@ def _format(file: Path, symbols: _Symbols) -> Format:
             f"{file.name} uses assert(), and the board has nothing to report to: write #define NDEBUG "
             "above the include of what asserts."
         )
-    found = [one for one in get_args(Format) if set(_marks(one)) & symbols.defined]
-    if len(found) == 1:
-        return found[0]  # type: ignore[no-any-return]
-    if found:
+    formats = [file_format for file_format in get_args(Format) if set(_marks(file_format)) & symbols.defined]
+    if len(formats) == 1:
+        return formats[0]  # type: ignore[no-any-return]
+    if formats:
         raise OutsideError(
-            f"{file.name} defines functions of {_listed(found)}: give an allocator written against one."
+            f"{file.name} defines functions of {_listed(formats)}: give an allocator written against one."
         )
     raise OutsideError(
         f"{file.name} defines no function of allocator.h, of index.h or of a FreeRTOS heap (pvPortMalloc, "

@@ -9,10 +9,10 @@ from scenarios.stimulus import Stimulus
 def objection(stimulus: Stimulus, scenario: str, board: Board) -> str | None:
     """Why the timers cannot play the stimulus, in one sentence; None if they can."""
     timers = board.timers
-    asked = [("stimulus", _longest_ticks(stimulus), timers.stimulus.longest_ticks)]
+    periods = [("stimulus", _longest_ticks(stimulus), timers.stimulus.longest_ticks)]
     if timers.control:  # without one, a run comes without
-        asked.append(("control", stimulus.control_period_ticks, timers.control.longest_ticks))
-    for name, ticks, longest in asked:
+        periods.append(("control", stimulus.control_period_ticks, timers.control.longest_ticks))
+    for name, ticks, longest in periods:
         if ticks > longest:
             return (
                 f"The {name} of {scenario} takes {ticks:,} ticks from edge to edge, and its timer on "

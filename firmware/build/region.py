@@ -92,10 +92,10 @@ def read(elf: Path) -> Overhead:
 
 def _content(image: ELFFile) -> bytes | None:
     symbols = image.get_section_by_name(".symtab")
-    found = symbols.get_symbol_by_name(_NAME) if isinstance(symbols, SymbolTableSection) else None
-    if not found:
+    match = symbols.get_symbol_by_name(_NAME) if isinstance(symbols, SymbolTableSection) else None
+    if not match:
         return None
-    section = image.get_section(found[0]["st_shndx"])
-    begin = found[0]["st_value"] - section["sh_addr"]
+    section = image.get_section(match[0]["st_shndx"])
+    begin = match[0]["st_value"] - section["sh_addr"]
     content: bytes = section.data()[begin : begin + _LAYOUT.size]
     return content

@@ -46,9 +46,9 @@ def causes(flags: int | None, family: str) -> tuple[str, ...]:
     """The causes of the resets that `flags` tell of, in words. A family that is not known has the
     flags of the STM32F4.
     """
-    known, given = FAMILIES.get(family, _F4), flags or 0
+    reset_names, given = FAMILIES.get(family, _F4), flags or 0
     return tuple(
         words
-        for bit, words in known.causes.items()
-        if given >> bit & 1 and not (bit in known.implied and given >> known.implied[bit] & 1)
+        for bit, words in reset_names.causes.items()
+        if given >> bit & 1 and not (bit in reset_names.implied and given >> reset_names.implied[bit] & 1)
     )

@@ -44,31 +44,32 @@ def find(elf: Path, places: Sequence[SearchPlace], outside: Path | None = None) 
 def _addresses(elf: Path, place: SearchPlace, outside: Path | None) -> Iterator[int]:
     code = _code(elf, place.function)
     for line in place.lines or _lines_of(source_of(elf.parent, place.file, outside), place):
-        found = [
+        addresses = [
             address
             for address, file, at, text in code
             if at == line and _is(place.file, file) and re.match(place.instruction, text)
         ]
-        if len(found) != place.alternatives:
+        if len(addresses) != place.alternatives:
             raise SearchError(
-                f"Line {line} of {place.file} has {len(found)} instructions like {place.instruction!r} in "
+                f"Line {line} of {place.file} has {len(addresses)} instructions like "
+                f"{place.instruction!r} in "
                 f"{place.function}, not {place.alternatives}: the compiler arranged the search otherwise; "
                 "mend its `search`."
             )
-        yield from found
+        yield from addresses
 
 
 def _lines_of(source: Path, place: SearchPlace) -> tuple[int, ...]:
     """The lines with the statement, compared without regard to blanks."""
     wanted = " ".join(place.statement.split())
     lines = source.read_text(errors="replace").splitlines()
-    found = tuple(number for number, line in enumerate(lines, 1) if wanted in " ".join(line.split()))
-    if len(found) != place.times:
+    numbers = tuple(number for number, line in enumerate(lines, 1) if wanted in " ".join(line.split()))
+    if len(numbers) != place.times:
         raise SearchError(
-            f"{place.file} has {place.statement!r} {len(found)} times, not {place.times}: "
+            f"{place.file} has {place.statement!r} {len(numbers)} times, not {place.times}: "
             "it is another version; mend its `search`."
         )
-    return found
+    return numbers
 
 
 def source_of(build: Path, name: str, outside: Path | None) -> Path:

@@ -74,9 +74,9 @@ def test_the_interrupt_raises_its_pin_first(tlsf: firmware.FirmwareImage) -> Non
 
 
 def test_the_counter_is_proven_at_both_ends(stimulated: Run) -> None:
-    for told in (stimulated.one(Proof), stimulated.one(StillRecord)):
-        assert told.timer_ticks >= 32_768
-        assert abs(told.dwt_cycles - told.timer_ticks) <= 16
+    for proof in (stimulated.one(Proof), stimulated.one(StillRecord)):
+        assert proof.timer_ticks >= 32_768
+        assert abs(proof.dwt_cycles - proof.timer_ticks) <= 16
 
 
 @pytest.mark.parametrize("channel", ["CRIT", "OP"])

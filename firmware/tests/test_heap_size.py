@@ -123,8 +123,8 @@ def test_a_small_heap_is_small() -> None:
 
 def test_the_largest_heap_runs_and_has_its_one_slot() -> None:
     run = runner(firmware.build("tlsf", heap_bytes=88_568).elf)
-    one = image(entry(ALLOCATE, 0, 80_000), slots=1)
-    assert [operation.kind for operation in run(one).operations] == ["A"]
+    small = image(entry(ALLOCATE, 0, 80_000), slots=1)
+    assert [operation.kind for operation in run(small).operations] == ["A"]
     assert run(image(*REQUESTS[:2], slots=2)).one(FailRecord) == FailRecord("slots", 2)
 
 

@@ -40,11 +40,11 @@ def plan(waits: bool) -> Plan:
 @cache
 def seen(waits: bool, leaves_us: int | None) -> Evidence:
     """What comes of a run that a debugger leaves so long after the reset; None: none was there."""
-    asked = plan(waits)
-    samples = round(CORE_HZ * (longest_s(asked, CORE_HZ) + (LONGEST_WAIT_MS / 1000 if waits else 0)))
+    waiting = plan(waits)
+    samples = round(CORE_HZ * (longest_s(waiting, CORE_HZ) + (LONGEST_WAIT_MS / 1000 if waits else 0)))
     capture = captured.capture(
         firmware.build("tlsf").elf,
-        asked.image,
+        waiting.image,
         CORE_HZ,
         samples,
         counts={},
@@ -53,7 +53,7 @@ def seen(waits: bool, leaves_us: int | None) -> Evidence:
         options=() if leaves_us is None else ("--debugger-leaves", f"{leaves_us}us"),
     )
     assert capture.status == 0, capture.words
-    return decode(asked, ToolReport(asked_samples=samples), capture.edges, capture.uart)
+    return decode(waiting, ToolReport(asked_samples=samples), capture.edges, capture.uart)
 
 
 def beside_the_counter(evidence: Evidence) -> set[int]:

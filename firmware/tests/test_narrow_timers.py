@@ -23,8 +23,8 @@ def run() -> Runner:
 def test_a_period_that_16_bits_cannot_count_is_refused(
     run: Runner, mode: int, period: int, control: int
 ) -> None:
-    asked = image(ONE, mode=mode, stimulus_period=period, control_period=control)
-    assert run(asked).one(FailRecord) == FailRecord("period", period)
+    wrong = image(ONE, mode=mode, stimulus_period=period, control_period=control)
+    assert run(wrong).one(FailRecord) == FailRecord("period", period)
 
 
 @pytest.mark.parametrize(("mode", "period"), [(PERIODIC, 65_536), (RANDOM, 43_690)])

@@ -258,17 +258,19 @@ def test_the_timer_tells_each_latency_plus_one_distance(stimulated: Run) -> None
     interrupts_records = {record.seq: record for record in stimulated.log.all(InterruptsRecord)}
     answers = (("STIM", "ISR", "isr"), ("STIM", "TASK", "task"), ("CTRL", "CISR", "control"))
     for stimulus, answer, name in answers:
-        asked = [cycle for cycle, _ in stimulated.stimuli(stimulus)]
+        stimuli = [cycle for cycle, _ in stimulated.stimuli(stimulus)]
         rises = [rise for rise, _ in stimulated.within(answer)]
-        latency = {rise: rise - max(cycle for cycle in asked if cycle < rise) for rise in rises}
+        latency = {rise: rise - max(cycle for cycle in stimuli if cycle < rise) for rise in rises}
         distances, met = set(), set()
         for seq, (begin, end) in enumerate(windows):
             inside = [rise for rise in rises if begin < rise < end]
             met |= set(inside)
-            found = getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
-            assert found.number == len(inside)
+            latency_sum = (
+                getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
+            )
+            assert latency_sum.number == len(inside)
             if inside:
-                distances.add((found.ticks - sum(latency[rise] for rise in inside)) / len(inside))
+                distances.add((latency_sum.ticks - sum(latency[rise] for rise in inside)) / len(inside))
         between = getattr(stimulated.one(StatRecord), name)
         rest = [latency[rise] for rise in rises if rise not in met]
         distances |= {between.least_ticks - min(rest), between.most_ticks - max(rest)}
@@ -354,9 +356,9 @@ def senseless(random: Random) -> tuple[bytes, ...]:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_an_image_asks_for_the_run_ends_in_order(run: Runner, seed: int) -> None:
-    asked = senseless(Random(seed))
-    done = run(image(*asked, slots=8, stimulus_period=2000, control_period=1000))
-    assert done.one(EndRecord).operations == len(asked)
+    wrong = senseless(Random(seed))
+    done = run(image(*wrong, slots=8, stimulus_period=2000, control_period=1000))
+    assert done.one(EndRecord).operations == len(wrong)
     assert not done.log.all(FailRecord)
     assert done.one(HeapRecord).invariants_hold == 1
     assert {record.kind for record in done.operations} == {"A", "O", "F", "N", "E"}

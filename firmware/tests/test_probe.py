@@ -117,9 +117,9 @@ def test_a_pulse_is_as_wide_as_the_program_counts() -> None:
 def test_sections_within_each_other_are_one_pulse_also_from_an_interrupt() -> None:
     """The interrupt begins and ends within the section: had it ended the pulse, there were two."""
     said, edges = ran("nested", "10ms")
-    found = pulses(edges, "PC13")
-    assert len(found) == len(said["OP"]) == 8
-    for (begin, end), own in zip(found, said["OP"], strict=True):
+    spans = pulses(edges, "PC13")
+    assert len(spans) == len(said["OP"]) == 8
+    for (begin, end), own in zip(spans, said["OP"], strict=True):
         assert own > 500
         assert 0 < end - begin - own < 40
 
@@ -137,7 +137,7 @@ def test_freertos_shows_its_sections_and_its_heap() -> None:
     said, edges = ran("tasks", "60ms")
     critical, heap, answers = (pulses(edges, pin) for pin in ("PA8", "PA9", "PA10"))
     assert len(answers) == said["over"][0]
-    inside = [one for one in critical if any(begin < one[0] and one[1] < end for begin, end in answers)]
+    inside = [span for span in critical if any(begin < span[0] and span[1] < end for begin, end in answers)]
     assert len(inside) == len(answers)
     # 60 messages were allocated and freed; and before, a queue and three tasks, each of two blocks.
     calls = [end - begin for begin, end in heap if end - begin > MARKER_CYCLES[1]]

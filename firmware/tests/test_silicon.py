@@ -75,14 +75,14 @@ def mutated(edits: Edits, folder: Path) -> Path:
         entry = _entry(built, source)
         made = str(folder / f"{source.name}.obj")
         words = shlex.split(entry["command"])
-        known = words[words.index("-o") + 1]
+        object_name = words[words.index("-o") + 1]
         subprocess.run(
-            [made if w == known else str(copy) if w == str(source) else w for w in words],
+            [made if w == object_name else str(copy) if w == str(source) else w for w in words],
             cwd=built,
             check=True,
         )
-        assert known in link
-        link = [made if word == known else word for word in link]
+        assert object_name in link
+        link = [made if word == object_name else word for word in link]
     elf = folder / "mutated.elf"
     link[link.index("-o") + 1] = str(elf)
     link = [word for word in link if not word.startswith("-Wl,-Map")]
@@ -92,8 +92,8 @@ def mutated(edits: Edits, folder: Path) -> Path:
 
 def _entry(built: Path, source: Path) -> dict[str, str]:
     rows: list[dict[str, str]] = json.loads((built / "compile_commands.json").read_text(encoding="utf-8"))
-    (found,) = (row for row in rows if row["file"] == str(source))
-    return found
+    (entry,) = (row for row in rows if row["file"] == str(source))
+    return entry
 
 
 def _commands(built: Path) -> list[str]:

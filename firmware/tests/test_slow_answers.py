@@ -80,7 +80,7 @@ def waited(done: Run, stimulus: str, answer: str) -> dict[int, int]:
     """Of each answer, how long it was waited for: one pending bit, set by every edge."""
     events = [(cycle, 1) for cycle, _ in done.stimuli(stimulus)]
     events += [(rise, 0) for rise, _ in done.within(answer)]
-    found: dict[int, int] = {}
+    merges: dict[int, int] = {}
     pending: list[int] = []
     last: int | None = None
     for at, is_edge in sorted(events):
@@ -90,21 +90,27 @@ def waited(done: Run, stimulus: str, answer: str) -> dict[int, int]:
         if not pending:  # what came while the handler or the task set out
             assert last is not None
             pending = [last]
-        found[at] = at - pending[0]
+        merges[at] = at - pending[0]
         last, pending = pending[-1], []
     assert not pending
-    return found
+    return merges
 
 
 def told_in_operations(done: Run, name: str, began: dict[int, int]) -> bool:
     interrupts_records = {record.seq: record for record in done.log.all(InterruptsRecord)}
     for seq, (begin, end) in enumerate(done.within("OP")[CALIBRATION:]):
         inside = [wait for rise, wait in began.items() if begin < rise < end]
-        found = getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
-        assert found.number == len(inside)
+        latency_sum = (
+            getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
+        )
+        assert latency_sum.number == len(inside)
         # A control interrupt may come between the pin of ISR and the read.
-        assert 0 <= found.ticks - sum(inside) <= 4 * len(inside) or name == "isr", (seq, found, inside)
-        assert abs(found.ticks - sum(inside)) <= 200 * len(inside), (seq, found, inside)
+        assert 0 <= latency_sum.ticks - sum(inside) <= 4 * len(inside) or name == "isr", (
+            seq,
+            latency_sum,
+            inside,
+        )
+        assert abs(latency_sum.ticks - sum(inside)) <= 200 * len(inside), (seq, latency_sum, inside)
     return True
 
 

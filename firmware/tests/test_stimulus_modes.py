@@ -23,14 +23,14 @@ def run() -> Runner:
 def test_random_intervals_are_those_of_xorshift(run: Runner) -> None:
     seed, period = 7, 6007
     done = run(image(*CHURN, mode=3, stimulus_period=period, parameter=seed))
-    found = [after - before for (before, _), (after, _) in pairwise(done.stimuli("STIM"))]
+    intervals = [after - before for (before, _), (after, _) in pairwise(done.stimuli("STIM"))]
     state, expected = 0x5DEECE66 ^ seed, []
-    for _ in found:
+    for _ in intervals:
         for shift in (13, -17, 5):
             state ^= (state << shift if shift > 0 else state >> -shift) & 0xFFFFFFFF
         expected.append(period // 2 + (state * period >> 32))
-    assert len(found) > 100
-    assert found == expected
+    assert len(intervals) > 100
+    assert intervals == expected
     assert_all_answered(done)
 
 
@@ -49,12 +49,12 @@ def test_of_two_edges_under_one_mask_one_is_missed_and_none_is_lost(run: Runner)
 
 
 def test_a_swept_edge_comes_once_per_operation_that_asks(run: Runner) -> None:
-    asked = [entry(CALL, 0, 0, offset=LEAD_TICKS + phase) for phase in SWEEP]
+    entries = [entry(CALL, 0, 0, offset=LEAD_TICKS + phase) for phase in SWEEP]
     silent = [entry(ALLOCATE, 0, 64), entry(FREE, 0, 0)]
-    done = run(image(*asked, *silent, mode=2, stimulus_period=0, control_period=0))
+    done = run(image(*entries, *silent, mode=2, stimulus_period=0, control_period=0))
     stimuli = [cycle for cycle, _ in done.stimuli("STIM")]
     windows = [cycle for cycle, _ in done.operation_edges()]
-    assert len(stimuli) == len(asked)
+    assert len(stimuli) == len(entries)
     assert all(
         begin < stimulus < end for stimulus, (begin, end) in zip(stimuli, pairwise(windows), strict=False)
     )
@@ -62,8 +62,8 @@ def test_a_swept_edge_comes_once_per_operation_that_asks(run: Runner) -> None:
 
 
 def test_swept_edges_are_as_far_apart_as_asked(run: Runner) -> None:
-    asked = [entry(CALL, 0, 0, offset=LEAD_TICKS + phase) for phase in SWEEP]
-    done = run(image(*asked, mode=2, stimulus_period=0, control_period=0))
+    entries = [entry(CALL, 0, 0, offset=LEAD_TICKS + phase) for phase in SWEEP]
+    done = run(image(*entries, mode=2, stimulus_period=0, control_period=0))
     begins = [rise for rise, _ in done.within("OP")[16:]]
     phases = [stimulus - begin for (stimulus, _), begin in zip(done.stimuli("STIM"), begins, strict=True)]
     # The first find the caches cold; then a cached line more or less moves the operation's begin.

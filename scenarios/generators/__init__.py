@@ -25,10 +25,10 @@ class _Found(Mapping[str, type[Generator]]):
     """The generators in this folder. A file is loaded once it is asked for."""
 
     def __getitem__(self, name: str) -> type[Generator]:
-        found = _of_file(name) if _NAME.fullmatch(name) else None
-        if found is None:
+        cls = _of_file(name) if _NAME.fullmatch(name) else None
+        if cls is None:
             raise KeyError(name)
-        return found
+        return cls
 
     def __iter__(self) -> Iterator[str]:
         return iter(name for name in _names() if _of_file(name))
@@ -99,10 +99,10 @@ def _of_file(name: str) -> type[Generator] | None:
 def _classes(module: ModuleType) -> list[type[Generator]]:
     """The generators that a module defines; what it borrows or leaves unfinished is none."""
     return [
-        found
-        for found in vars(module).values()
-        if isinstance(found, type)
-        and issubclass(found, Generator)
-        and not inspect.isabstract(found)
-        and found.__module__ == module.__name__
+        member
+        for member in vars(module).values()
+        if isinstance(member, type)
+        and issubclass(member, Generator)
+        and not inspect.isabstract(member)
+        and member.__module__ == module.__name__
     ]

@@ -107,10 +107,10 @@ def told_of_this_machine(path: Path) -> str:
 
 def chosen_scale(scaling: Scaling, heap_bytes: int = DEFAULT_BYTES, place: Place = LARGE) -> int:
     """The smallest scale that fits a board with such a heap. Raises ScenarioError if none does."""
-    found = scaling.smallest(board(place.entries, place.slots(heap_bytes), heap_bytes))
-    if found is None:
+    scale = scaling.smallest(board(place.entries, place.slots(heap_bytes), heap_bytes))
+    if scale is None:
         raise ScenarioError(
             f"No scale of {scaling.trace.name} fits the board: its blocks are too large; divide their "
             "sizes with --parameter divide=N."
         )
-    return found
+    return scale

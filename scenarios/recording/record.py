@@ -62,10 +62,10 @@ def record(
         preloaded = Path(shutil.copy(library, folder / "recorder.so"))
         status = _run(command, preloaded, folder, most)
         files = sorted((path for path in folder.iterdir() if path.name.isdigit()), key=lambda p: int(p.name))
-        found = [process for process in map(open_file, files) if process is not None]
-        if not found:
+        processes = [process for process in map(open_file, files) if process is not None]
+        if not processes:
             raise RecordingError(_why_nothing(command, len(files)))
-        order = sorted(found, key=lambda process: -process.recorded)
+        order = sorted(processes, key=lambda process: -process.recorded)
         chosen = order if every else order[:1]
         written = [
             _write(process, _numbered(output, files.index(process.path) + 1 if rank else 0), command)
@@ -74,7 +74,7 @@ def record(
         ]
     if not written:
         raise RecordingError(_why_nothing(command, 0))
-    return Recorded(status, tuple(written), tuple(order[len(chosen) :]), len(files) - len(found))
+    return Recorded(status, tuple(written), tuple(order[len(chosen) :]), len(files) - len(processes))
 
 
 def _run(command: Sequence[str], library: Path, folder: Path, most: int) -> int:
@@ -85,10 +85,10 @@ def _run(command: Sequence[str], library: Path, folder: Path, most: int) -> int:
         )
     before = os.environ.get("LD_PRELOAD")
     preload = f"LD_PRELOAD={library}" + (f":{before}" if before else "")
-    told = (preload, f"TAILSCOPE_RECORD_FOLDER={folder}", f"TAILSCOPE_RECORD_MOST={most}")
+    shim = (preload, f"TAILSCOPE_RECORD_FOLDER={folder}", f"TAILSCOPE_RECORD_MOST={most}")
     try:
         # env(1) and what stands before it must not be recorded themselves.
-        return children.attend(["env", *told, *command])
+        return children.attend(["env", *shim, *command])
     except OSError as error:
         raise RecordingError(f"{quoted(command[0])} did not start: {why(error)}.") from None
 

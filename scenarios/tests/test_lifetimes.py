@@ -32,11 +32,11 @@ def peaks(name: str, seed: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", PUBLISHED_PEAK_BYTES)
 def test_the_published_peak_is_one_that_a_seed_may_give(name: str) -> None:
-    found = [peaks(name, seed) for seed in range(1, 25)]
-    bytes_at_peak = [most for most, _ in found]
+    results = [peaks(name, seed) for seed in range(1, 25)]
+    bytes_at_peak = [most for most, _ in results]
     assert min(bytes_at_peak) < PUBLISHED_PEAK_BYTES[name] < max(bytes_at_peak)
     assert median(bytes_at_peak) == pytest.approx(PUBLISHED_PEAK_BYTES[name], rel=0.08)
-    assert max(blocks for _, blocks in found) <= MOST_LIVE[name]
+    assert max(blocks for _, blocks in results) <= MOST_LIVE[name]
 
 
 def test_a_block_lives_as_many_allocations_as_were_drawn_and_one_at_least() -> None:

@@ -34,9 +34,9 @@ def operations(overrides: dict[str, Value]) -> list[Allocate | Free]:
 
 def test_a_task_allocates_at_each_release_what_its_memory_holds() -> None:
     """100 ticks of a period of 10 are 10 releases; 1,000 bytes hold three blocks of 300."""
-    found = operations(ONE_TASK)
-    assert sum(isinstance(one, Allocate) for one in found) == 10 * 3
-    assert sum(isinstance(one, Free) for one in found) == 10 * 3
+    listed = operations(ONE_TASK)
+    assert sum(isinstance(operation, Allocate) for operation in listed) == 10 * 3
+    assert sum(isinstance(operation, Free) for operation in listed) == 10 * 3
 
 
 def test_a_block_stays_for_one_to_h_periods() -> None:

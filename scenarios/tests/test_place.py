@@ -81,9 +81,9 @@ def test_what_the_user_sets_stays() -> None:
 
 def test_a_large_board_changes_nothing() -> None:
     large = Place(heap_bytes=2 * DEFAULT_BYTES)
-    asked = {"depth": 1000, "victim_bytes": 8}
-    assert catalogue.load("mem_frag", asked).compile(large).image == (
-        catalogue.load("mem_frag", asked).compile().image
+    parameters = {"depth": 1000, "victim_bytes": 8}
+    assert catalogue.load("mem_frag", parameters).compile(large).image == (
+        catalogue.load("mem_frag", parameters).compile().image
     )
 
 

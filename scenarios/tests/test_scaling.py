@@ -40,13 +40,13 @@ def traces(draw: st.DrawFn) -> Trace:
 def by_block(trace: Trace) -> list[list[tuple[int, int, int, int]]]:
     """(number, kind, size, alignment) of each block's operations, in the order of allocations."""
     held: dict[int, int] = {}
-    found: list[list[tuple[int, int, int, int]]] = []
+    block_lists: list[list[tuple[int, int, int, int]]] = []
     for number, (kind, slot, size, alignment) in enumerate(trace.operations.tolist()):
         if kind == ALLOCATE:
-            held[slot] = len(found)
-            found.append([])
-        found[held[slot]].append((number, kind, size, alignment))
-    return found
+            held[slot] = len(block_lists)
+            block_lists.append([])
+        block_lists[held[slot]].append((number, kind, size, alignment))
+    return block_lists
 
 
 def plain(trace: Trace, one_in: int, divide: int) -> list[list[tuple[int, int, int, int]]]:
@@ -82,16 +82,16 @@ def plain_room(blocks: list[list[tuple[int, int, int, int]]], divide: int) -> Ro
 
 @given(traces(), st.integers(1, 9), st.sampled_from([1, 2, 7]))
 def test_blocks_are_kept_whole_and_evenly(trace: Trace, one_in: int, divide: int) -> None:
-    kept, scaling = plain(trace, one_in, divide), Scaling(trace, divide)
-    assert scaling.room(one_in) == plain_room(kept, divide)
-    if not kept:
+    thinned, scaling = plain(trace, one_in, divide), Scaling(trace, divide)
+    assert scaling.room(one_in) == plain_room(thinned, divide)
+    if not thinned:
         with pytest.raises(ScenarioError, match="choose a smaller scale"):
             scaling.scaled(one_in)
         return
-    assert len(kept) == (len(by_block(trace)) + one_in - 1 - one_in // 2) // one_in
-    found = [[(kind, size, alignment) for _, kind, size, alignment in block] for block in
+    assert len(thinned) == (len(by_block(trace)) + one_in - 1 - one_in // 2) // one_in
+    block_lists = [[(kind, size, alignment) for _, kind, size, alignment in block] for block in
              by_block(scaling.scaled(one_in))]  # fmt: skip
-    assert found == [[(kind, -(-size // divide), a) for _, kind, size, a in block] for block in kept]
+    assert block_lists == [[(kind, -(-size // divide), a) for _, kind, size, a in block] for block in thinned]
 
 
 @given(traces())

@@ -27,8 +27,8 @@ def written(folder: Path, text: str) -> Path:
 
 def test_slots_are_used_again(tmp_path: Path) -> None:
     lines = "# of a test\na,0x20001000,24\na,b,8,64\n\nf,0x20001000\r\n a , 7 , 16\nr,b,40\nf,7\n"
-    found = trace.read(written(tmp_path, lines))
-    assert found.operations.tolist() == [
+    read_trace = trace.read(written(tmp_path, lines))
+    assert read_trace.operations.tolist() == [
         [ALLOCATE, 0, 24, 0],
         [ALLOCATE, 1, 8, 64],
         [FREE, 0, 0, 0],
@@ -36,7 +36,7 @@ def test_slots_are_used_again(tmp_path: Path) -> None:
         [REALLOCATE, 1, 40, 0],
         [FREE, 0, 0, 0],
     ]
-    assert (found.name, found.seed) == ("trace.csv", None)
+    assert (read_trace.name, read_trace.seed) == ("trace.csv", None)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_times_are_checked_and_left_out(tmp_path: Path) -> None:
-    found = trace.read(written(tmp_path, "a,1,24,@0\na,2,8,64,@17\nf,1 , @17\nr,2,9\n"))
-    assert found.operations.tolist() == [
+    read_trace = trace.read(written(tmp_path, "a,1,24,@0\na,2,8,64,@17\nf,1 , @17\nr,2,9\n"))
+    assert read_trace.operations.tolist() == [
         [ALLOCATE, 0, 24, 0],
         [ALLOCATE, 1, 8, 64],
         [FREE, 0, 0, 0],

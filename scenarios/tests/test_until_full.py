@@ -44,9 +44,13 @@ def operations(name: str, requests: int) -> list[Operation]:
 
 def test_without_alignments_none_are_drawn() -> None:
     plain = operations("until_full", 50)
-    assert {one.align_log2 for one in plain if isinstance(one, Allocate)} == {0}
-    assert all(one.last_if_refused and not one.retry for one in plain if isinstance(one, Allocate))
-    assert [one.id for one in plain if isinstance(one, Free)] == list(range(49, -1, -1))
+    assert {operation.align_log2 for operation in plain if isinstance(operation, Allocate)} == {0}
+    assert all(
+        operation.last_if_refused and not operation.retry
+        for operation in plain
+        if isinstance(operation, Allocate)
+    )
+    assert [operation.id for operation in plain if isinstance(operation, Free)] == list(range(49, -1, -1))
 
 
 def test_a_byte_is_tried_in_the_place_of_each_request() -> None:

@@ -15,40 +15,40 @@ def steps(target: str, blocks: int = 0) -> list[Step]:
     return list(catalogue.load("worst", {"target": target, "blocks": blocks}).generator.steps())
 
 
-def sizes(found: list[Step]) -> dict[int, int]:
-    return {step.operation.id: step.operation.size for step in found if isinstance(step.operation, Allocate)}
+def sizes(listed: list[Step]) -> dict[int, int]:
+    return {step.operation.id: step.operation.size for step in listed if isinstance(step.operation, Allocate)}
 
 
-def freed_sizes(found: list[Step]) -> list[int]:
+def freed_sizes(listed: list[Step]) -> list[int]:
     """Of the set-up, in order."""
-    of = sizes(found)
-    return [of[step.operation.id] for step in found[:-1] if isinstance(step.operation, Free)]
+    of = sizes(listed)
+    return [of[step.operation.id] for step in listed[:-1] if isinstance(step.operation, Free)]
 
 
 @pytest.mark.parametrize("target", CONSTRUCTIONS)
 def test_one_operation_is_measured_and_it_is_the_last(target: str) -> None:
-    found = steps(target)
-    assert [step.operation.measured for step in found] == [False] * (len(found) - 1) + [True]
-    assert isinstance(found[-1].operation, Free) == CONSTRUCTIONS[target].frees
-    assert {step.label for step in found[:-1]} <= {"setup"}
-    assert found[-1].label == target
+    listed = steps(target)
+    assert [step.operation.measured for step in listed] == [False] * (len(listed) - 1) + [True]
+    assert isinstance(listed[-1].operation, Free) == CONSTRUCTIONS[target].frees
+    assert {step.label for step in listed[:-1]} <= {"setup"}
+    assert listed[-1].label == target
 
 
 def test_the_list_has_equal_blocks_that_cannot_merge_and_do_not_fit() -> None:
-    found = steps("list", 3)
-    assert [step.operation.size for step in found[:6] if isinstance(step.operation, Allocate)] == [40, 8] * 3
-    assert freed_sizes(found) == [40, 40, 40]
-    assert isinstance(found[-1].operation, Allocate)
-    assert found[-1].operation.size == 56
+    listed = steps("list", 3)
+    assert [step.operation.size for step in listed[:6] if isinstance(step.operation, Allocate)] == [40, 8] * 3
+    assert freed_sizes(listed) == [40, 40, 40]
+    assert isinstance(listed[-1].operation, Allocate)
+    assert listed[-1].operation.size == 56
 
 
 def test_only_the_largest_of_a_tree_s_sizes_fits_and_it_is_freed_first() -> None:
-    found = steps("tree", 5)
-    freed = freed_sizes(found)
-    assert isinstance(found[-1].operation, Allocate)
+    listed = steps("tree", 5)
+    freed = freed_sizes(listed)
+    assert isinstance(listed[-1].operation, Allocate)
     assert freed == sorted(freed, reverse=True)
     assert len(set(freed)) == 5
-    assert freed[0] > found[-1].operation.size > freed[1]
+    assert freed[0] > listed[-1].operation.size > freed[1]
 
 
 def test_a_way_down_a_trie_turns_right_at_every_bit() -> None:
@@ -61,15 +61,15 @@ def test_a_way_down_a_trie_turns_right_at_every_bit() -> None:
 
 @pytest.mark.parametrize(("target", "neighbours"), [("neighbours", (200, 328)), ("trie_merge", (3072, 3584))])
 def test_the_freed_block_lies_between_free_ones(target: str, neighbours: tuple[int, int]) -> None:
-    found = steps(target)
-    order = [step.operation.id for step in found if isinstance(step.operation, Allocate)]
-    last = found[-1].operation
+    listed = steps(target)
+    order = [step.operation.id for step in listed if isinstance(step.operation, Allocate)]
+    last = listed[-1].operation
     assert isinstance(last, Free)
     between = order.index(last.id)
     around = (order[between - 1], order[between + 1])
-    freed = {step.operation.id for step in found[:-1] if isinstance(step.operation, Free)}
+    freed = {step.operation.id for step in listed[:-1] if isinstance(step.operation, Free)}
     assert set(around) <= freed
-    assert tuple(sizes(found)[slot] for slot in around) == neighbours
+    assert tuple(sizes(listed)[slot] for slot in around) == neighbours
 
 
 @pytest.mark.parametrize(

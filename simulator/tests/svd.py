@@ -34,11 +34,11 @@ def facts() -> Iterator[str]:
 def _facts(device: ElementTree.Element) -> Iterator[str]:
     peripherals = {_text(element, "name"): element for element in device.iter("peripheral")}
     for name, peripheral in peripherals.items():
-        known = RENAMED.get(name, name)
-        if PERIPHERALS.fullmatch(known):
+        register = RENAMED.get(name, name)
+        if PERIPHERALS.fullmatch(register):
             source = peripherals.get(peripheral.get("derivedFrom", ""), peripheral)
             holder = peripheral if peripheral.find("registers") is not None else source
-            yield from (f"{known} {fact}" for fact in _registers(holder))
+            yield from (f"{register} {fact}" for fact in _registers(holder))
 
 
 def _registers(peripheral: ElementTree.Element) -> Iterator[str]:

@@ -45,7 +45,7 @@ def test_a_table_of_a_chip_is_found_from_any_folder(
 
 
 def test_a_program_runs_like_its_elf_file(elf: Path) -> None:
-    runs = [simulator.run(one, until="1ms").stats for one in (elf, user_program(elf, gaps=True))]
+    runs = [simulator.run(program, until="1ms").stats for program in (elf, user_program(elf, gaps=True))]
     assert runs[0].cycles == runs[1].cycles
 
 

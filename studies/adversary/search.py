@@ -42,12 +42,12 @@ def longest(allocator: str, operations: Operations) -> dict[Goal, CriticalSectio
     Raises BuildError, SimulatorError, ImageError.
     """
     sections = critical_sections.measure(allocator, encode(image(operations)))
-    found: dict[Goal, CriticalSection] = {}
+    longest_by_goal: dict[Goal, CriticalSection] = {}
     for goal, kinds in _KINDS.items():
         of_kind = [section for section in sections if section.kind in kinds]
         if of_kind:
-            found[goal] = max(of_kind, key=_own_instructions)
-    return found
+            longest_by_goal[goal] = max(of_kind, key=_own_instructions)
+    return longest_by_goal
 
 
 def _own_instructions(section: CriticalSection) -> int:
@@ -151,9 +151,9 @@ class Search:
         tell(progress)
         spent_s = _spent_s(state)
         while (more := _more(budget, progress.lists, spent_s)) > 0:
-            begun = time.monotonic()
+            start_s = time.monotonic()
             progress = host_search.breed(program, state, self.terms, progress.lists + more)
-            spent_s += time.monotonic() - begun
+            spent_s += time.monotonic() - start_s
             write_bytes(_clock(state), json.dumps({"seconds": spent_s}).encode())
             tell(progress)
             signals.check()

@@ -21,6 +21,6 @@ def space(allocator: str, trace: Trace) -> Space:
     with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         file = host_heap.write(trace.operations, Path(folder) / "operations")
         replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
-    found = metrics(trace.operations, replay)
-    ratio = found.used_bytes / max(found.peak_live_bytes, 1)
-    return Space(trace.name, found.used_bytes, found.peak_live_bytes, ratio)
+    figures = metrics(trace.operations, replay)
+    ratio = figures.used_bytes / max(figures.peak_live_bytes, 1)
+    return Space(trace.name, figures.used_bytes, figures.peak_live_bytes, ratio)

@@ -103,7 +103,9 @@ class Study:
             different = {array.tobytes(): array for winners in ranked for array in winners}
             return result.progress.lists, list(different.values())
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
-        return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
+        return sum(result.progress.lists for result in lent), [
+            list_ for result in lent for list_ in result.winners(LENT)
+        ]
 
     def _search(self, allocator: str, what: What, tell: OnProgress) -> SearchResult:
         search = Search(allocator, what, self.seed, self.live_bytes, self.states)

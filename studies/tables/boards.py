@@ -61,10 +61,10 @@ def markdown(found: Across) -> str:
 
 
 def _table(rows: Rows) -> str:
-    kept = [place for place, heading in enumerate(rows.headings) if heading != _RUN]
-    headings = (rows.headings[place] for place in kept)
-    bars = ("---:" if place in rows.numbers else "---" for place in kept)
-    lines = (_line(line[place] for place in kept) for line in rows.lines)
+    columns = [place for place, heading in enumerate(rows.headings) if heading != _RUN]
+    headings = (rows.headings[place] for place in columns)
+    bars = ("---:" if place in rows.numbers else "---" for place in columns)
+    lines = (_line(line[place] for place in columns) for line in rows.lines)
     return "\n".join([f"**{rows.title}**", "", _line(headings), _line(bars), *lines])
 
 

@@ -35,8 +35,8 @@ def worst(allocator: str, art: bool, count: int = COUNT) -> tuple[float, Range]:
     Raises TailscopeError.
     """
     plan = replace(scenarios.load(SCENARIO), stimulus=_QUIET).compile()
-    found = placements.measure(RunRequest(plan=plan, image=firmware.build(allocator, art=art)), count)
-    return found.measured[0].greatest[DWT_CYCLES.key], found.headlines[DWT_CYCLES.key]
+    measured = placements.measure(RunRequest(plan=plan, image=firmware.build(allocator, art=art)), count)
+    return measured.measured[0].greatest[DWT_CYCLES.key], measured.headlines[DWT_CYCLES.key]
 
 
 def row(allocator: str) -> str:

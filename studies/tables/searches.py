@@ -117,4 +117,4 @@ def _block(state: State, base: int, table: int, slot: int) -> Block:
 def _in_region(trace: Sequence[Mapping[str, Any]], base: int, before: State) -> list[int]:
     """Offsets in the heap's region that were read, in order."""
     end = base + heap_size.DEFAULT_BYTES
-    return [one.address - base for one in loads(trace, before) if base <= one.address < end]
+    return [load.address - base for load in loads(trace, before) if base <= load.address < end]

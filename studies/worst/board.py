@@ -80,8 +80,8 @@ def measure(allocator: str, steps: Sequence[Step]) -> Measured:
         cycles=undisturbed.record.critical_cycles,
         probes=undisturbed.record.probes,
         pulse_ns=(undisturbed.end - undisturbed.begin) / per_ns,
-        interrupt_latency_ns=max(one.isr - one.stimulus for one in answered) / per_ns,
-        task_latency_ns=max(one.task - one.stimulus for one in answered) / per_ns,
+        interrupt_latency_ns=max(answer.isr - answer.stimulus for answer in answered) / per_ns,
+        task_latency_ns=max(answer.task - answer.stimulus for answer in answered) / per_ns,
     )
 
 

@@ -114,4 +114,4 @@ def _costliest(cells: Iterable[Cell]) -> Cell:
 
 def constructions(frees: bool) -> Sequence[str]:
     """The names of those that measure a free, or of those that measure an allocation."""
-    return [name for name, one in CONSTRUCTIONS.items() if one.frees == frees]
+    return [name for name, construction in CONSTRUCTIONS.items() if construction.frees == frees]

@@ -63,9 +63,9 @@ def _cell(matrix: Matrix, cell: Cell) -> str:
 def _slopes(matrix: Matrix, allocators: Sequence[str]) -> Table:
     """Instructions for each further free block."""
     table = _table("instructions per free block", allocators)
-    found = {(slope.construction, slope.allocator): slope for slope in matrix.slopes}
+    slopes = {(slope.construction, slope.allocator): slope for slope in matrix.slopes}
     for name in dict.fromkeys(slope.construction for slope in matrix.slopes):
-        values = [found[name, allocator].instructions_per_block for allocator in allocators]
+        values = [slopes[name, allocator].instructions_per_block for allocator in allocators]
         table.add_row(name, *(f"{value:.2f}" if abs(value) >= 0.005 else "flat" for value in values))
     return table
 

@@ -106,13 +106,13 @@ def group(lines: Iterable[OnBoard]) -> tuple[Group, ...]:
     """The groups of two boards or more; in each the first board of the bench is first, then by
     name.
     """
-    found: dict[tuple[object, ...], list[OnBoard]] = {}
+    groups: dict[tuple[object, ...], list[OnBoard]] = {}
     for line in lines:
-        found.setdefault(_matter(line.manifest), []).append(line)
+        groups.setdefault(_matter(line.manifest), []).append(line)
     return tuple(
         Group(ones[0].manifest.scenario, _allocator(ones), _told_apart(sorted(ones, key=_order)))
-        for ones in sorted(found.values(), key=lambda ones: _matter(ones[0].manifest)[:2])
-        if len({one.manifest.board_folder for one in ones}) > 1
+        for ones in sorted(groups.values(), key=lambda ones: _matter(ones[0].manifest)[:2])
+        if len({board.manifest.board_folder for board in ones}) > 1
     )
 
 
@@ -136,8 +136,8 @@ def across(paths: Sequence[Path], tell: Callable[[str], None] = lambda _: None) 
         )
     taken = {line.run for one in groups for line in one.lines}
     alone = [f"{run.folder}: no run of another board is like it." for run in chosen if run.name not in taken]
-    told = [sentence for side in sides for sentence in (*side.broken, *side.left_out)]
-    return Across(groups, tuple(dict.fromkeys((*told, *alone))))
+    sentences = [sentence for side in sides for sentence in (*side.broken, *side.left_out)]
+    return Across(groups, tuple(dict.fromkeys((*sentences, *alone))))
 
 
 def _read(run: Stored, tell: Callable[[str], None]) -> OnBoard | None:
@@ -161,11 +161,11 @@ def _matter(manifest: Manifest) -> tuple[object, ...]:
 
 def _told_apart(lines: Sequence[OnBoard]) -> tuple[OnBoard, ...]:
     every = [parameters_of(line.manifest) for line in lines]
-    names = dict.fromkeys(name for one in every for name in one)
-    differing = [name for name in names if len({one.get(name) for one in every}) > 1]
+    names = dict.fromkeys(name for label in every for name in label)
+    differing = [name for name in names if len({label.get(name) for label in every}) > 1]
     return tuple(
-        replace(line, apart=tuple(f"{name} {one[name]}" for name in differing if name in one))
-        for line, one in zip(lines, every, strict=True)
+        replace(line, apart=tuple(f"{name} {label[name]}" for name in differing if name in label))
+        for line, label in zip(lines, every, strict=True)
     )
 
 

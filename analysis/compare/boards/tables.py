@@ -69,11 +69,11 @@ def of_sections(group: Group) -> Rows:
 
 def _sections(group: Group) -> Iterator[tuple[str, ...]]:
     for words, name in (("allocation", "allocate"), ("free", "free"), (_LATENCY, "interrupt")):
-        told: list[tuple[OnBoard, Worst | None]] = [
+        pairs: list[tuple[OnBoard, Worst | None]] = [
             (line, getattr(line.figures, name)) for line in group.lines
         ]
-        if any(worst for _, worst in told):
-            yield from (_section(words, line, worst) for line, worst in told)
+        if any(worst for _, worst in pairs):
+            yield from (_section(words, line, worst) for line, worst in pairs)
 
 
 def _section(words: str, line: OnBoard, worst: Worst | None) -> tuple[str, ...]:
@@ -127,12 +127,12 @@ def every(boards: Across) -> list[Rows]:
 
 def headline(group: Group) -> str:
     """`mem_frag on tlsf, …: Nucleo-F401RE 534 cycles, 6.40 µs; Nucleo-F411RE 465 cycles, …`."""
-    told = [
+    sentences = [
         f"{line.title} {worst.cycles:,.0f} cycles, {digits(worst.ns)} µs"
         for line in group.lines
         if (worst := line.figures.allocate) is not None
     ]
-    return f"{group.title}, the longest section of an allocation: {'; '.join(told)}."
+    return f"{group.title}, the longest section of an allocation: {'; '.join(sentences)}."
 
 
 def _cycles_and_us(worst: Worst | None, *, whole: bool = False) -> tuple[str, str]:

@@ -43,8 +43,8 @@ def write(
     **others: Any,
 ) -> Path:
     """A run folder in `runs`, of the virtual board or of another."""
-    told = {**(VIRTUAL if exact else {}), **(changes or {})}
-    return synthetic.write_run(runs, scenario, allocator, list(operations), changes=told, **others)
+    settings = {**(VIRTUAL if exact else {}), **(changes or {})}
+    return synthetic.write_run(runs, scenario, allocator, list(operations), changes=settings, **others)
 
 
 def place(folder: Path, *critical_ns: float) -> Path:

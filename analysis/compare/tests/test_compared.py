@@ -258,11 +258,11 @@ def test_folders_pair_runs_by_their_options(tmp_path: Path) -> None:
         write(tmp_path / side, allocator="tlsf")
     write(tmp_path / "a", allocator="avl")
     comparison = compare(tmp_path / "a", tmp_path / "b")
-    assert [(one.a.manifest.allocator, one.status) for one in comparison.compared] == [
+    assert [(pair.a.manifest.allocator, pair.status) for pair in comparison.compared] == [
         ("seglist", "worse"),
         ("tlsf", "equal"),
     ]
-    assert [one.manifest.allocator for one in comparison.pairing.only_a] == ["avl"]
+    assert [pair.manifest.allocator for pair in comparison.pairing.only_a] == ["avl"]
     assert comparison.status == "worse"
 
 
@@ -283,7 +283,7 @@ def test_the_only_runs_of_a_scenario_are_paired_whatever_their_options(tmp_path:
     write(tmp_path / "a" / "runs", allocator="seglist")
     write(tmp_path / "b" / "runs", allocator="tlsf")
     comparison = compare(tmp_path / "a", tmp_path / "b")
-    assert [one.pair.by for one in comparison.compared] == ["scenario"]
+    assert [pair.pair.by for pair in comparison.compared] == ["scenario"]
 
 
 def test_one_unreadable_run_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_one_unreadable_run_does_not_hide_the_others(tmp_path: Path) -> None:
     damaged = write(tmp_path / "b", allocator="avl")
     (damaged / "run.json").write_text("{", encoding="utf-8")
     comparison = compare(tmp_path / "a", tmp_path / "b")
-    assert [one.status for one in comparison.compared] == ["equal"]
+    assert [pair.status for pair in comparison.compared] == ["equal"]
     assert comparison.status == "cannot say"
     assert len(comparison.unreadable) == 1
 
@@ -347,16 +347,16 @@ def test_a_difference_that_placement_could_make_is_told(tmp_path: Path, last: fl
     assert comparison.status == "worse"
     assert (sentence in comparison.compared[0].notes) is smaller
     assert (sentence in " ".join(as_text(comparison).split())) is smaller
-    (told,) = as_json(comparison)["pairs"][0]["placements"]
-    assert told["smaller_than_placement"] is smaller
-    assert told["a"] == {"n": 3, "least": 7_000.0, "median": 7_142.9, "greatest": 7_610.0}
+    (placements,) = as_json(comparison)["pairs"][0]["placements"]
+    assert placements["smaller_than_placement"] is smaller
+    assert placements["a"] == {"n": 3, "least": 7_000.0, "median": 7_142.9, "greatest": 7_610.0}
 
 
 def test_without_placements_of_both_nothing_is_told_of_them(tmp_path: Path) -> None:
     a, b = write(tmp_path / "a"), place(write(tmp_path / "b", with_cycles({1: 40})), 7_000.0, 9_000.0)
-    told = as_json(compare(a, b))["pairs"][0]
-    assert told["placements"] == []
-    assert not any("placement" in note for note in told["notes"])
+    document = as_json(compare(a, b))["pairs"][0]
+    assert document["placements"] == []
+    assert not any("placement" in note for note in document["notes"])
 
 
 def test_equal_worst_cases_differ_by_nothing_that_placement_could_make(tmp_path: Path) -> None:
@@ -390,5 +390,5 @@ def test_of_runs_of_two_boards_each_has_its_like(tmp_path: Path) -> None:
         write(tmp_path / side)
         write(tmp_path / side, board="virtual_nucleo_f446re", changes=F446)
     comparison = compare(tmp_path / "a", tmp_path / "b")
-    assert [one.pair.by for one in comparison.compared] == ["options", "options"]
+    assert [pair.pair.by for pair in comparison.compared] == ["options", "options"]
     assert comparison.status == "equal"

@@ -46,13 +46,13 @@ def compared(tmp_path: Path, exact: bool = True) -> Comparison:
 
 
 def run(folder: Path, allocator: str, configuration: str) -> dict[str, Any]:
-    told = {
+    columns = {
         "folder": str(folder / f"20250102T030405Z-made-{allocator}-virtual"),
         "scenario": "made",
         "board": "virtual",
     }
     return {
-        **told,
+        **columns,
         "allocator": allocator,
         "configuration": configuration,
         "verdict": "complete",
@@ -178,8 +178,8 @@ def unit_of(key: str) -> str:
 
 def test_the_document_tells_all_that_differs(tmp_path: Path) -> None:
     a, b = run(tmp_path / "a", "seglist", "seglist"), run(tmp_path / "b", "tlsf", "tlsf, primask")
-    found = as_json(compared(tmp_path))
-    assert json.loads(json.dumps(found, allow_nan=False)) == {
+    document = as_json(compared(tmp_path))
+    assert json.loads(json.dumps(document, allow_nan=False)) == {
         "schema": 1,
         "a": a["folder"],
         "b": b["folder"],
@@ -211,7 +211,7 @@ def test_the_document_tells_all_that_differs(tmp_path: Path) -> None:
                         ("virtual_nucleo", "0.1.0", "0.2.0", True),
                     )
                 ],
-                "worst": [{**one, "change": pytest.approx(one["change"])} for one in WORST],
+                "worst": [{**row, "change": pytest.approx(row["change"])} for row in WORST],
                 "operations": {
                     "joined": 5,
                     "only_a": 0,
@@ -259,10 +259,10 @@ def test_on_a_board_the_effects_are_those_of_all_pairs(tmp_path: Path) -> None:
     """Beside every pair of samples; the budget of both runs together is 47.8 ns."""
     (pair,) = as_json(compared(tmp_path, exact=False))["pairs"]
     assert pair["way"] == "budgets"
-    told = {one["quantity"]: one for one in pair["distributions"]}
-    assert set(told) == set(SAMPLES)
+    effects = {effect["quantity"]: effect for effect in pair["distributions"]}
+    assert set(effects) == set(SAMPLES)
     for key, (ours, theirs) in SAMPLES.items():
-        one, pairs = told[key], list(product(theirs, ours))
+        one, pairs = effects[key], list(product(theirs, ours))
         if len(ours) < 2:
             assert one["delta"] is one["shift"] is one["delta_interval"] is one["shift_interval"] is None
             continue
@@ -372,13 +372,13 @@ def test_several_pairs_are_a_table_with_the_worst_first_and_what_got_worse(
     damaged = write(Path("b"), allocator="first_fit")
     (damaged / "run.json").write_text("{")
     comparison = compare(Path("a"), Path("b"))
-    told = plain(as_text(comparison))
+    lines = plain(as_text(comparison))
     (unread,) = comparison.unreadable
     assert unread.startswith(
         "b/20250102T030405Z-made-first_fit-virtual/run.json:1: the file is not valid JSON"
     )
-    assert " ".join(told[-2:]) == f"Not compared: {unread}"
-    assert told[:-2] == plain(f"""\
+    assert " ".join(lines[-2:]) == f"Not compared: {unread}"
+    assert lines[:-2] == plain(f"""\
 4 pairs of runs: 1 worse, 3 equal; 1 run could not be read.
 
 status scenario configuration what

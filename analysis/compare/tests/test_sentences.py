@@ -64,9 +64,9 @@ def test_a_worst_case_in_a_sentence(one: Worst, sentence: str, change: str, plac
 
 
 def test_numbers_have_their_signs_and_no_more_digits_than_mean_something() -> None:
-    assert [value(one, "cycles") for one in (1234.4, -5.0)] == ["1,234", f"{MANY}5"]
-    told = [signed(one, "cycles") for one in (0, 3.0, -1234.0, 9.94, -9.94, 10.4, -10.6)]
-    assert told == ["+0", "+3", f"{MANY}1,234", "+9.9", f"{MANY}9.9", "+10", f"{MANY}11"]
+    assert [value(number, "cycles") for number in (1234.4, -5.0)] == ["1,234", f"{MANY}5"]
+    texts = [signed(number, "cycles") for number in (0, 3.0, -1234.0, 9.94, -9.94, 10.4, -10.6)]
+    assert texts == ["+0", "+3", f"{MANY}1,234", "+9.9", f"{MANY}9.9", "+10", f"{MANY}11"]
 
 
 MORE_PROBES = [replace(OPERATIONS[0], probes=4), *OPERATIONS[1:]]
@@ -163,8 +163,8 @@ def test_runs_without_a_like_are_listed(tmp_path: Path, monkeypatch: pytest.Monk
         "Of A 2 older runs with the same options are not compared.",
     ]
     pairing = replace(comparison.pairing, only_a=(), only_b=(), older={"a": 0, "b": 1})
-    one = replace(comparison, pairing=pairing, unreadable=("x: is damaged.",))
-    assert left_out(one) == [
+    unpaired = replace(comparison, pairing=pairing, unreadable=("x: is damaged.",))
+    assert left_out(unpaired) == [
         "Of B 1 older run with the same options is not compared.",
         "Not compared: x: is damaged.",
     ]
@@ -231,8 +231,8 @@ def test_sections_that_as_many_interrupts_met_in_a_sentence() -> None:
 BYTE = "The firmware is the same to the byte, so this is no change of the allocator"
 
 
-def manifest(tmp_path: Path, **told: Any) -> Manifest:
-    return read_manifest(write(tmp_path, changes=told) / "run.json")
+def manifest(tmp_path: Path, **fields: Any) -> Manifest:
+    return read_manifest(write(tmp_path, changes=fields) / "run.json")
 
 
 FIRMWARE = {
@@ -308,4 +308,4 @@ def test_of_a_digest_the_first_digits_are_shown(value: str | None, words: str) -
 )  # fmt: skip
 def test_what_excuses_the_allocator(before: tuple[str, str], now: tuple[str, str], excuse: str) -> None:
     names = ("firmware sha256", "compiler")
-    assert excuse_of(*(dict(zip(names, one, strict=True)) for one in (before, now))) == excuse
+    assert excuse_of(*(dict(zip(names, side, strict=True)) for side in (before, now))) == excuse

@@ -30,21 +30,21 @@ BUDGET = 2.0
 def run(hit: Sequence[float], unsure_hit: Sequence[float] = (), unsure_clear: Sequence[float] = ()) -> Run:
     """A run whose interrupts met a section: surely, or as far as the edges say; or did not."""
     rows = [
-        *(("critical", True, one) for one in hit),
-        *(("critical", False, one) for one in unsure_hit),
-        *(("none", False, one) for one in unsure_clear),
-        *(("none", True, one) for one in (20.0, 20.0)),
+        *(("critical", True, hit) for hit in hit),
+        *(("critical", False, hit) for hit in unsure_hit),
+        *(("none", False, hit) for hit in unsure_clear),
+        *(("none", True, hit) for hit in (20.0, 20.0)),
     ]
     n = len(rows)
-    told = {
+    columns = {
         "control": [False] * n,
         "sample": range(n),
-        "hit": [one for one, _, _ in rows],
-        "critical_sure": [one for _, one, _ in rows],
-        "isr_latency_ns": [one for _, _, one in rows],
+        "hit": [hit for hit, _, _ in rows],
+        "critical_sure": [hit for _, hit, _ in rows],
+        "isr_latency_ns": [hit for _, _, hit in rows],
     }
     table = pl.DataFrame(
-        {name: told.get(name, [None] * n) for name in INTERRUPTS}, schema=INTERRUPTS, strict=False
+        {name: columns.get(name, [None] * n) for name in INTERRUPTS}, schema=INTERRUPTS, strict=False
     )
     term = SimpleNamespace(total=SimpleNamespace(of=lambda _: BUDGET))
     manifest: Any = SimpleNamespace(
@@ -55,7 +55,9 @@ def run(hit: Sequence[float], unsure_hit: Sequence[float] = (), unsure_clear: Se
 
 
 def of_hits(a: Run, b: Run, exact: bool = False) -> Distribution:
-    (distribution,) = (one for one in distributions(a, b, exact) if one.quantity is HIT)
+    (distribution,) = (
+        distribution for distribution in distributions(a, b, exact) if distribution.quantity is HIT
+    )
     return distribution
 
 
@@ -92,7 +94,7 @@ def medians(sure: Sequence[float], unsure: Sequence[float]) -> Iterator[float]:
 
 def test_no_way_to_decide_makes_alike_what_is_told_apart() -> None:
     """All ways of both runs, one after the other."""
-    random, told = Random(7), 0
+    random, differing = Random(7), 0
     for _ in range(300):
         sides = []
         for middle in (100, random.choice((100, 106, 112))):
@@ -108,9 +110,9 @@ def test_no_way_to_decide_makes_alike_what_is_told_apart() -> None:
         )
         if alike and perhaps + also:
             assert distribution.undecided == len(perhaps + also)
-        told += distribution.beyond
+        differing += distribution.beyond
         assert not (distribution.beyond and alike and perhaps + also)
-    assert told > 30
+    assert differing > 30
 
 
 def test_the_notes_say_what_undecided_interrupts_may_do(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def run(
 ) -> Run:
     """A run of allocations; `hits` are the numbers of those that a control interrupt met."""
     n = len(cycles)
-    told = {
+    columns = {
         "seq": range(n),
         "kind": ["A"] * n,
         "size": [8] * n,
@@ -34,7 +34,7 @@ def run(
         "control_hits": [int(seq in hits) for seq in range(n)],
     }
     table = pl.DataFrame(
-        {name: told.get(name, [None] * n) for name in OPERATIONS}, schema=OPERATIONS, strict=False
+        {name: columns.get(name, [None] * n) for name in OPERATIONS}, schema=OPERATIONS, strict=False
     )
     term = SimpleNamespace(total=SimpleNamespace(of=lambda unit: {"cycles": budget, "": 0.0}[unit]))
     budgets = {} if budget is None else {"dwt_cycles": term, "probes": term}
@@ -95,11 +95,11 @@ def test_a_greatest_value_is_worse_only_where_nothing_else_explains_it(
 
 
 def test_what_one_run_does_not_tell_is_not_judged() -> None:
-    known, unknown = run(TEN, 2.0), run(TEN, None)
-    for a, b in ((known, unknown), (unknown, known)):
+    complete, unknown = run(TEN, 2.0), run(TEN, None)
+    for a, b in ((complete, unknown), (unknown, complete)):
         worst = only(a, b, False, True)
         assert (worst.finding, worst.budget, worst.chance_p) == ("not told", None, None)
-    for a, b in ((known, run([], 2.0)), (run([], 2.0), known)):
+    for a, b in ((complete, run([], 2.0)), (run([], 2.0), complete)):
         worst = only(a, b, True, True)
         assert (worst.finding, worst.change, worst.percent, worst.moved) == ("not told", None, None, False)
     assert worst_cases(run([], 2.0), run([], 2.0), True, None) == ()

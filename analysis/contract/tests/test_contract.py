@@ -151,8 +151,8 @@ def test_the_page_shows_what_a_broken_example_is_told(tmp_path: Path) -> None:
     example = of_example(
         tmp_path, "(size + sizeof(cell) + 7u) & ~(size_t)7u", "(size + sizeof(cell) + 3u) & ~(size_t)3u"
     )
-    told = text.as_text(example).partition("\n")[2].partition("\nnot stated")[0]
-    assert f"```\n{told}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
+    sentences = text.as_text(example).partition("\n")[2].partition("\nnot stated")[0]
+    assert f"```\n{sentences}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
 
 
 @needs_tools
@@ -196,13 +196,13 @@ def test_a_list_with_a_fill_of_a_heap_that_is_not_empty_is_no_list() -> None:
 
 
 def test_lists_ask_for_what_is_promised_only() -> None:
-    asked = [line for one in lists.lists({"frees"}) for line in one]
-    assert not [line for line in asked if line[0] == "r" or (line[0] == "a" and not line.endswith(" 0"))]
-    assert {line[0] for one in lists.lists(frozenset()) for line in one} == {"a"}
-    assert {line[0] for one in lists.lists({"frees", "merges", "reallocates"}) for line in one} == set(
-        "aefnr"
-    )
-    assert all(lists.is_sound(one) for one in lists.lists(frozenset(catalogue.PROMISES)))
+    requests = [line for operations in lists.lists({"frees"}) for line in operations]
+    assert not [line for line in requests if line[0] == "r" or (line[0] == "a" and not line.endswith(" 0"))]
+    assert {line[0] for operations in lists.lists(frozenset()) for line in operations} == {"a"}
+    assert {
+        line[0] for operations in lists.lists({"frees", "merges", "reallocates"}) for line in operations
+    } == set("aefnr")
+    assert all(lists.is_sound(operations) for operations in lists.lists(frozenset(catalogue.PROMISES)))
 
 
 @needs_tools

@@ -31,8 +31,12 @@ class Table:
 
     def slot(self, exception: int) -> int | None:
         """The address of an exception's word; None if the table has none."""
-        found = self.address + self.stride * (exception - self.first_exception)
-        return found if exception >= self.first_exception and found + _WORD_BYTES <= self.end else None
+        slot_address = self.address + self.stride * (exception - self.first_exception)
+        return (
+            slot_address
+            if exception >= self.first_exception and slot_address + _WORD_BYTES <= self.end
+            else None
+        )
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def _of(program: Program, kernel: KernelFile) -> Kernel:
         tuple(_each(layout, task.struct, paths)) if task else ()
         for paths in ((task.name, task.entry, task.number) if task else ((), (), ()))
     ]
-    tables = [table for one in kernel.wrappers if (table := _table(program, layout, one))]
+    tables = [table for wrapper in kernel.wrappers if (table := _table(program, layout, wrapper))]
     return Kernel(
         name=kernel.name,
         words=KernelWords(None if current is None else current[0], locked),
@@ -111,7 +115,9 @@ def _of(program: Program, kernel: KernelFile) -> Kernel:
         starts_at=_function(program, scheduler.starts_at),
         starts_after=_function(program, scheduler.starts_after),
         locks=dict(kernel.interrupts.locks),
-        nesting=tuple(at for one in kernel.interrupts.nesting if (at := program.variable(one)) is not None),
+        nesting=tuple(
+            at for wrapper in kernel.interrupts.nesting if (at := program.variable(wrapper)) is not None
+        ),
         loops=kernel.loops,
         tables=tuple(tables),
         untold=tuple(_untold(kernel, current, locked, members[0])),
@@ -134,7 +140,7 @@ def _layout(program: Program, kernel: KernelFile) -> Layout:
     task = kernel.task or files.Task(current=[])
     paths = [*task.current, *kernel.scheduler.locked]
     names = [_variable_of(path) for path in paths]
-    wanted = [*names, *(one.table for one in kernel.wrappers)]
+    wanted = [*names, *(wrapper.table for wrapper in kernel.wrappers)]
     return Layout(program, {name for name in wanted if program.variable(name) is not None}, task.struct)
 
 
@@ -162,7 +168,7 @@ def _variables(program: Program, layout: Layout) -> Variable:
 
 
 def _first(variable: Variable, paths: Iterable[str]) -> tuple[int, Spot] | None:
-    return next((found for path in paths if (found := variable(path))), None)
+    return next((match for path in paths if (match := variable(path))), None)
 
 
 def _each(layout: Layout, structs: Sequence[str], paths: Iterable[str]) -> Iterable[Spot]:
@@ -171,9 +177,9 @@ def _each(layout: Layout, structs: Sequence[str], paths: Iterable[str]) -> Itera
 
 def _locked(kernel: KernelFile, layout: Layout, variable: Variable, current: tuple[int, Spot] | None) -> str:
     """The place of the scheduler's lock in the words of virtual-nucleo; empty if it has none."""
-    found = _first(variable, kernel.scheduler.locked)
-    if found:
-        return f"{found[0]:#010x}:{found[1].bytes}"
+    lock = _first(variable, kernel.scheduler.locked)
+    if lock:
+        return f"{lock[0]:#010x}:{lock[1].bytes}"
     structs = kernel.task.struct if kernel.task else []
     member = next(iter(_each(layout, structs, kernel.scheduler.locked_member)), None)
     return f"*{current[0]:#010x}+{member.offset}:{member.bytes}" if current and member else ""
@@ -181,15 +187,15 @@ def _locked(kernel: KernelFile, layout: Layout, variable: Variable, current: tup
 
 def _function(program: Program, names: Iterable[str]) -> Function | None:
     named = (program.functions_named(name) for name in names)
-    return next((found[0] for found in named if len(found) == 1), None)
+    return next((functions[0] for functions in named if len(functions) == 1), None)
 
 
-def _table(program: Program, layout: Layout, told: Wrapper) -> Table | None:
+def _table(program: Program, layout: Layout, wrapper: Wrapper) -> Table | None:
     """The table as debug information tells of it, else as the file does."""
-    address, stride = program.variable(told.table), layout.stride(told.table) or told.entry_bytes
-    handler = layout.of_variable(f"{told.table}[0].{told.handler}")
-    if address is None or not stride or (handler is None and told.entry_bytes is None):
+    address, stride = program.variable(wrapper.table), layout.stride(wrapper.table) or wrapper.entry_bytes
+    handler = layout.of_variable(f"{wrapper.table}[0].{wrapper.handler}")
+    if address is None or not stride or (handler is None and wrapper.entry_bytes is None):
         return None
-    first = address + (handler.offset if handler else told.handler_offset)
-    end = address + program.data_size(told.table)
-    return Table(tuple(told.functions), first, end, stride, told.first_exception)
+    first = address + (handler.offset if handler else wrapper.handler_offset)
+    end = address + program.data_size(wrapper.table)
+    return Table(tuple(wrapper.functions), first, end, stride, wrapper.first_exception)

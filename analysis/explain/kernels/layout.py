@@ -55,8 +55,8 @@ class Layout:
 
     def of_member(self, structs: Iterable[str], path: str) -> Spot | None:
         """What a member is of the first of these structs that is there; None if it has none."""
-        found = next((self._structs[name] for name in structs if name in self._structs), None)
-        return self._spot(found, f".{path}")
+        struct = next((self._structs[name] for name in structs if name in self._structs), None)
+        return self._spot(struct, f".{path}")
 
     def stride(self, variable: str) -> int:
         """The bytes of an element of an array; 0 if nothing tells."""
@@ -66,9 +66,9 @@ class Layout:
         except DAMAGED:
             return 0
 
-    def _spot(self, begun: Any, path: str) -> Spot | None:
+    def _spot(self, start: Any, path: str) -> Spot | None:
         try:
-            offset, die = 0, _plain(begun)
+            offset, die = 0, _plain(start)
             for member, index in _STEP.findall(path):
                 if die is None:
                     return None
@@ -94,9 +94,9 @@ def _member(struct: Any, name: str) -> tuple[int, Any]:
             return offset, _type(die)
         inner = _plain(_type(die)) if not _name(die) else None
         if inner is not None and inner.tag in _STRUCTS:
-            further, found = _member(inner, name)
-            if found is not None:
-                return offset + further, found
+            further, whole = _member(inner, name)
+            if whole is not None:
+                return offset + further, whole
     return 0, None
 
 
@@ -129,8 +129,8 @@ def _size(die: Any) -> int:
 
 def _is_whole(die: Any) -> bool:
     """Whether a type is told: a struct may be declared alone."""
-    found = _plain(die)
-    return found is not None and "DW_AT_declaration" not in found.attributes
+    whole = _plain(die)
+    return whole is not None and "DW_AT_declaration" not in whole.attributes
 
 
 def _plain(die: Any) -> Any:

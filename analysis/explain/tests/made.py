@@ -8,9 +8,9 @@ from base.run_folder.explanation import HeapMap, Moment, Replayed, Unreplayed, W
 from base.run_folder.manifest import Maximum
 
 
-def maximum(value: float = 5000.0, **known: Any) -> Maximum:
+def maximum(value: float = 5000.0, **fields: Any) -> Maximum:
     """What run.json has of the greatest value, with nothing known beside it but `known`."""
-    return Maximum(**{**dict.fromkeys(Maximum.model_fields), "value": value, "times": 1, **known})
+    return Maximum(**{**dict.fromkeys(Maximum.model_fields), "value": value, "times": 1, **fields})
 
 
 TOLD: dict[str, Any] = {
@@ -36,14 +36,14 @@ TOLD: dict[str, Any] = {
 }
 
 
-def unreplayed(**told: Any) -> Unreplayed:
+def unreplayed(**fields: Any) -> Unreplayed:
     """Of a board on the desk."""
-    return Unreplayed(**{**TOLD, "replayed": False, "unknown": ["It was on a desk."], **told})
+    return Unreplayed(**{**TOLD, "replayed": False, "unknown": ["It was on a desk."], **fields})
 
 
-def replayed(**told: Any) -> Replayed:
+def replayed(**fields: Any) -> Replayed:
     """Of a run that was repeated, with nothing told of it but `told`."""
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "cycles": 420,
         "instructions": 200,
         "moment": Moment(sample=10_200, cycle=1_234),
@@ -52,4 +52,4 @@ def replayed(**told: Any) -> Replayed:
         "dearest": [],
         "heap": HeapMap(region_bytes=0, pieces=[], note=""),
     }
-    return Replayed(**{**TOLD, "replayed": True, "unknown": [], **found, **told})
+    return Replayed(**{**TOLD, "replayed": True, "unknown": [], **document, **fields})

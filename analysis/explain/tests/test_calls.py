@@ -28,17 +28,17 @@ def trace(*told: str) -> list[Step]:
     return steps
 
 
-def drawn(found: list[Called]) -> list[tuple[int, str, int, int]]:
-    return [(call.depth, call.name, call.begin, call.end) for call in found]
+def drawn(called: list[Called]) -> list[tuple[int, str, int, int]]:
+    return [(call.depth, call.name, call.begin, call.end) for call in called]
 
 
 def test_a_call_lasts_until_the_step_behind_it() -> None:
     executed = trace(
         "walk mov r0, r1", "walk+4 bl #0x300", "look ldr r0, [r0]", "look+2 bx lr", "walk+8 mov r0, r1"
     )
-    found = calls(executed)
-    assert drawn(found) == [(0, "walk", 0, 50), (1, "look", 20, 40)]
-    assert [own_cycles(call, executed) for call in found] == [30, 20]
+    called = calls(executed)
+    assert drawn(called) == [(0, "walk", 0, 50), (1, "look", 20, 40)]
+    assert [own_cycles(call, executed) for call in called] == [30, 20]
 
 
 def test_who_called_before_the_trace_began_is_around_it() -> None:

@@ -77,7 +77,7 @@ def test_a_damaged_one_is_read_or_told(elf: bytes, tmp_path: Path) -> None:
     with (tmp_path / "whole.elf").open("w+b") as file:
         file.write(elf)
         sections = [(section["sh_offset"], section["sh_size"]) for section in ELFFile(file).iter_sections()]
-    told = 0
+    refused = 0
     for _ in range(CHANGES):
         content = bytearray(elf)
         offset, size = chosen.choice(
@@ -90,6 +90,6 @@ def test_a_damaged_one_is_read_or_told(elf: bytes, tmp_path: Path) -> None:
             user_program(path)
             read_everything(path)
         except (ExplainError, SimulatorError) as error:
-            told += 1
+            refused += 1
             assert "\n" not in str(error)
-    assert 20 < told < CHANGES - 20
+    assert 20 < refused < CHANGES - 20

@@ -58,8 +58,8 @@ def test_what_a_handler_interrupted_in_a_push(elf: Path, image: bytes, log: mask
     moved = 0
     at = [cycle + 2 for cycle, _, _ in in_push]
     for (_, _, number), state in zip(in_push, states(elf, image, at), strict=True):
-        told = log.stacks.filter(pl.col("stack") == number).sort("depth")["pc"].to_list()
-        assert [frame.address for frame in unwind(program, state)][1:] == told
+        addresses = log.stacks.filter(pl.col("stack") == number).sort("depth")["pc"].to_list()
+        assert [frame.address for frame in unwind(program, state)][1:] == addresses
         status = state.word(state.registers["psp"] + 0x1C)
         moved += status is not None and bool(status & 0xF000) and not status & 0x0600_0C00
     assert moved, "some were cut off after SP had moved"
@@ -97,9 +97,9 @@ def test_a_caller_of_which_lr_alone_tells_is_likely(
     command = ["arm-none-eabi-objcopy", "--remove-section=.debug_frame", str(elf), str(bare)]
     subprocess.run(command, check=True)
     whole, without = Program(elf), Program(bare)
-    begun = log.changes.filter(what="primask", value=1)["cycle"].unique().sort().to_list()[:40]
+    starts = log.changes.filter(what="primask", value=1)["cycle"].unique().sort().to_list()[:40]
     inner = set()
-    for state in states(elf, image, begun):
+    for state in states(elf, image, starts):
         truth, frames = unwind(whole, state), unwind(without, state)
         in_assembly = truth[0].place.startswith("store_both")
         assert [frame.likely for frame in truth] == [False, in_assembly, False][: len(truth)]

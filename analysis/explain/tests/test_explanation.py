@@ -57,8 +57,8 @@ def deepest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def every(deepest: Path) -> dict[str, Replayed]:
-    found = explanation.explain_all(deepest)
-    return {one.quantity: one for one in found if isinstance(one, Replayed)}
+    explanations = explanation.explain_all(deepest)
+    return {one.quantity: one for one in explanations if isinstance(one, Replayed)}
 
 
 @pytest.fixture(scope="module")
@@ -289,8 +289,8 @@ def test_an_interrupt_outside_of_all_operations_has_heap_and_instructions(copy: 
         .row(5, named=True)
     )
     manifest = json.loads((copy / "run.json").read_text())
-    known = {"value": stimulus["isr_latency_ns"], "times": 1, "sample": stimulus["sample"]}
-    manifest["maxima"]["interrupt_latency_ns"] = {**dict.fromkeys(manifest["maxima"]["critical_ns"]), **known}
+    facts = {"value": stimulus["isr_latency_ns"], "times": 1, "sample": stimulus["sample"]}
+    manifest["maxima"]["interrupt_latency_ns"] = {**dict.fromkeys(manifest["maxima"]["critical_ns"]), **facts}
     edit_manifest(copy, maxima=manifest["maxima"])
     found = replayed_of(copy, "interrupt")
     assert found.key == f"@{stimulus['sample']}"

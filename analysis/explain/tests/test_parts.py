@@ -34,9 +34,9 @@ def told(quantity: NamedQuantity, *rows: Row, start: int = 100, end: int = 200) 
     names = ("cycle", "what", "value", "pc", "began", "task")
     masks = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"began": pl.Int64})
     worst = Worst(quantity, 0.0, maximum(), 0, 0, 0, 0, 0, 0)
-    found = parts(PROGRAM, masks, worst, start, end)
-    assert all(part.source == (f"{part.place}.c:1" if part.place else "") for part in found)
-    return [(part.what, part.words, part.begin_cycle, part.cycles, part.place) for part in found]
+    pieces = parts(PROGRAM, masks, worst, start, end)
+    assert all(part.source == (f"{part.place}.c:1" if part.place else "") for part in pieces)
+    return [(part.what, part.words, part.begin_cycle, part.cycles, part.place) for part in pieces]
 
 
 BEGIN: Row = (0, "primask", 0, 0, None, FIRST)

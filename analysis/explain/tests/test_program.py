@@ -66,26 +66,27 @@ def symbols(elf: Path, kinds: str) -> dict[str, tuple[int, int]]:
 
 def test_functions_are_those_of_the_symbol_table(elf: Path) -> None:
     """Of two names for one address the alphabet's first counts, and both are labels."""
-    program, known = Program(elf), symbols(elf, "Tt")
-    assert set(known) == {"alias", "main", "twice"} and known["alias"] == known["twice"]
+    program, symbol_table = Program(elf), symbols(elf, "Tt")
+    assert set(symbol_table) == {"alias", "main", "twice"} and symbol_table["alias"] == symbol_table["twice"]
     expected = sorted(
-        (Function(name, *known[name]) for name in ("alias", "main")), key=lambda one: one.address
+        (Function(name, *symbol_table[name]) for name in ("alias", "main")),
+        key=lambda function: function.address,
     )
     assert program.functions == expected
-    assert program.function("main") == Function("main", *known["main"])
+    assert program.function("main") == Function("main", *symbol_table["main"])
     assert program.function("gone") is None
-    labels = {name: addresses for name, addresses in program.labels.items() if name in known}
-    assert labels == {name: [address] for name, (address, _) in known.items()}
+    labels = {name: addresses for name, addresses in program.labels.items() if name in symbol_table}
+    assert labels == {name: [address] for name, (address, _) in symbol_table.items()}
     assert not any("$" in name for name in program.labels)
     assert "counter" not in program.labels
 
 
 def test_each_address_is_of_its_function(elf: Path) -> None:
-    program, known = Program(elf), symbols(elf, "Tt")
-    (first, size), (begin, length) = known["alias"], known["main"]
+    program, symbol_table = Program(elf), symbols(elf, "Tt")
+    (first, size), (begin, length) = symbol_table["alias"], symbol_table["main"]
     for address, name in ((first, "alias"), (first + size - 1, "alias"), (begin, "main")):
-        found = program.function_at(address)
-        assert found is not None and found.name == name
+        function = program.function_at(address)
+        assert function is not None and function.name == name
     assert program.function_at(min(first, begin) - 1) is None
     assert program.function_at(max(first + size, begin + length)) is None
     assert program.place(begin) == "main"
@@ -115,13 +116,13 @@ def test_lines_and_inlined_calls_are_those_of_addr2line(elf: Path) -> None:
     inlined, met = Inlined(program), set()
     for address, line in program.lines:
         if line:
-            known = frames(elf, address)
+            lines = frames(elf, address)
             calls = [(call.function, f"{call.file}:{call.line}") for call in inlined.at(address)]
-            assert program.source_line(address) in {line, known[0][1]}
-            assert calls == [(name, place) for (name, _), (_, place) in pairwise(known)]
+            assert program.source_line(address) in {line, lines[0][1]}
+            assert calls == [(name, place) for (name, _), (_, place) in pairwise(lines)]
             met |= {line, *calls}
     assert {"small.c:6", "small.c:13", "part.h:3", ("placed", "small.c:12")} <= met
-    begin, end = program.lines[0][0], max(one.address + one.size for one in program.functions)
+    begin, end = program.lines[0][0], max(function.address + function.size for function in program.functions)
     assert program.source_line(begin - 2) == program.source_line(end + 100) == ""
     assert inlined.at(0x123) == []
     assert program.has_lines and program.lines == sorted(program.lines, key=lambda row: row[0])

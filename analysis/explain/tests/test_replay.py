@@ -42,10 +42,10 @@ def test_firmware_that_comes_out_otherwise_is_said(tmp_path: Path, monkeypatch: 
     changes = {"locking": "primask", "knobs": {"SLOTS": "8"}, "turned_knobs": {"SLOTS": "8", "MODE": "fast"}}
     folder = write_run(tmp_path, "made", "tlsf", [Operation("A", 100, 3, 400)], changes=changes)
     manifest = read_manifest(folder / "run.json")
-    asked: list[Any] = []
+    requests: list[Any] = []
 
     def build(*words: Any, **others: Any) -> Any:
-        asked.append((words, others))
+        requests.append((words, others))
         return SimpleNamespace(sha256=digests[0], elf=Path("made.elf"))
 
     def placed(image: Any, at: Any) -> Any:
@@ -57,7 +57,7 @@ def test_firmware_that_comes_out_otherwise_is_said(tmp_path: Path, monkeypatch: 
     assert (elf_of(manifest), moved_elf_of(manifest, 64)) == (Path("made.elf"), Path("64-64.elf"))
     words = ("tlsf", manifest.built_accelerated, "primask", {"SLOTS": 8}, ())
     assert DEFAULT_BYTES == 65_536
-    assert asked == [(words, {"heap_bytes": 65_536, "board": "nucleo-f401re"})] * 2
+    assert requests == [(words, {"heap_bytes": 65_536, "board": "nucleo-f401re"})] * 2
     digests[0] = "cd" * 32
     with pytest.raises(ExplainError) as refused:
         elf_of(manifest)

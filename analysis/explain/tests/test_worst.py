@@ -44,7 +44,7 @@ def edges() -> EdgeList:
     at = sorted({sample for samples in TOGGLES.values() for sample in samples})
     words = [
         sum(
-            (sum(one <= sample for one in TOGGLES.get(name, ())) & 1) << bit
+            (sum(toggle <= sample for toggle in TOGGLES.get(name, ())) & 1) << bit
             for bit, name in enumerate(CHANNELS)
         )
         for sample in (0, *at)
@@ -52,8 +52,8 @@ def edges() -> EdgeList:
     return EdgeList(np.array([0, *at]), np.array(words, dtype=np.uint8), 10_000_000, 200)
 
 
-def found(quantity: str, key: str, value: float = 1200.0, **known: Any) -> Worst:
-    return find(quantity, {key: maximum(value, **known)}, OPERATIONS, edges())
+def found(quantity: str, key: str, value: float = 1200.0, **fields: Any) -> Worst:
+    return find(quantity, {key: maximum(value, **fields)}, OPERATIONS, edges())
 
 
 def places(worst: Worst) -> tuple[int, ...]:

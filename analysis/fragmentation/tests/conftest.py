@@ -32,14 +32,14 @@ def random_operations(seed: int, count: int, largest: int, live: int) -> list[tu
     """Allocations and frees of any live block, as models.figures takes them."""
     random = np.random.default_rng(seed)
     alive: list[int] = []
-    found: list[tuple[str, int, int]] = []
+    operations: list[tuple[str, int, int]] = []
     for name in range(count):
         if alive and (len(alive) == live or random.random() < 0.45):
-            found.append(("f", alive.pop(int(random.integers(len(alive)))), 0))
+            operations.append(("f", alive.pop(int(random.integers(len(alive)))), 0))
         else:
             alive.append(name)
-            found.append(("a", name, int(random.integers(1, largest + 1))))
-    return found
+            operations.append(("a", name, int(random.integers(1, largest + 1))))
+    return operations
 
 
 def trace_of(operations: list[tuple[str, int, int]]) -> Trace:

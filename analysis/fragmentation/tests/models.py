@@ -48,15 +48,15 @@ class BlockLayer:
         fitting = [block for block in self.newest_first if block.bytes >= wanted]
         if not fitting:
             return None
-        found = min(fitting, key=lambda block: block.bytes) if self.best else fitting[0]
-        self.newest_first = [block for block in self.newest_first if block is not found]
-        if found.bytes - wanted >= self.smallest:
-            rest = Block(found.begin + wanted, found.end)
-            found.end = rest.begin
+        place = min(fitting, key=lambda block: block.bytes) if self.best else fitting[0]
+        self.newest_first = [block for block in self.newest_first if block is not place]
+        if place.bytes - wanted >= self.smallest:
+            rest = Block(place.begin + wanted, place.end)
+            place.end = rest.begin
             self.blocks.append(rest)
             self.newest_first.insert(0, rest)
-        found.live = True
-        return found
+        place.live = True
+        return place
 
     def free(self, block: Block) -> None:
         block.live = False
@@ -100,7 +100,7 @@ def figures(operations: list[tuple[str, int, int]], heap: BlockLayer) -> Figures
             largest.append(heap.largest_free)
         else:
             failures += 1
-        lives.append(sum(asked for _, asked in live.values()))
+        lives.append(sum(size for _, size in live.values()))
         useds.append(max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0)
     peak, used = max(lives), max(useds)
     ratios = [have / want for have, want in zip(useds, lives, strict=True) if want]

@@ -42,28 +42,28 @@ def test_the_figures_are_those_worked_out_by_hand() -> None:
     replay = made(
         [(0, 0, 120, 880), (0, 120, 200, 800), (0, 0, 120, 0), (0, 200, 240, 760), (0, 120, 200, 0)]
     )
-    found = metrics(operations, replay)
+    figures = metrics(operations, replay)
     # live 100, 160, 60, 80, 20; used 120, 200, 200, 240, 240
-    assert (found.peak_live_bytes, found.peak_live_blocks, found.used_bytes) == (160, 2, 240)
-    assert found.johnstone == pytest.approx(
+    assert (figures.peak_live_bytes, figures.peak_live_blocks, figures.used_bytes) == (160, 2, 240)
+    assert figures.johnstone == pytest.approx(
         ((120 / 100 + 200 / 160 + 200 / 60 + 240 / 80 + 240 / 20) / 5, 200 / 160, 240 / 80, 240 / 160)
     )
-    assert found.fragmentation_percent == pytest.approx(50)
-    assert (found.sbbm_bytes, found.failures) == (760, 0)
+    assert figures.fragmentation_percent == pytest.approx(50)
+    assert (figures.sbbm_bytes, figures.failures) == (760, 0)
 
 
 def test_what_was_refused_is_neither_live_nor_used() -> None:
     operations = trace_of([("a", 1, 100), ("a", 2, 900), ("f", 2, 0), ("r", 1, 500), ("f", 1, 0)]).operations
     refused, nothing = (OUT_OF_MEMORY, 0, 0, 40), (NOTHING_TO_FREE, 0, 0, 0)
-    found = metrics(operations, made([(0, 8, 128, 40), refused, nothing, refused, (0, 8, 128, 0)]))
-    assert (found.failures, found.peak_live_bytes, found.used_bytes) == (2, 100, 120)
+    figures = metrics(operations, made([(0, 8, 128, 40), refused, nothing, refused, (0, 8, 128, 0)]))
+    assert (figures.failures, figures.peak_live_bytes, figures.used_bytes) == (2, 100, 120)
 
 
 def test_a_heap_that_serves_nothing_has_no_ratios() -> None:
     operations = trace_of([("a", 1, 100)]).operations
-    found = metrics(operations, made([(OUT_OF_MEMORY, 0, 0, 0)]))
-    assert (found.failures, found.used_bytes) == (1, 0)
-    assert (found.johnstone, found.fragmentation_percent, found.sbbm_bytes) == (None, None, None)
+    figures = metrics(operations, made([(OUT_OF_MEMORY, 0, 0, 0)]))
+    assert (figures.failures, figures.used_bytes) == (1, 0)
+    assert (figures.johnstone, figures.fragmentation_percent, figures.sbbm_bytes) == (None, None, None)
 
 
 def test_the_least_heap_holds_payloads_and_headers() -> None:
@@ -99,14 +99,14 @@ def test_the_figures_of_a_random_trace_are_the_models(
     operations = random_operations(7, 600, 500, 30)
     trace = trace_of(operations).operations
     wanted = models.figures(operations, case.model(heap_bytes))
-    found = metrics(trace, replay(case.allocator, trace, heap_bytes, case.knobs))
-    assert (found.failures, found.peak_live_bytes) == (wanted.failures, wanted.peak_live_bytes)
-    assert (found.used_bytes, found.sbbm_bytes) == (wanted.used_bytes, wanted.sbbm_bytes)
-    assert found.fragmentation_percent == pytest.approx(wanted.fragmentation_percent)
-    assert found.johnstone == pytest.approx(wanted.johnstone)
+    figures = metrics(trace, replay(case.allocator, trace, heap_bytes, case.knobs))
+    assert (figures.failures, figures.peak_live_bytes) == (wanted.failures, wanted.peak_live_bytes)
+    assert (figures.used_bytes, figures.sbbm_bytes) == (wanted.used_bytes, wanted.sbbm_bytes)
+    assert figures.fragmentation_percent == pytest.approx(wanted.fragmentation_percent)
+    assert figures.johnstone == pytest.approx(wanted.johnstone)
     assert (wanted.failures > 0) == (heap_bytes < 10_000)
-    assert found.block_overhead_bytes == case.header
-    assert found.region_overhead_bytes == 2 * case.model(heap_bytes).margin
+    assert figures.block_overhead_bytes == case.header
+    assert figures.region_overhead_bytes == 2 * case.model(heap_bytes).margin
 
 
 @pytest.mark.parametrize("case", LAYERS, ids=str)
@@ -123,11 +123,11 @@ def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase
 
 def test_serving_is_not_always_monotonic(search: Searched) -> None:
     """Some seed of a small trace shows it, or the sizes above need not be looked at."""
-    found = [
+    pairs = [
         search("best_fit", trace_of(random_operations(seed, 300, 300, 20)).operations, 16)
         for seed in range(4)
     ]
-    assert any(metric.failing_above_bytes for metric in found)
+    assert any(metric.failing_above_bytes for metric in pairs)
 
 
 def test_mem_stress_spreads_over_its_pools_as_the_page_says(replay: Replayed) -> None:
@@ -169,7 +169,7 @@ BUDDIES = {
 def test_buddies_lie_where_knuths_algorithms_put_them(case: BuddyCase, replay: Replayed) -> None:
     operations = random_operations(3, 500, 3000, 24)
     trace = trace_of(operations).operations
-    found = replay(case.allocator, trace, 65_536, case.knobs)
+    result = replay(case.allocator, trace, 65_536, case.knobs)
     model = case.model(65_536)
     for number, (kind, name, size) in enumerate(operations):
         if kind == "f":
@@ -179,8 +179,8 @@ def test_buddies_lie_where_knuths_algorithms_put_them(case: BuddyCase, replay: R
         assert payload is not None
         _, level = model.live[name]
         begin = payload - model.header
-        assert (found.begin[number], found.end[number]) == (begin, begin + (model.unit << level))
-        assert found.largest_free[number] == model.largest_free
+        assert (result.begin[number], result.end[number]) == (begin, begin + (model.unit << level))
+        assert result.largest_free[number] == model.largest_free
 
 
 @pytest.mark.parametrize("name", ["small", "large", "random", "typical"])
@@ -191,16 +191,16 @@ def test_the_thesis_buddy_is_its_model(name: str, replay: Replayed, search: Sear
     thesis = BUDDIES["as a thesis draws it"]
     trace = thesis_traces(name, range(1, 2))[0].operations
     used, sbbm = buddy_figures(trace, thesis.model(HEAP_BYTES))
-    found = metrics(trace, replay(thesis.allocator, trace, HEAP_BYTES, thesis.knobs))
-    assert (found.used_bytes, found.sbbm_bytes, found.failures) == (used, sbbm, 0)
+    figures = metrics(trace, replay(thesis.allocator, trace, HEAP_BYTES, thesis.knobs))
+    assert (figures.used_bytes, figures.sbbm_bytes, figures.failures) == (used, sbbm, 0)
 
     # Nothing below the live bytes serves, and only every sixth size has one more unit of 48 bytes.
-    sizes = range((found.peak_live_bytes // 48 + 1) * 48, 1 << 17, 48)
+    sizes = range((figures.peak_live_bytes // 48 + 1) * 48, 1 << 17, 48)
     smallest = next(size for size in sizes if buddy_figures(trace, thesis.model(size)) != REFUSED)
     assert search(thesis.allocator, trace, 4, thesis.knobs).smallest_bytes == smallest
     there = buddy_figures(trace, thesis.model(smallest))
-    found = metrics(trace, replay(thesis.allocator, trace, smallest, thesis.knobs))
-    assert (found.used_bytes, found.sbbm_bytes) == there
+    figures = metrics(trace, replay(thesis.allocator, trace, smallest, thesis.knobs))
+    assert (figures.used_bytes, figures.sbbm_bytes) == there
     if name == "large":
         assert (used, sbbm, smallest, there[1]) == (36_864, 12_288, 36_912, 0)
 
@@ -244,8 +244,8 @@ def test_a_reallocation_moves_the_extent(replay: Replayed) -> None:
     """heap_4 has none of its own: the block is allocated anew, copied and freed."""
     operations = trace_of([("a", 1, 40), ("a", 2, 40), ("r", 1, 100), ("f", 1, 0), ("f", 2, 0)]).operations
     for allocator in ("heap_4", "tlsf_compact"):
-        found = replay(allocator, operations, 4096)
-        assert not found.status.any()
-        assert found.begin[2] >= found.end[1]
-        assert (found.begin[3], found.end[3]) == (found.begin[2], found.end[2])
-        assert all(one <= other for one, other in pairwise(found.end[[0, 1, 2]].tolist()))
+        result = replay(allocator, operations, 4096)
+        assert not result.status.any()
+        assert result.begin[2] >= result.end[1]
+        assert (result.begin[3], result.end[3]) == (result.begin[2], result.end[2])
+        assert all(end <= other for end, other in pairwise(result.end[[0, 1, 2]].tolist()))

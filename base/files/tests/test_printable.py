@@ -32,7 +32,7 @@ def test_what_is_hidden_is_told(text: str, shown: str) -> None:
 
 @given(st.text())
 def test_nothing_is_left_that_is_no_character_to_see(text: str) -> None:
-    kinds = {unicodedata.category(one) for one in printable(text)}
+    kinds = {unicodedata.category(character) for character in printable(text)}
     assert not kinds & {"Cc", "Zl", "Zp"}
     assert {line for line in printable_lines(text) if unicodedata.category(line) == "Cc"} <= {"\n", "\t"}
 

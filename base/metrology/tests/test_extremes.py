@@ -90,19 +90,19 @@ def test_a_published_fit_of_maxima() -> None:
 
 def test_of_exponential_values_the_levels_are_known() -> None:
     """P(X > x) = exp(-x / 100): the level of p is -100 ln p, the shape of both families is 0."""
-    found = estimate(np.random.default_rng(1).exponential(100.0, 2_000), ramp=False, resamples=39)
-    assert found.refused is None and len(found.fits) == 2
-    for fit in found.fits:
+    levels = estimate(np.random.default_rng(1).exponential(100.0, 2_000), ramp=False, resamples=39)
+    assert levels.refused is None and len(levels.fits) == 2
+    for fit in levels.fits:
         assert abs(fit.shape) < 0.2
         for exceedance in EXCEEDANCES:
             level, low, high = fit.levels[exceedance]
             assert low < -100 * np.log(exceedance) < high and low < level < high
-    assert found.fits[0].location == pytest.approx(100 * np.log(10), rel=0.1)
+    assert levels.fits[0].location == pytest.approx(100 * np.log(10), rel=0.1)
 
 
 def test_a_ramp_is_refused_whatever_its_values() -> None:
-    found = estimate(np.random.default_rng(1).exponential(100.0, 2_000), ramp=True)
-    assert found.fits == () and found.refused is not None and "chosen, not drawn" in found.refused
+    levels = estimate(np.random.default_rng(1).exponential(100.0, 2_000), ramp=True)
+    assert levels.fits == () and levels.refused is not None and "chosen, not drawn" in levels.refused
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_a_ramp_is_refused_whatever_its_values() -> None:
     ],
 )
 def test_what_fails_a_test_gets_a_sentence_and_no_number(values: np.ndarray, words: str) -> None:
-    found = estimate(values, ramp=False, resamples=19)
-    assert found.fits == ()
-    assert found.refused is not None and words in found.refused and found.refused.endswith(".")
+    levels = estimate(values, ramp=False, resamples=19)
+    assert levels.fits == ()
+    assert levels.refused is not None and words in levels.refused and levels.refused.endswith(".")
 
 
 def test_a_wrong_family_does_not_fit() -> None:
@@ -126,13 +126,13 @@ def test_a_wrong_family_does_not_fit() -> None:
     random = np.random.default_rng(1)
     apart = random.random(1000) < 0.04
     values = np.where(apart, random.normal(100, 30, 1000), random.normal(0, 5, 1000))
-    found = estimate(values, ramp=False, resamples=59)
-    assert found.refused is not None and "does not fit" in found.refused
+    levels = estimate(values, ramp=False, resamples=59)
+    assert levels.refused is not None and "does not fit" in levels.refused
 
 
 @pytest.mark.parametrize(("samples", "too_few"), [(499, True), (500, False)])
 def test_with_500_samples_there_is_an_estimate(samples: int, too_few: bool) -> None:
     values = np.random.default_rng(1).exponential(100.0, samples)
-    found = estimate(values, ramp=False, resamples=9)
-    assert (found.tests == ()) is too_few
-    assert ("too few" in (found.refused or "")) is too_few
+    levels = estimate(values, ramp=False, resamples=9)
+    assert (levels.tests == ()) is too_few
+    assert ("too few" in (levels.refused or "")) is too_few

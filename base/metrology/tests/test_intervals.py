@@ -25,18 +25,18 @@ def test_it_is_what_all_resamples_together_give(
     values: list[int], per_myriad: int, share: float, confidence: float
 ) -> None:
     rank = int(np.ceil(share * len(values)))
-    found = percentile_interval(np.sort(values), per_myriad, confidence)
-    assert found == by_enumeration(values, rank, confidence)
+    interval = percentile_interval(np.sort(values), per_myriad, confidence)
+    assert interval == by_enumeration(values, rank, confidence)
 
 
 def test_resampling_approaches_it() -> None:
     values = np.random.default_rng(5).gamma(2.0, 100.0, 401)
-    found = percentile_interval(np.sort(values), 5_000)
+    interval = percentile_interval(np.sort(values), 5_000)
     drawn = bootstrap(
         (values,), np.median, n_resamples=20_000, method="percentile", rng=9
     ).confidence_interval
     neighbours = np.sort(values)
-    for exact, sampled in zip(found, drawn, strict=True):
+    for exact, sampled in zip(interval, drawn, strict=True):
         apart = np.searchsorted(neighbours, exact) - np.searchsorted(neighbours, sampled)
         assert abs(apart) <= 1
 
@@ -52,6 +52,6 @@ def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
 
 
 def test_too_few_values_have_none() -> None:
-    found = percentile_intervals(range(150))
-    assert found["p99"] is not None and found["p99_9"] is None and found["p99_99"] is None
+    intervals = percentile_intervals(range(150))
+    assert intervals["p99"] is not None and intervals["p99_9"] is None and intervals["p99_99"] is None
     assert percentile_intervals([])["median"] is None

@@ -23,27 +23,27 @@ def every_way(sure: list[float], undecided: list[float]) -> list[Summary]:
 
 @given(st.lists(VALUES, min_size=2, max_size=12), st.lists(VALUES, min_size=1, max_size=6))
 def test_the_ends_are_those_of_all_ways(sure: list[float], undecided: list[float]) -> None:
-    found = reach(sure, undecided)
+    reached = reach(sure, undecided)
     ways = every_way(sure, undecided)
-    assert found is not None
+    assert reached is not None
     for name in EXACT:
         values = [getattr(way, name) for way in ways]
-        assert getattr(found, name) == pytest.approx((min(values), max(values)), abs=1e-6)
+        assert getattr(reached, name) == pytest.approx((min(values), max(values)), abs=1e-6)
 
 
 @given(st.lists(VALUES, min_size=1, max_size=14), st.lists(VALUES, min_size=1, max_size=6))
 def test_no_percentile_of_any_way_lies_outside(sure: list[float], undecided: list[float]) -> None:
-    found = reach(sure, undecided)
+    reached = reach(sure, undecided)
     for way in every_way(sure, undecided):
         for name in PERCENTILES:
-            ends, value = getattr(found, name), getattr(way, name)
+            ends, value = getattr(reached, name), getattr(way, name)
             assert ends is None or ends[0] <= value <= ends[1]
 
 
 def test_a_percentile_that_some_way_lacks_has_no_ends() -> None:
-    found = reach(range(9), [3.0])
-    assert found is not None
-    assert (found.n, found.p90, found.median is None) == ((9, 10), None, False)
+    reached = reach(range(9), [3.0])
+    assert reached is not None
+    assert (reached.n, reached.p90, reached.median is None) == ((9, 10), None, False)
 
 
 def test_all_sure_has_no_reach() -> None:
@@ -55,10 +55,10 @@ def test_none_sure_has_a_count_alone() -> None:
 
 
 def test_too_many_ways_leave_the_deviation_open() -> None:
-    found = reach([1.0, 2.0], range(MOST_FOR_A_DEVIATION + 1))
-    assert found is not None
-    assert found.stdev is None
-    assert found.max == (2.0, float(MOST_FOR_A_DEVIATION))
+    reached = reach([1.0, 2.0], range(MOST_FOR_A_DEVIATION + 1))
+    assert reached is not None
+    assert reached.stdev is None
+    assert reached.max == (2.0, float(MOST_FOR_A_DEVIATION))
 
 
 def test_the_highest_sure_sample_bounds_a_percentile_at_its_rank() -> None:

@@ -106,12 +106,12 @@ def test_hdrhistogram_itself_has_the_same_percentiles() -> None:
     reference = HdrHistogram(1, 10_000_000, 3)
     for value in values.tolist():
         reference.record_value(value)
-    found = rows(percentile_distribution(values))
-    shares = np.array([share for _, share, _ in found])
+    lines = rows(percentile_distribution(values))
+    shares = np.array([share for _, share, _ in lines])
     for percentile in (10, 50, 90, 99, 99.9, 99.99):
-        ours = found[int(np.searchsorted(shares, percentile / 100 - 1e-12))][0]
+        ours = lines[int(np.searchsorted(shares, percentile / 100 - 1e-12))][0]
         assert ours == pytest.approx(reference.get_value_at_percentile(percentile), rel=1e-3)
-    assert found[-1] == (float(values.max()), 1.0, 20_000)
+    assert lines[-1] == (float(values.max()), 1.0, 20_000)
 
 
 def test_its_lines_are_shaped_as_those_of_hdrhistogram() -> None:

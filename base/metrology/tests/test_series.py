@@ -15,13 +15,13 @@ def test_ljung_box_by_hand() -> None:
     for lag in (1, 2, 3):
         r = sum((values[i] - mean) * (values[i + lag] - mean) for i in range(n - lag)) / power
         q += r**2 / (n - lag)
-    found = ljung_box([float(v) for v in values], lags=3)
-    assert found.statistic == pytest.approx(float(n * (n + 2) * q))
+    result = ljung_box([float(v) for v in values], lags=3)
+    assert result.statistic == pytest.approx(float(n * (n + 2) * q))
 
 
 def test_chi_squared_with_two_degrees_is_exponential() -> None:
-    found = ljung_box([1, 5, 2, 4, 8, 1, 3, 9, 2, 2], lags=2)
-    assert found.p == pytest.approx(np.exp(-found.statistic / 2))
+    result = ljung_box([1, 5, 2, 4, 8, 1, 3, 9, 2, 2], lags=2)
+    assert result.p == pytest.approx(np.exp(-result.statistic / 2))
 
 
 def test_independent_draws_pass_nine_times_in_ten() -> None:

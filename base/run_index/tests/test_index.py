@@ -192,9 +192,9 @@ def test_what_the_sources_decide_makes_no_other_run(one_run: Path, tmp_path: Pat
 
 def test_the_sentence_counts_older_runs() -> None:
     assert left_out(0) == ""
-    told = "of the same scenario, allocator and options"
-    assert left_out(1) == f"1 older run {told} is left out."
-    assert left_out(1_200) == f"1,200 older runs {told} are left out."
+    words = "of the same scenario, allocator and options"
+    assert left_out(1) == f"1 older run {words} is left out."
+    assert left_out(1_200) == f"1,200 older runs {words} are left out."
 
 
 def test_a_thousand_runs_are_read_once(

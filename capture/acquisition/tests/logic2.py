@@ -46,8 +46,8 @@ class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
 
     def GetDevices(self, _request: Any, _context: Any) -> Any:  # noqa: N802
         kind = saleae_pb2.DEVICE_TYPE_LOGIC_PRO_8
-        found = [saleae_pb2.Device(device_id=device, device_type=kind) for device in self.devices]
-        return saleae_pb2.GetDevicesReply(devices=found)
+        devices = [saleae_pb2.Device(device_id=device, device_type=kind) for device in self.devices]
+        return saleae_pb2.GetDevicesReply(devices=devices)
 
     def StartCapture(self, request: Any, context: Any) -> Any:  # noqa: N802
         if request.device_id and request.device_id not in self.devices:
@@ -82,8 +82,8 @@ class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
         end_s = min(self.edges.total_samples / rate_hz, self._duration_s(request.capture_id)) - self.short_s
         for number in request.logic_channels.digital_channels:
             name = self.edges.channels[number]
-            times = [one / rate_hz for one in self.edges.transitions(name).sample.tolist()]
-            within = [one for one in times if one <= end_s]
+            times = [sample / rate_hz for sample in self.edges.transitions(name).sample.tolist()]
+            within = [sample for sample in times if sample <= end_s]
             data = b"<SALEAE>" + struct.pack("<ii", 0, 0)
             data += struct.pack("<IddQ", self.edges.initial_level(name), 0.0, end_s, len(within))
             data += struct.pack(f"<{len(within)}d", *within)

@@ -49,7 +49,7 @@ def test_a_direct_run_equals_the_real_tools_to_the_byte(
     name: str, allocator: str, samplerate_hz: int | None, parameters: dict[str, int]
 ) -> None:
     image = firmware.build(allocator)
-    found = same.verify(
+    difference = same.verify(
         RunRequest(
             plan_of(name, **parameters),
             image,
@@ -58,18 +58,20 @@ def test_a_direct_run_equals_the_real_tools_to_the_byte(
             memory=memory_of_run,
         )
     )
-    assert found is None
+    assert difference is None
 
 
 def test_an_altered_flash_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
     altered = program(tmp_path, 'exec "$built" "$@" --flash-acr 0x703')
-    found = same.verify(RunRequest(small(), tlsf), altered)
-    assert found is not None and found.startswith("uart.log differs from that by sigrok-cli: line ")
+    difference = same.verify(RunRequest(small(), tlsf), altered)
+    assert difference is not None and difference.startswith("uart.log differs from that by sigrok-cli: line ")
 
 
 def test_one_edge_that_moved_by_a_sample_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
-    found = same.verify(RunRequest(small(), tlsf), one_edge_late(tmp_path))
-    assert found is not None and found.startswith("edges.parquet differs from that by sigrok-cli: row ")
+    difference = same.verify(RunRequest(small(), tlsf), one_edge_late(tmp_path))
+    assert difference is not None and difference.startswith(
+        "edges.parquet differs from that by sigrok-cli: row "
+    )
 
 
 def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(

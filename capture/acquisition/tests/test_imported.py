@@ -96,8 +96,8 @@ def test_a_file_that_does_not_tell_its_end_gives_the_same_findings(
     before, after = findings(stored.folder), findings(again.folder)
     assert after.pop("total_samples") == edges.sample[-1] + 1 < before.pop("total_samples")
     assert after.pop("tool_report")["asked_samples"] < before.pop("tool_report")["asked_samples"]
-    for found in (before, after):
-        found["files"].pop("edges.parquet")
+    for document in (before, after):
+        document["files"].pop("edges.parquet")
     assert after == before
     columns = pl.read_parquet(stored.folder / "operations.parquet")
     assert pl.read_parquet(again.folder / "operations.parquet").equals(columns)
@@ -111,8 +111,8 @@ def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:
     assert again.verdict == "complete"
     assert again.folder.name.endswith(f"-{plan.name}-tlsf-imported")
     said, before = manifest(again.folder), manifest(stored.folder)
-    known = {"allocator": "tlsf", "board": "nucleo-f401re"}
-    assert said["asked"] == {**dict.fromkeys(before["asked"]), **known}
+    facts = {"allocator": "tlsf", "board": "nucleo-f401re"}
+    assert said["asked"] == {**dict.fromkeys(before["asked"]), **facts}
     for key in ("critical_ns", "interrupt_latency_ns", "maxima", "counts", "clock"):
         assert said[key] == before[key]
 

@@ -152,9 +152,9 @@ def test_what_is_drawn_is_handed_on_once() -> None:
 def test_nothing_at_all_is_a_capture_too(tmp_path: Path) -> None:
     empty = Keeper(tmp_path, HZ, ("CRIT",), 1000, Keeping(1, 4))
     empty.close()
-    kept = empty.kept
-    assert (kept.total_samples, len(kept.windows), kept.pins["CRIT"].edges) == (0, 1, 0)
-    write_kept(tmp_path / names.KEPT, kept)
+    windows = empty.kept
+    assert (windows.total_samples, len(windows.windows), windows.pins["CRIT"].edges) == (0, 1, 0)
+    write_kept(tmp_path / names.KEPT, windows)
     assert read_kept(tmp_path).total_samples == 0
 
 

@@ -64,7 +64,7 @@ def test_the_rate_is_of_the_time_in_which_records_came() -> None:
 
 
 def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
-    told: list[tuple[SoFar, SoFar | None]] = []
+    reports: list[tuple[SoFar, SoFar | None]] = []
     steps: list[str] = []
     received = bytearray()
     with ProgressFile(tmp_path) as file:
@@ -73,7 +73,7 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
             datetime(2026, 11, 22, tzinfo=UTC),
             file,
             steps.append,
-            lambda so_far: told.append((so_far, read(tmp_path))),
+            lambda so_far: reports.append((so_far, read(tmp_path))),
             Part(2, 4, 30.0),
             Work(4, MEASURED),
         )
@@ -82,8 +82,8 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
             received += BOOT + ALLOCATED + FREED
         watch.step("judging")
     assert steps == ["capturing", "judging"]
-    assert all(callback == stored for callback, stored in told)
-    first, last = told[0][0], told[-1][0]
+    assert all(callback == stored for callback, stored in reports)
+    first, last = reports[0][0], reports[-1][0]
     assert (first.operations, first.samples, first.critical) == (0, None, None)
     assert (last.step, last.run, last.runs, last.left_s) == ("judging", 2, 4, 30.0)
     assert (last.operations, last.planned_operations) == (2, 4)

@@ -456,9 +456,9 @@ def test_a_missing_tool_names_its_remedy(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_versions_of_all_three_parts_are_known() -> None:
-    found = versions()
-    assert sorted(found) == ["libsigrok", "libsigrokdecode", "sigrok_cli"]
-    assert all(version[0].isdigit() and "." in version for version in found.values())
+    version_by_tool = versions()
+    assert sorted(version_by_tool) == ["libsigrok", "libsigrokdecode", "sigrok_cli"]
+    assert all(version[0].isdigit() and "." in version for version in version_by_tool.values())
 
 
 def test_versions_of_something_else_are_refused(fake_tool: Path) -> None:

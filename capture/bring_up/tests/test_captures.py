@@ -62,11 +62,11 @@ def test_a_slower_line_is_tried(
 ) -> None:
     """A port that damages a line above a rate."""
     damaged = serial(checksum_failures=3)
-    asked: list[int] = []
+    bauds: list[int] = []
 
     def run(_: Captures, _plan: object, baud: int | None = None) -> Serial:
-        asked.append(baud or 1_000_000)
-        return WHOLE if asked[-1] <= whole_at else damaged
+        bauds.append(baud or 1_000_000)
+        return WHOLE if bauds[-1] <= whole_at else damaged
 
     class Read:
         def __init__(self, found: Serial) -> None:
@@ -77,4 +77,4 @@ def test_a_slower_line_is_tried(
     board = read_bench().board("nucleo")
     outcome: Outcome = Captures(board, "nucleo", firmware.build("tlsf"), tmp_path, 1.0).line()
     assert outcome.state == "stop" and outcome.todo[0].startswith(says)
-    assert asked == [1_000_000, 500_000, 115_200][: 2 if whole_at == 500_000 else 3]
+    assert bauds == [1_000_000, 500_000, 115_200][: 2 if whole_at == 500_000 else 3]

@@ -44,14 +44,14 @@ class ProbeRs:
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, and compares both by other processes."""
-        asked = [[FIRMWARE]]
+        requests = [[FIRMWARE]]
         if image:
             place = ["--binary-format", "bin", "--base-address", f"{image_address(elf):#010x}"]
-            asked.append([*place, OPERATIONS])
+            requests.append([*place, OPERATIONS])
         with files(elf, image) as folder:
-            for words in asked:
+            for words in requests:
                 self._call("load", "download", folder, "--disable-progressbars", *words)
-            for words in asked:
+            for words in requests:
                 said = self._call("load", "verify", folder, "--disable-progressbars", *words)
                 if not said.first(_SAME):
                     raise self._failed("load", said)

@@ -214,10 +214,10 @@ def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin(pyocd: Path) -
         connections = board.load(FIRMWARE, IMAGE)
         board.resetter(None).reset()
     assert connections == Connections("/dev/ttyACM0", None, ProbeAddress("0667FF", "stm32f401retx"))
-    asked = [json.loads(line) for line in pyocd.read_text().splitlines()]
-    load, reset = asked
+    requests = [json.loads(line) for line in pyocd.read_text().splitlines()]
+    load, reset = requests
     assert (load[0], reset[0]) == ("load", "reset")
-    for call in asked:
+    for call in requests:
         assert call[call.index("--target") + 1] == "stm32f401retx"
         assert call[call.index("--uid") + 1] == "0667FF"
     assert "--no-reset" in load and "resume_on_disconnect=false" in load

@@ -37,8 +37,8 @@ def board(tmp_path: Path) -> Path:
 
 
 def test_a_boards_file_is_named_by_its_path(board: Path) -> None:
-    found = read_bench().board(str(board))
-    assert (found.name, found.serial_port) == ("my_board", "/dev/ttyACM7")
+    resource = read_bench().board(str(board))
+    assert (resource.name, resource.serial_port) == ("my_board", "/dev/ttyACM7")
 
 
 def test_an_analyzers_file_is_named_by_its_place_beside_the_boards(board: Path) -> None:
@@ -53,9 +53,9 @@ def test_bench_toml_too_may_name_an_analyzers_file(board: Path) -> None:
     bench = board.with_name("bench.toml")
     lines = [f"[boards.mine.{line[1:]}" if line.startswith("[") else line for line in BOARD.splitlines()]
     bench.write_text("\n".join(['default = "mine"', *lines]))
-    found = read_bench(bench)
-    assert found.board().analyzer == read_bench().board(str(board)).analyzer
-    assert list(found.boards) == ["mine", "virtual", "desk"]
+    desk = read_bench(bench)
+    assert desk.board().analyzer == read_bench().board(str(board)).analyzer
+    assert list(desk.boards) == ["mine", "virtual", "desk"]
 
 
 def test_what_the_user_writes_stands_before_what_comes_along(tmp_path: Path) -> None:

@@ -90,11 +90,11 @@ def board(place: str, bench: Path | None = None) -> BoardResource:
 
 def test_port_analyzer_and_probe_are_the_places(client: Says, tmp_path: Path) -> None:
     client(PRINTED)
-    found = board("nucleo-1")
-    assert (found.name, found.serial_port) == ("nucleo_1", "rfc2217://vm:34665")
-    assert (found.analyzer.driver, found.analyzer.connection) == ("fx2lafw", "1.2")
-    assert (found.analyzer.channels["CRIT"], found.analyzer.channels["OP"]) == ("D1", "D0")
-    assert (found.loader.kind, found.loader.probe) == ("pyocd", "066DFF33")
+    resource = board("nucleo-1")
+    assert (resource.name, resource.serial_port) == ("nucleo_1", "rfc2217://vm:34665")
+    assert (resource.analyzer.driver, resource.analyzer.connection) == ("fx2lafw", "1.2")
+    assert (resource.analyzer.channels["CRIT"], resource.analyzer.channels["OP"]) == ("D1", "D0")
+    assert (resource.loader.kind, resource.loader.probe) == ("pyocd", "066DFF33")
     board("nucleo-1")
     assert (tmp_path / "asked").read_text() == "-p nucleo-1 env\n", "asked once"
 
@@ -108,20 +108,23 @@ def test_what_labgrid_does_not_know_is_of_the_board_of_this_name(client: Says, t
     text += "".join(f'{name} = "D{at}"\n' for at, name in enumerate(names))
     (tmp_path / "bench.toml").write_text(text)
     client(PRINTED)
-    found = board("b1", bench=tmp_path / "bench.toml")
-    assert found.loader.probe == "0483:374b:066DFF33", "as probe-rs calls it"
-    assert found.loader.serial_number == "066DFF33"
-    assert (found.analyzer.samplerate_hz, found.baud) == (12_000_000, 460_800)
+    resource = board("b1", bench=tmp_path / "bench.toml")
+    assert resource.loader.probe == "0483:374b:066DFF33", "as probe-rs calls it"
+    assert resource.loader.serial_number == "066DFF33"
+    assert (resource.analyzer.samplerate_hz, resource.baud) == (12_000_000, 460_800)
 
 
 def test_a_raw_port_and_another_driver(client: Says) -> None:
     client(PRINTED.replace("speed: 1000000", "protocol: raw"))
     assert board("b1").serial_port == "socket://vm:34665"
     client(ANALYZER_ALONE)
-    found = board("b2")
-    assert (found.analyzer.driver, found.analyzer.connection) == ("beaglelogic", "tcp-raw/127.0.0.1/5555")
-    assert found.analyzer.preset == "beaglelogic"
-    assert found.serial_port == read_bench().board("nucleo").serial_port
+    resource = board("b2")
+    assert (resource.analyzer.driver, resource.analyzer.connection) == (
+        "beaglelogic",
+        "tcp-raw/127.0.0.1/5555",
+    )
+    assert resource.analyzer.preset == "beaglelogic"
+    assert resource.serial_port == read_bench().board("nucleo").serial_port
 
 
 @pytest.mark.parametrize(

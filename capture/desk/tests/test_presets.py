@@ -34,10 +34,10 @@ def analyzer(tmp_path: Path, words: str) -> AnalyzerResource:
 
 @pytest.mark.parametrize("name", USABLE)
 def test_a_preset_alone_is_enough(tmp_path: Path, name: str) -> None:
-    found = analyzer(tmp_path, f'preset = "{name}"\n')
+    resource = analyzer(tmp_path, f'preset = "{name}"\n')
     preset = presets()[name]
-    assert (found.driver, found.samplerate_hz) == (preset.driver, preset.fastest_hz)
-    assert tuple(found.channels) == CHANNELS and len(set(found.channels.values())) == len(CHANNELS)
+    assert (resource.driver, resource.samplerate_hz) == (preset.driver, preset.fastest_hz)
+    assert tuple(resource.channels) == CHANNELS and len(set(resource.channels.values())) == len(CHANNELS)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, 
 
 
 def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path) -> None:
-    found = analyzer(tmp_path, 'preset = "fx2lafw"\n')
-    found.check_rate(12_000_000)
+    resource = analyzer(tmp_path, 'preset = "fx2lafw"\n')
+    resource.check_rate(12_000_000)
     with pytest.raises(CaptureError) as refusal:
-        found.check_rate(84_000_000)
+        resource.check_rate(84_000_000)
     assert is_sentence(
         str(refusal.value),
         "The samplerate cannot be 84,000,000 with the analyzer fx2lafw and eight inputs; "
@@ -132,12 +132,12 @@ def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path) -> None:
 
 
 def test_what_is_set_goes_to_the_driver_before_what_a_preset_sets(tmp_path: Path) -> None:
-    found = analyzer(
+    resource = analyzer(
         tmp_path,
         'preset = "dslogic"\nsettings = { voltage_threshold = 1.6, rle = true, continuous = "off" }\n',
     )
-    assert found.words == ("continuous=off", "voltage_threshold=1.6-1.6", "rle=on")
-    assert (found.sample_bytes, found.device_inputs) == (2, tuple("01234567"))
+    assert resource.words == ("continuous=off", "voltage_threshold=1.6-1.6", "rle=on")
+    assert (resource.sample_bytes, resource.device_inputs) == (2, tuple("01234567"))
     assert analyzer(tmp_path, 'preset = "dslogic"\n').words == ("continuous=on",)
     ranged = analyzer(tmp_path, 'preset = "dslogic"\nsettings = { voltage_threshold = "0.7-1.4" }\n')
     assert ranged.words[1] == "voltage_threshold=0.7-1.4"
@@ -176,8 +176,8 @@ def test_what_no_driver_takes_is_refused(tmp_path: Path, words: str, sentence: s
 def test_a_channel_is_an_input_that_is_named(tmp_path: Path) -> None:
     words = 'driver = "ols"\nsamplerate_hz = 1\ninputs = ["A","B","C","D","E","F","G","H"]\n'
     channels = "".join(f'{name} = "{letter}"\n' for name, letter in zip(CHANNELS, "HGFEDCBA", strict=True))
-    found = analyzer(tmp_path, f"{words}[boards.desk.analyzer.channels]\n{channels}")
-    assert found.device_inputs == tuple("ABCDEFGH") and found.channels["CRIT"] == "H"
+    resource = analyzer(tmp_path, f"{words}[boards.desk.analyzer.channels]\n{channels}")
+    assert resource.device_inputs == tuple("ABCDEFGH") and resource.channels["CRIT"] == "H"
     with pytest.raises(CaptureError, match=r"channels.SYNC cannot be 'I'; choose from A, B"):
         other = channels.replace('"A"', '"I"')
         analyzer(tmp_path, f"{words}[boards.desk.analyzer.channels]\n{other}")

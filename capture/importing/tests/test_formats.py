@@ -52,12 +52,12 @@ def test_what_was_written_is_read(
         (writers.logic_2_binary(folder, edges), edges),
     ):
         assert read(path, CHANNELS, rate_hz).losses == (), path
-        found = read(path, CHANNELS, rate_hz)
-        assert found.edges == expected, path
-        assert found.origin.samplerate_from == "option"
-    found = read(writers.logic_2_binary(folder, edges, version=1), CHANNELS)
-    assert found.edges == edges
-    assert found.origin.samplerate_from == "file"
+        imported = read(path, CHANNELS, rate_hz)
+        assert imported.edges == expected, path
+        assert imported.origin.samplerate_from == "option"
+    imported = read(writers.logic_2_binary(folder, edges, version=1), CHANNELS)
+    assert imported.edges == edges
+    assert imported.origin.samplerate_from == "file"
 
 
 @settings(max_examples=12)
@@ -75,9 +75,9 @@ def test_what_dsview_writes_is_read(
     edges = random_edges(seed, count, widest=40, rate_hz=rate_hz)
     folder = tmp_path_factory.mktemp("written")
     for original in (False, True):
-        found = read(writers.dsview_csv(folder, edges, original), CHANNELS)
-        assert found.edges == edges and found.losses == ()
-        assert (found.origin.format, found.origin.samplerate_from) == ("DSView CSV", "file")
+        imported = read(writers.dsview_csv(folder, edges, original), CHANNELS)
+        assert imported.edges == edges and imported.losses == ()
+        assert (imported.origin.format, imported.origin.samplerate_from) == ("DSView CSV", "file")
     with pytest.raises(CaptureError, match=f"states a samplerate of {rate_hz:,} Hz, not 24,000,000"):
         read(folder / "dsview.csv", CHANNELS, 24_000_000)
 
@@ -112,22 +112,22 @@ def test_of_a_file_that_is_cut_what_came_is_kept(tmp_path: Path, write: Write, r
     edges = random_edges(21, 60, widest=30, rate_hz=25_000_000)
     path = write(tmp_path, edges)
     data = path.read_bytes()
-    told = 0
+    refusals = 0
     for place in range(2 * len(data) // 3, len(data) - 1):
         by_name = {"CRIT": "CRIT"} if b"CRIT" in data[:400] else {"CRIT": "D0"}
-        found = read(cut_at(path, place, path.name), by_name, rate_hz)
+        imported = read(cut_at(path, place, path.name), by_name, rate_hz)
         whole = EdgeList(edges.sample, edges.word, edges.samplerate_hz, edges.total_samples)
         level = whole.transitions("CRIT")
-        got = found.edges.transitions("CRIT")
+        got = imported.edges.transitions("CRIT")
         assert got.sample.tolist() == level.sample[: got.sample.size].tolist()
-        assert found.edges.total_samples <= edges.total_samples
+        assert imported.edges.total_samples <= edges.total_samples
         between = data[place - 1 : place] == b"\n"
         # a line whose end alone is missing is whole
         whole_line = data[place : place + 1] == b"\n"
-        assert bool(found.losses) or between or whole_line, (place, data[place - 20 : place])
-        told += bool(found.losses)
-        assert all("was cut in the middle" in sentence for sentence in found.losses)
-    assert told > 10
+        assert bool(imported.losses) or between or whole_line, (place, data[place - 20 : place])
+        refusals += bool(imported.losses)
+        assert all("was cut in the middle" in sentence for sentence in imported.losses)
+    assert refusals > 10
 
 
 @pytest.mark.parametrize("rate_hz", [RATE_HZ, 24_000_000, 12_345_678])
@@ -143,20 +143,20 @@ def test_what_sigrok_exports_is_read_with_its_names_and_rate(
     tmp_path: Path, suffix: str, options: tuple[str, ...], kind: str, rate_hz: int
 ) -> None:
     edges = random_edges(5, 60, widest=200, rate_hz=rate_hz)
-    found = read(writers.by_sigrok(tmp_path, edges, suffix, *options))
-    assert found.edges == edges
-    assert (found.origin.format, found.origin.samplerate_from) == (kind, "file")
-    assert found.origin.channels == {name: name for name in edges.channels}
+    imported = read(writers.by_sigrok(tmp_path, edges, suffix, *options))
+    assert imported.edges == edges
+    assert (imported.origin.format, imported.origin.samplerate_from) == (kind, "file")
+    assert imported.origin.channels == {name: name for name in edges.channels}
 
 
 def test_channels_are_chosen_by_name_in_our_order(tmp_path: Path) -> None:
     edges = random_edges(6, 100)
     path = writers.logic_2_binary(tmp_path, edges)
-    found = read(path, {"ISR": "D3", "STIM": "digital_2"}, RATE_HZ)
-    assert found.edges.channels == ("STIM", "ISR")
-    assert found.origin.channels == {"STIM": "digital_2", "ISR": "digital_3"}
+    imported = read(path, {"ISR": "D3", "STIM": "digital_2"}, RATE_HZ)
+    assert imported.edges.channels == ("STIM", "ISR")
+    assert imported.origin.channels == {"STIM": "digital_2", "ISR": "digital_3"}
     for name in ("STIM", "ISR"):
-        mine, theirs = found.edges.transitions(name), edges.transitions(name)
+        mine, theirs = imported.edges.transitions(name), edges.transitions(name)
         assert np.array_equal(mine.sample, theirs.sample) and np.array_equal(mine.level, theirs.level)
     (one,) = read(path / "digital_1.bin", {"OP": "D1"}, RATE_HZ).edges.channels
     assert one == "OP"
@@ -186,12 +186,12 @@ def test_without_a_samplerate_it_is_the_resolution_and_that_is_stated(tmp_path: 
         writers.logic_2_csv(tmp_path, edges),
         writers.logic_2_binary(tmp_path, edges),
     ):
-        found = read(path, CHANNELS)
-        assert found.origin.samplerate_from == "resolution"
-        assert found.edges.samplerate_hz == 1_000_000_000
-        assert found.edges.word.tolist() == edges.word.tolist()
+        imported = read(path, CHANNELS)
+        assert imported.origin.samplerate_from == "resolution"
+        assert imported.edges.samplerate_hz == 1_000_000_000
+        assert imported.edges.word.tolist() == edges.word.tolist()
         exact_ns = edges.sample * 1e9 / RATE_HZ
-        assert np.abs(found.edges.sample - exact_ns).max() <= 1.0
+        assert np.abs(imported.edges.sample - exact_ns).max() <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -370,11 +370,11 @@ def test_a_damaged_file_is_read_or_refused_in_one_sentence(
             damaged = folder / "digital_0"
             damaged.write_bytes(damage(path.read_bytes(), random))
             try:
-                found = read(damaged, {"CRIT": "D0"}, RATE_HZ if random.random() < 0.5 else None)
+                imported = read(damaged, {"CRIT": "D0"}, RATE_HZ if random.random() < 0.5 else None)
             except CaptureError as error:
                 assert "\n" not in str(error)
             else:
-                assert found.edges.total_samples >= 1
+                assert imported.edges.total_samples >= 1
 
 
 def sigrok_csv(folder: Path, edges: EdgeList) -> Path:

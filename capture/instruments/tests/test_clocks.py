@@ -82,7 +82,7 @@ def test_a_counter_that_goes_as_fast_as_the_tolerance_lets_it_still_counts_the_c
     run = SyntheticRun(small_plan())
     wire = read_wire(run.edges(), CORE_HZ)
     records = parse(run.uart()).all(CalibrationRecord)
-    for share, known in ((0.049, True), (0.051, False), (-0.049, True), (-0.051, False)):
+    for share, counts_core in ((0.049, True), (0.051, False), (-0.049, True), (-0.051, False)):
         altered = [
             replace(
                 record,
@@ -90,7 +90,7 @@ def test_a_counter_that_goes_as_fast_as_the_tolerance_lets_it_still_counts_the_c
             )
             for record in records
         ]
-        assert (fit_counter(wire, altered) is not None) is known, share
+        assert (fit_counter(wire, altered) is not None) is counts_core, share
 
 
 def test_a_counter_that_stands_still_counts_nothing() -> None:

@@ -62,8 +62,8 @@ def test_falls_that_are_seen_late_are_told(late: set[str], expected: dict[str, f
         moved.append((cycle + falls_late, bit))
     run.toggles = moved
     wire = read_wire(run.edges(), CORE_HZ)
-    found = {name: fall_delay_samples(wire, name) for name in expected}
-    assert found == pytest.approx(expected)
+    delays = {name: fall_delay_samples(wire, name) for name in expected}
+    assert delays == pytest.approx(expected)
 
 
 def test_falls_in_time_are_told_of_no_delay() -> None:

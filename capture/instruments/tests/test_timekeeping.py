@@ -57,10 +57,10 @@ def test_samples_too_many_or_too_few_are_found_where_they_are(
     at = cycle * samplerate_hz // CORE_HZ
     edges = RUN.edges(samplerate_hz, ppm)
     changed = with_samples(edges, at, count)
-    found = {step.channel: step for step in steps(wire_of(changed), STIMULUS)}
-    assert set(found) == {"STIM", "CTRL"}
+    found_steps = {step.channel: step for step in steps(wire_of(changed), STIMULUS)}
+    assert set(found_steps) == {"STIM", "CTRL"}
     period = STIMULUS.period_ticks * samplerate_hz / CORE_HZ
-    assert abs(found["STIM"].sample - at) <= 600 * period + abs(count)
+    assert abs(found_steps["STIM"].sample - at) <= 600 * period + abs(count)
 
 
 @given(st.integers(20, len(RUN.stimuli) - 20), st.sampled_from([-4800, -60, -3, 3, 60, 2000]))
@@ -71,8 +71,8 @@ def test_one_edge_that_moved_is_found(number: int, cycles: int) -> None:
     toggles[at] = (toggles[at][0] + cycles, BIT["STIM"])
     moved = SyntheticRun(small_plan())
     moved.toggles = toggles
-    found = list(steps(wire_of(moved.edges()), STIMULUS))
-    assert [step.channel for step in found] == ["STIM"]
+    found_steps = list(steps(wire_of(moved.edges()), STIMULUS))
+    assert [step.channel for step in found_steps] == ["STIM"]
 
 
 @pytest.mark.parametrize("change", ["lost", "doubled"])

@@ -144,7 +144,11 @@ def test_whether_a_stimulus_met_a_section_is_not_sure_near_its_end(samplerate_hz
 def with_sections_that_end_at_stimuli() -> SyntheticRun:
     """A run with pulses on CRIT that end about idle stimuli, up to 20 cycles before or 14 after."""
     run = SyntheticRun(small_plan())
-    idle = [one for one, answer in run.stimuli if _operation_at(run, one) is None and answer - one < 20]
+    idle = [
+        stimulus
+        for stimulus, answer in run.stimuli
+        if _operation_at(run, stimulus) is None and answer - stimulus < 20
+    ]
     for stimulus, apart in zip(idle, range(-20, 15), strict=False):
         run.pulse("CRIT", stimulus - 40, 40 + apart)
     return run

@@ -36,8 +36,8 @@ def run() -> SyntheticRun:
     return SyntheticRun(small_plan())
 
 
-def witness(evidence: Evidence, told: str) -> LatencyWitness:
-    return next(latency for latency in evidence.latencies if latency.of.told == told)
+def witness(evidence: Evidence, key: str) -> LatencyWitness:
+    return next(latency for latency in evidence.latencies if latency.of.told == key)
 
 
 def controls_met(run: SyntheticRun) -> list[int]:
@@ -79,8 +79,8 @@ def test_what_is_not_explained_by_the_offset_is_apart(run: SyntheticRun) -> None
 
 
 def test_many_answers_tell_the_offset_better_than_the_bounds_of_each(run: SyntheticRun) -> None:
-    for told in ("isr", "task", "control"):
-        offset = witness(evidence_of(run), told).offset
+    for key in ("isr", "task", "control"):
+        offset = witness(evidence_of(run), key).offset
         assert offset is not None and offset.n > 9
         assert offset.uncertainty_cycles == pytest.approx(3 * SLACK_CYCLES / math.sqrt(offset.n))
     few = witness(evidence_of(SyntheticRun(small_plan(depth=1))), "control").offset
@@ -95,27 +95,29 @@ def test_the_read_comes_after_the_rise_and_no_later_than_cost_says(run: Syntheti
 
 
 def test_between_operations_the_ends_are_known_as_well_as_one_answer(run: SyntheticRun) -> None:
-    one = witness(evidence_of(run), "control")
-    assert one.offset is not None and one.between_least is not None and one.between_most is not None
-    told = 15 + READ_LATER
-    slack = SLACK_CYCLES + one.offset.uncertainty_cycles
+    control = witness(evidence_of(run), "control")
+    assert (
+        control.offset is not None and control.between_least is not None and control.between_most is not None
+    )
+    late = 15 + READ_LATER
+    slack = SLACK_CYCLES + control.offset.uncertainty_cycles
     # The frames' clock is uncertain by parts in 100,000: of 15 cycles that is nothing.
-    assert one.between_least == pytest.approx((told - slack, told + slack), abs=0.01)
-    assert one.between_most == pytest.approx((told - slack, told + slack), abs=0.01)
+    assert control.between_least == pytest.approx((late - slack, late + slack), abs=0.01)
+    assert control.between_most == pytest.approx((late - slack, late + slack), abs=0.01)
 
 
 def test_the_timer_tells_of_an_answer_that_met_its_operation_alone(run: SyntheticRun) -> None:
-    one = witness(evidence_of(run), "isr")
+    interrupt = witness(evidence_of(run), "isr")
     met = [run.met(answer) for _, answer in run.stimuli]
     alone = together = 0
     for (stimulus, answer), seq in zip(run.stimuli, met, strict=True):
         if seq is not None and met.count(seq) == 1:
             alone += 1
-            assert one.cycles_of(answer) == pytest.approx(answer - stimulus)
+            assert interrupt.cycles_of(answer) == pytest.approx(answer - stimulus)
         elif seq is not None:
             together += 1
-            assert one.cycles_of(answer) is None
-        assert one.cycles_of(answer + 1) is None
+            assert interrupt.cycles_of(answer) is None
+        assert interrupt.cycles_of(answer + 1) is None
     assert alone > 10 and together > 1
 
 
@@ -126,24 +128,24 @@ def test_of_those_that_met_none_the_timer_tells_of_the_latest(run: SyntheticRun)
     stat = next(at for at, line in enumerate(run.lines) if line.startswith("STAT"))
     *rest, _ = run.lines[stat].split(",")
     run.lines[stat] = ",".join([*rest, str(15 + 6 + READ_LATER)])
-    one = witness(evidence_of(run), "control")
-    assert one.cycles_of(late + 6) == pytest.approx(15 + 6)
-    assert {one.cycles_of(answer) for answer in calm if answer != late} == {None}
+    control = witness(evidence_of(run), "control")
+    assert control.cycles_of(late + 6) == pytest.approx(15 + 6)
+    assert {control.cycles_of(answer) for answer in calm if answer != late} == {None}
 
 
 def test_without_a_range_the_timer_tells_of_no_answer_between_operations(run: SyntheticRun) -> None:
-    one = replace(witness(evidence_of(run), "control"), between=None)
-    assert {one.cycles_of(answer) for _, answer in run.controls if run.met(answer) is None} == {None}
+    control = replace(witness(evidence_of(run), "control"), between=None)
+    assert {control.cycles_of(answer) for _, answer in run.controls if run.met(answer) is None} == {None}
 
 
 def test_of_an_answer_that_may_have_met_an_operation_the_timer_tells_nothing(run: SyntheticRun) -> None:
     rise = run.truths[6].start
     answer_at(run, rise)
-    one = witness(evidence_of(run), "isr")
-    (at,) = np.flatnonzero(one.answers.sample == rise)
-    latest = one.answers.most.copy()
+    interrupt = witness(evidence_of(run), "isr")
+    (at,) = np.flatnonzero(interrupt.answers.sample == rise)
+    latest = interrupt.answers.most.copy()
     latest[at] = latest.max() + 1
-    assert replace(one, answers=replace(one.answers, most=latest)).cycles_of(rise) is None
+    assert replace(interrupt, answers=replace(interrupt.answers, most=latest)).cycles_of(rise) is None
 
 
 @pytest.mark.parametrize(
@@ -184,13 +186,13 @@ def test_a_control_interrupt_right_behind_a_rise_may_have_come_before_the_read(
     )
     run.pulse("CISR", answer + behind, CONTROL_PULSE)
     evidence = evidence_of(run, CORE_HZ // cycles_per_sample)
-    for told, later, more in (("isr", 0, CONTROL_PULSE + 60 if came_between else 0), ("task", TASK_LATER, 0)):
-        answers = witness(evidence, told).answers
-        asked, rise = stimulus // cycles_per_sample, (answer + later) // cycles_per_sample
+    for key, later, more in (("isr", 0, CONTROL_PULSE + 60 if came_between else 0), ("task", TASK_LATER, 0)):
+        answers = witness(evidence, key).answers
+        sample, rise = stimulus // cycles_per_sample, (answer + later) // cycles_per_sample
         (at,) = np.flatnonzero(answers.sample == rise)
         assert (answers.least[at], answers.most[at]) == (
-            rise - asked,
-            rise - asked + more // cycles_per_sample,
+            rise - sample,
+            rise - sample + more // cycles_per_sample,
         )
 
 
@@ -229,10 +231,10 @@ def test_a_rise_together_with_the_last_control_interrupt_waits_for_none(run: Syn
 def test_what_comes_before_the_start_frame_is_no_stimulus(
     run: SyntheticRun, from_frame: int, is_stimulus: bool
 ) -> None:
-    asked = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) + from_frame
-    run.toggles += [(asked, BIT["CTRL"]), (asked + 2000, BIT["CTRL"])]
-    run.pulse("CISR", asked + 15, CONTROL_PULSE)
-    assert (asked + 15 in witness(evidence_of(run), "control").answers.sample) is is_stimulus
+    first = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) + from_frame
+    run.toggles += [(first, BIT["CTRL"]), (first + 2000, BIT["CTRL"])]
+    run.pulse("CISR", first + 15, CONTROL_PULSE)
+    assert (first + 15 in witness(evidence_of(run), "control").answers.sample) is is_stimulus
 
 
 def test_operations_that_nothing_met_have_no_row(run: SyntheticRun) -> None:

@@ -85,14 +85,14 @@ def found_of(
 ) -> dict[str, Any]:
     begin = OPERATIONS["start_sample"].to_numpy() + 30
     widths = np.rint(OPERATIONS["wire_critical_ns"].to_numpy() / SAMPLE_NS).astype(np.int64)
-    found = summarise_sweep(
+    summary = summarise_sweep(
         PLAN,
         joined(OPERATIONS, interrupts_of(phases, latencies, control)),
         wire(PulseTrain(begin, begin + widths)),
         lambda _, ns: None if ns is None else allowed_ns / 2,
     )
-    assert found is not None
-    return found
+    assert summary is not None
+    return summary
 
 
 def joined(operations: pl.DataFrame, interrupts: pl.DataFrame) -> Any:
@@ -105,9 +105,9 @@ def wire(critical: PulseTrain) -> Any:
 
 
 def test_a_curve_is_held_against_section_and_entry() -> None:
-    found = found_of(LATENCIES, [], 0.5 * SAMPLE_NS)
-    assert found["lead_ns"] == pytest.approx(LEAD * SAMPLE_NS)
-    empty, deep = found["curves"]
+    summary = found_of(LATENCIES, [], 0.5 * SAMPLE_NS)
+    assert summary["lead_ns"] == pytest.approx(LEAD * SAMPLE_NS)
+    empty, deep = summary["curves"]
     assert (empty["label"], empty["n"], deep["label"], deep["n"]) == ("empty", 2, "deep", 4)
     assert (empty["entry_ns"], empty["within_budget"]) == (None, None), "none came within the empty section"
     assert deep["entry_ns"] == pytest.approx((LEAD + TAIL) * SAMPLE_NS)

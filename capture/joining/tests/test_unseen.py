@@ -24,7 +24,7 @@ def moved(channel: str, cycle: int, by_cycles: int) -> Evidence:
 def longest_answer() -> int:
     """When the handler of the longest latency that met an operation raised its pin."""
     run = SyntheticRun(small_plan())
-    met = [(answer - asked, answer) for asked, answer in run.stimuli if run.met(answer) is not None]
+    met = [(answer - stimulus, answer) for stimulus, answer in run.stimuli if run.met(answer) is not None]
     return max(met)[1]
 
 

@@ -56,20 +56,22 @@ ENDS = st.lists(st.integers(1, 5000), max_size=12)
 @given(captures(), ENDS, st.sampled_from(WHICH))
 def test_all_that_one_look_finds_is_found_in_parts(edges: EdgeList, ends: list[int], which: Stimuli) -> None:
     counter = WireCounter(which)
-    found: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    spans_by_name: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for part in parts(edges, ends):
         for kind, name, start, end in counter.add(part):
-            found[kind, name] += zip(start.tolist(), end.tolist(), strict=True)
+            spans_by_name[kind, name] += zip(start.tolist(), end.tolist(), strict=True)
     for name in set(PULSED) & set(edges.channels):
         train = pulses(edges, name)
-        assert found["width", name] == list(zip(train.start.tolist(), train.end.tolist(), strict=True))
+        assert spans_by_name["width", name] == list(
+            zip(train.start.tolist(), train.end.tolist(), strict=True)
+        )
         begins = train.start.tolist()
-        assert found["interval", name] == list(pairwise(begins))
+        assert spans_by_name["interval", name] == list(pairwise(begins))
     for pair in ANSWERED:
         if set(pair) <= set(edges.channels):
             waits = waits_for(edges, *pair, which=which)
             spans = zip(waits.stimulus.tolist(), waits.answer.tolist(), strict=True)
-            assert found["latency", named(pair)] == list(spans)
+            assert spans_by_name["latency", named(pair)] == list(spans)
             assert counter.waiting.get(named(pair)) == (waits.open.since if waits.open else None)
     assert counter.merged == read_observed(edges, which, framed=False).merged
 

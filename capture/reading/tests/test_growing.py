@@ -47,14 +47,14 @@ def waits_of(sample: list[int], word: list[int]) -> tuple[list[int], int]:
     """From the first edge of STIM that is not answered yet to the next rise of ISR; and how long
     the wait lasted that was not over at the end.
     """
-    asked, waits = None, []
+    stimulus, waits = None, []
     for at, now, before in zip(sample[1:], word[1:], word[:-1], strict=True):
-        if now & ~before & BIT["ISR"] and asked is not None:
-            waits.append(at - asked)
-            asked = None
-        if (now ^ before) & BIT["STIM"] and asked is None:
-            asked = at
-    return waits, 0 if asked is None else sample[-1] + 1 - asked
+        if now & ~before & BIT["ISR"] and stimulus is not None:
+            waits.append(at - stimulus)
+            stimulus = None
+        if (now ^ before) & BIT["STIM"] and stimulus is None:
+            stimulus = at
+    return waits, 0 if stimulus is None else sample[-1] + 1 - stimulus
 
 
 def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) -> Growing:
@@ -95,10 +95,10 @@ def test_the_rows_that_are_kept_are_few_unless_something_lasts(tmp_path: Path) -
     edges = growing.RECENT_ROWS * 8
     sample = list(range(0, 10 * edges, 10))
     word = [row % 2 * BIT["OP"] for row in range(edges)]
-    kept = followed(tmp_path / "s", sample, word, [edges // 2]).recent
-    assert kept is not None
-    assert kept[1].sample.size == growing.RECENT_ROWS
-    assert kept[0] + kept[1].total_samples == sample[-1] + 1
+    recent = followed(tmp_path / "s", sample, word, [edges // 2]).recent
+    assert recent is not None
+    assert recent[1].sample.size == growing.RECENT_ROWS
+    assert recent[0] + recent[1].total_samples == sample[-1] + 1
 
 
 def test_a_pulse_that_lasts_over_many_looks_has_its_width(tmp_path: Path) -> None:

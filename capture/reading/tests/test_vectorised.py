@@ -13,8 +13,8 @@ def test_pulses_that_the_capture_cuts_off_are_left_out() -> None:
     wave.pulse("CRIT", 10, 11)
     wave.pulse("CRIT", 20, 50)
     wave.toggle("CRIT", 99)
-    found = pulses(wave.edges(), "CRIT")
-    assert (found.start.tolist(), found.end.tolist()) == ([10, 20], [11, 50])
+    whole = pulses(wave.edges(), "CRIT")
+    assert (whole.start.tolist(), whole.end.tolist()) == ([10, 20], [11, 50])
 
 
 def test_a_channel_that_never_changes_has_no_pulses() -> None:

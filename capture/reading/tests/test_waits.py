@@ -14,10 +14,10 @@ FIRST, SECOND, ANSWER, LATER = 100, 300, 350, 900
 
 
 def told(stimuli: list[int], answers: list[int], late: int = 0) -> tuple[list[Span], Span | None, list[int]]:
-    found = waits(np.array(stimuli, np.int64), np.array(answers, np.int64), late)
-    spans = zip(found.stimulus.tolist(), found.answer.tolist(), found.merged.tolist(), strict=True)
-    still = (found.open.since, -1, found.open.merged) if found.open else None
-    return list(spans), still, found.unasked.tolist()
+    answered = waits(np.array(stimuli, np.int64), np.array(answers, np.int64), late)
+    spans = zip(answered.stimulus.tolist(), answered.answer.tolist(), answered.merged.tolist(), strict=True)
+    still = (answered.open.since, -1, answered.open.merged) if answered.open else None
+    return list(spans), still, answered.unasked.tolist()
 
 
 def slowly(stimuli: list[int], answers: list[int], late: int) -> tuple[list[Span], Span | None, list[int]]:

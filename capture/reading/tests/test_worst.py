@@ -19,8 +19,8 @@ from capture.reading.worst import WorstWindows
 def kept(edges: EdgeList, ends: list[int], worst: int, around: int, recent: int = 1 << 20) -> list[Window]:
     counter, windows = WireCounter(), WorstWindows(worst, around, recent)
     for part in parts(edges, ends):
-        found = counter.add(part)
-        windows.add(part, found, [*counter.since.values(), *counter.waiting.values()])
+        spans = counter.add(part)
+        windows.add(part, spans, [*counter.since.values(), *counter.waiting.values()])
     nothing = NewEdges(
         np.empty(0, np.int64),
         np.empty(0, np.uint8),
@@ -38,7 +38,7 @@ def longest(edges: EdgeList, worst: int) -> dict[str, list[tuple[int, int]]]:
     spans = {name: list(zip(train.start, train.end, strict=True)) for name, train in wire.program.items()}
     for pair, waits in wire.answers.items():
         spans[" to ".join(pair)] = list(zip(waits.stimulus, waits.answer, strict=True))
-    return {name: sorted(some, key=lambda one: one[0] - one[1])[:worst] for name, some in spans.items()}
+    return {name: sorted(some, key=lambda span: span[0] - span[1])[:worst] for name, some in spans.items()}
 
 
 def levels(edges: EdgeList, begin: int, until: int) -> list[int]:

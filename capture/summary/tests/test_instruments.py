@@ -46,10 +46,10 @@ def delay(run: SyntheticRun, edge: tuple[int, int], cycles: int) -> None:
 def test_at_the_core_clock_the_calibration_is_exact(run: SyntheticRun) -> None:
     read = next(at for at, line in enumerate(run.lines) if line.startswith("COST,READ"))
     run.lines[read] = "COST,READ,1,5"
-    found = told_of(run)["calibration"]
-    skew = found.pop("skew_samples")
+    calibration = told_of(run)["calibration"]
+    skew = calibration.pop("skew_samples")
     assert skew == {channel: {"mean": 0, "least": -1, "most": 1} for channel in COMMON_CHANNELS}
-    assert found == {
+    assert calibration == {
         "critical_wire_minus_dwt_cycles": CRITICAL_COST,
         "operation_wire_minus_dwt_cycles": OPERATION_COST,
         "empty_critical_cycles": 4,
@@ -72,9 +72,9 @@ def test_markers_of_which_some_cost_more_at_the_end_have_drifted(
     closing = edges_of(run, channel)[-48:-16]
     for edge in closing[1::4]:
         delay(run, edge, 4)
-    found = told_of(run)["calibration"]
-    assert found[f"{name}_drift_cycles"] == pytest.approx(2)
-    assert found[f"{name}_worst_residual_cycles"] == pytest.approx(3)
+    calibration = told_of(run)["calibration"]
+    assert calibration[f"{name}_drift_cycles"] == pytest.approx(2)
+    assert calibration[f"{name}_worst_residual_cycles"] == pytest.approx(3)
 
 
 @pytest.mark.parametrize(("kept", "lost"), [("start", "end"), ("end", "start")])
@@ -82,16 +82,16 @@ def test_each_frame_tells_the_clock_by_itself(run: SyntheticRun, kept: str, lost
     sync = edges_of(run, "SYNC")
     for edge in sync[:64] if lost == "start" else sync[-64:]:
         run.toggles.remove(edge)
-    found = told_of(run)["clock"]
-    assert (found[f"{kept}_edges"], found[f"{lost}_edges"]) == (64, 0)
-    assert (found[f"ratio_{kept}"], found[f"ratio_{lost}"]) == (pytest.approx(1), None)
+    clock = told_of(run)["clock"]
+    assert (clock[f"{kept}_edges"], clock[f"{lost}_edges"]) == (64, 0)
+    assert (clock[f"ratio_{kept}"], clock[f"ratio_{lost}"]) == (pytest.approx(1), None)
 
 
 def test_the_clocks_ratios_are_those_that_were_made() -> None:
     run = SyntheticRun(small_plan())
-    found = instruments(evidence_of(run, 24_000_000, 30))["clock"]
-    assert found["samples_per_cycle_nominal"] == pytest.approx(24 / 84)
-    assert (found["start_edges"], found["end_edges"]) == (64, 64)
+    clocks = instruments(evidence_of(run, 24_000_000, 30))["clock"]
+    assert clocks["samples_per_cycle_nominal"] == pytest.approx(24 / 84)
+    assert (clocks["start_edges"], clocks["end_edges"]) == (64, 64)
     # A frame of 63 times 840 or 1260 cycles, and a run, each known to a sample at either end.
     for name, cycles in (
         ("ratio", 63 * 1260),
@@ -99,9 +99,9 @@ def test_the_clocks_ratios_are_those_that_were_made() -> None:
         ("ratio_end", 63 * 1260),
         ("ratio_by_dwt", run.end_cycle - 300_000),
     ):
-        assert found[name] == pytest.approx(1 + 30e-6, abs=2 / (cycles * 24 / 84)), name
-    assert 0 < found["ratio_by_dwt_uncertainty"] < found["ratio_uncertainty"] / 10 < 1e-4
-    assert 0 < found["residual_max_samples"] < 1 and 0 < found["residual_by_dwt_max_samples"] < 1
+        assert clocks[name] == pytest.approx(1 + 30e-6, abs=2 / (cycles * 24 / 84)), name
+    assert 0 < clocks["ratio_by_dwt_uncertainty"] < clocks["ratio_uncertainty"] / 10 < 1e-4
+    assert 0 < clocks["residual_max_samples"] < 1 and 0 < clocks["residual_by_dwt_max_samples"] < 1
 
 
 def test_answers_that_a_tick_touched_are_counted(run: SyntheticRun) -> None:
@@ -110,13 +110,13 @@ def test_answers_that_a_tick_touched_are_counted(run: SyntheticRun) -> None:
     lost = run.stimuli[_stimuli(evidence_of(run)).index(answered[0])][1]
     run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and lost <= t[0] <= lost + 60)]
     evidence = evidence_of(run)
-    found = instruments(evidence)["tick"]
-    assert (found["period_cycles"], found["handler_cycles"]) == (TICK_PERIOD, TICK_HANDLER)
+    ticks = instruments(evidence)["tick"]
+    assert (ticks["period_cycles"], ticks["handler_cycles"]) == (TICK_PERIOD, TICK_HANDLER)
     rows = [row for row in _stimuli(evidence) if row["isr_latency_ns"] is not None]
     controls = [row for row in evidence.joined.interrupts.iter_rows(named=True) if row["control"]]
-    assert found["interrupts_touched"] == sum(row["tick"] for row in rows) == len(answered)
-    assert found["task_wakes_touched"] == sum(row["task_tick"] for row in rows) > len(answered)
-    assert found["controls_touched"] == sum(row["tick"] for row in controls) > 0
+    assert ticks["interrupts_touched"] == sum(row["tick"] for row in rows) == len(answered)
+    assert ticks["task_wakes_touched"] == sum(row["task_tick"] for row in rows) > len(answered)
+    assert ticks["controls_touched"] == sum(row["tick"] for row in controls) > 0
 
 
 def _stimuli(evidence: Evidence) -> list[dict[str, Any]]:
@@ -127,12 +127,12 @@ def _stimuli(evidence: Evidence) -> list[dict[str, Any]]:
 def test_the_farthest_that_wire_and_dwt_are_apart_is_told(run: SyntheticRun, cycles: int) -> None:
     truth = run.truths[4]
     delay(run, (truth.critical_start, BIT["CRIT"]), cycles)
-    found = told_of(run)["agreement"]
-    assert found["n"] == len(run.truths)
-    assert found["wire_minus_dwt_cycles_max_abs"] == pytest.approx(abs(cycles))
-    assert found["resolution_cycles"] == pytest.approx(1)
-    assert found["tolerance_cycles"] == found["resolution_cycles"] + found["clock_cycles"]
-    assert 0 < found["clock_cycles"] < 1
+    agreement = told_of(run)["agreement"]
+    assert agreement["n"] == len(run.truths)
+    assert agreement["wire_minus_dwt_cycles_max_abs"] == pytest.approx(abs(cycles))
+    assert agreement["resolution_cycles"] == pytest.approx(1)
+    assert agreement["tolerance_cycles"] == agreement["resolution_cycles"] + agreement["clock_cycles"]
+    assert 0 < agreement["clock_cycles"] < 1
 
 
 @pytest.mark.parametrize("pick", [min, max])
@@ -145,12 +145,12 @@ def test_wire_and_timer_agree_but_for_the_way_to_the_read(
     late = run.controls[pick(alone)][1]
     delay(run, (late, BIT["CISR"]), 4)
     delay(run, (late + 40, BIT["CISR"]), 4)
-    found = told_of(run)["timer_agreement"]
-    assert set(found) == set(KEYS.values())
-    for one in found.values():
-        assert one["offset_cycles"] == pytest.approx(READ_LATER)
-        assert 0 < one["offset_uncertainty_cycles"] <= 1.5
-    of_control, of_isr = found["control_latency_ns"], found["interrupt_latency_ns"]
+    agreement = told_of(run)["timer_agreement"]
+    assert set(agreement) == set(KEYS.values())
+    for part in agreement.values():
+        assert part["offset_cycles"] == pytest.approx(READ_LATER)
+        assert 0 < part["offset_uncertainty_cycles"] <= 1.5
+    of_control, of_isr = agreement["control_latency_ns"], agreement["interrupt_latency_ns"]
     assert of_control["answers"] == sum(seq is not None for seq in met)
     assert of_control["n"] == len({seq for seq in met if seq is not None})
     assert of_control["worst_disagreement_cycles"] == pytest.approx(4)
@@ -167,15 +167,15 @@ def test_what_was_never_told_is_none() -> None:
     run = SyntheticRun(small_plan(depth=2))
     run.lines = [line for line in run.lines if not line.startswith(("COST", "TICK", "CAL", "BOOT"))]
     run.toggles = []
-    found = told_of(run)
-    assert found["tick"] is found["timer_agreement"] is None
-    calibration = found["calibration"]
+    document = told_of(run)
+    assert document["tick"] is document["timer_agreement"] is None
+    calibration = document["calibration"]
     assert (calibration.pop("pulses"), calibration.pop("skew_samples")) == (
         0,
         dict.fromkeys(COMMON_CHANNELS),
     )
     assert set(calibration.values()) == {None}
-    assert (found["agreement"]["n"], found["agreement"]["wire_minus_dwt_cycles_max_abs"]) == (0, None)
+    assert (document["agreement"]["n"], document["agreement"]["wire_minus_dwt_cycles_max_abs"]) == (0, None)
 
 
 def test_each_rate_is_taken_from_the_core_clock_that_the_firmware_told() -> None:

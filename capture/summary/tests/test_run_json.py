@@ -57,24 +57,24 @@ def test_requests_that_were_refused_are_summed_up_apart() -> None:
     for at, line in enumerate(run.lines):
         if line.startswith("OP,") and int(line.split(",")[1]) in refused:
             run.lines[at] = line.replace(",A,", ",O,")
-    found = told_of(run)
+    document = told_of(run)
 
     def widths(seqs: list[int]) -> list[float]:
         return [(run.truths[seq].critical_cycles + CRITICAL_COST) * SAMPLE_NS for seq in seqs]
 
     served = [seq for seq in measured if seq not in refused]
     for key, seqs in (("critical_ns", measured), ("served_critical_ns", served)):
-        assert_sums_up(found[key], widths(seqs))
-    assert_sums_up(found["refused_critical_ns"], widths(refused))
-    assert found["refused_probes"]["n"] == found["counts"]["out_of_memory"] == len(refused)
-    assert found["maxima"]["refused_dwt_cycles"]["kind"] == "O"
-    assert found["maxima"]["served_dwt_cycles"]["kind"] == "A"
+        assert_sums_up(document[key], widths(seqs))
+    assert_sums_up(document["refused_critical_ns"], widths(refused))
+    assert document["refused_probes"]["n"] == document["counts"]["out_of_memory"] == len(refused)
+    assert document["maxima"]["refused_dwt_cycles"]["kind"] == "O"
+    assert document["maxima"]["served_dwt_cycles"]["kind"] == "A"
 
 
-def assert_sums_up(found: dict[str, Any], values: list[float]) -> None:
-    told = [found[name] for name in ("min", "mean", "stdev", "max")]
+def assert_sums_up(document: dict[str, Any], values: list[float]) -> None:
+    told = [document[name] for name in ("min", "mean", "stdev", "max")]
     truth = [min(values), statistics.fmean(values), statistics.stdev(values), max(values)]
-    assert found["n"] == len(values)
+    assert document["n"] == len(values)
     assert told == pytest.approx(truth)
 
 
@@ -109,15 +109,19 @@ def test_the_serial_line_is_counted() -> None:
         "end_record": True,
     }
     run.lines = [line for line in run.lines if not line.startswith(("OP,3,", "END"))] + ["STAT,x"]
-    found = told_of(run)["serial"]
-    assert (found["checksum_failures"], found["sequence_gaps"], found["end_record"]) == (1, 1, False)
+    serial = told_of(run)["serial"]
+    assert (serial["checksum_failures"], serial["sequence_gaps"], serial["end_record"]) == (1, 1, False)
 
 
 def test_a_run_without_records_tells_of_no_firmware() -> None:
     run = SyntheticRun(small_plan(depth=2))
-    found = told_of(run)["firmware"]
-    assert (found["kernel"], found["core_hz"], found["flash_acr"]) == ("V11.2.0", CORE_HZ, "00000702")
-    assert (found["heap_bytes"], found["free_blocks_at_start"]) == (HEAP_BYTES, 1)
+    firmware = told_of(run)["firmware"]
+    assert (firmware["kernel"], firmware["core_hz"], firmware["flash_acr"]) == (
+        "V11.2.0",
+        CORE_HZ,
+        "00000702",
+    )
+    assert (firmware["heap_bytes"], firmware["free_blocks_at_start"]) == (HEAP_BYTES, 1)
     run.lines = ["END,0"]
     silent = told_of(run)
     assert {
@@ -130,24 +134,24 @@ def test_a_run_without_records_tells_of_no_firmware() -> None:
 def test_the_greatest_latency_is_told_by_the_timer_too() -> None:
     """Of answers that met an operation together with others the timer cannot tell each."""
     run = SyntheticRun(small_plan())
-    found = told_of(run)["maxima"]
+    maxima = told_of(run)["maxima"]
     stimulus, answer = max(run.stimuli, key=lambda pair: pair[1] - pair[0])
-    met = [run.met(one) for _, one in run.stimuli]
+    met = [run.met(answer) for _, answer in run.stimuli]
     assert met.count(run.met(answer)) == 1
-    assert found["interrupt_latency_ns"]["timer_ns"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
-    assert found["interrupt_latency_ns"]["sample"] == stimulus
-    assert "timer_ns" not in found["critical_ns"]
+    assert maxima["interrupt_latency_ns"]["timer_ns"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
+    assert maxima["interrupt_latency_ns"]["sample"] == stimulus
+    assert "timer_ns" not in maxima["critical_ns"]
 
 
 def test_a_sweeps_maximum_may_be_off_by_the_budgets_of_latency_and_section() -> None:
-    found = told_of(SyntheticRun(small_sweep()))
-    budget = found["error_budget"]
-    for curve in found["sweep"]["curves"]:
+    document = told_of(SyntheticRun(small_sweep()))
+    budget = document["error_budget"]
+    for curve in document["sweep"]["curves"]:
         # The greatest value is a little more uncertain than that of a curve, by the clock.
         assert curve["budgets_ns"]["entry"] == pytest.approx(
             budget["interrupt_latency_ns"]["total"]["ns"] + budget["critical_ns"]["total"]["ns"], rel=1e-4
         )
-    assert {curve["label"] for curve in found["sweep"]["curves"]} == {"empty", "depth 1"}
+    assert {curve["label"] for curve in document["sweep"]["curves"]} == {"empty", "depth 1"}
 
 
 def test_notes_come_behind_the_warnings() -> None:

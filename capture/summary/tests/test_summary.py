@@ -30,19 +30,23 @@ def evidence(run: SyntheticRun) -> Evidence:
 def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evidence: Evidence) -> None:
     joined = evidence.joined
     quantity = BY_KEY["critical_ns"]
-    found = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
+    longest = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
     measured = [
         row for row in run.plan.operations.iter_rows(named=True) if row["measured"] and row["kind"] == "A"
     ]
     worst = max(measured, key=lambda row: run.truths[row["seq"]].critical_cycles)
     truth = run.truths[worst["seq"]]
-    assert found is not None
-    assert found["value"] == pytest.approx((truth.critical_cycles + CRITICAL_COST) * SAMPLE_NS)
-    assert (found["seq"], found["depth"], found["trial"]) == (worst["seq"], worst["depth"], worst["trial"])
-    assert (found["size"], found["label"], found["start_sample"]) == (
+    assert longest is not None
+    assert longest["value"] == pytest.approx((truth.critical_cycles + CRITICAL_COST) * SAMPLE_NS)
+    assert (longest["seq"], longest["depth"], longest["trial"]) == (
+        worst["seq"],
+        worst["depth"],
+        worst["trial"],
+    )
+    assert (longest["size"], longest["label"], longest["start_sample"]) == (
         worst["size"], worst["label"], truth.start,
     )  # fmt: skip
-    assert found["times"] == 1
+    assert longest["times"] == 1
 
 
 def test_more_samples_than_lags_are_tested_for_independence(evidence: Evidence) -> None:
@@ -57,14 +61,14 @@ def test_the_latest_answer_is_told_with_where_its_stimulus_fell(
 ) -> None:
     joined = evidence.joined
     quantity = BY_KEY["interrupt_latency_ns"]
-    found = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
+    latest = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
     stimulus, answer = max(run.stimuli, key=lambda pair: pair[1] - pair[0])
-    assert found is not None
-    assert (found["sample"], found["hit"]) == (stimulus, "critical")
-    assert found["value"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
-    truth = run.truths[found["seq"]]
-    assert found["into_operation_samples"] == stimulus - truth.start
-    assert 0 <= found["into_operation_samples"] < truth.operation_cycles
+    assert latest is not None
+    assert (latest["sample"], latest["hit"]) == (stimulus, "critical")
+    assert latest["value"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
+    truth = run.truths[latest["seq"]]
+    assert latest["into_operation_samples"] == stimulus - truth.start
+    assert 0 <= latest["into_operation_samples"] < truth.operation_cycles
 
 
 @pytest.mark.parametrize("key", ["interrupt_latency_ns", "interrupt_latency_hit_ns", "task_latency_ns"])
@@ -88,9 +92,9 @@ def test_an_idle_answer_is_what_the_run_was_made_with(evidence: Evidence) -> Non
     joined = evidence.joined
 
     def of(key: str) -> dict[str, float]:
-        found = baseline(BY_KEY[key], joined.interrupts, joined.critical_cost, SAMPLE_NS)
-        assert found is not None and found["n"] > 10
-        return found
+        summary = baseline(BY_KEY[key], joined.interrupts, joined.critical_cost, SAMPLE_NS)
+        assert summary is not None and summary["n"] > 10
+        return summary
 
     assert of("interrupt_latency_ns")["value"] == pytest.approx(17 * SAMPLE_NS)
     assert of("interrupt_latency_hit_ns") == of("interrupt_latency_ns")
@@ -111,18 +115,18 @@ def test_a_ramp_has_no_intervals_and_says_why() -> None:
 
 def test_intervals_are_around_their_percentiles(evidence: Evidence) -> None:
     joined = evidence.joined
-    found = intervals(joined.samples, ramp=False)
-    assert found["refused"] is None and set(found["of"]) == set(BY_KEY)
+    bounds = intervals(joined.samples, ramp=False)
+    assert bounds["refused"] is None and set(bounds["of"]) == set(BY_KEY)
     values = joined.interrupts.filter(~pl.col("control"))["isr_latency_ns"].drop_nulls().sort()
-    low, high = found["of"]["interrupt_latency_ns"]["median"]
+    low, high = bounds["of"]["interrupt_latency_ns"]["median"]
     assert low <= values[(len(values) - 1) // 2] <= high
-    assert 0 <= found["of"]["interrupt_latency_ns"]["independence_p"] <= 1
-    assert found["of"]["refused_critical_ns"]["median"] is None
+    assert 0 <= bounds["of"]["interrupt_latency_ns"]["independence_p"] <= 1
+    assert bounds["of"]["refused_critical_ns"]["median"] is None
 
 
 def test_a_maximum_whose_operation_shows_no_rise_has_no_place_in_it(evidence: Evidence) -> None:
     quantity = BY_KEY["interrupt_latency_ns"]
     unseen = evidence.joined.operations.with_columns(start_sample=pl.lit(None, pl.Int64))
-    found = maximum(quantity, quantity.samples(unseen, evidence.joined.interrupts), unseen)
-    assert found is not None
-    assert found["seq"] is not None and found["into_operation_samples"] is None
+    longest = maximum(quantity, quantity.samples(unseen, evidence.joined.interrupts), unseen)
+    assert longest is not None
+    assert longest["seq"] is not None and longest["into_operation_samples"] is None

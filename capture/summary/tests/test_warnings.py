@@ -74,8 +74,8 @@ def boots_with(run: SyntheticRun, clock: str, flags: int) -> SyntheticRun:
     ],
 )
 def test_what_reset_the_board(run: SyntheticRun, flags: int, says: str | None) -> None:
-    found = warnings(evidence_of(boots_with(run, "bypass", flags)))
-    assert found == [] if says is None else says in found[0]
+    texts = warnings(evidence_of(boots_with(run, "bypass", flags)))
+    assert texts == [] if says is None else says in texts[0]
 
 
 def test_the_chips_own_oscillator(run: SyntheticRun) -> None:

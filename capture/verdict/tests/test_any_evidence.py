@@ -94,10 +94,10 @@ def edge_list(rows: dict[int, int], total: int, samplerate_hz: int) -> EdgeList:
     """The rows that differ from the one before, as any capture has them."""
     samples = sorted(rows)
     words = [rows[sample] for sample in samples]
-    kept = [i for i in range(len(samples)) if i == 0 or words[i] != words[i - 1]]
+    changes = [i for i in range(len(samples)) if i == 0 or words[i] != words[i - 1]]
     return EdgeList(
-        np.array([samples[i] for i in kept], dtype=np.int64),
-        np.array([words[i] for i in kept], dtype=np.uint8),
+        np.array([samples[i] for i in changes], dtype=np.int64),
+        np.array([words[i] for i in changes], dtype=np.uint8),
         samplerate_hz,
         total,
     )
@@ -178,7 +178,7 @@ def test_any_records_that_can_be_get_a_verdict(given: dict[int, str], instead: b
 def test_a_number_that_cannot_be_is_a_damaged_line(line: str) -> None:
     run = RUNS["periodic"]()
     head = line.split(",")[0]
-    at = next(i for i, one in enumerate(run.lines) if one.startswith(f"{head},"))
+    at = next(i for i, line in enumerate(run.lines) if line.startswith(f"{head},"))
     run = copy(run)  # other tests have the same one
     run.lines = [*run.lines[:at], line, *run.lines[at + 1 :]]
     manifest = judged(run, run.edges(), run.uart())

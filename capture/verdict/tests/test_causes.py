@@ -35,9 +35,9 @@ def test_a_swept_edge_off_its_offset_is_told(samplerate_hz: int, by_cycles: int)
     assert judge(evidence_of(run, samplerate_hz)) == ("complete", ())
     verdict, reasons = judge(evidence_of(moved(run, "STIM", 7, by_cycles), samplerate_hz))
     assert verdict == "inconclusive"
-    told = [reason for reason in reasons if "samples off its offset from operation" in reason]
-    assert len(told) == 1
-    assert f"{40 * samplerate_hz / 84e6:.0f}"[:1] in told[0]
+    mentions = [reason for reason in reasons if "samples off its offset from operation" in reason]
+    assert len(mentions) == 1
+    assert f"{40 * samplerate_hz / 84e6:.0f}"[:1] in mentions[0]
 
 
 def test_an_interrupt_that_holds_up_sync_excuses_the_edge() -> None:

@@ -26,8 +26,8 @@ OPERATIONS = (
 
 def told(kinds: str) -> list[tuple[str, int | None]]:
     """Of each operation in order; a dot stands for a missing record."""
-    known = {seq: kind for seq, kind in enumerate(kinds) if kind != "."}
-    return [(one.answers, one.size) for one in due(OPERATIONS, known)]
+    kind_by_seq = {seq: kind for seq, kind in enumerate(kinds) if kind != "."}
+    return [(next_record.answers, next_record.size) for next_record in due(OPERATIONS, kind_by_seq)]
 
 
 @pytest.mark.parametrize(
@@ -41,24 +41,24 @@ def told(kinds: str) -> list[tuple[str, int | None]]:
     ],
 )
 def test_what_runs_follows_from_what_came_before(kinds: str, answers: str, freed: list[int]) -> None:
-    found = told(kinds)
-    assert [one for one, _ in found] == answers.split()
-    assert [size for _, size in found[6:9]] == freed
+    due_records = told(kinds)
+    assert [answer for answer, _ in due_records] == answers.split()
+    assert [size for _, size in due_records[6:9]] == freed
 
 
 def test_behind_a_missing_record_nothing_is_claimed() -> None:
-    found = told("AS.SASFFFAK")
-    assert [one for one, _ in found] == [
+    due_records = told("AS.SASFFFAK")
+    assert [answer for answer, _ in due_records] == [
         *("AO", "S", "AO"),
         *("AOS", "AOS", "AOS"),
         *("FNE", "FNE", "FNE", "AOS", "K"),
     ]
-    assert [size for _, size in found[6:9]] == [None] * 3
+    assert [size for _, size in due_records[6:9]] == [None] * 3
 
 
 def test_behind_a_missing_record_what_was_the_last_is_not_known() -> None:
     stops = (Allocate(0, 8, last_if_refused=True), Allocate(1, 9, last_if_refused=True))
-    assert [one.answers for one in due(stops, {})] == ["AO", "AOS"]
+    assert [next_record.answers for next_record in due(stops, {})] == ["AO", "AOS"]
 
 
 def test_where_nothing_depends_a_missing_record_changes_nothing() -> None:

@@ -53,8 +53,8 @@ def without_the_search(evidence: Evidence) -> tuple[str, ...]:
 
 def changed(evidence: Evidence, *pairs: Sequence[str]) -> Evidence:
     """The run as it would be seen with these clips exchanged."""
-    for one, other in pairs:
-        evidence = with_edges(evidence, exchanged(evidence.edges, one, other))
+    for channel, other in pairs:
+        evidence = with_edges(evidence, exchanged(evidence.edges, channel, other))
     return evidence
 
 
@@ -99,8 +99,8 @@ def test_without_a_stimulus_the_quiet_pins_cannot_be_told_apart_nor_need_be() ->
     whole = made_up("none", 24_000_000)
     quiet = {"STIM", "ISR", "TASK", "CTRL", "CISR"}
     for pair in PAIRS:
-        found = judge(changed(whole, pair))
-        assert found == (("complete", ()) if set(pair) <= quiet else ("inconclusive", (told(pair),))), pair
+        verdict = judge(changed(whole, pair))
+        assert verdict == (("complete", ()) if set(pair) <= quiet else ("inconclusive", (told(pair),))), pair
 
 
 def test_another_fault_keeps_its_own_sentence() -> None:

@@ -74,18 +74,18 @@ def test_one_sample_fails_a_run_and_can_be_left_out(whole: Path, tmp_path: Path,
     assert len(before["reasons"]) > 1 and before["reasons"][-1].endswith(NAMED.format(channel))
 
     assert redecode(folder, ignore_glitches=True).verdict == "complete"
-    found, right = told(folder), told(whole)
-    assert found["glitches"] == {
+    document, right = told(folder), told(whole)
+    assert document["glitches"] == {
         "shortest_pulse_cycles": 18,
         "longest_samples": 2,
         "count": {channel: 1},
     }
-    (warned,) = [line for line in found["warnings"] if line not in right["warnings"]]
+    (warned,) = [line for line in document["warnings"] if line not in right["warnings"]]
     assert warned.startswith(f"Glitches of at most 2 samples were left out, as asked: 1 on {channel}.")
-    for one in (found, right):
-        one["files"].pop(names.EDGES)
+    for content in (document, right):
+        content["files"].pop(names.EDGES)
     told_of_them = {"glitches", "warnings"}
-    assert {key: value for key, value in found.items() if key not in told_of_them} == {
+    assert {key: value for key, value in document.items() if key not in told_of_them} == {
         key: value for key, value in right.items() if key not in told_of_them
     }
 

@@ -19,8 +19,8 @@ from capture.verdict.kept import SeenKept
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10"}
 
 
-def both(edges: EdgeList, **told: object) -> tuple[of_all.Seen, SeenKept]:
-    report = ToolReport.model_validate({"asked_samples": edges.total_samples, **told})
+def both(edges: EdgeList, **fields: object) -> tuple[of_all.Seen, SeenKept]:
+    report = ToolReport.model_validate({"asked_samples": edges.total_samples, **fields})
     keeper = Keeper(Path("nowhere"), edges.samplerate_hz, edges.channels, report.asked_samples, Keeping(2, 9))
     keeper.append(edges.sample, edges.word, edges.total_samples)
     keeper.close()

@@ -233,8 +233,8 @@ def test_what_held_up_sync_began_no_more_than_200_cycles_before(
     swept = next(truth for truth in run.truths if truth.seq == 6)
     sync = max(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"] and cycle <= swept.start)
     run.toggles[run.toggles.index((sync, BIT["SYNC"]))] = (sync + 40, BIT["SYNC"])
-    begun = sync + 6 - SWEEP_LEAD_TICKS
-    run.pulse(channel, begun - before - 30, 30)
+    edge = sync + 6 - SWEEP_LEAD_TICKS
+    run.pulse(channel, edge - before - 30, 30)
     assert tells(causes.swept_edges_off_their_offsets, evidence_of(run)) is told
 
 

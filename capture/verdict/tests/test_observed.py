@@ -15,8 +15,8 @@ from capture.verdict.observed import Seen, judge, warnings
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}
 
 
-def seen(edges: EdgeList, **told: object) -> Seen:
-    report = ToolReport.model_validate({"asked_samples": edges.total_samples, **told})
+def seen(edges: EdgeList, **fields: object) -> Seen:
+    report = ToolReport.model_validate({"asked_samples": edges.total_samples, **fields})
     return Seen(report, PINS, read_observed(edges))
 
 

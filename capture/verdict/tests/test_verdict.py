@@ -51,12 +51,13 @@ def cut_records_after(prefix: str) -> Fault:
     return fault
 
 
-def swap(one: str, other: str) -> Fault:
+def swap(channel: str, other: str) -> Fault:
     """Two records come in each other's place."""
 
     def fault(run: SyntheticRun) -> None:
         first, second = (
-            next(i for i, line in enumerate(run.lines) if line.startswith(prefix)) for prefix in (one, other)
+            next(i for i, line in enumerate(run.lines) if line.startswith(prefix))
+            for prefix in (channel, other)
         )
         run.lines[first], run.lines[second] = run.lines[second], run.lines[first]
 
@@ -212,12 +213,12 @@ def with_a_moved_answer(channel: str, cycles: int) -> Fault:
         met = [run.met(answer) for answer in answers]
         controls = [answer for _, answer in run.controls]
         answer = next(
-            one
-            for one, seq in zip(answers, met, strict=True)
+            answer
+            for answer, seq in zip(answers, met, strict=True)
             if seq is not None
             and met.count(seq) == 1
-            and run.met(one - 30) == run.met(one + 30)
-            and all(one == other or abs(one - other) > 100 for other in controls)
+            and run.met(answer - 30) == run.met(answer + 30)
+            and all(answer == other or abs(answer - other) > 100 for other in controls)
         )
         run.toggles.remove((answer, BIT[channel]))
         run.toggles.append((answer + cycles, BIT[channel]))
@@ -233,7 +234,7 @@ def with_all_answers_late(channel: str, cycles: int) -> Fault:
 
 
 def with_a_late_answer_between_operations(run: SyntheticRun) -> None:
-    answer = next(one for _, one in run.controls if run.met(one) is None)
+    answer = next(stimulus for _, stimulus in run.controls if run.met(stimulus) is None)
     run.toggles.remove((answer, BIT["CISR"]))
     run.toggles.append((answer + 30, BIT["CISR"]))
 
@@ -529,4 +530,4 @@ def test_an_analyzer_that_repeats_its_samples_is_found(
     found, reasons = judge(decode(run.plan, tools, edges, run.uart(), None, ASKED))
     grid = [reason for reason in reasons if f"one of every {times} samples" in reason]
     assert (found, len(grid)) == (verdict, int(verdict != "complete"))
-    assert all(f"samples at {true_hz // 1_000_000} MHz" in one for one in grid)
+    assert all(f"samples at {true_hz // 1_000_000} MHz" in reason for reason in grid)

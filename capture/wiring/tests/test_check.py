@@ -70,8 +70,8 @@ def put_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, desk: Desk, samples:
 
 
 def slow_board(folder: Path) -> BoardResource:
-    found = board(folder)
-    return replace(found, analyzer=found.analyzer.model_copy(update={"samplerate_hz": 1_000_000}))
+    resource = board(folder)
+    return replace(resource, analyzer=resource.analyzer.model_copy(update={"samplerate_hz": 1_000_000}))
 
 
 CAPTURED_US = round((pattern.WINDOW_S + pattern.ROUND_S) * 1e6)

@@ -57,14 +57,14 @@ def words_at(root: ElementTree.Element, y: float, left: float, right: float) -> 
 
 def wires(root: ElementTree.Element) -> dict[str, tuple[list[str], list[str]]]:
     """By its colour, the words at either end of each wire."""
-    found = {}
+    wires_by_colour = {}
     for path in root.iter(f"{SVG}path"):
         if path.attrib["stroke-width"] != "3":
             continue
         (x, y), (to_x, to_y) = ends(path.attrib["d"])
         near = (x, x + 60) if x < 300 else (x - 60, x)
-        found[path.attrib["stroke"]] = (words_at(root, y, *near), words_at(root, to_y, to_x, 2000))
-    return found
+        wires_by_colour[path.attrib["stroke"]] = (words_at(root, y, *near), words_at(root, to_y, to_x, 2000))
+    return wires_by_colour
 
 
 def test_the_picture_is_that_of_the_table() -> None:
@@ -106,19 +106,19 @@ def test_the_plan_has_them_too() -> None:
 
 def segments(path: str) -> list[tuple[str, float, float, float]]:
     """Its straight parts: the direction, where each lies, and from where to where it goes."""
-    found = []
+    lines = []
     x = y = 0.0
     for letter, words in re.findall(r"([MHV])([^MHV]+)", path):
         numbers = [float(word) for word in words.split()]
         if letter == "M":
             x, y = numbers
         elif letter == "H":
-            found.append(("H", y, min(x, numbers[0]), max(x, numbers[0])))
+            lines.append(("H", y, min(x, numbers[0]), max(x, numbers[0])))
             x = numbers[0]
         else:
-            found.append(("V", x, min(y, numbers[0]), max(y, numbers[0])))
+            lines.append(("V", x, min(y, numbers[0]), max(y, numbers[0])))
             y = numbers[0]
-    return found
+    return lines
 
 
 def test_no_two_wires_run_close_beside_each_other() -> None:

@@ -48,17 +48,19 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
 
 def questions(client: FlaskClient) -> list[dict[str, Any]]:
     """What the pages ask the server, as Dash's scripts do."""
-    found = []
-    for known in client.get("/_dash-dependencies", headers=HEADERS).json or ():
-        if known["clientside_function"]:
+    all_questions = []
+    for callback in client.get("/_dash-dependencies", headers=HEADERS).json or ():
+        if callback["clientside_function"]:
             continue
-        one, output = {}, known["output"]
+        question, output = {}, callback["output"]
         for part in ("inputs", "state"):
-            one[part] = [{**_named(each), "value": None} for each in known[part]]
+            question[part] = [{**_named(each), "value": None} for each in callback[part]]
         names = output.strip(".").split("...") if output.startswith("..") else [output]
         outputs = [_output(*name.rpartition(".")[::2]) for name in names]
-        found.append({**one, "output": output, "outputs": outputs if len(outputs) > 1 else outputs[0]})
-    return found
+        all_questions.append(
+            {**question, "output": output, "outputs": outputs if len(outputs) > 1 else outputs[0]}
+        )
+    return all_questions
 
 
 def _output(id_: str, property_: str) -> dict[str, Any]:
@@ -71,36 +73,36 @@ def _named(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_question_has_an_answer(client: FlaskClient) -> None:
-    known, chosen = questions(client), random.Random(SEED)
-    assert len(known) >= 5
+    callbacks, chosen = questions(client), random.Random(SEED)
+    assert len(callbacks) >= 5
     statuses: dict[int, int] = {}
     for _ in range(QUESTIONS):
-        asked = copy.deepcopy(chosen.choice(known))
-        for part in (*asked["inputs"], *asked["state"]):
+        question = copy.deepcopy(chosen.choice(callbacks))
+        for part in (*question["inputs"], *question["state"]):
             place = part["id"] == "place" and chosen.random() < 0.8
             part["value"] = chosen.choice(ADDRESSES) if place else chosen.choice(STRANGE)
-        _spoil(asked, chosen)
-        answer = client.post(ASKED, json=asked, headers=HEADERS)
+        _spoil(question, chosen)
+        answer = client.post(ASKED, json=question, headers=HEADERS)
         statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
-        assert answer.status_code in (200, 204, 400), (answer.status_code, str(asked)[:500])
+        assert answer.status_code in (200, 204, 400), (answer.status_code, str(question)[:500])
         assert "Traceback" not in answer.text
     assert min(statuses.get(200, 0), statuses.get(400, 0)) > QUESTIONS / 10, statuses
 
 
-def _spoil(asked: dict[str, Any], chosen: random.Random) -> None:
+def _spoil(question: dict[str, Any], chosen: random.Random) -> None:
     """Takes away, adds to or replaces a part of two questions in five."""
     if chosen.random() < 0.6:
         return
-    key = chosen.choice([*asked, "changedPropIds"])
+    key = chosen.choice([*question, "changedPropIds"])
     match chosen.randrange(4):
         case 0:
-            asked.pop(key, None)
-        case 1 if isinstance(asked.get(key), list):
-            asked[key] = asked[key][1:]
-        case 2 if isinstance(asked.get(key), list) and asked[key]:
-            asked[key][0] = chosen.choice(STRANGE)
+            question.pop(key, None)
+        case 1 if isinstance(question.get(key), list):
+            question[key] = question[key][1:]
+        case 2 if isinstance(question.get(key), list) and question[key]:
+            question[key][0] = chosen.choice(STRANGE)
         case _:
-            asked[key] = chosen.choice(STRANGE)
+            question[key] = chosen.choice(STRANGE)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"output": NaN}'])

@@ -66,8 +66,8 @@ def test_the_address_with_the_token_opens_the_app_for_the_browser(server: FlaskC
 
 @pytest.mark.parametrize("path", ["//elsewhere.example", "/\\elsewhere.example", "///elsewhere.example/x"])
 def test_it_leads_to_no_other_host(server: FlaskClient, path: str) -> None:
-    asked = {"PATH_INFO": path, "QUERY_STRING": f"token={TOKEN}"}
-    location = get(server, "/", environ_overrides=asked).headers["Location"]
+    environment = {"PATH_INFO": path, "QUERY_STRING": f"token={TOKEN}"}
+    location = get(server, "/", environ_overrides=environment).headers["Location"]
     assert location.startswith("/") and location[1] not in "/\\"
 
 

@@ -45,34 +45,34 @@ def connected(port: int, sent: bytes) -> socket.socket:
     return connection
 
 
-def everything(one: socket.socket) -> bytes:
+def everything(connection: socket.socket) -> bytes:
     """What comes until the connection ends."""
-    found = b""
-    while part := one.recv(1 << 16):
-        found += part
-    return found
+    content = b""
+    while part := connection.recv(1 << 16):
+        content += part
+    return content
 
 
 WHOLE = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
 
 
 def test_a_whole_request_is_answered() -> None:
-    with served() as port, closing(connected(port, WHOLE)) as one:
-        assert everything(one).endswith(b"\r\nhello")
+    with served() as port, closing(connected(port, WHOLE)) as connection:
+        assert everything(connection).endswith(b"\r\nhello")
 
 
 @pytest.mark.parametrize("sent", [b"", b"G", b"GET / HTTP/1.1\r\nHost:", WHOLE[:-2]])
 def test_a_request_that_does_not_end_is_let_go(sent: bytes) -> None:
-    with served() as port, closing(connected(port, sent)) as one:
-        assert not everything(one).endswith(b"hello")
+    with served() as port, closing(connected(port, sent)) as connection:
+        assert not everything(connection).endswith(b"hello")
 
 
 def test_one_that_comes_byte_by_byte_is_let_go_too() -> None:
-    with served() as port, closing(connected(port, b"")) as one:
+    with served() as port, closing(connected(port, b"")) as connection:
         began_s = time.monotonic()
         with pytest.raises(OSError):  # the other end is closed
             for _ in range(10_000):
-                one.sendall(b"G")
+                connection.sendall(b"G")
                 time.sleep(WITHIN_S / 20)
         assert time.monotonic() - began_s < 100 * WITHIN_S
 
@@ -83,9 +83,9 @@ def test_of_too_many_connections_the_last_are_refused_and_later_ones_answered() 
         time.sleep(WITHIN_S / 4)  # they are accepted one after another
         with closing(socket.create_connection(("127.0.0.1", port), timeout=30)) as refused:
             assert everything(refused).startswith(b"HTTP/1.1 503 ")
-        for one in waiting:
-            assert everything(one) == b""
-            one.close()
+        for connection in waiting:
+            assert everything(connection) == b""
+            connection.close()
         deadline_s = time.monotonic() + 60
         said = b""
         while not said.endswith(b"\r\nhello") and time.monotonic() < deadline_s:
@@ -101,11 +101,11 @@ def test_whoever_sends_too_much_still_hears_so() -> None:
 
     with served(refuse, within_s=10.0) as port:
         head = f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {1 << 23}\r\n\r\n".encode()
-        with closing(connected(port, head)) as one:
+        with closing(connected(port, head)) as connection:
             for _ in range(1 << 7):
-                one.sendall(bytes(1 << 16))
+                connection.sendall(bytes(1 << 16))
             said = b""
             while b"too long" not in said:
-                part = one.recv(1 << 16)
+                part = connection.recv(1 << 16)
                 assert part, said
                 said += part

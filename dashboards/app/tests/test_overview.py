@@ -31,7 +31,7 @@ def test_a_run_under_way_is_told_from_one_that_was_killed(tmp_path: Path) -> Non
         (tmp_path / name).mkdir()
         (tmp_path / name / "operations.bin").write_bytes(b"")
     table, going = index(tmp_path, None), ["20250102T030406Z-b"]
-    told = {row["id"]: row["verdict"] for row in rows(table, going)}
-    assert told == {"20250102T030405Z-a": "unfinished", "20250102T030406Z-b": "under way"}
+    verdicts = {row["id"]: row["verdict"] for row in rows(table, going)}
+    assert verdicts == {"20250102T030405Z-a": "unfinished", "20250102T030406Z-b": "under way"}
     assert counted(table, going) == "2 run folders: 1 under way, 1 unfinished."
     assert counted(table.clear()).endswith("run a scenario: ./lab scenario mem_frag.")

@@ -191,11 +191,11 @@ def test_pages_are_clean_in_light_dark_and_narrow(page: Page, where: str) -> Non
 
 def test_older_runs_are_left_out_and_told(page: Page) -> None:
     go(page, "/matrix")
-    told = page.locator("p.hint", has_text="left out")
-    expect(told).to_have_text("1 older run of the same scenario, allocator and options is left out. Show all")
-    told.locator("a").click()
+    hint = page.locator("p.hint", has_text="left out")
+    expect(hint).to_have_text("1 older run of the same scenario, allocator and options is left out. Show all")
+    hint.locator("a").click()
     expect(page.locator("tbody a", has_text="seglist")).to_have_count(2)
-    expect(told).to_have_count(0)
+    expect(hint).to_have_count(0)
     assert "all=1" in page.url
 
 

@@ -39,13 +39,15 @@ def test_a_long_run_is_drawn_in_part_and_zoomed_into(tmp_path: Path) -> None:
 def test_the_page_of_a_run_is_zoomed_into_through_its_address(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "mem_stress", "seglist", mem_stress("seglist", 2 * LONG))
     app = make_app(Library(tmp_path), "token")
-    name = next(one for one in app.callback_map if '"figure"' in one and one.endswith(".data"))
+    name = next(
+        callback for callback in app.callback_map if '"figure"' in callback and callback.endswith(".data")
+    )
     graph = {
         "type": "long-graph",
         "key": next(iter(Pages(Library(tmp_path)).at(Address("run", run=folder.name)).long)),
     }
     output = {"id": {"type": "figure", "key": graph["key"]}, "property": "data"}
-    asked = {
+    question = {
         "output": name,
         "outputs": output,
         "inputs": [{"id": graph, "property": "relayoutData", "value": {"xaxis.autorange": True}}],
@@ -57,7 +59,7 @@ def test_the_page_of_a_run_is_zoomed_into_through_its_address(tmp_path: Path) ->
     }
     answer = app.server.test_client().post(
         "/_dash-update-component",
-        json=asked,
+        json=question,
         base_url="http://127.0.0.1",
         headers={"Authorization": "Bearer token"},
     )

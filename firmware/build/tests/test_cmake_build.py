@@ -16,10 +16,10 @@ from firmware.build.cmake_build import Build, BuildError
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was asked of CMake, in order. A definition `broken` names the step that fails."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def run(build: Build, step: str, _command: list[str]) -> None:
-        asked.append(step)
+        requests.append(step)
         if build.definitions.get("broken") == step:
             raise BuildError(step)
         if step == "configure":
@@ -30,7 +30,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             (build.folder / "CMakeCache.txt").write_text(lines, encoding="utf-8")
 
     monkeypatch.setattr(Build, "run_step", run)
-    return asked
+    return requests
 
 
 def build(folder: Path, **definitions: str) -> Build:

@@ -22,8 +22,8 @@ def levels() -> tuple[crate_page.Level, ...]:
 def test_every_fll_has_the_published_header_and_largest_request(
     levels: tuple[crate_page.Level, ...],
 ) -> None:
-    found = tuple((level.fll, level.largest_bytes, level.header_bytes) for level in levels)
-    assert found == crate_page.PUBLISHED_LEVELS
+    published = tuple((level.fll, level.largest_bytes, level.header_bytes) for level in levels)
+    assert published == crate_page.PUBLISHED_LEVELS
 
 
 def test_the_published_table_is_what_its_rules_give(levels: tuple[crate_page.Level, ...]) -> None:

@@ -54,10 +54,10 @@ def test_the_page_has_what_the_articles_two_take_here() -> None:
     images = [footprint.section_bytes(firmware.build(name).elf) for name in BACKENDS]
     alone = [footprint.measure(name) for name in BACKENDS]
     measured = {
-        "RAM of the backend": [one.static_ram - BLOCK_LAYER for one in alone],
+        "RAM of the backend": [bytes_taken.static_ram - BLOCK_LAYER for bytes_taken in alone],
         "static RAM of the image (.bss)": [sections[".bss"] for sections in images],
         "flash of the image (.text)": [sections[".text"] for sections in images],
-        "flash of the allocator": [one.flash for one in alone],
+        "flash of the allocator": [bytes_taken.flash for bytes_taken in alone],
     }
     for what, (seglist, tlsf) in measured.items():
         assert beside(what) == [f"{seglist:,}", f"{tlsf:,}", f"{tlsf - seglist:+,}"]
@@ -85,10 +85,10 @@ def test_ram_of_the_crate_tlsf_is_what_its_page_says(fll: int, header_size: int)
     [("half_fit_cstm", 8, 16 * POINTER + WORD), ("half_tree", 4, 16 * 2 * POINTER + 2 * WORD)],
 )
 def test_the_thesis_headers_are_what_a_block_takes(allocator: str, header: int, lists: int) -> None:
-    found = footprint.measure(allocator, {"HDR": header})
-    assert (found.block_overhead, found.smallest_block) == (header, 24)
-    assert found.heap_overhead == (8 if header == 4 else 0)
-    assert 0 <= found.static_ram - BLOCK_LAYER - lists <= WORD
+    bytes_taken = footprint.measure(allocator, {"HDR": header})
+    assert (bytes_taken.block_overhead, bytes_taken.smallest_block) == (header, 24)
+    assert bytes_taken.heap_overhead == (8 if header == 4 else 0)
+    assert 0 <= bytes_taken.static_ram - BLOCK_LAYER - lists <= WORD
 
 
 def test_only_allocators_with_the_knobs_are_measured() -> None:
@@ -110,14 +110,14 @@ def test_overhead_is_the_constant_of_the_allocator() -> None:
 
 
 def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
-    found = footprint.measure("seglist")
+    bytes_taken = footprint.measure("seglist")
     elf = firmware.build("seglist").elf.with_name("tailscope_footprint.elf")
     listing = subprocess.run(
         ["arm-none-eabi-nm", "-S", elf], capture_output=True, text=True, check=True
     ).stdout
     sizes = [int(words[1], 16) for words in map(str.split, listing.splitlines()) if words[-2] in "Tt"]
     # Each begins on a multiple of 4.
-    assert sum(sizes) <= found.flash <= sum(sizes) + 3 * len(sizes)
+    assert sum(sizes) <= bytes_taken.flash <= sum(sizes) + 3 * len(sizes)
     assert not {"heap_allocate", "interpret", "xTaskIncrementTick"} & set(listing.split())
 
 

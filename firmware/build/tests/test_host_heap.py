@@ -49,10 +49,10 @@ def test_a_build_for_larger_regions_does_the_same_in_a_small_one(allocator: str,
 
 @pytest.mark.parametrize("allocator", ["avl", "binary_buddy", "half_fit", "half_tree", "tlsf", "heap_2"])
 def test_eight_mebibytes_are_one_region(allocator: str, tmp_path: Path) -> None:
-    found = replay(allocator, tmp_path, LARGEST_BYTES, LARGEST_BYTES, 100_000)
-    assert not found.status.any()
-    assert int(found.end.max()) > 1 << 20
-    assert found.largest_free[0] > LARGEST_BYTES // 2 - 1
+    result = replay(allocator, tmp_path, LARGEST_BYTES, LARGEST_BYTES, 100_000)
+    assert not result.status.any()
+    assert int(result.end.max()) > 1 << 20
+    assert result.largest_free[0] > LARGEST_BYTES // 2 - 1
 
 
 @pytest.mark.parametrize("allocator", ["first_fit", "heap_4"])
@@ -67,9 +67,9 @@ def test_a_retry_runs_after_a_refusal_only(allocator: str, tmp_path: Path) -> No
         (ALLOCATE, 3, 50, 0),
     ]
     file = host_heap.write(np.array(rows, dtype=np.uint32), tmp_path / "operations")
-    found = host_heap.run(host_heap.build(allocator, 65_536), file, 65_536)
+    result = host_heap.run(host_heap.build(allocator, 65_536), file, 65_536)
     ran, refused, skipped, nothing = 0, 1, host_heap.SKIPPED, host_heap.NOTHING_TO_FREE
-    assert found.status.tolist() == [
+    assert result.status.tolist() == [
         *(ran, skipped, refused, ran, refused, refused, skipped, skipped),
         *(nothing, nothing, ran, ran, ran),
     ]
@@ -98,8 +98,8 @@ def test_a_region_that_an_allocator_cannot_take_serves_nothing(tmp_path: Path) -
     """tlsf_conte's lists alone take 1,340 bytes of the region."""
     file = host_heap.write(operations(8), tmp_path / "operations")
     program = host_heap.build("tlsf_conte", 1352)
-    found = host_heap.run(program, file, 1352)
-    assert set(found.status[operations(8)[:, 0] == ALLOCATE].tolist()) == {1}
+    result = host_heap.run(program, file, 1352)
+    assert set(result.status[operations(8)[:, 0] == ALLOCATE].tolist()) == {1}
     assert host_heap.serve(program, file, 64, 1352, stop=False) == [False] * 162
     assert any(host_heap.serve(program, file, 1360, 8192, stop=True))
 

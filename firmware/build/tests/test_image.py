@@ -76,11 +76,11 @@ def test_catalogue_and_cmake_have_the_same_knobs_and_defaults(
     anew = ("-U", "TAILSCOPE_*", f"-DTAILSCOPE_ALLOCATOR={row.id}")
     command = ["cmake", "-S", str(FIRMWARE), "-B", str(by_hand), "-G", "Ninja"]
     subprocess.run([*command, *anew], capture_output=True, check=True)
-    found = _cached(by_hand)
-    assert found.pop("LOCKING") == row.lockings[0]
+    variables = _cached(by_hand)
+    assert variables.pop("LOCKING") == row.lockings[0]
     for common in ("ALLOCATOR", "ART", "BOARD", "HEAP_BYTES", "OPTIMIZATION", "SLOTS"):
-        found.pop(common)
-    assert found == {name: str(value) for name, value in row.knobs.items()}
+        variables.pop(common)
+    assert variables == {name: str(value) for name, value in row.knobs.items()}
 
 
 def test_locking_and_knobs_are_choices_of_the_build() -> None:

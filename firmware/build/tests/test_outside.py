@@ -90,9 +90,9 @@ def test_the_names_of_the_contracts_are_those_of_the_headers() -> None:
     assert set(required("index.h")) == {
         f"heap_index_{word}" for word in ("reset", "insert", "remove", "find", "check", "name")
     }
-    found = set(required("allocator.h"))
-    assert {"allocator_overhead", "allocator_init", "allocator_free", "allocator_name"} <= found
-    assert len(found) == 16
+    headers = set(required("allocator.h"))
+    assert {"allocator_overhead", "allocator_init", "allocator_free", "allocator_name"} <= headers
+    assert len(headers) == 16
 
 
 def test_an_index_of_ours_is_an_index_from_outside(tmp_path: Path) -> None:
@@ -222,17 +222,17 @@ def test_a_build_follows_every_byte_that_it_depends_on(tmp_path: Path) -> None:
         folder.chmod(0o755)
         return int(second - first)
 
-    found = [distance()]
+    distances = [distance()]
     (folder / "x.h").write_text("#define EXTRA 16u\n")
-    found.append(distance())
+    distances.append(distance())
     file.with_suffix(".toml").write_text("knobs = { PAD = 64 }\n")
-    found.append(distance())
+    distances.append(distance())
     file.write_text(file.read_text().replace("next += size", "next += size + 8"))
-    found.append(distance())
+    distances.append(distance())
     (folder / "x.h").write_text("#define EXTRA 0u\n")
     file.with_suffix(".toml").write_text("knobs = { PAD = 0 }\n")
-    found.append(distance())
-    assert found == [8, 24, 88, 96, 16]
+    distances.append(distance())
+    assert distances == [8, 24, 88, 96, 16]
 
 
 def test_the_firmware_does_not_depend_on_the_folder(tmp_path: Path) -> None:

@@ -45,9 +45,14 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_image_is_found_by_all_that_was_chosen(image: Path) -> None:
-    told = packaged.find("tlsf", CHOSEN)
-    assert told == {"elf": image / packaged.ELF, "sha256": "ab" * 32, "kernel": "V11.2.0", "looks": [4, 8]}
-    assert packaged.holds(told["elf"])
+    packaged_build = packaged.find("tlsf", CHOSEN)
+    assert packaged_build == {
+        "elf": image / packaged.ELF,
+        "sha256": "ab" * 32,
+        "kernel": "V11.2.0",
+        "looks": [4, 8],
+    }
+    assert packaged.holds(packaged_build["elf"])
     assert packaged.find("seglist", CHOSEN) is None
     assert packaged.find("tlsf", {**CHOSEN, "TAILSCOPE_HEAP_BYTES": 32768}) is None
     assert packaged.find("tlsf", {**CHOSEN, "FREERTOS_KERNEL_PATH": "/mine"}) is None

@@ -33,7 +33,7 @@ def test_the_look_is_the_load_of_a_size_within_the_loop(image: firmware.Firmware
         check=True,
     ).stdout
     code = re.findall(r"^ ([0-9a-f]+):\t(.*)$", listing, re.MULTILINE)
-    at = next(n for n, (found, _) in enumerate(code) if int(found, 16) == address)
+    at = next(n for n, (operation_code, _) in enumerate(code) if int(operation_code, 16) == address)
     load, compare, branch = (text for _, text in code[at : at + 3])
     assert re.match(r"ldr\s+r\d, \[r\d, #4\]", load)
     assert compare.startswith("cmp")

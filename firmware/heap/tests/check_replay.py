@@ -133,10 +133,10 @@ def frag_probes(rows: list[Row]) -> list[int]:
     return [row.probes for row in rows if row.size == 120 and row.kind == "A"]
 
 
-def expect(what: str, found: object, wanted: object) -> None:
-    if found != wanted:
-        sys.exit(f"{what}: found {found}, wanted {wanted}")
-    print(f"{what}: {found}")
+def expect(what: str, value: object, wanted: object) -> None:
+    if value != wanted:
+        sys.exit(f"{what}: found {value}, wanted {wanted}")
+    print(f"{what}: {value}")
 
 
 def check_mem_stress(program: str, allocator: str) -> None:
@@ -175,15 +175,15 @@ FRAG_PROBES: dict[str, Callable[[int, int], int]] = {
 
 def check_mem_frag(program: str, allocator: str) -> None:
     rows = replay(program, list(mem_frag()), "mem_frag")
-    found = frag_probes(rows)
+    probes = frag_probes(rows)
     expect("mem_frag: operations all served", {row.kind for row in rows}, {"A", "F"})
-    expect("mem_frag: measured allocations", len(found), DEPTHS * TRIALS)
+    expect("mem_frag: measured allocations", len(probes), DEPTHS * TRIALS)
     rule = FRAG_PROBES.get(allocator)
     if rule is None:
         print(f"mem_frag: no rule says what {allocator} counts")
         return
     wanted = [rule(depth, trial) for depth in range(1, DEPTHS + 1) for trial in range(TRIALS)]
-    expect("mem_frag: probes at every depth", found == wanted, True)
+    expect("mem_frag: probes at every depth", probes == wanted, True)
 
 
 SOUND = image_of(

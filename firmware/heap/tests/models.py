@@ -69,15 +69,15 @@ class Gaps:
         """Payload bytes of each free block, in order of address."""
         start = self.first_payload - self.header
         end = start + REGION_BYTES - self.tail
-        found, behind = [], start
+        gaps, behind = [], start
         for block in sorted(live.values(), key=lambda block: block.address):
             header = block.address - self.header
             assert header >= behind, "two blocks overlap, or one begins before the region"
             if header > behind:
-                found.append(header - behind - self.header)
+                gaps.append(header - behind - self.header)
             behind = block.address + block.usable
         assert behind <= end, "a block ends behind the region"
-        return [*found, end - behind - self.header] if end > behind else found
+        return [*gaps, end - behind - self.header] if end > behind else gaps
 
     def served(self, live: dict[int, Block], size: int, block: Block) -> None:
         payload = self.payload_of(size)
@@ -87,14 +87,14 @@ class Gaps:
 
     def refused(self, live: dict[int, Block], size: int) -> None:
         payload = self.payload_of(size)
-        found = [gap for gap in self.gaps(live) if self._is_sure(gap, payload)]
-        assert not found, f"{payload} bytes were refused though {found[0]} are free"
+        certain = [gap for gap in self.gaps(live) if self._is_sure(gap, payload)]
+        assert not certain, f"{payload} bytes were refused though {certain[0]} are free"
 
     def _is_sure(self, gap: int, payload: int) -> bool:
         if self.finds == "all":
             return gap >= payload
-        filed, asked = gap + self._filed_beyond, payload + self._filed_beyond
-        return _rounded_up(asked, self.finds) <= filed
+        filed, filed_payload = gap + self._filed_beyond, payload + self._filed_beyond
+        return _rounded_up(filed_payload, self.finds) <= filed
 
     @property
     def _filed_beyond(self) -> int:
@@ -117,7 +117,11 @@ class Pools:
 
     def _that_hold(self, live: dict[int, Block], size: int) -> list[int]:
         taken = Counter(block.usable for block in live.values())
-        return [one for one, count in self.BLOCKS.items() if one >= size and taken[one] < count]
+        return [
+            block_bytes
+            for block_bytes, count in self.BLOCKS.items()
+            if block_bytes >= size and taken[block_bytes] < count
+        ]
 
     def served(self, live: dict[int, Block], size: int, block: Block) -> None:
         assert block.usable == min(self._that_hold(live, size))
@@ -166,11 +170,11 @@ class Buddies:
         level = next((k for k in range(self.levels) if (self.unit << k) - self.header >= size), None)
         if level is None:
             return None
-        found = next((k for k in range(level, self.levels) if self.lists[k]), None)
-        if found is None:
+        level_found = next((k for k in range(level, self.levels) if self.lists[k]), None)
+        if level_found is None:
             return None
-        start = self.lists[found].pop()
-        for half in range(found - 1, level - 1, -1):
+        start = self.lists[level_found].pop()
+        for half in range(level_found - 1, level - 1, -1):
             self.lists[half].append(start + (1 << half))
         self.live[slot] = (start, level)
         return self.first_payload + start * self.unit

@@ -120,20 +120,22 @@ def possible(operations: Sequence[Operation], promises: frozenset[str]) -> list[
     """`operations` less what the allocator does not promise: alignments, reallocations (which
     become a free and an allocation), frees.
     """
-    kept: list[Operation] = []
+    sequence: list[Operation] = []
     perhaps_live: set[int] = set()
     for slot, size, align_log2 in operations:
         if size and slot in perhaps_live and "reallocates" not in promises:
-            kept.append((slot, 0, 0))
+            sequence.append((slot, 0, 0))
         perhaps_live.add(slot)
-        kept.append((slot, size, align_log2 if "aligns" in promises else 0))
+        sequence.append((slot, size, align_log2 if "aligns" in promises else 0))
     if "frees" not in promises:
         slots = range(SLOTS)
         return [
             (slot, size, a)
-            for slot, (_, size, a) in zip(slots, (one for one in kept if one[1]), strict=False)
+            for slot, (_, size, a) in zip(
+                slots, (operation for operation in sequence if operation[1]), strict=False
+            )
         ]
-    return kept
+    return sequence
 
 
 def model_of(row: catalogue.Allocator, knobs: tuple[str, ...], first_payload: int) -> Model:
@@ -175,12 +177,12 @@ def test_what_is_live_stays_whole_what_fits_is_found_and_all_comes_back(
 ) -> None:
     first, *_, fresh = heap.run([(0, 1, 0), *FREE_ALL])
     model = model_of(allocator, build[1:], first.address)
-    asked = possible(operations, allocator.promises)
-    answers = heap.run(asked + FREE_ALL)
+    sequence = possible(operations, allocator.promises)
+    answers = heap.run(sequence + FREE_ALL)
     live: dict[int, Block] = {}
     aligned: set[int] = set()
     largest = None
-    for (slot, size, align_log2), answer in zip(asked, answers[: len(asked)], strict=True):
+    for (slot, size, align_log2), answer in zip(sequence, answers[: len(sequence)], strict=True):
         before = dict(live)
         if answer.done == "F":
             assert answer.status == OK

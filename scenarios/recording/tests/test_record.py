@@ -179,7 +179,7 @@ def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
 def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:
     recording, _ = recorded(tmp_path, known, "forks")
     account = Account(5, 5, 5, 1, 1, 1, 1)
-    written = [type(one)(one.process, account, one.path) for one in recording.written]
+    written = [type(sentence)(sentence.process, account, sentence.path) for sentence in recording.written]
     all_of_it = Recorded(0, tuple(written), recording.others * 300, 2)
     said = list(sentences(all_of_it))
     assert len(said) == 8

@@ -55,7 +55,7 @@ class FirstFit:
 
     def release(self, slot: int) -> None:
         begin, end = self._live.pop(slot)
-        for block in [one for one in self._free if one[1] == begin or one[0] == end]:
+        for block in [block for block in self._free if block[1] == begin or block[0] == end]:
             self._free.remove(block)
             begin, end = min(begin, block[0]), max(end, block[1])
         self._file((begin, end))
@@ -66,7 +66,7 @@ def newest_first(_free: list[tuple[int, int]], _block: tuple[int, int]) -> int:
 
 
 def by_address(free: list[tuple[int, int]], block: tuple[int, int]) -> int:
-    return sum(one < block for one in free)
+    return sum(address < block for address in free)
 
 
 def looked_at(heap: FirstFit, trace: Trace) -> list[int]:

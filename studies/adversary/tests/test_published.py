@@ -74,11 +74,11 @@ LOOSE = 0.98
 
 def test_each_walk_comes_near_its_bound_or_the_page_says_why_not() -> None:
     """A row of an allocator that walks a list, where it walks: its bound is above 1,000."""
-    told = PAGE.read_text(encoding="utf-8").partition("## Found and bound\n")[2].partition("\n## ")[0]
+    section_text = PAGE.read_text(encoding="utf-8").partition("## Found and bound\n")[2].partition("\n## ")[0]
     walks = [line for line in TIME if line["allocator"] in (*published.WALKERS, "newlib_nano")]
     for line in walks:
         if number(line["bound"]) > 1000 and float(line["found/bound"]) < LOOSE:
-            assert f"**{line['allocator']}, {line['of']}" in told, line
+            assert f"**{line['allocator']}, {line['of']}" in section_text, line
 
 
 @pytest.mark.parametrize("line", TIME, ids=lambda line: f"{line['allocator']}-{line['of']}")

@@ -46,9 +46,9 @@ def test_an_interrupted_search_comes_to_what_one_without_a_break_does(tmp_path: 
     search = Search("seglist", "free", 3, LIVE_BYTES, tmp_path / "broken")
     with pytest.raises(signals.Stopped):
         search.run(Budget(lists=LISTS), stop)
-    told: list[host_search.Progress] = []
-    resumed = search.run(Budget(lists=LISTS), told.append)
-    assert 0 < told[0].lists < LISTS
+    reports: list[host_search.Progress] = []
+    resumed = search.run(Budget(lists=LISTS), reports.append)
+    assert 0 < reports[0].lists < LISTS
     whole = searched(tmp_path / "whole", LISTS, "free")
     assert resumed.state.read_bytes() == whole.state.read_bytes()
 

@@ -24,8 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address_of(elf: Path, name: str) -> int:
     """As binutils tell it."""
     lines = subprocess.run(["arm-none-eabi-nm", elf], check=True, capture_output=True, text=True).stdout
-    (found,) = re.findall(rf"^([0-9a-f]+) \w {name}$", lines, re.MULTILINE)
-    return int(found, 16)
+    (address,) = re.findall(rf"^([0-9a-f]+) \w {name}$", lines, re.MULTILINE)
+    return int(address, 16)
 
 
 @pytest.mark.parametrize(("kernel", "name"), made.KERNELS.items())

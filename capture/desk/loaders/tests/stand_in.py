@@ -46,14 +46,14 @@ class StandIn:
         script.write_text(f"#!{sys.executable}\n" + PLAY.format(folder=str(folder)))
         script.chmod(0o755)
         monkeypatch.setenv("PATH", str(programs), prepend=":")
-        found = StandIn(folder)
-        found.says("")
-        return found
+        tool = StandIn(folder)
+        tool.says("")
+        return tool
 
     def says(self, *scenes: str | dict[str, object]) -> None:
         """What each call says; a table may have `status`, `sleeps`, `aloud` and `files` too."""
-        told = [{"says": scene} if isinstance(scene, str) else scene for scene in scenes]
-        (self.folder / "scenes.json").write_text(json.dumps(told))
+        scene_list = [{"says": scene} if isinstance(scene, str) else scene for scene in scenes]
+        (self.folder / "scenes.json").write_text(json.dumps(scene_list))
 
     @property
     def calls(self) -> list[list[str]]:
