@@ -1,14 +1,133 @@
-"""`./lab list`: what can be run here."""
+"""`./lab list`: what can be run here, and the allocators of `./lab heap list`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from cli.shell.declare import answer, declare, json_option
+
+_ALLOCATORS = (
+    "allocators: kind, locking (the default first), worst case of allocate and of free, licence, origin"
+)
+_KINDS = "what a board may be (--board virtual:NAME): core, clock, flash, SRAM, locks"
+
+Entry = dict[str, Any]
 
 
 @declare(section="Set up")
 @json_option
 def command(as_json: bool) -> None:
     """Show scenarios, allocators (kind, locking, complexity, licence, origin) and boards."""
-    from cli.work import inventory
+    answer(as_json, inventory, as_text)
 
-    answer(as_json, inventory.inventory, inventory.as_text)
+
+def inventory() -> dict[str, list[Entry]]:
+    """All scenarios with their parameters, allocators, and boards with their analyzers.
+
+    The values can be written as JSON. Samplerates are in Hz.
+    """
+    from capture.desk import bench
+    from firmware.build import boards
+    from scenarios import catalogue
+
+    scenarios = [catalogue.load(name) for name in catalogue.names()]
+    return {
+        "scenarios": [
+            {"name": scenario.name, "description": scenario.description, "parameters": scenario.parameters}
+            for scenario in scenarios
+        ],
+        "allocators": allocators(),
+        "boards": [
+            {
+                "name": resource.name,
+                "board": resource.board.name,
+                "analyzer": resource.analyzer.driver,
+                "samplerate_hz": resource.analyzer.samplerate_hz,
+            }
+            for resource in bench.read_bench().boards.values()
+        ],
+        "nucleos": [
+            {
+                "name": board.name,
+                "title": board.title,
+                "core": board.core,
+                "core_hz": board.core_hz,
+                "wait_states": board.clock.wait_states,
+                "sram_bytes": board.memory.sram_bytes,
+                "locks": list(board.locks),
+                "virtual_chip": board.virtual_chip or None,
+            }
+            for board in boards.boards().values()
+        ],
+    }
+
+
+def allocators() -> list[Entry]:
+    """The allocators of the catalogue."""
+    from firmware.build import catalogue
+
+    return [
+        {
+            "id": row.id,
+            "kind": row.kind,
+            "locking": list(row.lockings),
+            "allocate": row.allocate,
+            "free": row.free,
+            "knobs": dict(row.knobs),
+            "promises": [promise for promise in catalogue.PROMISES if promise in row.promises],
+            "licence": row.licence,
+            "origin": row.origin,
+            "missing": row.missing_checkout(),
+        }
+        for row in catalogue.allocators().values()
+    ]
+
+
+def as_text() -> str:
+    """The inventory as text: one line for each entry, under a heading for each kind."""
+    entries = inventory()
+    scenarios = [
+        f"  {entry['name']}  {' '.join(f'{name}={value}' for name, value in entry['parameters'].items())}"
+        for entry in entries["scenarios"]
+    ]
+    boards = [
+        f"  {entry['name']}  {entry['board']}, {entry['analyzer']} at {entry['samplerate_hz']} Hz"
+        for entry in entries["boards"]
+    ]
+    nucleos = [
+        (
+            entry["name"],
+            entry["core"],
+            f"{entry['core_hz'] / 1e6:g} MHz",
+            f"{entry['wait_states']} wait state{'s' if entry['wait_states'] != 1 else ''}",
+            f"{entry['sram_bytes'] >> 10} KiB",
+            "/".join(entry["locks"]),
+        )
+        for entry in entries["nucleos"]
+    ]
+    lines = ["scenarios", *scenarios, *allocator_lines(entries["allocators"]), "boards", *boards]
+    return "\n".join([*lines, _KINDS, *_columns(nucleos)])
+
+
+def allocator_lines(entries: list[Entry]) -> list[str]:
+    """A heading, and a line for each allocator."""
+    rows = [
+        (
+            entry["id"],
+            entry["kind"],
+            "/".join(entry["locking"]),
+            entry["allocate"],
+            entry["free"],
+            entry["licence"],
+            entry["origin"] + (f"  [{entry['missing']}]" if entry["missing"] else ""),
+        )
+        for entry in entries
+    ]
+    return [_ALLOCATORS, *_columns(rows)]
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """One line for each row. Each column is as wide as its widest word."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cli.list import allocator_lines, allocators
 from cli.shell.declare import answer, declare, json_option
 
 
@@ -9,6 +10,4 @@ from cli.shell.declare import answer, declare, json_option
 @json_option
 def command(as_json: bool) -> None:
     """Show the allocators: kind, locking, complexity, licence, origin."""
-    from cli.work import inventory
-
-    answer(as_json, inventory.allocators, lambda: "\n".join(inventory.allocator_lines()))
+    answer(as_json, allocators, lambda: "\n".join(allocator_lines(allocators())))

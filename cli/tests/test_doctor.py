@@ -11,8 +11,8 @@ from base.files.errors import CaptureError
 from capture.desk.bench import read_bench
 from capture.survey.advice import advise
 from capture.survey.facts import Facts
-from cli.work import doctor
-from cli.work.doctor import Finding, Report
+from cli import doctor
+from cli.doctor import Finding, Report
 
 NUCLEO = replace(read_bench().board("nucleo"), serial_port="/dev/ttyACM0")
 PYTHON = Finding("python", "3.11.2", "always", "runs the bench", "")

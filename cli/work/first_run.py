@@ -17,8 +17,9 @@ from capture.bring_up import parcel
 from capture.bring_up.step import STEPS, BringUp, Done, Figure, Outcome, walk
 from capture.desk.bench import BoardResource, read_bench
 from capture.wiring import plan
+from cli import doctor
 from cli.shell import root
-from cli.work import doctor, kept, progress, where
+from cli.work import kept, progress, where
 
 RATE_S, RATE_OF_EMULATED_S = 60.0, 2.0
 ALLOCATOR = "tlsf"
