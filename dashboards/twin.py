@@ -216,7 +216,7 @@ def _hypotheses(trials: Trials) -> TextGrid:
         tuple(
             (
                 hypothesis.key,
-                hypothesis.found,
+                hypothesis.words,
                 MISSING if hypothesis.removed is None else f"{hypothesis.removed:.1%}",
                 grouped(hypothesis.beyond),
                 grouped(hypothesis.left_out),

@@ -84,7 +84,7 @@ def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
     for made in engine.run(WITH_CYCLES, Budget(quick=True), Kept()):
         told = [cells(line) for line in lines_of(made.table.name)]
         for pair in made.pairs:
-            if pair.found is None or not pair.published:
+            if pair.here is None or not pair.published:
                 continue
             part = made.table.part_called(pair.part)
             rows = iter(told)
@@ -94,7 +94,7 @@ def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
             median, least, most = re.match(r"(\S+)(?: \((\S+?)–([^;)]+))?", shown).groups()  # type: ignore[union-attr]
             low, high = float(least or median), float(most or median)
             slack = TOLERANCE * abs(float(median))
-            assert low - slack <= pair.found.value <= high + slack, (
+            assert low - slack <= pair.here.value <= high + slack, (
                 "Run ./lab heap reproduce, which writes docs/reference/reproduced."
             )
 

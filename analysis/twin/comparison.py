@@ -56,9 +56,9 @@ class Comparison:
     @cached_property
     def verdict(self) -> str:
         """One sentence."""
-        told = sentence(self.trials, self.board.claimed_flash_acr, self.units)
+        words = sentence(self.trials, self.board.claimed_flash_acr, self.units)
         # No board has part in it.
-        return told.replace("The board", "The run", 1) if self.with_itself else told
+        return words.replace("The board", "The run", 1) if self.with_itself else words
 
     @property
     def rows(self) -> list[Row]:
@@ -74,22 +74,22 @@ class Comparison:
     def notes(self) -> list[str]:
         """Sentences on what must be known beside the verdict."""
         manifest, unjoined = self.board.manifest, self.trials.unjoined
-        found = [WITH_ITSELF] if self.with_itself else []
+        sentences = [WITH_ITSELF] if self.with_itself else []
         if not manifest.complete:
-            found.append(f"The run is {manifest.verdict}: {' '.join(manifest.reasons)}")
+            sentences.append(f"The run is {manifest.verdict}: {' '.join(manifest.reasons)}")
         if unjoined.only_planned:
-            found.append(f"Of the plan {_counted(unjoined.only_planned)} not in the run: not compared.")
+            sentences.append(f"Of the plan {_counted(unjoined.only_planned)} not in the run: not compared.")
         if unjoined.other_outcome:
-            found.append(
+            sentences.append(
                 f"Of the operations {_counted(unjoined.other_outcome)} of another outcome than on the "
                 "virtual board: not compared."
             )
         if manifest.records == "rtt":
-            found.append(
+            sentences.append(
                 "The records of the run left by RTT; its twin sends them by the serial line, so operations "
                 "begin at other times, and stimuli may meet them otherwise."
             )
-        return found
+        return sentences
 
     def as_json(self) -> dict[str, Any]:
         """The document that docs/reference/twin.md describes."""
@@ -111,8 +111,8 @@ class Comparison:
             "not_in_run": list(trials.unjoined.only_planned),
             "other_outcome": list(trials.unjoined.other_outcome),
             "residuals": [row.as_json(units) for row in self.rows],
-            "hypotheses": [_told(one, trials.held(one)) for one in trials.hypotheses],
-            "holds": [one.key for one in trials.holds],
+            "hypotheses": [_tried(hypothesis, trials.held(hypothesis)) for hypothesis in trials.hypotheses],
+            "holds": [hypothesis.key for hypothesis in trials.holds],
             "residuals_left": [row.as_json(units) for row in self.rows_left],
             "beyond_left": left.height,
             "operations_left": left["seq"].drop_nulls().unique().sort().to_list(),
@@ -148,21 +148,22 @@ def compare(
     return Comparison(folder, board, trials, causes.find(trials.given) if differs else None)
 
 
-def _told(one: Hypothesis, holds: bool) -> dict[str, Any]:
-    assumed = one.assumed
-    tried = one.removed is not None
+def _tried(hypothesis: Hypothesis, holds: bool) -> dict[str, Any]:
+    assumed = hypothesis.assumed
+    is_tried = hypothesis.removed is not None
     return {
-        "hypothesis": one.key,
-        "found": one.found,
-        "removed": one.removed,
-        "beyond": one.beyond,
-        "left_out": one.left_out,
+        "hypothesis": hypothesis.key,
+        "found": hypothesis.words,
+        "removed": hypothesis.removed,
+        "beyond": hypothesis.beyond,
+        "left_out": hypothesis.left_out,
         "holds": holds,
-        "clock_ppm": (assumed.ratio - 1) * 1e6 if tried and assumed.ratio != 1.0 else None,
-        "clock_uncertainty_ppm": one.clock_uncertainty * 1e6 if one.clock_uncertainty else None,
+        "clock_ppm": (assumed.ratio - 1) * 1e6 if is_tried and assumed.ratio != 1.0 else None,
+        "clock_uncertainty_ppm": hypothesis.clock_uncertainty * 1e6 if hypothesis.clock_uncertainty else None,
         "flash_acr": None if assumed.flash_acr is None else f"{assumed.flash_acr:08X}",
         "shift_bytes": assumed.shift_bytes or None,
         "tried": [
-            {"flash_acr": f"{each.flash_acr:08X}", "mean_cycles": each.mean_cycles} for each in one.tried
+            {"flash_acr": f"{each.flash_acr:08X}", "mean_cycles": each.mean_cycles}
+            for each in hypothesis.tried
         ],
     }

@@ -55,16 +55,18 @@ def rank(
     """
     wanted, until_s = _cycles_of(board), _until_s(rerun, board)
     claimed &= LATENCY | ACCELERATOR
-    found = []
+    settings: list[Tried] = []
     for flash_acr in sorted(
-        _settings(), key=lambda one: (one != claimed, one & LATENCY != claimed & LATENCY)
+        _settings(), key=lambda acr: (acr != claimed, acr & LATENCY != claimed & LATENCY)
     ):
         tell(f"replaying with FLASH_ACR={flash_acr:#x}{placed}")
-        found.append(Tried(flash_acr, _apart(wanted, rerun.beginning(until_s, flash_acr))))
-        if found[-1].mean_cycles == 0:
+        settings.append(Tried(flash_acr, _apart(wanted, rerun.beginning(until_s, flash_acr))))
+        if settings[-1].mean_cycles == 0:
             break
     # Of settings that come out alike the claimed one is believed.
-    return sorted(found, key=lambda one: (one.mean_cycles, one.flash_acr != claimed, one.flash_acr))
+    return sorted(
+        settings, key=lambda tried: (tried.mean_cycles, tried.flash_acr != claimed, tried.flash_acr)
+    )
 
 
 def _settings() -> list[int]:
@@ -90,9 +92,9 @@ def _until_s(rerun: Rerun, board: Side) -> float:
     return min(enough_s, longest_s(rerun.plan, rerun.core_hz))
 
 
-def _apart(wanted: pl.DataFrame, found: pl.DataFrame) -> float:
+def _apart(wanted: pl.DataFrame, cycles: pl.DataFrame) -> float:
     """The mean distance of both kinds of cycles, over the operations that both have."""
-    both = wanted.join(found, on="seq").head(_OPERATIONS)
+    both = wanted.join(cycles, on="seq").head(_OPERATIONS)
     if both.is_empty():
         return float("inf")
     apart = (pl.col("board_critical").cast(pl.Int64) - pl.col("critical")).abs() + (

@@ -48,7 +48,7 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One that was tried: `removed` is the part that it takes away, None where `found` says why it
+    """One that was tried: `removed` is the part that it takes away, None where `words` say why it
     was not tried. `beyond` counts the residuals that are beyond their budgets with it, `left_out`
     those that it sets aside. It `helps` if it rids a quantity of its excess, and `promises`
     if it may do so together with another. `tried` are the settings of FLASH_ACR, the nearest first.
@@ -56,7 +56,7 @@ class Hypothesis:
     """
 
     key: str
-    found: str
+    words: str
     removed: float | None = None
     beyond: int | None = None
     left_out: int = 0
@@ -80,9 +80,9 @@ class Trials:
     holds: tuple[Hypothesis, ...]
     last: pl.DataFrame
 
-    def held(self, one: Hypothesis) -> bool:
+    def held(self, hypothesis: Hypothesis) -> bool:
         """True if it holds, alone or with others."""
-        return one.key in {other.key for other in self.holds}
+        return hypothesis.key in {other.key for other in self.holds}
 
 
 class Bench:
@@ -132,7 +132,7 @@ def try_all(bench: Bench) -> Trials:
     steps: list[Hypothesis] = []
     holds: tuple[Hypothesis, ...] = ()
     last = first
-    while best := next((one for one in tried if one.helps or one.promises), None):
+    while best := next((trial for trial in tried if trial.helps or trial.promises), None):
         steps.append(best)
         assumed, left = best.assumed, bench.residuals(best.assumed)
         # A step that promises holds only with one that keeps the promise.
@@ -144,12 +144,12 @@ def try_all(bench: Bench) -> Trials:
 
 def _ranked(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> tuple[Hypothesis, ...]:
     """The hypotheses: those that hold first, then by what they remove; untried ones last."""
-    found = _try_each(bench, assumed, left)
-    return tuple(sorted(found, key=lambda one: (not one.helps, not one.promises, -_removes(one))))
+    trials = _try_each(bench, assumed, left)
+    return tuple(sorted(trials, key=lambda trial: (not trial.helps, not trial.promises, -_removes(trial))))
 
 
-def _removes(one: Hypothesis) -> float:
-    return _NEVER if one.removed is None else one.removed
+def _removes(trial: Hypothesis) -> float:
+    return _NEVER if trial.removed is None else trial.removed
 
 
 def _try_each(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hypothesis]:
@@ -158,9 +158,9 @@ def _try_each(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hy
         yield _clock(bench, assumed, left)
     settled = False
     if assumed.flash_acr is None:
-        found = _flash(bench, assumed, left) if cycles_differ else Hypothesis(FLASH, _EQUAL)
-        settled = bool(found.tried) and found.tried[0].mean_cycles == 0
-        yield found
+        trial = _flash(bench, assumed, left) if cycles_differ else Hypothesis(FLASH, _EQUAL)
+        settled = bool(trial.tried) and trial.tried[0].mean_cycles == 0
+        yield trial
     if not assumed.shift_bytes:
         if cycles_differ and not settled:
             yield _placement(bench, assumed, left)
@@ -183,8 +183,8 @@ def _clock(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     if abs(clock.ratio - 1) <= clock.uncertainty:
         return Hypothesis(CLOCK, f"{words}, which may be none")
     taken_out = replace(assumed, ratio=clock.ratio)
-    found = Hypothesis(CLOCK, words, assumed=taken_out, clock_uncertainty=clock.uncertainty)
-    return _judged(bench, found, left)
+    trial = Hypothesis(CLOCK, words, assumed=taken_out, clock_uncertainty=clock.uncertainty)
+    return _judged(bench, trial, left)
 
 
 def clock_words(ratio: float, uncertainty: float) -> str:
@@ -206,19 +206,19 @@ def _flash(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
             FLASH, f"of {len(tried)} settings none is nearer than the one claimed", removed=0.0, tried=tried
         )
     words = f"FLASH_ACR={nearest:#010x} ({flash.in_words(nearest)}), where the board claims {claimed:#010x}"
-    found = Hypothesis(FLASH, words, assumed=replace(assumed, flash_acr=nearest), tried=tried)
-    return _judged(bench, found, left)
+    trial = Hypothesis(FLASH, words, assumed=replace(assumed, flash_acr=nearest), tried=tried)
+    return _judged(bench, trial, left)
 
 
 def _placement(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     """The code elsewhere in its lines: a firmware linked otherwise than its digest says."""
-    found = []
+    trials = []
     for shift in SHIFTS_BYTES:
         words = f"all code {shift} bytes further on (modulo 16)"
         bench.tell(words)
         trial = Hypothesis(PLACEMENT, words, assumed=replace(assumed, shift_bytes=shift))
-        found.append(_judged(bench, trial, left))
-    return max(found, key=lambda one: one.removed or 0.0)
+        trials.append(_judged(bench, trial, left))
+    return max(trials, key=lambda trial: trial.removed or 0.0)
 
 
 def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
@@ -226,13 +226,13 @@ def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     if bench.pair(assumed)[0].clock is None:
         return Hypothesis(PHASE, _NO_RATIO)
     words = "stimuli met the code at another phase; what they decide is left out"
-    found = _judged(bench, Hypothesis(PHASE, words, assumed=replace(assumed, phase=True)), left)
-    after = bench.residuals(found.assumed)
+    trial = _judged(bench, Hypothesis(PHASE, words, assumed=replace(assumed, phase=True)), left)
+    after = bench.residuals(trial.assumed)
     had, has = excess(left), excess(after)
     agree = all(has[key] <= (1 - _OF_ONE) * had[key] for key in CYCLES)
     operations = pl.col("quantity") == CYCLES[0]
-    kept = after.filter(operations).height >= left.filter(operations).height * _OF_KEPT
-    return replace(found, helps=found.helps and agree and kept, promises=False)
+    enough = after.filter(operations).height >= left.filter(operations).height * _OF_KEPT
+    return replace(trial, helps=trial.helps and agree and enough, promises=False)
 
 
 def _judged(bench: Bench, trial: Hypothesis, left: pl.DataFrame) -> Hypothesis:
@@ -251,7 +251,7 @@ def _judged(bench: Bench, trial: Hypothesis, left: pl.DataFrame) -> Hypothesis:
 
 
 def _removed(had: Mapping[str, float], has: Mapping[str, float]) -> float:
-    kept = [
+    left = [
         _WORST if not had[key] else min(has[key] / had[key], _WORST) for key in had if had[key] or has[key]
     ]
-    return 1 - sum(kept) / len(kept) if kept else 0.0
+    return 1 - sum(left) / len(left) if left else 0.0

@@ -67,7 +67,7 @@ class Rerun:
         """The records of the operations up to `until_s` after reset: seq and cycles."""
         return _cycles(self._run(f"{round(until_s * NS_PER_S)}ns", flash_acr).records)
 
-    def _run(self, until: str, flash_acr: int | None, **asked: object) -> simulator.Run:
+    def _run(self, until: str, flash_acr: int | None, **options: object) -> simulator.Run:
         try:
             return simulator.run(
                 self.elf,
@@ -75,7 +75,7 @@ class Rerun:
                 until=until,
                 flash_acr=flash_acr,
                 reset_flags=self.reset_flags,
-                **asked,  # type: ignore[arg-type]
+                **options,  # type: ignore[arg-type]
             )
         except BuildError:
             raise
@@ -115,9 +115,9 @@ def _cycles(log: RecordLog) -> pl.DataFrame:
     records = log.all(OperationRecord)
     return pl.DataFrame(
         {
-            "seq": [one.seq for one in records],
-            "critical": [one.critical_cycles for one in records],
-            "operation": [one.operation_cycles for one in records],
+            "seq": [record.seq for record in records],
+            "critical": [record.critical_cycles for record in records],
+            "operation": [record.operation_cycles for record in records],
         },
         schema={"seq": pl.UInt32, "critical": pl.Int64, "operation": pl.Int64},
     )

@@ -163,12 +163,12 @@ def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> tuple[Pai
 def clock_ratio(manifest: Manifest) -> ClockRatio | None:
     """The ratio by DWT over the whole run, or else by the frames; None if neither tells."""
     clock = manifest.clock
-    told = (
+    ratios = (
         (clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty),
         (clock.ratio, clock.ratio_uncertainty),
     )
     return next(
-        (ClockRatio(float(r), float(u)) for r, u in told if r is not None and u is not None and r > 0), None
+        (ClockRatio(float(r), float(u)) for r, u in ratios if r is not None and u is not None and r > 0), None
     )
 
 
@@ -192,14 +192,14 @@ def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFr
     )
 
 
-def beyond(found: pl.DataFrame) -> pl.DataFrame:
+def beyond(residuals: pl.DataFrame) -> pl.DataFrame:
     """The rows whose residual is more than the budget."""
-    return found.filter(_excess() > 0)
+    return residuals.filter(_excess() > 0)
 
 
-def excess(found: pl.DataFrame) -> dict[str, float]:
+def excess(residuals: pl.DataFrame) -> dict[str, float]:
     """The sum by which the residuals of each quantity exceed their budgets."""
-    sums = dict(found.group_by("quantity").agg(_excess().sum()).iter_rows())
+    sums = dict(residuals.group_by("quantity").agg(_excess().sum()).iter_rows())
     return {key: float(sums.get(key, 0.0)) for key in KEYS}
 
 
@@ -229,11 +229,11 @@ def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
     """
     windows: set[int] = set()
     first = math.inf
-    for control, found in classes.items():
-        for side, matched_rows in ((given.board, found.board), (given.twin, found.twin)):
+    for control, stimuli in classes.items():
+        for side, matched_rows in ((given.board, stimuli.board), (given.twin, stimuli.twin)):
             elsewhere = side.interrupts.with_row_index("row").filter(
                 (pl.col("control") == control)
-                & ~pl.col("row").is_in(pl.Series(matched_rows[~found.moved], dtype=pl.UInt32).implode())
+                & ~pl.col("row").is_in(pl.Series(matched_rows[~stimuli.moved], dtype=pl.UInt32).implode())
             )
             windows |= set(np.unique(_window(side, elsewhere["sample"].to_numpy())).tolist())
             if side is given.board and elsewhere.height:
@@ -262,14 +262,14 @@ def _until_tick(side: Side, given: Pair) -> Floats:
     """Cycles from each operation's begin to the next tick, by the stimulus before it that tells of
     one; infinite where none does.
     """
-    told = side.interrupts.drop_nulls("tick_phase_cycles")
+    ticking = side.interrupts.drop_nulls("tick_phase_cycles")
     starts = side.operations["start_sample"].fill_null(0).to_numpy()
-    if told.is_empty() or not given.tick_cycles:
+    if ticking.is_empty() or not given.tick_cycles:
         return np.full(len(starts), math.inf)
-    samples = told["sample"].to_numpy()
+    samples = ticking["sample"].to_numpy()
     before = np.maximum(np.searchsorted(samples, starts) - 1, 0)
     since = (starts - samples[before]) * (given.core_hz / side.samplerate_hz)
-    phase: Floats = (told["tick_phase_cycles"].to_numpy()[before] + since) % given.tick_cycles
+    phase: Floats = (ticking["tick_phase_cycles"].to_numpy()[before] + since) % given.tick_cycles
     return given.tick_cycles - phase
 
 
@@ -281,9 +281,9 @@ def _window(side: Side, samples: Integers) -> Integers:
 
 def _of_operations(given: Pair, scale: Scale, doubt: float, left_out: _LeftOut) -> list[pl.DataFrame]:
     ours, theirs = given.board.operations, given.twin.operations
-    kept = ~ours["seq"].is_in(list(left_out.operations)).to_numpy()
+    compared = ~ours["seq"].is_in(list(left_out.operations)).to_numpy()
     frames = [
-        _rows(key, ours, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, kept)
+        _rows(key, ours, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, compared)
         for key in CYCLES
     ]
     pulses = {
@@ -291,29 +291,29 @@ def _of_operations(given: Pair, scale: Scale, doubt: float, left_out: _LeftOut) 
         "operation_pulse": ("wire_operation_samples", np.ones(ours.height)),
     }
     for key, (column, edges) in pulses.items():
-        here, there, known = _both(ours[column], theirs[column])
+        here, there, both = _both(ours[column], theirs[column])
         budget = edges * scale.resolution + doubt * scale.cycles(there)
-        frames.append(_rows(key, ours, scale.difference(here, there), budget, known & kept))
-    here, there, known = _both(ours["start_sample"], theirs["start_sample"])
-    if known.any():
-        first = int(np.argmax(known))
+        frames.append(_rows(key, ours, scale.difference(here, there), budget, both & compared))
+    here, there, both = _both(ours["start_sample"], theirs["start_sample"])
+    if both.any():
+        first = int(np.argmax(both))
         since_here, since_there = here - here[first], there - there[first]
         budget = scale.resolution + doubt * scale.cycles(since_there)
-        known &= here <= left_out.begins_from
-        frames.append(_rows("begin", ours, scale.difference(since_here, since_there), budget, known))
+        both &= here <= left_out.begins_from
+        frames.append(_rows("begin", ours, scale.difference(since_here, since_there), budget, both))
     return frames
 
 
 def _both(ours: pl.Series, theirs: pl.Series) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
-    known = (ours.is_not_null() & theirs.is_not_null()).to_numpy()
-    return ours.fill_null(0).to_numpy(), theirs.fill_null(0).to_numpy(), known
+    both = (ours.is_not_null() & theirs.is_not_null()).to_numpy()
+    return ours.fill_null(0).to_numpy(), theirs.fill_null(0).to_numpy(), both
 
 
 def _of_latencies(
     given: Pair, scale: Scale, doubt: float, classes: Mapping[bool, Matched], left_out: _LeftOut
 ) -> list[pl.DataFrame]:
     kinds = dict(given.board.operations.select("seq", "kind").iter_rows())
-    found = []
+    frames = []
     for key, control, column in (
         ("interrupt_latency", False, "isr_latency_ns"),
         ("task_latency", False, "task_latency_ns"),
@@ -333,8 +333,8 @@ def _of_latencies(
         rows = pl.DataFrame(
             {"seq": seq, "kind": seq.replace_strict(kinds, default=None, return_dtype=pl.String)}
         )
-        found.append(_rows(key, rows, apart, budget, answered))
-    return found
+        frames.append(_rows(key, rows, apart, budget, answered))
+    return frames
 
 
 def _untouched(given: Pair, met: Matched, left_out: _LeftOut) -> npt.NDArray[np.bool_]:
@@ -420,7 +420,7 @@ def _rows(
     of: pl.DataFrame,
     residual: npt.NDArray[np.generic],
     budget: float | Floats,
-    known: npt.NDArray[np.bool_],
+    compared: npt.NDArray[np.bool_],
 ) -> pl.DataFrame:
     columns = {
         "quantity": pl.repeat(key, of.height, eager=True, dtype=pl.String),
@@ -430,7 +430,7 @@ def _rows(
         "budget": pl.Series(np.broadcast_to(budget, (of.height,)).astype(np.float64)),
     }
     frame = pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in _COLUMNS.items())
-    return frame.filter(pl.Series(known))
+    return frame.filter(pl.Series(compared))
 
 
 def _skew_cycles(manifest: Manifest, key: str, core_hz: int) -> float:

@@ -38,9 +38,9 @@ class Side:
         """Rows of a column of `interrupts` in ns, in whole samples again: int64[rows], -1 where it
         is null.
         """
-        found = self.interrupts[column][rows].to_numpy() * self.samplerate_hz / NS_PER_S
-        known = np.isfinite(found) & (np.abs(found) < MOST_SAMPLES)
-        return np.rint(np.where(known, found, _ABSENT)).astype(np.int64)
+        samples = self.interrupts[column][rows].to_numpy() * self.samplerate_hz / NS_PER_S
+        present = np.isfinite(samples) & (np.abs(samples) < MOST_SAMPLES)
+        return np.rint(np.where(present, samples, _ABSENT)).astype(np.int64)
 
     def only(self, seq: pl.Series) -> Side:
         """The same with these operations alone, and all interrupts."""

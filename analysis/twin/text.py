@@ -17,32 +17,32 @@ _WIDTH_COLUMNS = 120
 _SHOWN_WORST = 10
 
 
-def as_text(found: Comparison) -> str:
+def as_text(comparison: Comparison) -> str:
     """The verdict, the residuals, what was tried to explain them, and where they come from."""
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
-        console.print(found.verdict, *found.notes, sep="\n")
-        console.print("", _title(found), _residuals(found.rows), sep="\n")
-        console.print("", *_worst(found.rows, found.units), sep="\n")
-        console.print("", _hypotheses(found.trials), sep="\n")
-        if found.trials.holds:
+        console.print(comparison.verdict, *comparison.notes, sep="\n")
+        console.print("", _title(comparison), _residuals(comparison.rows), sep="\n")
+        console.print("", *_worst(comparison.rows, comparison.units), sep="\n")
+        console.print("", _hypotheses(comparison.trials), sep="\n")
+        if comparison.trials.holds:
             console.print(
                 "",
                 "Left with what holds taken out, in cycles",
-                _residuals([row for row in found.rows_left if row.kind is None]),
+                _residuals([row for row in comparison.rows_left if row.kind is None]),
                 sep="\n",
             )
-        if found.causes:
-            console.print("", *_causes(found.causes), sep="\n")
+        if comparison.causes:
+            console.print("", *_causes(comparison.causes), sep="\n")
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _title(found: Comparison) -> str:
-    manifest = found.board.manifest
+def _title(comparison: Comparison) -> str:
+    manifest = comparison.board.manifest
     return (
         f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
-        f"{manifest.configuration}, {found.joined:,} of "
-        f"{found.board.plan.operations.height:,} operations joined"
+        f"{manifest.configuration}, {comparison.joined:,} of "
+        f"{comparison.board.plan.operations.height:,} operations joined"
     )
 
 
@@ -51,12 +51,12 @@ def _residuals(rows: Sequence[Row]) -> Table:
     for name in ("n", "min", "median", "mean", "p99", "max", "budget", "beyond", "share"):
         table.add_column(name, justify="right")
     for row in rows:
-        told = [getattr(row.cycles, name) for name in ("min", "median", "mean", "p99", "max")]
+        values = [getattr(row.cycles, name) for name in ("min", "median", "mean", "p99", "max")]
         table.add_row(
             Text(row.quantity.words if row.kind is None else ""),
             row.kind or "all",
             f"{row.cycles.n:,}",
-            *(_number(value) for value in told),
+            *(_number(value) for value in values),
             f"± {row.budget_cycles:.1f}" if row.quantity.wire else "0",
             f"{row.beyond:,}",
             f"{row.share_beyond:.1%}",
@@ -65,11 +65,11 @@ def _residuals(rows: Sequence[Row]) -> Table:
 
 
 def _worst(rows: Sequence[Row], units: Units) -> list[str]:
-    told = [row for row in rows if row.kind is None and row.worst]
-    if not told:
+    differing = [row for row in rows if row.kind is None and row.worst]
+    if not differing:
         return ["No residual is other than zero."]
     lines = ["Worst, by number of the operation (- outside of all)"]
-    for row in told:
+    for row in differing:
         each = ", ".join(_one(row, units, seq, cycles) for seq, cycles in row.worst[:_SHOWN_WORST])
         lines.append(f"  {row.quantity.words}: {each}")
     return lines
@@ -87,14 +87,14 @@ def _hypotheses(trials: Trials) -> Table:
     table.add_column("left out", justify="right")
     table.add_column("holds")
     table.add_column("what was found", overflow="fold")
-    for one in trials.hypotheses:
+    for hypothesis in trials.hypotheses:
         table.add_row(
-            one.key,
-            "" if one.removed is None else f"{one.removed:.1%}",
-            "" if one.beyond is None else f"{one.beyond:,}",
-            f"{one.left_out:,}" if one.left_out else "",
-            "yes" if trials.held(one) else "no",
-            Text(one.found),
+            hypothesis.key,
+            "" if hypothesis.removed is None else f"{hypothesis.removed:.1%}",
+            "" if hypothesis.beyond is None else f"{hypothesis.beyond:,}",
+            f"{hypothesis.left_out:,}" if hypothesis.left_out else "",
+            "yes" if trials.held(hypothesis) else "no",
+            Text(hypothesis.words),
         )
     return table
 

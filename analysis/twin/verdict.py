@@ -52,13 +52,13 @@ class Row:
 
     def as_json(self, units: Units) -> dict[str, Any]:
         """The document that docs/reference/twin.md describes."""
-        told = {name: getattr(self.cycles, name) for name in ("min", "median", "mean", "p99", "max")}
+        cycles = {name: getattr(self.cycles, name) for name in ("min", "median", "mean", "p99", "max")}
         return {
             "quantity": self.quantity.key,
             "kind": self.kind,
             "n": self.cycles.n,
-            "cycles": told,
-            "ns": {name: None if value is None else units.ns(value) for name, value in told.items()},
+            "cycles": cycles,
+            "ns": {name: None if value is None else units.ns(value) for name, value in cycles.items()},
             "budget_cycles": self.budget_cycles,
             "budget_ns": units.ns(self.budget_cycles),
             "beyond": self.beyond,
@@ -75,13 +75,13 @@ class Row:
         }
 
 
-def rows(found: pl.DataFrame) -> list[Row]:
+def rows(residuals: pl.DataFrame) -> list[Row]:
     """The rows: for each quantity one of all, then one of each kind if there are several."""
-    return [row for quantity in QUANTITIES for row in _of(quantity, found)]
+    return [row for quantity in QUANTITIES for row in _of(quantity, residuals)]
 
 
-def _of(quantity: Quantity, found: pl.DataFrame) -> Iterator[Row]:
-    every = found.filter(pl.col("quantity") == quantity.key)
+def _of(quantity: Quantity, residuals: pl.DataFrame) -> Iterator[Row]:
+    every = residuals.filter(pl.col("quantity") == quantity.key)
     if every.is_empty():
         return
     yield _row(quantity, None, every)
@@ -113,30 +113,30 @@ def sentence(trials: Trials, claimed: int | None, units: Units) -> str:
     otherwise = len(trials.unjoined.other_outcome)
     but = f"; {otherwise:,} of another outcome could not be compared" if otherwise else ""
     if trials.holds:
-        causes = ", and ".join(_cause(one, claimed) for one in trials.holds)
+        causes = ", and ".join(_cause(hypothesis, claimed) for hypothesis in trials.holds)
         return f"{causes[0].upper()}{causes[1:]}; with this taken out, {_left(trials, n, units)}{but}."
     if beyond(trials.first).is_empty():
         return f"The board agrees with the virtual board {_agreement(trials.first, n, units)}{but}."
     return f"Against the virtual board {_differing(trials)}, and {_unexplained(trials)}{but}."
 
 
-def _cause(one: Hypothesis, claimed: int | None) -> str:
-    assumed = one.assumed
-    if one.key == CLOCK:
-        return f"the board's clock runs {_clock(one)} against the analyzer"
-    if one.key == FLASH:
+def _cause(hypothesis: Hypothesis, claimed: int | None) -> str:
+    assumed = hypothesis.assumed
+    if hypothesis.key == CLOCK:
+        return f"the board's clock runs {_clock(hypothesis)} against the analyzer"
+    if hypothesis.key == FLASH:
         assert assumed.flash_acr is not None and claimed is not None
         return (
             f"the board's flash works as with FLASH_ACR={assumed.flash_acr:#010x} "
             f"({flash.in_words(assumed.flash_acr)}), not as with the {claimed:#010x} that it claims"
         )
-    if one.key == PLACEMENT:
+    if hypothesis.key == PLACEMENT:
         return f"the board's code lies {assumed.shift_bytes} bytes further on (modulo 16) than the image's"
-    return f"stimuli met the code at another phase, which decides {one.left_out:,} values"
+    return f"stimuli met the code at another phase, which decides {hypothesis.left_out:,} values"
 
 
-def _clock(one: Hypothesis) -> str:
-    return clock_words(one.assumed.ratio, one.clock_uncertainty)
+def _clock(hypothesis: Hypothesis) -> str:
+    return clock_words(hypothesis.assumed.ratio, hypothesis.clock_uncertainty)
 
 
 def _compared(trials: Trials) -> int:
@@ -144,9 +144,9 @@ def _compared(trials: Trials) -> int:
     return trials.last.filter(pl.col("quantity") == CYCLES[0]).height
 
 
-def _agreement(found: pl.DataFrame, n: int, units: Units, others: str = "") -> str:
+def _agreement(residuals: pl.DataFrame, n: int, units: Units, others: str = "") -> str:
     every = f"to the cycle in {_all(n)}{others}"
-    if not found.filter(pl.col("residual") != 0).height:
+    if not residuals.filter(pl.col("residual") != 0).height:
         return every
     sample_ns = 1e9 / units.samplerate_hz
     return f"{every}, and on the wire within the error budget (a sample is {sample_ns:.1f} ns)"
@@ -158,17 +158,17 @@ def _left(trials: Trials, n: int, units: Units) -> str:
         return _differing(trials)
     if not last.filter(pl.col("residual") != 0).height:
         return "all residuals are zero"
-    kept = _compared(trials)
-    others = f" that are left of {n:,}" if kept < n else ""
-    return f"both agree {_agreement(last, kept, units, others)}"
+    compared = _compared(trials)
+    others = f" that are left of {n:,}" if compared < n else ""
+    return f"both agree {_agreement(last, compared, units, others)}"
 
 
 def _unexplained(trials: Trials) -> str:
-    tried = [one for one in trials.hypotheses if one.removed is not None and one.removed > 0]
+    tried = [trial for trial in trials.hypotheses if trial.removed is not None and trial.removed > 0]
     words = "no hypothesis explains it"
     if tried:
-        nearest = max(tried, key=lambda one: one.removed or 0.0)
-        words += f" (the nearest, {nearest.found}, removes {nearest.removed:.0%} of the excess)"
+        nearest = max(tried, key=lambda trial: trial.removed or 0.0)
+        words += f" (the nearest, {nearest.words}, removes {nearest.removed:.0%} of the excess)"
     return words
 
 

@@ -17,7 +17,7 @@ from studies.reproduce.remade import MadeFigure, Remade
 class Pair:
     """One figure, in one variant.
 
-    `printed` is None where the publication has no such row or column, `found` where it was not made
+    `printed` is None where the publication has no such row or column, `here` where it was not made
     here. A `doubtful` figure is printed, but contradicts others.
     """
 
@@ -29,7 +29,7 @@ class Pair:
     variant: str
     printed: Printed | None
     doubtful: bool
-    found: MadeFigure | None
+    here: MadeFigure | None
 
     @property
     def published(self) -> float | None:
@@ -39,9 +39,9 @@ class Pair:
     @property
     def difference(self) -> float | None:
         """Here less published."""
-        if self.published is None or self.found is None:
+        if self.published is None or self.here is None:
             return None
-        return self.found.value - self.published
+        return self.here.value - self.published
 
     @property
     def deviation_percent(self) -> float | None:
@@ -53,11 +53,11 @@ class Pair:
     @property
     def within(self) -> bool | None:
         """True if the published figure lies in the range of seeds or placements; None without."""
-        if self.published is None or self.found is None or self.found.least is None:
+        if self.published is None or self.here is None or self.here.least is None:
             return None
-        assert self.found.most is not None
+        assert self.here.most is not None
         least, most = (
-            edge + sign * self._rounding() for edge, sign in ((self.found.least, -1), (self.found.most, 1))
+            edge + sign * self._rounding() for edge, sign in ((self.here.least, -1), (self.here.most, 1))
         )
         return least <= self.published <= most
 
@@ -118,8 +118,8 @@ def _pairs(made: Beside) -> Iterator[Pair]:
                 for column in part.columns:
                     place = part.title, row, column
                     printed = part.rows[row][part.columns.index(column)] if row in part.rows else None
-                    found = figures.get(place)
-                    if printed is None and found is None:
+                    here = figures.get(place)
+                    if printed is None and here is None:
                         continue
                     yield Pair(
                         *place,
@@ -128,7 +128,7 @@ def _pairs(made: Beside) -> Iterator[Pair]:
                         variant,
                         printed,
                         place in doubtful,
-                        found,
+                        here,
                     )
 
 
@@ -165,16 +165,16 @@ _NONE_PRINTED = "-"
 
 def cell(pair: Pair, compared: Compared) -> str:
     """The result in words: the range of seeds, or the difference from the published figure."""
-    if pair.found is None:
+    if pair.here is None:
         return MISSING
     if pair.difference is None or compared not in ("exactly", "as difference"):
-        return ranged(pair.found, pair.unit)
+        return ranged(pair.here, pair.unit)
     if pair.difference == 0:
-        return ranged(pair.found, pair.unit, "=")
+        return ranged(pair.here, pair.unit, "=")
     if compared == "exactly" or pair.unit == BYTES or pair.deviation_percent is None:
         form = ",.4g" if pair.unit != BYTES else ",.0f"
-        return ranged(pair.found, pair.unit, signed(pair.difference, form))
-    return ranged(pair.found, pair.unit, f"{signed(pair.deviation_percent, '.1f')} %")
+        return ranged(pair.here, pair.unit, signed(pair.difference, form))
+    return ranged(pair.here, pair.unit, f"{signed(pair.deviation_percent, '.1f')} %")
 
 
 def ranged(made: MadeFigure, unit: str, more: str = "") -> str:
@@ -187,7 +187,7 @@ def ranged(made: MadeFigure, unit: str, more: str = "") -> str:
 
 def counts(pairs: Iterable[Pair]) -> str:
     """The numbers of samples behind the figures of a row."""
-    numbers = [pair.found.n for pair in pairs if pair.found]
+    numbers = [pair.here.n for pair in pairs if pair.here]
     return ", ".join(f"{number:,}" for number in (numbers if len(set(numbers)) > 1 else numbers[:1]))
 
 
@@ -228,11 +228,11 @@ def _row(made: Beside, pair: Pair) -> dict[str, Any]:
         "place": made.table.place,
         "compared": made.table.compared,
         "published": pair.printed,
-        "here": pair.found.value if pair.found else None,
+        "here": pair.here.value if pair.here else None,
         "made_from": made.remade.made_from if made.remade else made.table.reason or None,
     }
     for name in COLUMNS:
         if name not in row:
-            owner = pair.found if name in _OF_MADE else pair
+            owner = pair.here if name in _OF_MADE else pair
             row[name] = getattr(owner, name) if owner else None
     return {name: row[name] if name != "variant" else row[name] or None for name in COLUMNS}

@@ -63,9 +63,7 @@ def sentences(made: Beside) -> Iterator[str]:
 
 def _bounded(made: Beside) -> str:
     """A sentence on the last part: how many used bytes lie within the formula's."""
-    values = {
-        (pair.row, pair.column): pair.found.value for pair in made.of(made.table.part[-1]) if pair.found
-    }
+    values = {(pair.row, pair.column): pair.here.value for pair in made.of(made.table.part[-1]) if pair.here}
     bounds = {row: value for (row, column), value in values.items() if column == BOUND}
     within = sum(values[row, REACHED] <= value for row, value in bounds.items())
     return f"{_of(within, len(bounds))} within the formula"
@@ -80,8 +78,8 @@ def _exactly(led: str, own: Sequence[Pair]) -> str:
 
 
 def _not_equal(pair: Pair) -> str:
-    assert pair.found is not None
-    here, published = figure(pair.found.value, pair.unit), figure(pair.published, pair.unit)
+    assert pair.here is not None
+    here, published = figure(pair.here.value, pair.unit), figure(pair.published, pair.unit)
     return f"{pair.row}, {pair.column}: {here}, not {published}"
 
 
@@ -139,7 +137,7 @@ def _rows(made: Beside, part: Part, column: str) -> Iterable[str]:
 
 def _spearman(pairs: Sequence[Pair]) -> float:
     theirs = [pair.published for pair in pairs]
-    ours = [pair.found.value for pair in pairs if pair.found]
+    ours = [pair.here.value for pair in pairs if pair.here]
     if len(set(theirs)) == 1 or len(set(ours)) == 1:
         return float("nan")
     return float(scipy.stats.spearmanr(theirs, ours).statistic)

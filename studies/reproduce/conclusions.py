@@ -162,7 +162,7 @@ def _compared(made: Beside, claim: Claim, variant: str) -> Iterator[_Comparison]
         if claim.printed:
             yield from _as_printed(made, claim, part, variant)
             continue
-        figures = {(pair.row, pair.column): pair.found for pair in made.of(part, variant) if pair.found}
+        figures = {(pair.row, pair.column): pair.here for pair in made.of(part, variant) if pair.here}
         for line in claim.along or (part.columns if claim.of == "rows" else list(part.rows)):
             orders = (product(lower, upper) for lower, upper in pairwise(claim.ascending))
             pairs = [*(pair for order in orders for pair in order), *combinations(claim.equal, 2)]
@@ -181,13 +181,13 @@ def _compared(made: Beside, claim: Claim, variant: str) -> Iterator[_Comparison]
 def _as_printed(made: Beside, claim: Claim, part: Part, variant: str) -> Iterator[_Comparison]:
     for pair in made.of(part, variant):
         line = pair.row if claim.of == "columns" else pair.column
-        if pair.found is None or pair.published is None or (claim.along and line not in claim.along):
+        if pair.here is None or pair.published is None or (claim.along and line not in claim.along):
             continue
-        printed = MadeFigure(pair.published, 1, pair.found.resolution)
-        equal = pair.difference == 0 and (pair.found.least is None or pair.found.constant)
+        printed = MadeFigure(pair.published, 1, pair.here.resolution)
+        equal = pair.difference == 0 and (pair.here.least is None or pair.here.constant)
         names = (f"{pair.row} here", "printed")
         verdict = HOLDS if equal else REVERSES
-        yield _Comparison(part, pair.column, names, (pair.found, printed), pair.unit, verdict, verdict)
+        yield _Comparison(part, pair.column, names, (pair.here, printed), pair.unit, verdict, verdict)
 
 
 def _median(made: MadeFigure) -> MadeFigure:

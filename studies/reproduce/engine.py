@@ -185,9 +185,9 @@ class Bench:
 
     def expressions(self, part: Part, row: str, columns: Iterable[str]) -> dict[str, str]:
         """The expression of each column that has one."""
-        found = {column: _chosen(self.making.figures, column, part.title, row) for column in columns}
+        texts = {column: _chosen(self.making.figures, column, part.title, row) for column in columns}
         operation = part.title.split(",")[0]
-        return {column: text.format(operation=operation) for column, text in found.items() if text}
+        return {column: text.format(operation=operation) for column, text in texts.items() if text}
 
     def board_run(self, way: Way, allocator: str, scenario: str, more: Mapping[str, int] = {}) -> BoardRun:
         name, _, target = scenario.partition(" ")
@@ -606,8 +606,8 @@ class _Facts(dict[str, object]):
 
     def versions(self) -> str:
         (part,) = self._bench.table.part
-        found = {self._bench.measure(Text(row))["rustc"][0] for row in part.rows}
-        return ", ".join(sorted(found))
+        versions = {self._bench.measure(Text(row))["rustc"][0] for row in part.rows}
+        return ", ".join(sorted(versions))
 
     def uncounted(self) -> str:
         rows = catalogue.own().values()

@@ -39,11 +39,11 @@ def charts(made: Beside) -> list[Chart]:
 
 
 def _in_column(made: Beside, part: Part, column: str) -> list[Pair]:
-    return [pair for pair in made.of(part) if pair.column == column and pair.found]
+    return [pair for pair in made.of(part) if pair.column == column and pair.here]
 
 
 def _chart(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
-    rows = [row for row in made.rows(part) if any(pair.row == row and pair.found for pair in made.of(part))]
+    rows = [row for row in made.rows(part) if any(pair.row == row and pair.here for pair in made.of(part))]
     by_order = made.table.compared == "by order"
     if by_order:
         place = {row: part.printed(row, columns[0]) for row in part.rows}
@@ -66,16 +66,16 @@ def _chart(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
             col=panel,
         )
         for number, variant in enumerate(made.variants()):
-            own = [(pair, pair.found) for pair in pairs if pair.variant == variant and pair.found]
+            own = [(pair, pair.here) for pair in pairs if pair.variant == variant and pair.here]
             figure.add(
                 scatter(
-                    x=[found.value for _, found in own],
+                    x=[here.value for _, here in own],
                     y=[pair.row for pair, _ in own],
                     error_x={
                         "type": "data",
                         "symmetric": False,
-                        "array": [_edge(found.most, found) - found.value for _, found in own],
-                        "arrayminus": [found.value - _edge(found.least, found) for _, found in own],
+                        "array": [_edge(here.most, here) - here.value for _, here in own],
+                        "arrayminus": [here.value - _edge(here.least, here) for _, here in own],
                         "thickness": 1,
                         "width": 3,
                     },
@@ -89,7 +89,7 @@ def _chart(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
                 ),
                 col=panel,
             )
-        values = [*printed.values(), *(pair.found.value for pair in pairs if pair.found)]
+        values = [*printed.values(), *(pair.here.value for pair in pairs if pair.here)]
         far = 0 < min(values) * _LOGARITHMIC_FROM < max(values)
         title = f"{column} ({part.unit_of(column)})"
         figure.update_xaxes(title_text=title, type="log" if far else "linear", nticks=5, col=panel)
@@ -97,7 +97,7 @@ def _chart(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
     figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], showgrid=True, dtick=1)
     left_out = [column for column in part.columns if column not in columns]
     more = f" In the table below, and not drawn: {', '.join(left_out)}." if left_out else ""
-    numbers = sorted({pair.found.n for pair in made.of(part) if pair.found})
+    numbers = sorted({pair.here.n for pair in made.of(part) if pair.here})
     span = "…".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
     subtitle = f"n = {span} samples a figure · {made.remade.made_from if made.remade else ''}"
     return Chart(key, part.title, subtitle, _MARKS + (_BY_ORDER if by_order else "") + more, (), figure)
@@ -108,11 +108,11 @@ def _edge(edge: float | None, made: MadeFigure) -> float:
 
 
 def _hover(pair: Pair) -> str:
-    assert pair.found is not None
+    assert pair.here is not None
     lines = [
         f"<b>{pair.row}</b>, {pair.column}",
-        f"{pair.variant} {beside.ranged(pair.found, pair.unit)} {pair.unit}",
-        f"n = {pair.found.n:,}, resolution {pair.found.resolution:.3g}",
+        f"{pair.variant} {beside.ranged(pair.here, pair.unit)} {pair.unit}",
+        f"n = {pair.here.n:,}, resolution {pair.here.resolution:.3g}",
         *([f"published {beside.printed(pair)}"] if beside.printed(pair) else []),
     ]
     return "<br>".join(lines)

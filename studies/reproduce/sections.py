@@ -83,7 +83,7 @@ def section(made: Beside) -> Section:
 
 def _placement(made: Beside) -> str:
     """How many placements of the code the cycles are of; empty where nothing was made."""
-    counts = {pair.found.placements for pair in made.pairs if pair.found}
+    counts = {pair.here.placements for pair in made.pairs if pair.here}
     if not counts:
         return ""
     if max(counts) == 0:
@@ -118,7 +118,7 @@ def _remarks(made: Beside) -> Iterator[str]:
 
 
 def _grid(made: Beside, part: Part) -> Grid:
-    steps = {pair.column: pair.found.resolution for pair in made.of(part) if pair.found}
+    steps = {pair.column: pair.here.resolution for pair in made.of(part) if pair.here}
     caption = part.unit
     if len(set(steps.values())) == 1:
         caption += f"; resolution {next(iter(steps.values())):.3g}"
@@ -140,7 +140,7 @@ def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
         called = ""
     for variant in made.variants():
         pairs = {pair.column: pair for pair in own if pair.variant == variant}
-        if any(pair.found for pair in pairs.values()):
+        if any(pair.here for pair in pairs.values()):
             cells = [
                 beside.cell(pairs[column], made.table.compared) if column in pairs else beside.MISSING
                 for column in part.columns
