@@ -10,13 +10,14 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from analysis.campaign import work
-from analysis.campaign.matrix import Matrix, Point
+from analysis.campaign.matrix import Matrix
 from analysis.campaign.order import (
     RECORDS,
     Order,
@@ -125,92 +126,64 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
     A signal raises signals.Stopped; what was done is stored. Raises CampaignError where the workers
     are gone.
     """
-    conductor = _Conductor(matrix, store, client, Course(points, start_s=time.monotonic()), tell)
-    course = conductor.run()
-    if course.differs is None:
-        store.keep_matrix(matrix.text, conductor.runs, over=True)
+    from distributed import wait
+
+    course, keys = Course(points, start_s=time.monotonic()), set[str]()
+    orders = _unsettled(matrix, store, course, keys, tell)
+    under_way: dict[Any, Order] = {}
+    try:
+        while course.differs is None:
+            room = _PER_THREAD * max(sum(client.nthreads().values()), 1) - len(under_way)
+            for order in islice(orders, max(room, 0)):
+                under_way[client.submit(_make, order, pure=False)] = order
+            if not under_way:
+                store.keep_matrix(matrix.text, len(keys), over=True)
+                break
+            if client.status != "running":
+                raise _gone()
+            with suppress(TimeoutError):
+                wait([*under_way], timeout=_PATIENCE_S, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+            signals.check()
+            for future in [future for future in under_way if future.done()]:
+                order = under_way.pop(future)
+                outcome = _outcome(future, order)
+                store.add(outcome)
+                if outcome.row["state"] == DIFFERS:
+                    course.differs = outcome.row
+                elif store.settled(order.key, order.verify):
+                    course.take(outcome.row)
+                else:
+                    under_way[client.submit(_make, order, pure=False)] = order
+            tell(course)
+    except (OSError, TimeoutError):
+        raise _gone() from None
     return course
 
 
-class _Conductor:
-    def __init__(self, matrix: Matrix, store: Store, client: Any, course: Course, tell: OnCourse) -> None:
-        self._orders = Orders(matrix)
-        self._sample = Sample(matrix.verify)
-        self._points = matrix.points()
-        self._keys: set[str] = set()
-        self._store = store
-        self._client = client
-        self._course = course
-        self._tell = tell
-        self._under_way: dict[Any, Order] = {}
-
-    def run(self) -> Course:
-        try:
-            while self._hand_out():
-                self._take()
-                self._tell(self._course)
-                if self._course.differs is not None:
-                    break
-        except (OSError, TimeoutError):
-            raise _gone() from None
-        return self._course
-
-    def _hand_out(self) -> bool:
-        """Fills the workers; False where nothing is under way or to be made."""
-        room = _PER_THREAD * max(sum(self._client.nthreads().values()), 1)
-        while len(self._under_way) < room and (point := next(self._points, None)) is not None:
-            signals.check()
-            self._tell(self._course)
-            try:
-                order = self._orders.make(point)
-            except TailscopeError as error:
-                self._give_up(point, str(error))
-                continue
-            verify = self._sample.takes(order)
-            is_repeated = order.key in self._keys
-            self._keys.add(order.key)
-            if is_repeated or self._store.settled(order.key, verify):
-                self._course.settled += 1
-            else:
-                self._submit(replace(order, verify=verify))
-        return bool(self._under_way)
-
-    @property
-    def runs(self) -> int:
-        """How many runs the points came to."""
-        return len(self._keys)
-
-    def _give_up(self, point: Point, why: str) -> None:
-        """Stores the failure of a run that cannot even be ordered."""
-        row = failed_row(key_without_run(point), point, why)
-        self._keys.add(row["key"])
-        self._store.add(Outcome(row["key"], row))
-        self._course.take(row)
-
-    def _submit(self, order: Order) -> None:
-        self._under_way[self._client.submit(_make, order, pure=False)] = order
-
-    def _take(self) -> None:
-        """Waits a while for runs that end, and stores them; what failed is tried again."""
-        from distributed import wait
-
-        if self._client.status != "running":
-            raise _gone()
-        try:
-            ended = wait([*self._under_way], timeout=_PATIENCE_S, return_when="FIRST_COMPLETED").done  # type: ignore[no-untyped-call]
-        except TimeoutError:
-            ended = set()
+def _unsettled(
+    matrix: Matrix, store: Store, course: Course, keys: set[str], tell: OnCourse
+) -> Iterator[Order]:
+    """The orders of runs that are to be made. Those that are settled are counted, and the failure
+    of one that cannot be ordered is stored. `keys` gets that of each.
+    """
+    orders, sample = Orders(matrix), Sample(matrix.verify)
+    for point in matrix.points():
         signals.check()
-        for future in ended:
-            order = self._under_way.pop(future)
-            outcome = _outcome(future, order)
-            self._store.add(outcome)
-            if outcome.row["state"] == DIFFERS:
-                self._course.differs = outcome.row
-            elif self._store.settled(order.key, order.verify):
-                self._course.take(outcome.row)
-            else:
-                self._submit(order)
+        tell(course)
+        try:
+            order = orders.make(point)
+        except TailscopeError as error:
+            row = failed_row(key_without_run(point), point, str(error))
+            keys.add(row["key"])
+            store.add(Outcome(row["key"], row))
+            course.take(row)
+            continue
+        order = replace(order, verify=sample.takes(order))
+        if order.key in keys or store.settled(order.key, order.verify):
+            course.settled += 1
+        else:
+            yield order
+        keys.add(order.key)
 
 
 def _outcome(future: Any, order: Order) -> Outcome:
