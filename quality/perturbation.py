@@ -99,7 +99,3 @@ def table(allocators: tuple[str, ...] = ALLOCATORS, tell: Callable[[str], None] 
         tell(f"{allocator} with records and without")
         lines.append(f"| {allocator} | {width(allocator, True):.1f} | {width(allocator, False):.1f} |")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(table())

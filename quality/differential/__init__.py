@@ -2,8 +2,6 @@
 
 Cases are random but seeded, over every encoding of the simulator's decode tables. Both run each
 case, and the states after it are compared. `run` is the entry.
-`python -m quality.differential CASES`
-prints its report.
 """
 
 from quality.differential.report import Report

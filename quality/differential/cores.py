@@ -38,5 +38,3 @@ M4 = Core("cortex-m4", arm.UC_CPU_ARM_CORTEX_M4, int(APSR_MASK), floats=True, ma
 # Without the DSP extension there is no GE (DDI 0403E, B1.4.2), in ARMv6-M no Q either (DDI 0419C).
 M3 = Core("cortex-m3", arm.UC_CPU_ARM_CORTEX_M3, 0xF800_0000, floats=False, mainline=True)
 M0 = Core("cortex-m0", arm.UC_CPU_ARM_CORTEX_M0, 0xF000_0000, floats=False, mainline=False)
-
-CORES = {core.name: core for core in (M4, M3, M0)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections import Counter
@@ -187,18 +186,3 @@ class Report:
             for name, found in self.unexplained.items()
             for divergence in found[:SHOWN]
         ]
-
-    def as_json(self) -> str:
-        """The same as data."""
-        rows = [
-            {
-                "encoding": name,
-                "cases": self.counts[name],
-                "accepted": self.accepted[name],
-                "divergences": len(self.unexplained.get(name, [])),
-                "tested_elsewhere": self.elsewhere.get(name),
-            }
-            for name in self.names
-        ]
-        total = {"cases": self.cases, "accepted": self.accepted.total(), "divergences": self.divergences}
-        return json.dumps({"total": total, "encodings": rows, "samples": self.samples()}, indent=1)
