@@ -113,15 +113,14 @@ def command(
     and what is missing is listed, or if the program, a file or an option is refused.
     For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
     """
-    from analysis.program.bounds import document, explained, text
-    from analysis.program.gate import of_bounds
+    from analysis.program.bounds import document, explained, rows, text
     from cli.shell.root import version
     from cli.work import bounds
     from cli.work import judging as gate
 
     if outcomes and not evidence:
         raise OptionError("--outcome goes with --evidence FOLDER.")
-    ready = gate.ready(judging, of_bounds.COMMAND, of_bounds.BOUND_KINDS)
+    ready = gate.ready(judging, rows.COMMAND, rows.BOUND_KINDS)
     if evidence:
         bounds.check_evidence(evidence, outcomes)
     report = bounds.run(str(elf), **options)
@@ -130,7 +129,7 @@ def command(
         bounds.write_page(report, path, output)
     if evidence:
         bounds.write_evidence(report, path, evidence, options, version(), outcomes)
-    done = ready.judge(of_bounds.measured(report))
+    done = ready.judge(rows.subject(report))
     gate.show(
         done,
         judging,

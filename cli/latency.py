@@ -88,8 +88,8 @@ def command(
     are given; 1 if not; 2 where that cannot be said.
     For example: ./lab latency my.elf --irq TIM3 --limit TIM3=2us
     """
-    from analysis.program.gate import of_latency
-    from analysis.program.latency import text
+    from analysis.judge.limits import ANY
+    from analysis.program.latency import rows, text
     from cli.work import judging as gate
     from cli.work import latency
     from simulator.program import user_program
@@ -97,7 +97,7 @@ def command(
     program = user_program(elf, **board)
     pending = latency.Pending(mode=mode, every=every, pends=pends, seed=seed, enable=enable)
     question = latency.question(pending, irq=irq, until=until, chip=program.chip) if irq else None
-    ready = gate.ready(judging, of_latency.COMMAND, latency.kinds(question, section, program.chip))
+    ready = gate.ready(judging, rows.COMMAND, (*latency.kinds(question, section, program.chip), ANY))
     report = latency.run(
         program,
         question,
@@ -109,6 +109,6 @@ def command(
         kernel=kernel,
     )
     settings = latency.settings(pending, irq=irq, sections=section, until=until, around=around)
-    done = ready.judge(of_latency.measured(report.subject, report.latencies, report.sections, settings))
+    done = ready.judge(rows.subject(report.subject, report.latencies, report.sections, settings))
     gate.show(done, judging, as_json, lambda: report.document, lambda: text.as_text(report.document))
     return int(not report.complete) if done.exit_status is None else done.exit_status

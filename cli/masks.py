@@ -62,8 +62,7 @@ def command(
     For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml, or to compare two
     builds: ./lab masks o2.elf os.elf
     """
-    from analysis.program.gate import builds, of_masks
-    from analysis.program.masks import document, text
+    from analysis.program.masks import builds, document, rows, text
     from analysis.program.masks.beginning import START
     from cli.work import judging as gate
     from cli.work import masks
@@ -75,7 +74,7 @@ def command(
         if explain or output or folded or perfetto or judging != Judging(markdown_file=judging.markdown_file):
             raise OptionError("Several builds give one table: only --markdown and --json go with them.")
         reports = [masks.run(program, until=until, start=start, kernel=kernel) for program in programs]
-        measured = [of_masks.measured(report) for report in reports]
+        measured = [rows.subject(report) for report in reports]
         table = gate.Done(markdown=builds.as_markdown(measured))
         gate.write_markdown(table, judging)
         gate.show(
@@ -88,10 +87,10 @@ def command(
             ),
         )
         return int(not all(report.complete for report in reports))
-    ready = gate.ready(judging, of_masks.COMMAND, of_masks.MASK_KINDS)
+    ready = gate.ready(judging, rows.COMMAND, rows.MASK_KINDS)
     report = masks.run(programs[0], until=until, start=start, kernel=kernel, explain=explain)
     lines = masks.write_files(report, output, folded, perfetto)
-    done = ready.judge(of_masks.measured(report))
+    done = ready.judge(rows.subject(report))
     gate.show(done, judging, as_json, lambda: document.as_json(report), lambda: text.as_text(report))
     if lines and not as_json and not judging.on_stdout:
         print(*lines, sep="\n")

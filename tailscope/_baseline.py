@@ -44,15 +44,15 @@ class Check:
     @classmethod
     def of(cls, document: dict[str, Any]) -> Check:
         """That of a document."""
-        before = document.get("before_cycles")
+        now, before = document["now"] or {}, document["before"]
         return cls(
             document["finding"],
             document["state"],
-            document.get("function"),
-            document.get("kind"),
-            before if before != "open" else None,
-            document.get("cycles") or 0,
-            (f"{document['name']}: {document['sentence']}", *document["more"]),
+            now.get("function"),
+            now.get("kind"),
+            before if isinstance(before, int) else None,
+            now.get("cycles", 0),
+            (f"{document['name']}: {document['sentence']}", *document["named"]),
         )
 
     @property
@@ -60,14 +60,10 @@ class Check:
         """Whether it is of something that was measured, and of no limit."""
         return self.finding in _ROWS
 
-    @property
-    def worse(self) -> bool:
-        return self.state == "worse"
-
     def fails(self, more_cycles: int) -> bool:
         """Whether it is worse, and not only longer by so many cycles."""
         excused = self.of_row and self.cycles <= (self.before or 0) + more_cycles
-        return self.worse and not excused
+        return self.state == "worse" and not excused
 
 
 class Judgement:
@@ -75,31 +71,33 @@ class Judgement:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._updated = "updated" in document
-        self._verdict = "" if self._updated else document["verdict"]
-        self._checks = [] if self._updated else [Check.of(check) for check in document["checks"]]
-        refused = [] if self._updated else [document.get("refusal") or ""]
+        self._verdict = document.get("verdict", "")
+        (subject,) = document.get("subjects") or [{"checks": [], "refusal": "", "notes": []}]
+        self._checks = [Check.of(check) for check in subject["checks"]]
+        refused = [subject["refusal"]]
         refused += [" ".join(check.sentences) for check in self._checks if check.state == "cannot say"]
-        notes = document["notes"] if any(refused) else ()
+        notes = subject["notes"] if any(refused) else ()
         self.refusal = " ".join(filter(None, (*refused, *notes)))
         """Why it cannot be said that the program is as good; empty if it can."""
 
     def of(self, kind: str | None, function: str | None, cycles: int) -> Before:
-        """What it says of a figure of so many cycles; of a kind and function, if one knows them."""
+        """What it says of a figure of so many cycles; of a kind and function, if they are given."""
         if self._updated:
             return Before(cycles, function or "the same")
-        found = [one for one in self._checks if one.of_row and one.kind == kind]
-        if not found:
+        rows = [check for check in self._checks if check.of_row and check.kind == kind]
+        if not rows:
             return Before(None, "", refusal=self.refusal)
-        row = max(found, key=lambda one: (one.cycles == cycles, one.function == function))
-        where = row.function or "" if row.before is not None else "new" if row.worse else "had not ended"
-        return Before(row.before, where, row.worse, self.refusal)
+        row = max(rows, key=lambda row: (row.cycles == cycles, row.function == function))
+        worse = row.state == "worse"
+        where = row.function or "" if row.before is not None else "new" if worse else "had not ended"
+        return Before(row.before, where, worse, self.refusal)
 
     def check(self, more_cycles: int, story: Callable[[Check], list[str]]) -> None:
         """Raises AssertionError, with a story each, if anything is worse by more than so many
         cycles, and Error where that cannot be said.
         """
-        failures = [one for one in self._checks if one.fails(more_cycles)]
-        lines = [line for one in failures for line in (*one.sentences, *map("    {}".format, story(one)))]
+        failures = [check for check in self._checks if check.fails(more_cycles)]
+        lines = [line for each in failures for line in (*each.sentences, *map("    {}".format, story(each)))]
         if lines:
             raise AssertionError("\n".join([self._verdict, *lines]))
         if self.refusal:

@@ -419,7 +419,9 @@ def judged(elf: Path, *words: str | Path) -> tuple[int, dict[str, Any]]:
     """The exit status, and the judgement."""
     done = lab.run("bounds", elf, "--until", UNTIL, "--json", *words)
     assert "Traceback" not in done.stderr and done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout).get("judgement", {})
+    judgement = json.loads(done.stdout).get("judgement", {})
+    (subject,) = judgement.get("subjects", [{}])
+    return done.returncode, {**judgement, **subject}
 
 
 @pytest.fixture(scope="module")

@@ -312,7 +312,7 @@ def test_the_steps_pass_an_unchanged_allocator_and_then_fail_a_worse_one(beside:
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"operation 0, allocate 72 bytes: [\d,]+ → [\d,]+ cycles", done.stdout)
     assert beside.run(STEPS["tell"]).returncode == 0
-    assert "Worse." in (beside.folder / "summary").read_text("utf-8")
+    assert "Worse than the baseline." in (beside.folder / "summary").read_text("utf-8")
     cases = ElementTree.parse(beside.folder / "gate.xml").findall(".//testcase[failure]")
     assert {case.get("name") for case in cases} == {"cycles", "pulses"}
 

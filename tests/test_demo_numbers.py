@@ -21,9 +21,11 @@ from rich.console import Console
 import tailscope
 from analysis.compare.compared import compare
 from analysis.compare.document import as_json
-from analysis.compare.gate.gate import judge
 from analysis.explain import explanation
 from analysis.explain.text import as_text
+from analysis.judge.limits import parse
+from analysis.judge.runs import judge
+from base.microseconds import microseconds
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import read_parquet
 from base.run_index.index import index
@@ -259,9 +261,9 @@ def test_compare_and_gate_have_them(demo: Demo) -> None:
                 value = getattr(truth, field)
                 assert (shown and shown["value"]) == (value and pytest.approx(value)), worst["quantity"]
         limit = f"{int(ours.section) - 1}ns"
-        report = judge(None, [a], {"section": limit})
-        (check,) = report.runs[0].checks
-        assert (check.state, f"{ours.section / 1e3:,.3f} us" in check.sentence) == ("worse", True)
+        report = judge(None, [a], [parse("section", limit, ["section"])])
+        (check,) = report.checks
+        assert (check.state, microseconds(ours.section) in check.sentence) == ("worse", True)
         assert f"operation {ours.holder:,}" in check.sentence
 
 

@@ -10,11 +10,13 @@ import pytest
 from rich.console import Console
 
 import tailscope
-from analysis.compare.gate import limits
 from analysis.compare.run import read as read_run
 from analysis.compare.worst import Extreme, worst_cases
 from analysis.explain import explanation
 from analysis.explain import text as explain_text
+from analysis.judge import limits
+from analysis.judge.rows import Words
+from analysis.judge.stored import rows as rows_of
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import EdgeList
 from base.run_folder.folder import RunName
@@ -109,11 +111,10 @@ def test_comparison_and_gate_cannot_say(cut: tuple[Path, EdgeList, float]) -> No
     assert extreme is not None and extreme.at_least
     (found,) = [case for case in worst_cases(run, run, True, None) if case.quantity is LATENCY]
     assert found.finding == "not told"
-    measured = SimpleNamespace(manifest=manifest, exact=True, told=[])
-    states = {
-        text: limits.judge({"interrupt": text}, measured)[0].state  # type: ignore[arg-type]
-        for text in ("1us", "900ms")
-    }
+    measured = SimpleNamespace(manifest=manifest, exact=True, names=[])
+    rows = rows_of(measured)  # type: ignore[arg-type]
+    held = limits.parse_all({"interrupt": "900ms", "INTERRUPT": "1us"}, ["interrupt"])
+    states = {limit.text: limits.hold(limit, rows, Words(), limits.Allowance()).state for limit in held}
     assert states == {"1us": "worse", "900ms": "cannot say"}
 
 

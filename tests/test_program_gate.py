@@ -74,7 +74,7 @@ def baseline(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 
 def test_the_baseline_has_the_lengths_that_one_can_count(baseline: Path) -> None:
     """As in tests/test_masks.py: the NOPs, CPSIE's cycle, and twelve to enter a handler."""
-    functions = tomllib.loads(baseline.read_text(encoding="utf-8"))["functions"]
+    functions = tomllib.loads(baseline.read_text(encoding="utf-8"))["entry"][0]["functions"]
     assert functions["short_section"] == {"primask": 100 + 1}
     assert functions["update_table"] == {"primask": 1000 + 1}
     assert functions["fault_masked"] == {"faultmask": 300 + 1}
@@ -112,8 +112,9 @@ def test_new_sections_have_the_name_of_who_locks(programs: dict[str, Path], base
     """Not of the helper that all of them call: 40 and 90 NOPs, with the ways in and out."""
     done = masks(programs["new"], "--baseline", baseline, "--json")
     assert done.returncode == 1
-    judgement = json.loads(done.stdout)["judgement"]
-    new = {check["function"]: check["cycles"] for check in judgement["checks"] if check["finding"] == "new"}
+    (judgement,) = json.loads(done.stdout)["judgement"]["subjects"]
+    rows = [check["now"] for check in judgement["checks"] if check["finding"] == "new"]
+    new = {row["function"]: row["cycles"] for row in rows}
     assert set(new) == {"send", "receive"}
     assert new["receive"] - new["send"] == 50
     assert {check["finding"] for check in judgement["checks"]} == {"equal", "new"}
@@ -262,7 +263,7 @@ def test_the_table_alone_is_printed(programs: dict[str, Path], baseline: Path) -
     changes, longest = done.stdout.split("The longest:")
     assert (changes.count("\n| "), longest.count("\n| ")) == (2, 1 + 9)
     done = masks(programs["first"], "--markdown", "-")
-    assert "| update_table: primask | 1,001 cycles, 62.56 µs |" in done.stdout.replace("\\", "")
+    assert "| update_table: primask | 1,001 cycles (62.56 µs) |" in done.stdout.replace("\\", "")
 
 
 def test_metrics_need_no_limit(programs: dict[str, Path], tmp_path: Path) -> None:
@@ -280,14 +281,15 @@ def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Pa
     path = tmp_path / "latency.toml"
     done = lab.run("latency", programs["first"], *LATENCY, "--baseline", path, "--update")
     assert done.returncode == 0, done.stderr
-    functions = tomllib.loads(path.read_text(encoding="utf-8"))["functions"]
+    functions = tomllib.loads(path.read_text(encoding="utf-8"))["entry"][0]["functions"]
     assert functions["update_table"]["TIM2 by primask"] == functions["on_tim2"]["TIM2"]
     assert 1001 <= functions["on_tim2"]["TIM2"] <= 1001 + 12 + 2
     assert lab.run("latency", programs["first"], *LATENCY, "--baseline", path).returncode == 0
     worse = lab.run("latency", programs["longer"], *LATENCY, "--baseline", path, "--json")
     assert worse.returncode == 1
-    checks = json.loads(worse.stdout)["judgement"]["checks"]
-    grown = {check["name"]: check["change_cycles"] for check in checks if check["finding"] == "longer"}
+    (judgement,) = json.loads(worse.stdout)["judgement"]["subjects"]
+    longer = [check for check in judgement["checks"] if check["finding"] == "longer"]
+    grown = {check["name"]: check["now"]["cycles"] - check["before"] for check in longer}
     names = ("on_tim2: TIM2", "update_table: TIM2 by primask", "update_table: update_table..")
     assert grown == dict.fromkeys(names, 200)
 

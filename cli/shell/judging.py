@@ -1,9 +1,9 @@
-"""The options by which a command about one's own program is a gate, declared once."""
+"""The options by which a command judges runs or one's own program, declared once."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from cli.shell.declare import option
 from cli.shell.values import FILE, OptionError, Value
 
 if TYPE_CHECKING:
-    from analysis.program.gate.allowance import Allowance
+    from analysis.judge.limits import Allowance
 
 STDOUT = Path("-")
 
@@ -23,9 +23,9 @@ class Allow(Value):
     name = "AMOUNT"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        from analysis.program.gate import allowance  # takes a while
+        from analysis.judge.limits import parse_allowance  # takes a while
 
-        accepted = allowance.parse(word)
+        accepted = parse_allowance(word)
         if accepted is None:
             raise OptionError(
                 f"{flag} {word[:80]}: give a share such as 5% or a number of cycles, vanished, polling, or "
@@ -90,22 +90,11 @@ class Judging:
             seen[file.resolve()] = name
 
 
-_OPTIONS = (
-    option(
-        "--limit",
-        metavar="KIND=LIMIT",
-        multiple=True,
-        help="hold a kind to cycles or a time: any=1200, handler=2us, handler:on_tim2=900; may be repeated",
-    ),
+_Command = Callable[..., int | None]
+_OF_ALL = (
     option("--baseline", type=FILE, help="hold it to this file, which --update writes"),
     option(
         "--update", "renew", is_flag=True, help="make what was measured the baseline, and say what changes"
-    ),
-    option(
-        "--allow",
-        type=Allow(),
-        help="what is no failure: 5% or cycles more than the baseline, vanished (what is seen no more), "
-        "polling (a program that ends so); several with commas",
     ),
     option(
         "--junit",
@@ -119,6 +108,30 @@ _OPTIONS = (
         type=FILE,
         help="a table to write for a comment on a change; - prints it alone",
     ),
+)
+_OF_RUNS = (
+    option(
+        "--limit",
+        metavar="QUANTITY=LIMIT",
+        multiple=True,
+        help="of allocate, free, interrupt or task: allocate=10us; may be repeated",
+    ),
+    *_OF_ALL,
+)
+_OF_PROGRAMS = (
+    option(
+        "--limit",
+        metavar="KIND=LIMIT",
+        multiple=True,
+        help="hold a kind to cycles or a time: any=1200, handler=2us, handler:on_tim2=900; may be repeated",
+    ),
+    *_OF_ALL,
+    option(
+        "--allow",
+        type=Allow(),
+        help="what is no failure: 5% or cycles more than the baseline, vanished (what is seen no more), "
+        "polling (a program that ends so); several with commas",
+    ),
     option(
         "--bencher",
         "bencher_file",
@@ -128,9 +141,19 @@ _OPTIONS = (
 )
 
 
-def judging(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Gives a command these options. The function gets them as one Judging, `judging`, checked."""
+def judging(function: _Command) -> _Command:
+    """Gives a command about a program these options. The function gets them as one Judging,
+    `judging`, checked.
+    """
+    return _with(_OF_PROGRAMS, function)
 
+
+def judging_runs(function: _Command) -> _Command:
+    """The same for a command about runs."""
+    return _with(_OF_RUNS, function)
+
+
+def _with(options: Sequence[Callable[[_Command], _Command]], function: _Command) -> _Command:
     @functools.wraps(function)
     def packed(
         *,
@@ -138,17 +161,17 @@ def judging(function: Callable[..., int | None]) -> Callable[..., int | None]:
         limit: tuple[str, ...],
         baseline: Path | None,
         renew: bool,
-        allow: Allowance | None,
         junit_file: Path | None,
         markdown_file: Path | None,
-        bencher_file: Path | None,
+        allow: Allowance | None = None,
+        bencher_file: Path | None = None,
         **own: object,
     ) -> int | None:
         options = Judging(limit, baseline, renew, allow, junit_file, markdown_file, bencher_file)
         options.check(as_json)
         return function(as_json=as_json, judging=options, **own)
 
-    made: Callable[..., int | None] = packed
-    for add in reversed(_OPTIONS):
+    made: _Command = packed
+    for add in reversed(options):
         made = add(made)
     return made

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare.gate.tests.made import write
 from analysis.compare.tests.made import with_cycles
+from analysis.judge.tests.made_runs import write
 from base.files import whole
 from base.files.whole import WriteError
 from base.processes import signals
+from cli.shell import start
 from cli.tests.typed import refused
-from cli.work import gate
 from tests import lab
 
 
@@ -32,23 +32,24 @@ def slower(tmp_path: Path) -> Path:
 @pytest.fixture
 def baseline(tmp_path: Path, run: Path) -> Path:
     path = tmp_path / "b.toml"
-    assert gate.run([run], baseline=path, renew=True).exit_status == 0
+    assert lab.run("gate", run, "--baseline", path, "--update").returncode == 0
     return path
 
 
 def test_what_is_asked_is_written(tmp_path: Path, run: Path, slower: Path, baseline: Path) -> None:
     junit, page = tmp_path / "out" / "gate.xml", tmp_path / "gate.md"
-    done = gate.run([run, slower], baseline=baseline, as_json=True, junit_file=junit, markdown_file=page)
-    told = json.loads(done.text)
-    assert done.exit_status == told["exit_status"] == 1
-    assert [one["state"] for one in told["runs"]] == ["as good", "worse"]
+    files = ("--junit", junit, "--markdown", page)
+    done = lab.run("gate", run, slower, "--baseline", baseline, "--json", *files)
+    document = json.loads(done.stdout)
+    assert done.returncode == document["exit_status"] == 1
+    assert [subject["state"] for subject in document["subjects"]] == ["as good", "worse"]
     assert "599 → 608 cycles" in junit.read_text(encoding="utf-8")
     assert "599 → 608 cycles" in page.read_text(encoding="utf-8")
 
 
 def test_a_second_update_leaves_the_file_as_it_was(run: Path, baseline: Path) -> None:
     before = baseline.stat().st_mtime_ns
-    assert "as it was" in gate.run([run], baseline=baseline, renew=True).text
+    assert "as it was" in lab.run("gate", run, "--baseline", baseline, "--update").stdout
     assert baseline.stat().st_mtime_ns == before
 
 
@@ -57,14 +58,14 @@ def test_a_second_update_leaves_the_file_as_it_was(run: Path, baseline: Path) ->
     [
         ("--baseline b", "./lab gate needs RUN: run folders"),
         (".", "Say what to judge by"),
-        (". --update --limit free=1us", "Say what to judge by"),
-        (". --limit free", "--limit free: give a quantity and its limit"),
+        (". --update --limit free=1us", "--update needs the file to write"),
+        (". --limit free", "--limit free: give a kind and its limit"),
         (". --limit free=1us --limit free=2us", "free is given twice, as 1us and as 2us."),
-        (". --limit fre=1us", "There is no quantity 'fre'"),
+        (". --limit fre=1us", "--limit fre: there is no such kind"),
         (". --limit free=1us --named -1", "--named -1"),
         (". --baseline no/where.toml", "does not exist"),
-        (". --baseline b --update --json", "--update judges nothing"),
-        (". --baseline b.toml --markdown ./b.toml", "is the baseline itself"),
+        (". --baseline b --update --junit o", "--update judges nothing"),
+        (". --baseline b.toml --markdown ./b.toml", "--baseline and --markdown both name b.toml"),
         (". --limit free=1us --junit o --markdown ./o", "both name o"),
         (f". --baseline {'y' * 5000} --update", "cannot be read: File name too long"),
     ],
@@ -90,7 +91,7 @@ def test_an_update_that_is_cut_short_leaves_the_old_baseline(
 
     monkeypatch.setattr(whole, "sync", refuse)
     with pytest.raises(raised):
-        gate.run([slower], baseline=baseline, renew=True)
+        start.run(["gate", str(slower), "--baseline", str(baseline), "--update"])
     assert baseline.read_bytes() == before
     assert [path.name for path in baseline.parent.glob("b.toml*")] == ["b.toml"]
 

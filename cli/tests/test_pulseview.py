@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare.gate.tests.made import FIRMWARE
 from analysis.compare.tests.made import write
+from analysis.judge.tests.made_runs import FIRMWARE
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder.edges import read_parquet

@@ -1,19 +1,20 @@
-"""A program's masks, latencies or bounds judged, and the files that are written of it."""
+"""Runs, or a program's masks, latencies and bounds, judged; and the files that say it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from analysis.errors import GateError
-from analysis.program.gate import baseline as files
-from analysis.program.gate import limits, text
-from analysis.program.gate.allowance import Allowance
-from analysis.program.gate.baseline import Baseline
-from analysis.program.gate.judge import Judgement, judge, unjudged, why_refused
-from analysis.program.gate.rows import Measured
+from analysis.judge import baseline as files
+from analysis.judge import lengths, limits, programs, render
+from analysis.judge.baseline import Baseline
+from analysis.judge.checks import Report
+from analysis.judge.limits import Allowance, Limit
+from analysis.judge.rows import Subject
 from base.files.documents import is_there
 from base.files.whole import write_bytes
 from cli.shell.judging import Judging
@@ -27,126 +28,130 @@ class Done:
     """
 
     text: str = ""
-    document: dict[str, Any] | None = None
+    document: Mapping[str, Any] | None = None
     exit_status: int | None = None
     markdown: str = ""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The options, read before anything is measured. `before` is the baseline that is there."""
+    """The options, read before anything is measured. `before` is the baseline that is there;
+    `limits` are the words of both.
+    """
 
-    asked: Judging
+    options: Judging
+    command: str
+    kinds: Sequence[str]
+    timed: Sequence[str]
     before: Baseline | None
     limits: dict[str, str]
 
-    def judge(self, measured: Measured) -> Done:
-        """Judges what was measured, or makes it the baseline. Raises TailscopeError."""
-        self._chart(measured)
-        if self.asked.renew:
-            return self._renew(measured)
-        if self.asked.judges:
-            return self._judged(measured)
-        return self._written(unjudged(measured))
-
     @property
-    def _allowance(self) -> Allowance:
-        return self.asked.allow or Allowance()
+    def baseline(self) -> Baseline:
+        """That which is there, or an empty one, to be written to."""
+        return self.before or files.made(self.options.baseline or Path(), self.command, {}, ())
 
-    def _chart(self, measured: Measured) -> None:
-        """Writes the cycles, unless the run ended early; that a judgement says, too."""
-        if self.asked.bencher_file is None:
-            return
-        refusal = why_refused(measured, self._allowance)
-        if not refusal:
-            write_bytes(self.asked.bencher_file, text.as_bencher(measured).encode())
-        elif not self.asked.judges:
+    def parsed(self, priority_bits: int = 4) -> list[Limit]:
+        """The limits, of a chip whose priorities have so many bits."""
+        return limits.parse_all(self.limits, self.kinds, priority_bits, self.timed)
+
+    def judge(self, subject: Subject) -> Done:
+        """Judges a program, or makes it the baseline. Raises TailscopeError."""
+        number = version().partition(" (")[0].removeprefix("Tailscope ")
+        subject = replace(subject, made_by={"version of Tailscope": number})
+        allowance = self.options.allow or Allowance()
+        refusal = programs.why_refused(subject, allowance)
+        if self.options.bencher_file and not refusal:
+            write_bytes(self.options.bencher_file, render.as_bencher(subject).encode())
+        elif self.options.bencher_file and not self.options.judges:
             raise GateError(f"{refusal} Its cycles belong in no chart.")
+        if self.options.renew:
+            if refusal:
+                raise GateError(f"{refusal} A baseline is of a program that came to its end.")
+            return self._renew_program(subject)
+        if self.options.judges:
+            limits = self.parsed(subject.priority_bits)
+            return self.conclude(programs.judge(subject, limits, self.before, allowance))
+        return replace(self.conclude(programs.unjudged(subject)), text="", document=None, exit_status=None)
 
-    def _judged(self, measured: Measured) -> Done:
-        held_to = limits.parse_all(self.limits, measured.kinds, measured.priority_bits)
-        told = judge(measured, held_to, self.before, self._allowance, made_by())
-        return replace(
-            self._written(told),
-            text=text.as_text(told),
-            document=text.as_json(told),
-            exit_status=told.exit_status,
-        )
+    def _renew_program(self, subject: Subject) -> Done:
+        entry = programs.entry(subject)
+        sentences = []
+        for before in self.baseline.entry:
+            if before.settings != entry.settings:
+                sentences.append("The settings are others.")
+            sentences += [
+                f"{check.name}: {check.sentence}"
+                for check in lengths.compare(before.functions, subject, Allowance())
+                if check.finding != "equal"
+            ]
+        return self.renew(files.made(self.baseline.path, self.command, self.limits, [entry]), sentences)
 
-    def _written(self, told: Judgement) -> Done:
+    def conclude(self, report: Report) -> Done:
         """Writes the files that are asked for."""
-        if self.asked.junit_file:
-            write_bytes(self.asked.junit_file, text.as_xml(told))
-        done = Done(markdown=text.as_markdown(told))
-        write_markdown(done, self.asked)
+        if self.options.junit_file:
+            write_bytes(self.options.junit_file, render.as_xml(report))
+        done = Done(
+            render.as_text(report), render.as_json(report), report.exit_status, render.as_markdown(report)
+        )
+        write_markdown(done, self.options)
         return done
 
-    def _renew(self, measured: Measured) -> Done:
-        assert self.asked.baseline is not None
-        if refusal := why_refused(measured, self._allowance):
-            raise GateError(f"{refusal} A baseline is of a program that came to its end.")
-        new = files.of(measured, self.asked.baseline, made_by(), self.limits)
-        sentences = _changes(self.before, measured)
+    def renew(self, new: Baseline, sentences: Sequence[str]) -> Done:
+        """Writes the baseline, unless it is that which is there; `sentences` say what changes."""
+        before = self.before.limits if self.before else {}
+        changed = [
+            f"limit of {name}: {before.get(name, 'none')} → {text}."
+            for name, text in new.limits.items()
+            if before.get(name) != text
+        ]
         content = files.as_text(new)
         if self.before is not None and content == files.as_text(self.before):
-            sentences.append(f"{new.path} is left as it was.")
+            outcome = f"{new.path} is left as it was."
         else:
             files.write(new)
-            sentences.append(f"{new.path}: {len(new.lengths):,} lengths, {len(content.encode()):,} bytes.")
-        return Done("\n".join(sentences), {"updated": str(new.path), "notes": sentences}, 0)
+            outcome = f"{new.path} is written: {len(content.encode()):,} bytes."
+        notes = [*sentences, *changed, outcome]
+        return Done("\n".join(notes), {"updated": str(new.path), "notes": notes}, 0)
 
 
-def ready(asked: Judging, command: str, kinds: Sequence[str]) -> Ready:
+def ready(options: Judging, command: str, kinds: Sequence[str], timed: Sequence[str] = ()) -> Ready:
     """Reads the baseline, and the limits of both: those of the command line come first.
 
-    `kinds` are the words that a limit may name. Raises GateError.
+    `kinds` are the words that a limit may name; `timed` are those without cycles. Raises GateError.
     """
-    given = limits.parse_words(asked.limit, kinds)
-    before = _before(asked, command)
-    held_to = {**(before.limits if before else {}), **given}
-    limits.parse_all(held_to, kinds)
-    return Ready(asked, before, held_to)
+    given = limits.parse_words(options.limit, kinds, timed)
+    before = None
+    if options.baseline and not (options.renew and not is_there(options.baseline, GateError)):
+        before = files.read(options.baseline, command)
+    done = Ready(options, command, kinds, timed, before, {**(before.limits if before else {}), **given})
+    done.parsed()
+    return done
 
 
-def _before(asked: Judging, command: str) -> Baseline | None:
-    if asked.baseline is None or (asked.renew and not is_there(asked.baseline, GateError)):
-        return None
-    return files.read(asked.baseline, command)
-
-
-def _changes(before: Baseline | None, measured: Measured) -> list[str]:
-    """A sentence for each length that is not that of the baseline before."""
-    if before is None:
-        return []
-    told = judge(measured, [], replace(before, settings=measured.settings), Allowance())
-    changed = [check for check in told.checks if check.finding != "equal"]
-    settings = ["The settings are others."] if before.settings != measured.settings else []
-    return [*settings, *(f"{check.name}: {check.sentence}" for check in changed)]
-
-
-def write_markdown(done: Done, asked: Judging) -> None:
+def write_markdown(done: Done, options: Judging) -> None:
     """Writes the table, unless it is to be printed."""
-    if asked.markdown_file and not asked.on_stdout:
-        write_bytes(asked.markdown_file, done.markdown.encode())
-
-
-def made_by() -> str:
-    """The program that measures, without its revision: `Tailscope 0.1.0`."""
-    return version().partition(" (")[0]
+    if options.markdown_file and not options.on_stdout:
+        write_bytes(options.markdown_file, done.markdown.encode())
 
 
 def show(
     done: Done,
-    asked: Judging,
+    options: Judging,
     as_json: bool,
-    document: Callable[[], dict[str, Any]],
-    report: Callable[[], str],
-) -> None:
-    """Prints the command's report and what came of the judgement, or the table alone."""
-    if asked.on_stdout:
+    document: Callable[[], dict[str, Any]] | None = None,
+    report: Callable[[], str] = str,
+) -> int:
+    """Prints the command's report and what came of the judgement, or the table alone. Returns the
+    exit status. Without a `document` of the command, the judgement's is the whole.
+    """
+    if options.on_stdout:
         print(done.markdown, end="")
-    elif as_json:
+    elif as_json and document is None:
+        print(json.dumps(done.document, indent=2))
+    elif as_json and document:
         judged = {} if done.document is None else {"judgement": done.document}
         print(json.dumps({**document(), **judged}, indent=2))
     else:
         print("\n\n".join(filter(None, (report(), done.text))))
+    return done.exit_status or 0

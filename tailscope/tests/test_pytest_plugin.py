@@ -212,11 +212,13 @@ def test_each_measurement_of_each_test_has_its_file(story: Story) -> None:
     first, second = (name for name in names if "TestBoth" in name)
     assert first.removesuffix("-2.toml") == second.removesuffix(".toml")
     read = tomllib.loads(story.project.baseline("test_checked").read_text(encoding="utf-8"))
-    assert (read["schema"], read["command"], read["settings"]["until"]) == (2, "masks", UNTIL)
-    assert read["functions"]["update_table"] == {"primask": 1001}
-    assert read["functions"]["levels"] == {"basepri 0x20": 22, "basepri 0x50": 68}
+    assert (read["schema"], read["command"]) == (3, "masks")
+    (entry,) = read["entry"]
+    assert entry["settings"]["until"] == UNTIL
+    assert entry["functions"]["update_table"] == {"primask": 1001}
+    assert entry["functions"]["levels"] == {"basepri 0x20": 22, "basepri 0x50": 68}
     read = tomllib.loads(story.latency_baseline.read_text(encoding="utf-8"))
-    assert (read["command"], read["functions"]["on_tim2"]["TIM2"]) == ("latency", 1014)
+    assert (read["command"], read["entry"][0]["functions"]["on_tim2"]["TIM2"]) == ("latency", 1014)
 
 
 @pytest.mark.parametrize("command", ["masks", "latency"])

@@ -13,12 +13,13 @@ from typing import Any
 import polars as pl
 
 from analysis.compare.compared import compare
-from analysis.compare.gate.outcome import JUDGED, LATENCIES, SECTIONS_CYCLES, SECTIONS_NS
 from analysis.compare.pairing import Stored
 from analysis.compare.run import Run
 from analysis.compare.tests.made import OPERATIONS as MADE
 from analysis.compare.tests.made import with_cycles, write
 from analysis.compare.worst import WORST_CASES, Distribution, distributions
+from analysis.judge.exact import JUDGED
+from analysis.judge.stored import IN_CYCLES, ON_THE_WIRE
 from base.run_folder.quantities import CLEAR, HIT, QUANTITIES
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
 from tests.run_folders import seal
@@ -145,7 +146,7 @@ def test_nothing_that_decides_over_worse_has_undecided_samples() -> None:
     assert undecided == {HIT.key, CLEAR.key}
     assert not undecided & {quantity.key for quantity in WORST_CASES}
     judged = {quantity.key for quantity in JUDGED.values()}
-    judged |= {*SECTIONS_NS.values(), *SECTIONS_CYCLES.values(), *LATENCIES.values()}
+    judged |= {*ON_THE_WIRE.values(), *IN_CYCLES.values()}
     assert not undecided & judged
 
 

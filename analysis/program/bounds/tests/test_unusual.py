@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis.judge.limits import Allowance, parse_all
+from analysis.judge.programs import judge
+from analysis.program.bounds import rows
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.text import as_text
-from analysis.program.gate import of_bounds
-from analysis.program.gate.allowance import Allowance
-from analysis.program.gate.judge import judge
-from analysis.program.gate.limits import parse_all
 from simulator.program import user_program
 
 PROGRAMS = Path(__file__).with_name("programs")
@@ -108,7 +107,7 @@ def test_a_priority_that_waited_longer_than_its_bound_is_a_violation(tmp_path: P
     wrong = replace(found, priorities=(replace(last, cycles=last.seen - 1),))
     assert [one.seen for one in wrong.violations] == [last.seen]
     assert "priority 15 (0xf0)" in as_text(wrong).partition("By priority")[0]
-    assert of_bounds.measured(wrong).wrong
+    assert rows.subject(wrong).wrong
 
 
 def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Path) -> None:
@@ -117,12 +116,12 @@ def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Pat
     unused = next(row for row in found.priorities if row.number == 14)
     assert not unused.exceptions and unused.cycles is not None
     assert unused.cycles >= max(row.cycles or 0 for row in found.sections)
-    measured = of_bounds.measured(found)
+    measured = rows.subject(found)
     for name, most, status in (
         ("priority 14", unused.cycles - 1, 1),
         ("priority 0xe0", unused.cycles, 0),
     ):
-        limits = parse_all({name: str(most)}, measured.kinds, measured.priority_bits)
+        limits = parse_all({name: str(most)}, rows.BOUND_KINDS, measured.priority_bits)
         assert judge(measured, limits, None, Allowance()).exit_status == status
 
 

@@ -1,1 +1,0 @@
-"""Is a stored run as good as its baseline? The baseline is a text file beside the sources."""

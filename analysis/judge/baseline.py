@@ -1,0 +1,230 @@
+"""The baseline file: TOML, an entry for each run or program (docs/reference/baseline.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from analysis.compare.settings import BOARD_FOLDER, differing
+from analysis.errors import GateError
+from analysis.judge import operations
+from analysis.judge.operations import Operation
+from base.files.complaints import WrongValueError
+from base.files.documents import Table, open_toml
+from base.files.toml_text import document
+from base.files.whole import write_bytes
+from base.metrology.quantiles import Number
+from base.run_folder.placements import Range
+
+SCHEMA = 3
+BYTES_MOST = 8 << 20
+"""A baseline of 25 allocators on 12 scenarios takes less."""
+REPETITIONS_LEAST = 3
+"""Of a board that is not exact. Two values say next to nothing of how a third will scatter."""
+GATE = "gate"
+"""The command that judges runs."""
+
+_HEAD = "# A baseline of `{}`, which --update writes anew: limits stay, comments do not.\n"
+_OF_RUNS = """\
+# An operation is its kind, then cycles/instructions/probes of its critical section; 8-9 is the least
+# and the most, +1 an interrupt that met it. (a b)*3 stands for a b a b a b. A line begins with the
+# number of its first operation.
+"""
+_OF_A_MATTER = ("scenario", "allocator", "board", BOARD_FOLDER)
+_Name = Annotated[str, Field(min_length=1, max_length=4096)]
+_Text = Annotated[str, Field(max_length=1024)]
+_Texts = dict[Annotated[str, Field(max_length=256)], _Text]
+_Key = Annotated[str, Field(max_length=64)]
+_Values = Annotated[list[Annotated[Number, Field(ge=0)]], Field(min_length=1, max_length=1000)]
+_Count = Annotated[int, Field(ge=0, lt=1 << 32)]
+_Cycles = Annotated[int, Field(ge=0, lt=1 << 63)] | Literal["open", "none"]
+
+
+class Statistics(Table):
+    """A quantity of each repetition, in its own unit. `budget` is the error budget, ± the greatest
+    of them. A statistic is absent where a repetition has too few samples for it.
+    """
+
+    budget: Annotated[Number, Field(ge=0)]
+    n: _Values | None = None
+    mean: _Values | None = None
+    median: _Values | None = None
+    p99: _Values | None = None
+    p99_9: _Values | None = None
+    max: _Values | None = None
+
+    @property
+    def by_name(self) -> dict[str, list[Number]]:
+        """The statistics that there are."""
+        values: dict[str, list[Number]] = self.model_dump(exclude={"budget"}, exclude_none=True)
+        return values
+
+
+class Figures(Table):
+    """The operations and figures of one run, or of its repetitions.
+
+    `exact` says that each repetition is the same to the cycle. `pulse_beyond_cycles` is how much
+    longer the pulses are than the cycles, in samples; absent where pulses are not kept.
+    `placements` has the greatest values over the placements of the code, by quantity; empty where
+    the image was linked once. `scatter_cycles` is the widest that any operation scattered over the
+    repetitions, and `beyond_scatter` how many operations a repetition had that were slower than in
+    all others, and by more than these scatter; both are 0 of what is exact.
+    """
+
+    exact: bool
+    repetitions: Annotated[int, Field(ge=1, le=1000)]
+    image_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    pulse_beyond_cycles: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | None = None
+    scatter_cycles: _Count = 0
+    beyond_scatter: _Count = 0
+    operations: Annotated[str, Field(pattern=r"^[^'\x00-\x09\x0b-\x1f\x7f]*$")]
+    quantities: dict[_Key, Statistics] = Field(default={})
+    placements: dict[_Key, Range] = Field(default={})
+
+    def read_operations(self) -> list[Operation]:
+        """The operations. Raises GateError with a predicate."""
+        return operations.read(self.operations, self.pulse_beyond_cycles)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Figures:
+        if not self.exact and self.repetitions < REPETITIONS_LEAST:
+            raise WrongValueError(f"must be at least {REPETITIONS_LEAST} of a real board", "repetitions")
+        if self.exact and self.pulse_beyond_cycles is None:
+            # Without it no pulse would be compared.
+            raise WrongValueError("must be there where exact = true", "pulse_beyond_cycles")
+        for name, quantity in self.quantities.items():
+            for statistic, values in quantity.by_name.items():
+                if len(values) != self.repetitions:
+                    words = f"must have a value for each of the {self.repetitions} repetitions"
+                    raise WrongValueError(words, "quantities", name, statistic)
+        return self
+
+
+class Entry(Table):
+    """What was measured with these settings: the figures of runs, or of a program the cycles
+    of each kind in each function. `made_by` is what the sources and tools decided.
+    """
+
+    settings: _Texts
+    made_by: _Texts = Field(default={})
+    functions: Annotated[dict[_Name, dict[_Name, _Cycles]], Field(max_length=100_000)] = Field(default={})
+    run: Figures | None = None
+
+    @property
+    def figures(self) -> Figures:
+        """Those of runs."""
+        assert self.run is not None
+        return self.run
+
+    @property
+    def name(self) -> str:
+        """The entry of a run in words: scenario, allocator, board."""
+        scenario, allocator, board = (self.settings.get(key) for key in _OF_A_MATTER[:3])
+        return f"{scenario} on {allocator}, board {board}"
+
+    @model_validator(mode="after")
+    def _has_a_board(self) -> Entry:
+        if self.run and BOARD_FOLDER not in self.settings:
+            raise WrongValueError("is missing", "settings", BOARD_FOLDER, remedy="make it anew with --update")
+        return self
+
+
+class Baseline(Table):
+    """The file. `limits` are words of the command line, by what they limit."""
+
+    schema_: Annotated[Literal[3], Field(alias="schema")]
+    command: Literal["gate", "masks", "latency", "bounds"]
+    limits: dict[_Name, _Text] = Field(default={})
+    entry: Annotated[list[Entry], Field(max_length=1000)] = Field(default=[])
+    _path: Path = PrivateAttr(Path())
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self._path
+
+    def entry_of(self, settings: Mapping[str, str], name: str, matter: Collection[str] = ()) -> Entry:
+        """The entry of these settings. Raises GateError that tells in what the nearest differs; of
+        the settings `matter` it differs in none. `name` is what is looked for, in words.
+        """
+        settings = {name: value for name, value in settings.items() if value}
+        alike = [
+            entry
+            for entry in self.entry
+            if all(entry.settings.get(key) == settings.get(key) for key in matter)
+        ]
+        if not alike:
+            raise GateError(f"{self.path} has no entry of {name}; add it with --update.")
+        near = min(alike, key=lambda entry: len(entry.settings.items() ^ settings.items()))
+        if near.settings == settings:
+            return near
+        apart = ", ".join(map(str, differing(near.settings, settings)))
+        raise GateError(
+            f"{self.path} was made with other settings ({apart}): run with those of the baseline, or make it "
+            "anew with --update."
+        )
+
+    def entry_of_run(self, settings: Mapping[str, str], name: str) -> Entry:
+        """As entry_of(), of a run; one of another board is told so."""
+        same = [
+            entry.settings[BOARD_FOLDER]
+            for entry in self.entry
+            if all(entry.settings.get(key) == settings.get(key) for key in ("scenario", "allocator"))
+        ]
+        if same and settings[BOARD_FOLDER] not in same:
+            raise GateError(
+                f"{self.path} has {settings['scenario']} on {settings['allocator']} of "
+                f"{' and '.join(sorted(set(same)))}, and this run is of {settings[BOARD_FOLDER]}: a run is "
+                "never held against another board's; give one of that board, or add this one's with --update."
+            )
+        return self.entry_of(settings, name, _OF_A_MATTER)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Baseline:
+        for number, entry in enumerate(self.entry):
+            if (entry.run is not None) != (self.command == GATE):
+                raise WrongValueError(f"is none of the command {self.command}", "entry", number)
+            if any(entry.settings == other.settings for other in self.entry[:number]):
+                raise WrongValueError("has the settings of an entry before it", "entry", number)
+        return self
+
+
+def made(path: Path, command: str, limits: Mapping[str, str], entries: Collection[Entry]) -> Baseline:
+    """A baseline to be written to `path`; the entries in the order of their names."""
+    ordered = sorted(entries, key=lambda entry: (entry.name, *sorted(entry.settings.items())))
+    baseline = Baseline.model_validate(
+        {"schema": SCHEMA, "command": command, "limits": dict(limits), "entry": ordered}
+    )
+    baseline._path = path
+    return baseline
+
+
+def read(path: Path, command: str) -> Baseline:
+    """Reads a baseline of `command`. Raises GateError with one sentence: file, line and key.
+
+    The operations of a run are read when a run needs them.
+    """
+    remedy = "restore the file, or delete it and write it anew with --update"
+    baseline = open_toml(path, GateError, remedy=remedy, most_bytes=BYTES_MOST).check(Baseline)
+    baseline._path = path
+    if baseline.command != command:
+        raise GateError(
+            f"{path} is a baseline of {baseline.command}, not of {command}; name another file, or delete it "
+            "and write it anew with --update."
+        )
+    return baseline
+
+
+def as_text(baseline: Baseline) -> str:
+    """The file's text."""
+    values = baseline.model_dump(by_alias=True, exclude_defaults=True)
+    head = _HEAD.format(baseline.command) + (_OF_RUNS if baseline.command == GATE else "")
+    return f"{head}\n{document(values)}"
+
+
+def write(baseline: Baseline) -> None:
+    """Writes it to its path, whole or not at all. Raises WriteError."""
+    write_bytes(baseline.path, as_text(baseline).encode())

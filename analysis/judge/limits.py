@@ -1,0 +1,199 @@
+"""The words of `--limit` and `--allow`, and what a limit says of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from analysis.errors import GateError
+from analysis.judge.checks import Check, State
+from analysis.judge.rows import Row, Unit, Words
+from base.files.errors import near_miss
+from simulator.interrupts import priority_of
+
+ANY = "any"
+"""Of all that holds interrupts off, each by itself."""
+NAMED = 10
+"""So many more that are above a limit are named."""
+MOST_SHOWN = 80
+"""Letters of a word that an error repeats."""
+_APART = ("priority", "scheduler")
+"""Kinds that are made of several sections, or hold no interrupt off."""
+_LEVELS = ("priority", "basepri")
+_LEVEL = re.compile(r"0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}")
+_NS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
+_VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
+_AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(%| ?cycles)?")
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What `--allow` accepts: more cycles than the baseline, rows that vanished, and a program that
+    ends polling. `text` is the amount as it was given; empty where no more cycles are allowed.
+    """
+
+    text: str = ""
+    percent: float = 0.0
+    cycles: float = 0.0
+    vanished: bool = False
+    polling: bool = False
+
+    def of(self, before: int) -> float:
+        """So many cycles longer than `before` is allowed; of what is new, `before` is 0."""
+        return self.cycles + before * self.percent / 100
+
+    @property
+    def absent(self) -> State:
+        """The state of what was not seen."""
+        return "not judged" if self.vanished else "cannot say"
+
+
+def parse_allowance(text: str) -> Allowance | None:
+    """The allowance of `5%`, `20cycles,vanished`; None of what is none."""
+    allowance = Allowance()
+    for word in text.split(","):
+        match = _AMOUNT.fullmatch(word)
+        if word == "vanished":
+            allowance = replace(allowance, vanished=True)
+        elif word == "polling":
+            allowance = replace(allowance, polling=True)
+        elif match is None or allowance.text:
+            return None
+        elif match[2] == "%":
+            allowance = replace(allowance, text=word, percent=float(match[1]))
+        else:
+            allowance = replace(allowance, text=word, cycles=float(match[1]))
+    return allowance
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Nothing of `kind`, in `function` if that is not empty, may be longer than `value`; `text` is
+    the limit as it was given.
+    """
+
+    name: str
+    kind: str
+    function: str
+    value: float
+    unit: Unit
+    text: str
+
+    def holds_for(self, row: Row) -> bool:
+        """Whether the limit is one of this row."""
+        first = row.kind.partition(" ")[0]
+        of_kind = self.kind == first or (self.kind == ANY and first not in _APART)
+        named = self.kind == row.kind or (of_kind and not row.named_only)
+        return named and self.function in ("", row.function) and row.unit in (None, self.unit)
+
+    def length(self, row: Row) -> float:
+        """The row's length in the limit's unit."""
+        return row.ns if self.unit == "ns" else row.cycles
+
+    def most(self, row: Row) -> float:
+        """As length(), of what may lie between two pends."""
+        unseen = (row.step_cycles - 1) * (row.ns / row.cycles if self.unit == "ns" and row.cycles else 1)
+        return self.length(row) + unseen
+
+    def broken_by(self, length: float, row: Row) -> bool:
+        """Whether such a length of the row is above the limit by more than the instruments err."""
+        return row.budget is not None and length > self.value + row.budget
+
+
+def parse_words(words: Sequence[str], kinds: Sequence[str], timed: Sequence[str] = ()) -> dict[str, str]:
+    """The words of `--limit`, checked, by what they limit; the limit as it was given. `timed` are
+    kinds that have no cycles. Raises GateError.
+    """
+    limits: dict[str, str] = {}
+    for word in words:
+        name, separator, text = word.rpartition("=")
+        if not separator or not name:
+            raise GateError(
+                f"--limit {word[:MOST_SHOWN]}: give a kind and its limit, such as {kinds[0]}=1200."
+            )
+        parse(name, text, kinds, timed=timed)
+        if limits.setdefault(name, text) != text:
+            raise GateError(f"--limit {name[:MOST_SHOWN]} is given twice, as {limits[name]} and as {text}.")
+    return limits
+
+
+def parse_all(
+    limits: Mapping[str, str], kinds: Sequence[str], bits: int = 4, timed: Sequence[str] = ()
+) -> list[Limit]:
+    """Each limit of these words. Raises GateError."""
+    return [parse(name, text, kinds, bits, timed) for name, text in limits.items()]
+
+
+def parse(name: str, text: str, kinds: Sequence[str], bits: int = 4, timed: Sequence[str] = ()) -> Limit:
+    """The limit of `basepri` and `1200`; of a chip whose priorities have so many bits. Raises
+    GateError.
+    """
+    match = _VALUE.fullmatch(text)
+    if match is None:
+        raise GateError(
+            f"{text[:MOST_SHOWN]!r} is no limit of {name[:MOST_SHOWN]}: give a number of cycles, or a time "
+            "such as 2us."
+        )
+    kind, function = _kind(name, kinds)
+    first, _, level = kind.partition(" ")
+    if first in _LEVELS and _LEVEL.fullmatch(level):
+        kind = f"{first} {priority_of(int(level, 16 if level[:2].lower() == '0x' else 10), bits):#04x}"
+    unit: Unit = "ns" if match[2] in _NS else "cycles"
+    if unit == "cycles" and kind in timed:
+        raise GateError(f"A limit of {kind} is a time, since it is read off the wire: such as {kind}=10us.")
+    return Limit(name, kind, function, float(match[1]) * _NS.get(match[2], 1.0), unit, text)
+
+
+def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
+    """Kind and function of `handler:on_tim2`; a section's own name may have a colon."""
+    by_folded = {kind.casefold(): kind for kind in kinds}
+    for word, function in ((name, ""), name.split(":", 1) if ":" in name else (name, "")):
+        first = word.partition(" ")[0]
+        kind = by_folded.get(word.casefold())
+        if kind or first in by_folded:
+            return kind or word, function
+    near = near_miss(name.partition(":")[0], kinds)
+    raise GateError(
+        f"--limit {name[:MOST_SHOWN]}: there is no such kind; give one of {', '.join(kinds)}.{near}"
+    )
+
+
+def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
+    """What the limit says of these rows: it is broken, may be broken, or holds."""
+    held = sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
+    if not held:
+        sentence = f"Nothing of {limit.name} {words.none}."
+        return _check(limit, allowance.absent, "unseen", sentence)
+    above = [row for row in held if limit.broken_by(limit.length(row), row)]
+    unknown = [row for row in held if row.why_not]
+    first = held[0]
+    longest = words.longest.format(first.length)
+    if above:
+        sentence = f"{words.longest.format(above[0].length)}, above {limit.text}: {_where(above[0])}."
+        return _check(limit, "worse", "above", sentence, above)
+    if unknown:
+        sentence = f"Nobody can say: {_where(unknown[0])}, takes {unknown[0].length}. {unknown[0].why_not}"
+        return _check(limit, "cannot say", "unbounded", sentence, unknown)
+    if any(limit.broken_by(limit.most(row), row) for row in held):
+        sentence = (
+            f"{longest}, within {limit.text}: {_where(first)}. Between two pends, {first.step_cycles:,} "
+            "cycles apart, it may be above: give --every 1."
+        )
+        return _check(limit, "cannot say", "between", sentence, held[:1])
+    within = "within" if limit.length(first) <= limit.value else "within the error budget of"
+    sentence = f"{longest}, {within} {limit.text}: {_where(first)}."
+    return _check(limit, "as good", "within", sentence, held[:1])
+
+
+def _check(limit: Limit, state: State, finding: str, sentence: str, rows: Sequence[Row] = ()) -> Check:
+    """`rows` are those that the sentence is of; it names the first."""
+    others = tuple(f"{row.name}, {row.length}, {row.place}" for row in rows[1:])
+    now = rows[0] if rows else None
+    return Check(
+        f"limit {limit.name}", state, sentence, others[:NAMED], len(others), finding, limit.text, None, now
+    )
+
+
+def _where(row: Row) -> str:
+    return f"{row.name}, {row.place}" if row.place else row.name

@@ -1,0 +1,147 @@
+"""A report for a terminal, a program, a comment on a change, a CI server, and a chart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Literal
+
+from analysis.compare.settings import COMPILER, short
+from analysis.judge.checks import MARKS, Judgement, Report, State
+from analysis.judge.rows import Subject
+from base.files import junit
+from base.files.junit import Case
+from base.files.markdown_text import cell, line
+
+SCHEMA = 2
+LONGEST_MOST = 20
+"""So many rows stand in the table for a comment."""
+_BENCHER_NAME_MOST = 1024
+"""Characters of a benchmark's name, by Bencher's page on its metric format."""
+_ELEMENTS: Mapping[State, Literal["failure", "error", "skipped"]] = {
+    "worse": "failure",
+    "cannot say": "error",
+    "not judged": "skipped",
+}
+"""Of JUnit's XML; what is good is none."""
+
+
+def as_text(report: Report) -> str:
+    """A paragraph for each subject, a line a check, those that are as in the baseline counted only;
+    the verdict in the last line.
+    """
+    lines: list[str] = []
+    for subject in report.subjects:
+        lines += [*_lines(subject), *([""] if subject.folders else [])]
+    return "\n".join([*lines, *report.notes, report.verdict])
+
+
+def _lines(subject: Judgement) -> Iterator[str]:
+    indent = "  " if subject.folders else ""
+    if subject.folders:
+        yield f"{subject.name}: {subject.state}"
+    yield from (f"{indent}{folder}" for folder in subject.folders)
+    if subject.refusal:
+        yield f"{indent}{MARKS['cannot say']} {subject.refusal}"
+    for check in subject.checks:
+        if check.finding != "equal":
+            yield f"{indent}{MARKS[check.state]} {check.name}: {check.sentence}"
+            yield from (f"{indent}    {more}" for more in check.more)
+    yield from (f"{indent}{sentence}" for sentence in _remarks(subject))
+
+
+def _remarks(subject: Judgement) -> Iterator[str]:
+    """A line for each difference in sources or tools, the compiler first, and the notes."""
+    for change in sorted(subject.changes, key=lambda change: change.name != COMPILER):
+        yield f"The {change.name} changed from {short(change.a)} to {short(change.b)}."
+    yield from subject.notes
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """docs/reference/baseline.md."""
+    return {
+        "schema": SCHEMA,
+        "command": report.command,
+        "exit_status": report.exit_status,
+        "verdict": report.verdict,
+        "baseline": report.baseline,
+        "subjects": [
+            {
+                "name": subject.name,
+                "state": subject.state,
+                "refusal": subject.refusal,
+                "folders": subject.folders,
+                "checks": [asdict(check) for check in subject.checks],
+                "changes": [asdict(change) for change in subject.changes],
+                "notes": subject.notes,
+                "placements": [ranges.as_json() for ranges in subject.placements],
+            }
+            for subject in report.subjects
+        ],
+        "notes": report.notes,
+    }
+
+
+def as_markdown(report: Report) -> str:
+    """A table of what is not as in the baseline for each subject, and one of a program's longest
+    rows, for a comment on a change.
+    """
+    several = len(report.subjects) != 1
+    of = f"{len(report.subjects):,} runs" if several else report.subjects[0].name
+    lines = [f"### {cell(report.command)} of {cell(of)}: {cell(report.verdict)}"]
+    for subject in report.subjects:
+        lines += _table(subject, several)
+    lines += [part for note in report.notes for part in ("", cell(note))]
+    return "\n".join(lines) + "\n"
+
+
+def _table(subject: Judgement, titled: bool) -> Iterator[str]:
+    if titled:
+        yield from ("", f"**{cell(subject.name)}**: {subject.state}")
+    if subject.refusal:
+        yield from ("", cell(subject.refusal))
+    checks = [check for check in subject.checks if check.finding != "equal"]
+    if checks:
+        yield from ("", "| | what | |", "|---|---|---|")
+    for check in checks:
+        yield f"| {MARKS[check.state]} {check.state} | {cell(check.name)} | {cell(check.sentence)} |"
+    details = [f"{check.name}: {more}" for check in checks for more in check.more]
+    details += _remarks(subject)
+    if details:
+        # A text of a run folder may hold anything: four spaces make it code, whatever it holds.
+        yield from ("", *(f"    {line(detail)}" for detail in details))
+    rows = subject.rows
+    if rows:
+        more = f" of {len(rows):,}" if len(rows) > LONGEST_MOST else ""
+        yield from ("", f"The longest{more}:", "", "| what | now | where |", "|---|---:|---|")
+    for row in rows[:LONGEST_MOST]:
+        length = "no bound" if row.why_not else row.length
+        yield f"| {' | '.join(map(cell, (row.name, length, row.place)))} |"
+
+
+def as_xml(report: Report) -> bytes:
+    """JUnit's XML: a suite a subject, a case a check; without a judgement a case a row."""
+    suites = [(subject.name, list(_cases(subject, report.judges))) for subject in report.subjects]
+    return junit.as_xml(f"tailscope {report.command}", suites)
+
+
+def _cases(subject: Judgement, judges: bool) -> Iterator[Case]:
+    details = [*_remarks(subject), *subject.folders]
+    if subject.refusal:
+        yield Case("run", subject.refusal, "error", "cannot say", subject.folders)
+    for check in subject.checks:
+        element = _ELEMENTS.get(check.state)
+        yield Case(check.name, check.sentence, element, check.state, [*check.more, *details])
+    for row in () if judges else subject.rows:
+        yield Case(row.name, f"{row.length}, {row.place}.")
+
+
+def as_bencher(subject: Subject) -> str:
+    """Bencher's metric format: the cycles of each row that ended, and has a bound."""
+    metrics = {
+        f"{subject.name} {row.function} {row.kind}"[:_BENCHER_NAME_MOST]: {"cycles": {"value": row.cycles}}
+        for row in subject.rows
+        if not row.open and not row.why_not
+    }
+    return json.dumps(metrics, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

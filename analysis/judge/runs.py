@@ -1,0 +1,261 @@
+"""Stored runs, held to limits and to a baseline, or made its entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from analysis.compare.placements import of_ranges
+from analysis.compare.settings import differing
+from analysis.compare.worst import WORST_CASES
+from analysis.errors import GateError
+from analysis.judge import baseline as files
+from analysis.judge import exact, operations, repeated, stored
+from analysis.judge.baseline import GATE, REPETITIONS_LEAST, Baseline, Entry, Figures, Statistics
+from analysis.judge.checks import Check, Judgement, Report
+from analysis.judge.limits import NAMED, Allowance, Limit, hold
+from analysis.judge.operations import Operation
+from analysis.judge.rows import Words
+from analysis.judge.stored import StoredRun, ranges
+from base.files.complaints import first_complaint, sentence
+from base.files.errors import TailscopeError
+from base.run_folder.placements import Range
+
+_WORDS = Words(none="was measured in the run")
+_ABSENT = Allowance(vanished=True)
+"""A limit of what a run did not measure is not judged; a run of which nothing was is refused."""
+
+
+def judge(
+    baseline: Baseline | None, folders: Sequence[Path], limits: Sequence[Limit], most: int = NAMED
+) -> Report:
+    """Judges the runs in `folders` by the limits, and by the baseline if there is one.
+
+    What is wrong with one run is said there, and does not keep the others from being judged. Of
+    each quantity `most` operations are named.
+    """
+    runs, refused = [], []
+    for folder in once(folders):
+        try:
+            runs.append(stored.read(folder))
+        except TailscopeError as error:
+            refused.append(Judgement(folder.name, (), str(error), (str(folder),)))
+    judged = [_judge(baseline, group, limits, most) for group in groups(runs)]
+    notes = () if baseline is None else _left_over(baseline, runs)
+    path = None if baseline is None else str(baseline.path)
+    return Report(GATE, path, (*refused, *judged), tuple(notes))
+
+
+def groups(runs: Iterable[StoredRun]) -> list[list[StoredRun]]:
+    """Runs on real boards with equal settings together, as repetitions; every other run alone."""
+    grouped: list[list[StoredRun]] = []
+    for run in runs:
+        same = (group for group in grouped if not run.exact and group[0].chosen == run.chosen)
+        group = next(same, None)
+        if group is None:
+            grouped.append([run])
+        else:
+            group.append(run)
+    return grouped
+
+
+def once(folders: Iterable[Path]) -> list[Path]:
+    """The folders without those named twice: a run is no repetition of itself."""
+    return list({folder.resolve(): folder for folder in folders}.values())
+
+
+def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Limit], most: int) -> Judgement:
+    first = runs[0]
+    folders = tuple(str(run.folder) for run in runs)
+    within = tuple(hold(limit, stored.rows(run), _WORDS, _ABSENT) for run in runs for limit in limits)
+    if baseline is None:
+        nothing = all(check.state == "not judged" for check in within)
+        refusal = "Nothing of the run was judged: there is no baseline, and no limit of what it measured."
+        return Judgement(first.name, within, refusal if nothing else "", folders)
+    try:
+        _check_repetitions(runs)
+        entry, before = _entry_of(baseline, first)
+    except GateError as error:
+        return Judgement(first.name, within, str(error), folders)
+    figures = entry.figures
+    if figures.exact:
+        checks = exact.judge(entry, before, first, most)
+        notes = [*exact.notes(before, first)]
+    else:
+        checks = repeated.judge(entry, before, runs, most)
+        notes = []
+    states = {check.state for check in checks}
+    if "better" in states and states <= {"better", "as good", "not judged"}:
+        notes.append("It is better than the baseline: update it with --update.")
+    placed = of_ranges(figures.placements, ranges(runs))
+    notes += [each.sentence("the baseline", "the run") for each in placed if each.smaller]
+    different = notes or states - {"as good", "not judged"}
+    changes = differing(entry.made_by, first.made_by) if different else ()
+    return Judgement(first.name, (*checks, *within), "", folders, changes, tuple(notes), placed)
+
+
+def _check_repetitions(runs: Sequence[StoredRun]) -> None:
+    """Raises GateError unless `runs`, of equal settings, are repetitions of one another."""
+    first = runs[0]
+    for run in runs[1:]:
+        if run.image_sha256 != first.image_sha256:
+            raise GateError(f"{run.folder}: ran other operations than {first.folder}; judge them apart.")
+        if run.manifest.firmware.elf_sha256 != first.manifest.firmware.elf_sha256:
+            raise GateError(f"{run.folder}: ran another firmware than {first.folder}; judge them apart.")
+
+
+def _entry_of(baseline: Baseline, run: StoredRun) -> tuple[Entry, list[Operation]]:
+    """The entry of the run and its operations. Raises GateError where nothing can be compared."""
+    entry = baseline.entry_of_run(run.chosen, run.name)
+    figures = entry.figures
+    if figures.exact != run.exact:
+        kinds = {True: "the virtual board", False: "a real or emulated one"}
+        raise GateError(
+            f"The entry of {entry.name} is of {kinds[figures.exact]}, and the run of {kinds[run.exact]}: "
+            "they cannot be compared."
+        )
+    if figures.image_sha256 != run.image_sha256:
+        raise GateError(
+            f"The run has other operations than the entry of {entry.name} (image {run.image_sha256[:12]}, "
+            f"baseline {figures.image_sha256[:12]}): the scenario changed; write the baseline anew with "
+            "--update."
+        )
+    try:
+        before = figures.read_operations()
+        if len(before) != len(run.operations):
+            raise GateError(f"has {len(before):,} operations, and its image {len(run.operations):,}")
+    except GateError as error:
+        raise GateError(
+            f"{baseline.path}: the entry of {entry.name} {error}; restore the file, or write it anew with "
+            "--update."
+        ) from None
+    return entry, before
+
+
+def _left_over(baseline: Baseline, runs: Sequence[StoredRun]) -> list[str]:
+    """A sentence on entries that no run was held against."""
+    chosen = [run.chosen for run in runs]
+    missing = [entry.name for entry in baseline.entry if entry.settings not in chosen]
+    if not missing:
+        return []
+    rest = f"; and {len(missing) - NAMED:,} more" if missing[NAMED:] else ""
+    count = "1 entry" if len(missing) == 1 else f"{len(missing):,} entries"
+    return [f"No run was given for {count} of the baseline: {'; '.join(missing[:NAMED])}{rest}."]
+
+
+def updated(
+    before: Baseline, folders: Sequence[Path], limits: Mapping[str, str]
+) -> tuple[Baseline, list[str]]:
+    """`before` with the entries of the runs in `folders` and these limits, and sentences on what
+    that changes.
+
+    Raises GateError where a run is not complete, or a board that is not exact has too few
+    repetitions, and RunError.
+    """
+    new: list[Entry] = []
+    sentences: list[str] = []
+    for group in groups(map(stored.read, once(folders))):
+        entry = _entry(group)
+        same = next((other for other in new if other.settings == entry.settings), None)
+        if same is None:
+            new.append(entry)
+            sentences += _change(before, group)
+        elif _unplaced(same) != _unplaced(entry):
+            # The virtual board repeats itself, so two runs that differ are of two firmwares.
+            raise GateError(
+                f"{group[0].folder}: is of the same settings as another run, and came out otherwise; "
+                "give one."
+            )
+    renewed = [entry.settings for entry in new]
+    rest = [entry for entry in before.entry if entry.settings not in renewed]
+    return files.made(before.path, GATE, limits, [*rest, *new]), sentences
+
+
+def _change(before: Baseline, runs: list[StoredRun]) -> list[str]:
+    """What the baseline so far says of runs that take their entry's place."""
+    name = runs[0].name
+    if all(entry.settings != runs[0].chosen for entry in before.entry):
+        return [f"{name}: new."]
+    judged = _judge(before, runs, (), 0)
+    changed: list[Check] = [check for check in judged.checks if check.state not in ("as good", "not judged")]
+    sentences = [*([judged.refusal] if judged.refusal else []), *(check.sentence for check in changed)]
+    return [f"{name}: {words}" for words in sentences] or [f"{name}: as it was."]
+
+
+def _unplaced(entry: Entry) -> Figures:
+    """The figures without what the run was not made for: one of two equal runs may lack
+    placements.
+    """
+    return entry.figures.model_copy(update={"placements": {}})
+
+
+def _entry(runs: Sequence[StoredRun]) -> Entry:
+    first = runs[0]
+    _check_repetitions(runs)
+    if not first.exact and len(runs) < REPETITIONS_LEAST:
+        raise GateError(
+            f"{first.folder}: is of a board that does not repeat itself to the cycle, so its baseline takes "
+            f"{REPETITIONS_LEAST} runs or more, to know how they scatter; these are {len(runs)}."
+        )
+    measured, scatter, beyond, quantities = first.operations, 0, 0, _latencies(first)
+    pulse_beyond = _pulse_beyond(first) if first.exact else None
+    if not first.exact:
+        _check_counts(runs)
+        measured, scatter, beyond = repeated.merged(runs)
+        quantities = repeated.summed_up(runs)
+    try:
+        figures = Figures(
+            exact=first.exact,
+            repetitions=len(runs),
+            image_sha256=first.image_sha256,
+            pulse_beyond_cycles=pulse_beyond,
+            scatter_cycles=scatter,
+            beyond_scatter=beyond,
+            operations=operations.write(measured, first.labels, pulse_beyond),
+            quantities=quantities,
+            placements=_placements(runs),
+        )
+        return Entry(settings=first.chosen, made_by=first.made_by, run=figures)
+    except ValidationError as error:
+        complaint = sentence(first_complaint(error, {}), "decode the run again, or run the scenario again")
+        raise GateError(f"{first.folder}: cannot be a baseline: {complaint}") from None
+
+
+def _placements(runs: Sequence[StoredRun]) -> dict[str, Range]:
+    """Those of the worst cases."""
+    placed = ranges(runs)
+    return {quantity.key: placed[quantity.key] for quantity in WORST_CASES if quantity.key in placed}
+
+
+def _check_counts(runs: Sequence[StoredRun]) -> None:
+    counts = [[(operation.kind, operation.probes) for operation in run.operations] for run in runs]
+    for run, count in zip(runs, counts, strict=True):
+        if count != counts[0]:
+            raise GateError(
+                f"{run.folder}: has other outcomes or probes than {runs[0].folder}; find out why."
+            )
+
+
+def _latencies(run: StoredRun) -> dict[str, Statistics]:
+    latencies = {
+        quantity.key: exact.counted(run.manifest.statistics.get(quantity.key))
+        for quantity in exact.JUDGED.values()
+    }
+    return {
+        key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
+        for key, values in latencies.items()
+        if values
+    }
+
+
+def _pulse_beyond(run: StoredRun) -> int:
+    """The number of samples by which most pulses exceed their cycles."""
+    beyond = Counter(
+        operation.pulse - operation.cycles
+        for operation in run.operations
+        if operation.pulse is not None and operation.cycles
+    )
+    return beyond.most_common(1)[0][0] if beyond else 0

@@ -1,0 +1,190 @@
+"""A stored run as it is judged: its operations, and the quantities that limits hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from analysis.compare.pairing import Stored
+from analysis.compare.run import Run
+from analysis.compare.run import read as read_run
+from analysis.compare.settings import chosen_of, made_by_of
+from analysis.errors import GateError
+from analysis.judge.operations import Operation
+from analysis.judge.rows import Row
+from base.metrology.quantiles import Summary
+from base.run_folder import folder as names
+from base.run_folder.folder import read_observed
+from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, SECTION, TASK
+from base.run_folder.placements import Range
+from base.run_folder.quantities import DWT_CYCLES, FREE_DWT_CYCLES, Quantity
+from base.run_folder.records import HEAP_NOT_CALLED
+
+ON_THE_WIRE = {quantity.name: quantity.key for quantity in (ALLOCATE, FREE, INTERRUPT, TASK, SECTION)}
+IN_CYCLES = {ALLOCATE.name: DWT_CYCLES.key, FREE.name: FREE_DWT_CYCLES.key}
+TIMED = tuple(name for name in ON_THE_WIRE if name not in IN_CYCLES)
+"""Kinds that have no cycles."""
+RESOLUTION_CYCLES = 1.0
+"""A counter tells no less. It is the least budget of what is counted in cycles."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRun:
+    """A complete run."""
+
+    folder: Path
+    manifest: Manifest
+    image_sha256: str
+    run: Run
+
+    @property
+    def name(self) -> str:
+        """The run in words: scenario, allocator, board."""
+        return f"{self.manifest.scenario} on {self.manifest.configuration}, board {self.manifest.board}"
+
+    @property
+    def exact(self) -> bool:
+        """True if the same firmware with the same operations gives the same run, to the cycle."""
+        return self.manifest.exact
+
+    @cached_property
+    def chosen(self) -> dict[str, str]:
+        """The settings that must be equal to be compared."""
+        return chosen_of(self.manifest)
+
+    @cached_property
+    def made_by(self) -> dict[str, str]:
+        return made_by_of(self.manifest)
+
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """Every operation of the run, in order."""
+        # Under the scheduler's lock interrupts run within the section.
+        within = ("control_hits", "isr_hits") if self.manifest.locking == "scheduler" else ("control_hits",)
+        rows = self.run.operations.select(
+            "kind",
+            "dwt_cycles",
+            "instructions",
+            pl.col("probes").fill_null(0),
+            pl.sum_horizontal(*within).alias("hits"),
+            "wire_critical_samples",
+        ).iter_rows()
+        return [
+            Operation(kind, cycles, cycles, instructions, probes, hits, pulse)
+            for kind, cycles, instructions, probes, hits, pulse in rows
+        ]
+
+    @property
+    def labels(self) -> list[str | None]:
+        return self.run.operations["label"].to_list()
+
+    def longest(self, quantity: Quantity) -> str | None:
+        """The first of the longest samples of a latency, as a reader finds it: `202.4 ns, of the
+        stimulus at sample 1,234, in operation 17, free 96 bytes`. None if there is no sample.
+        """
+        sample = self.run.greatest(quantity)
+        if sample is None:
+            return None
+        seq = sample["seq"]
+        where = "outside all operations" if seq is None else f"in {self.names[seq]}"
+        return f"{sample['value']:,.1f} ns, of the stimulus at sample {sample['sample']:,}, {where}"
+
+    @property
+    def counts_probes(self) -> bool:
+        return self.manifest.probes_source in ("records", "counted by the virtual board")
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Each operation as a reader knows it: `operation 311, allocate 96 bytes`."""
+        rows = self.run.operations.select("seq", "kind", "size").iter_rows()
+        return [f"operation {seq:,}, {_what(kind, size)}" for seq, kind, size in rows]
+
+
+def _what(kind: str, size: int) -> str:
+    if kind == "K":
+        return f"call {size} of the kernel"
+    word = "free" if kind in ("F", "N", "E") else "allocate"
+    return f"{word} {size:,} bytes" + (", not called" if kind in HEAP_NOT_CALLED else "")
+
+
+def read(folder: Path) -> StoredRun:
+    """Reads a run folder. Raises GateError where the run is not complete, or its tables are not
+    those that run.json sums up; and RunError.
+    """
+    try:
+        is_there = folder.is_dir()
+    except OSError as error:
+        raise GateError(f"{str(folder)[:80]}: cannot be read: {error.strerror}.") from None
+    if not is_there:
+        raise GateError(f"{folder}: is no run folder; name one of runs/.")
+    if not (folder / names.MANIFEST).exists() and not names.is_observed(folder):
+        raise GateError(names.no_manifest(folder))
+    manifest = read_manifest(folder / names.MANIFEST)
+    if not manifest.complete:
+        reasons = " ".join(manifest.reasons)
+        raise GateError(f"{folder}: the run is {manifest.verdict}, and says nothing: {reasons}".rstrip(": "))
+    run = read_run(Stored(folder, manifest))
+    if run.operations.height != manifest.counts.operations:
+        raise GateError(
+            f"{folder}: run.json tells of {manifest.counts.operations:,} operations, the table of "
+            f"{run.operations.height:,}; ./lab redecode it."
+        )
+    if run.contradiction:
+        raise GateError(run.contradiction)
+    digest = hashlib.sha256(read_observed(folder, names.IMAGE)).hexdigest()
+    return StoredRun(folder, manifest, digest, run)
+
+
+def ranges(runs: Iterable[StoredRun]) -> dict[str, Range]:
+    """Over the placements of the first run that has any, by quantity. Raises RunError."""
+    return next((run.run.ranges for run in runs if run.run.ranges), {})
+
+
+def unit_of(key: str) -> str:
+    """That of a quantity of run.json."""
+    return "ns" if key.endswith("_ns") else "cycles"
+
+
+def rows(run: StoredRun) -> list[Row]:
+    """The greatest value of each quantity that a limit may name; on the wire, and in cycles."""
+    values = [
+        (kind, key, run.manifest.statistics.get(key))
+        for keys in (ON_THE_WIRE, IN_CYCLES)
+        for kind, key in keys.items()
+    ]
+    return [
+        _row(run, kind, key, summary) for kind, key, summary in values if summary and summary.max is not None
+    ]
+
+
+def _row(run: StoredRun, kind: str, key: str, summary: Summary) -> Row:
+    assert summary.max is not None
+    is_time = unit_of(key) == "ns"
+    maximum = run.manifest.maxima.get(key)
+    seq = maximum.seq if maximum else None
+    place = f"in {run.names[seq]}" if seq is not None and seq < len(run.names) else ""
+    budget = 0.0 if run.exact else total_budget(run, key)
+    why_not = "A wait was not over." if summary.open else ""
+    return Row(
+        "",
+        kind,
+        0 if is_time else int(summary.max),
+        float(summary.max) if is_time else 0.0,
+        place,
+        why_not=why_not if budget is not None else "The run does not tell its error budget.",
+        unit="ns" if is_time else "cycles",
+        budget=budget,
+    )
+
+
+def total_budget(run: StoredRun, key: str) -> float | None:
+    """The error budget of the greatest value, in the quantity's unit; None if nobody knows."""
+    budget = run.manifest.error_budget.get(key)
+    total = budget.total.of(unit_of(key)) if budget else None
+    return None if total is None else float(total)

@@ -1,0 +1,59 @@
+"""The words of --limit and --allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.errors import GateError
+from analysis.judge import limits
+from analysis.judge.tests.made_programs import KINDS
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "function", "value", "in_ns"),
+    [
+        ("primask=1200", "primask", "", 1200, False),
+        ("PRIMASK=1200 cycles", "primask", "", 1200, False),
+        ("basepri 0x50=2us", "basepri 0x50", "", 2000, True),
+        ("handler:on_tim2=0.5ms", "handler", "on_tim2", 500_000, True),
+        ("handler:std::f(int)=5", "handler", "std::f(int)", 5, False),
+        ("primask:operator==(a)=5", "primask", "operator==(a)", 5, False),
+        ("main.c:12..main.c:14=3", "main.c:12..main.c:14", "", 3, False),
+        ("TIM3=2µs", "TIM3", "", 2000, True),
+        ("tim3=2µs", "TIM3", "", 2000, True),
+    ],
+)
+def test_a_limit_is_read(word: str, kind: str, function: str, value: float, in_ns: bool) -> None:
+    kinds = (*KINDS, "main.c:12..main.c:14", "TIM3")
+    (found,) = limits.parse_all(limits.parse_words([word], kinds), kinds)
+    assert (found.kind, found.function, found.value, found.unit == "ns") == (kind, function, value, in_ns)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["primask"], "give a kind and its limit, such as primask=1200"),
+        (["=5"], "give a kind and its limit"),
+        (["primask="], "'' is no limit of primask: give a number of cycles, or a time such as 2us."),
+        (["primask=-5"], "'-5' is no limit"),
+        (["primask=5s"], "'5s' is no limit"),
+        (["primsk=5"], "no such kind; give one of primask, basepri, handler, any. Did you mean primask?"),
+        (["primask=5", "primask=6"], "given twice, as 5 and as 6"),
+    ],
+)
+def test_what_is_no_limit_is_refused_in_a_sentence(words: list[str], told: str) -> None:
+    with pytest.raises(GateError) as caught:
+        limits.parse_words(words, KINDS)
+    assert told in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_is_read_off_the_wire_has_no_limit_in_cycles() -> None:
+    kinds = ("allocate", "task")
+    assert limits.parse_words(["allocate=9cycles"], kinds, timed=["task"]) == {"allocate": "9cycles"}
+    with pytest.raises(GateError, match="A limit of task is a time"):
+        limits.parse_words(["task=5cycles"], kinds, timed=["task"])
+
+
+@pytest.mark.parametrize("text", ["", "5 %", "-5", "x", "5%%", "nan", "1e3"])
+def test_what_is_no_allowance_is_none(text: str) -> None:
+    assert limits.parse_allowance(text) is None

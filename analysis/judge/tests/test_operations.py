@@ -1,0 +1,81 @@
+"""The text of the operations: folded, unfolded, and damaged."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.errors import GateError
+from analysis.judge import operations as lines
+from analysis.judge.operations import Operation
+from base.run_folder.records import OPERATION_KINDS
+
+NUMBERS = st.integers(0, 3)
+
+
+@st.composite
+def operations(draw: st.DrawFn) -> Operation:
+    cycles = draw(st.none() | st.integers(0, 3))
+    most = None if cycles is None else cycles + draw(NUMBERS)
+    return Operation(
+        draw(st.sampled_from(OPERATION_KINDS)),
+        cycles,
+        most,
+        draw(st.none() | NUMBERS),
+        draw(NUMBERS),
+        draw(NUMBERS),
+        draw(st.none() | NUMBERS),
+    )
+
+
+LABELLED = st.lists(
+    st.tuples(operations(), st.sampled_from([None, "depth 1", "it's: '''\n\x00"])), max_size=60
+)
+
+
+@given(LABELLED, st.none() | st.integers(-2, 4))
+def test_what_is_written_is_read(found: list[tuple[Operation, str | None]], beyond: int | None) -> None:
+    written = [one for one, _ in found]
+    text = lines.write(written, [label for _, label in found], beyond)
+    assert lines.read(text, beyond) == written
+    assert "'" not in text
+
+
+def test_equal_operations_are_said_once() -> None:
+    served = Operation("A", 161, 161, 70, 2, pulse=165)
+    freed = Operation("F", 310, 310, 150, 0, pulse=314)
+    met = Operation("A", 280, 280, 113, 2, hits=1, pulse=284)
+    text = lines.write([served, freed] * 3 + [met, served], ["depth 1"] * 8, 4)
+    assert text == "0 depth 1: (A161/70/2 F310/150)*3 A280/113/2+1 A161/70/2\n"
+
+
+def test_a_change_of_one_operation_changes_one_line() -> None:
+    before = [Operation("A", 100 + at % 7, 100 + at % 7, None, 0) for at in range(200)]
+    after = [*before[:90], Operation("A", 999, 999, None, 0), *before[91:]]
+    texts = [lines.write(each, [None] * 200, None).splitlines() for each in (before, after)]
+    assert sum(one != other for one, other in zip(*texts, strict=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1: A1", "operation 1, where 0 must follow"),
+        ("0: A1\n0: A1", "operation 0, where 1 must follow"),
+        ("0: X1", "no operation, but 'X1'"),
+        ("0: Anan", "no operation"),
+        ("0: A-1", "no operation"),
+        ("0: A12345678901", "no operation"),
+        ("0: A9-8", "end before they begin"),
+        ("0: (A1", "no operation"),
+        ("0: (A1)*99999", "more operations than the 21,840"),
+        ("0: (A1)*0", "more operations"),
+        ("0: ()*3", "line 1"),
+        ("garbage", "no operations"),
+        ("0: (A1)*21840\n21840: A1", "line 2 more operations"),
+    ],
+)
+def test_what_is_no_operation_is_named_with_its_line(text: str, words: str) -> None:
+    with pytest.raises(GateError, match=r"^has in line") as refused:
+        lines.read(text, None)
+    assert words in str(refused.value)
