@@ -9,15 +9,21 @@ import numpy as np
 import polars as pl
 
 from analysis.twin.comparison import Comparison
-from analysis.twin.hypotheses import Trials
 from analysis.twin.residuals import QUANTITIES
-from analysis.twin.text import in_proportion
-from analysis.twin.verdict import Row, Units
+from analysis.twin.text import (
+    HYPOTHESES,
+    RESIDUALS,
+    WORST,
+    hypothesis_lines,
+    in_proportion,
+    residual_lines,
+    worst_lines,
+)
 from base.files.whole import write_bytes
 from base.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, bar, scatter
-from dashboards.formatting import MISSING, grouped, samplerate
+from dashboards.formatting import samplerate
 from dashboards.loaded.series import MUTED, SHADES
 from dashboards.page.templates import TextGrid, sheet
 
@@ -158,74 +164,19 @@ def _badges(comparison: Comparison) -> tuple[str, ...]:
 
 def grids(comparison: Comparison) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
-    made = [_tables_residuals("Residuals", comparison.rows)]
+    parts = {"Residuals": comparison.rows}
     if comparison.trials.holds:
-        left = [row for row in comparison.rows_left if row.kind is None]
-        made.append(_tables_residuals("Left with what holds taken out", left))
-    made += [_worst(comparison.rows, comparison.units), _hypotheses(comparison.trials)]
+        parts["Left with what holds taken out"] = [row for row in comparison.rows_left if row.kind is None]
+    made = [TextGrid(title, RESIDUALS, tuple(residual_lines(rows))) for title, rows in parts.items()]
+    worst = tuple(worst_lines(comparison.rows, comparison.units))
+    made.append(TextGrid(WORST, ("quantity", "operation: cycles"), worst, told=True))
+    hypotheses = tuple(hypothesis_lines(comparison.trials))
+    made.append(TextGrid("What may explain it", HYPOTHESES, hypotheses, told=True))
     if comparison.causes:
         title = f"The difference of {comparison.causes.undisturbed:,} operations that no interrupt met"
         lines = ((in_proportion(comparison.causes),),)
         made.append(TextGrid(title, ("what it goes with",), lines, told=True))
     return [grid for grid in made if grid.lines]
-
-
-def _tables_residuals(title: str, rows: Sequence[Row]) -> TextGrid:
-    headings = ("in cycles", "kind", "n", "least", "median", "mean", "p99", "greatest", "budget", "beyond")
-    return TextGrid(
-        title,
-        headings,
-        tuple(
-            (
-                row.quantity.words if row.kind is None else "",
-                row.kind or "all",
-                grouped(row.cycles.n),
-                *(_rounded(getattr(row.cycles, name)) for name in ("min", "median", "mean", "p99", "max")),
-                f"± {row.budget_cycles:.1f}" if row.quantity.wire else "0",
-                f"{row.beyond:,} ({row.share_beyond:.1%})",
-            )
-            for row in rows
-        ),
-    )
-
-
-def _rounded(cycles: float | None) -> str:
-    # Adding zero makes of a rounded -0.0 a 0.
-    return grouped(None if cycles is None else round(cycles, 1) + 0.0)
-
-
-def _worst(rows: Sequence[Row], units: Units) -> TextGrid:
-    lines = [
-        (
-            row.quantity.words,
-            "; ".join(
-                f"{'outside' if seq is None else seq}: {_rounded(cycles)} ({units.ns(cycles):,.1f} ns)"
-                for seq, cycles in row.worst
-            ),
-        )
-        for row in rows
-        if row.kind is None and row.worst
-    ]
-    return TextGrid("Worst ten", ("quantity", "operation: cycles"), tuple(lines), told=True)
-
-
-def _hypotheses(trials: Trials) -> TextGrid:
-    return TextGrid(
-        "What may explain it",
-        ("hypothesis", "found", "removes", "beyond then", "left out", "holds"),
-        tuple(
-            (
-                hypothesis.key,
-                hypothesis.words,
-                MISSING if hypothesis.removed is None else f"{hypothesis.removed:.1%}",
-                grouped(hypothesis.beyond),
-                grouped(hypothesis.left_out),
-                "yes" if trials.held(hypothesis) else "no",
-            )
-            for hypothesis in trials.hypotheses
-        ),
-        told=True,
-    )
 
 
 def write(comparison: Comparison, output: Path) -> Path:

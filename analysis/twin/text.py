@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +14,10 @@ from analysis.twin.hypotheses import Trials
 from analysis.twin.verdict import Row, Units
 
 _WIDTH_COLUMNS = 120
-_SHOWN_WORST = 10
+_STATISTICS = ("min", "median", "mean", "p99", "max")
+RESIDUALS = ("quantity", "kind", "n", *_STATISTICS, "budget", "beyond", "share")
+HYPOTHESES = ("hypothesis", "removes", "beyond then", "left out", "holds", "what was found")
+WORST = "Worst, by number of the operation (- outside of all)"
 
 
 def as_text(comparison: Comparison) -> str:
@@ -23,8 +26,10 @@ def as_text(comparison: Comparison) -> str:
     with console.capture() as captured:
         console.print(comparison.verdict, *comparison.notes, sep="\n")
         console.print("", _title(comparison), _residuals(comparison.rows), sep="\n")
-        console.print("", *_worst(comparison.rows, comparison.units), sep="\n")
-        console.print("", _hypotheses(comparison.trials), sep="\n")
+        worst = [f"  {words}: {each}" for words, each in worst_lines(comparison.rows, comparison.units)]
+        console.print("", WORST if worst else "No residual is other than zero.", *worst, sep="\n")
+        hypotheses = hypothesis_lines(comparison.trials)
+        console.print("", _table(HYPOTHESES, hypotheses, ("hypothesis", "holds", "what was found")), sep="\n")
         if comparison.trials.holds:
             console.print(
                 "",
@@ -47,56 +52,46 @@ def _title(comparison: Comparison) -> str:
 
 
 def _residuals(rows: Sequence[Row]) -> Table:
-    table = _table("quantity", "kind")
-    for name in ("n", "min", "median", "mean", "p99", "max", "budget", "beyond", "share"):
-        table.add_column(name, justify="right")
+    return _table(RESIDUALS, residual_lines(rows), ("quantity", "kind"))
+
+
+def residual_lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """The cells of RESIDUALS."""
     for row in rows:
-        values = [getattr(row.cycles, name) for name in ("min", "median", "mean", "p99", "max")]
-        table.add_row(
-            Text(row.quantity.words if row.kind is None else ""),
+        yield (
+            row.quantity.words if row.kind is None else "",
             row.kind or "all",
             f"{row.cycles.n:,}",
-            *(_number(value) for value in values),
+            *(_number(getattr(row.cycles, name)) for name in _STATISTICS),
             f"± {row.budget_cycles:.1f}" if row.quantity.wire else "0",
             f"{row.beyond:,}",
             f"{row.share_beyond:.1%}",
         )
-    return table
 
 
-def _worst(rows: Sequence[Row], units: Units) -> list[str]:
-    differing = [row for row in rows if row.kind is None and row.worst]
-    if not differing:
-        return ["No residual is other than zero."]
-    lines = ["Worst, by number of the operation (- outside of all)"]
-    for row in differing:
-        each = ", ".join(_one(row, units, seq, cycles) for seq, cycles in row.worst[:_SHOWN_WORST])
-        lines.append(f"  {row.quantity.words}: {each}")
-    return lines
+def worst_lines(rows: Sequence[Row], units: Units) -> Iterator[tuple[str, str]]:
+    """The words of a quantity, and its greatest residuals by number of the operation."""
+    for row in rows:
+        if row.kind is None and row.worst:
+            yield row.quantity.words, ", ".join(_residual(row, units, *worst) for worst in row.worst)
 
 
-def _one(row: Row, units: Units, seq: int | None, cycles: float) -> str:
+def _residual(row: Row, units: Units, seq: int | None, cycles: float) -> str:
     ns = f" ({units.ns(cycles):+.1f} ns)" if row.quantity.wire else ""
     return f"{'-' if seq is None else seq}: {_number(cycles)}{ns}"
 
 
-def _hypotheses(trials: Trials) -> Table:
-    table = _table("hypothesis")
-    table.add_column("removes", justify="right")
-    table.add_column("beyond then", justify="right")
-    table.add_column("left out", justify="right")
-    table.add_column("holds")
-    table.add_column("what was found", overflow="fold")
+def hypothesis_lines(trials: Trials) -> Iterator[tuple[str, ...]]:
+    """The cells of HYPOTHESES."""
     for hypothesis in trials.hypotheses:
-        table.add_row(
+        yield (
             hypothesis.key,
             "" if hypothesis.removed is None else f"{hypothesis.removed:.1%}",
             "" if hypothesis.beyond is None else f"{hypothesis.beyond:,}",
             f"{hypothesis.left_out:,}" if hypothesis.left_out else "",
             "yes" if trials.held(hypothesis) else "no",
-            Text(hypothesis.words),
+            hypothesis.words,
         )
-    return table
 
 
 def _causes(causes: Causes) -> list[str]:
@@ -119,10 +114,13 @@ def in_proportion(causes: Causes) -> str:
     )
 
 
-def _table(*names: str) -> Table:
+def _table(headings: Sequence[str], lines: Iterable[Sequence[str]], words: Sequence[str]) -> Table:
+    """Numbers but for the columns of `words` stand to the right."""
     table = Table(box=None, pad_edge=False)
-    for name in names:
-        table.add_column(name)
+    for name in headings:
+        table.add_column(name, justify="left" if name in words else "right", overflow="fold")
+    for cells in lines:
+        table.add_row(*map(Text, cells))
     return table
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from analysis.twin.comparison import Comparison, compare
 from analysis.twin.tests.made import made_run
+from analysis.twin.text import WORST
 from dashboards import twin
 from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import assert_draws, chromium
@@ -28,7 +29,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 def test_the_page_says_the_verdict_and_has_every_table(found: Comparison) -> None:
     text = twin.html(found)
     assert found.verdict.replace("'", "&#39;") in text
-    for title in ("Residuals", "Left with what holds taken out", "Worst ten", "What may explain it"):
+    for title in ("Residuals", "Left with what holds taken out", WORST, "What may explain it"):
         assert f"<h3>{title}</h3>" in text
     assert text == twin.html(found)
 
