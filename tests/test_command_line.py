@@ -24,6 +24,37 @@ def lab(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+WIRE = """\
+$timescale 1 us $end
+$var wire 1 ! CRIT $end
+$enddefinitions $end
+#0
+0!
+#10
+1!
+#14
+0!
+#20
+"""
+
+
+def test_paths_are_of_the_folder_where_the_user_stands(tmp_path: Path) -> None:
+    """What lies there is neither taken for the bench's own modules nor written beside the bench."""
+    (tmp_path / "wire.vcd").write_text(WIRE, encoding="utf-8")
+    (tmp_path / "cli.py").write_text("raise SystemExit('a module of the user')\n", encoding="utf-8")
+    (tmp_path / "base").mkdir()
+    shutil.copy(tmp_path / "cli.py", tmp_path / "base" / "__init__.py")
+    here, there = (
+        subprocess.run(
+            [str(ROOT / "lab"), "decode", name, "--json"], capture_output=True, text=True, check=False, cwd=folder
+        )
+        for name, folder in (("wire.vcd", tmp_path), (str(tmp_path / "wire.vcd"), ROOT))
+    )
+    assert here.stdout, here.stderr
+    assert (here.returncode, here.stdout) == (there.returncode, there.stdout)
+    assert json.loads(here.stdout)["widths_ns"]["CRIT"]["max"] == 4000.0
+
+
 def test_the_inventory_is_json() -> None:
     document = json.loads(lab("list", "--json").stdout)
     assert {entry["name"] for entry in document["scenarios"]} >= {"mem_stress", "mem_frag"}

@@ -38,7 +38,7 @@ PYTHON = """\
 case "$2" in
     venv) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
     pip) echo pip >>"$NOTES"; eval "$PIP" ;;
-    cli) shift 2; echo "cli $*" ;;
+    */cli/__main__.py) shift 2; echo "cli $*"; [ "$1" != where ] || pwd ;;
 esac
 """
 APT = """\
@@ -78,6 +78,7 @@ class Machine:
             text=True,
             env=environment,
             start_new_session=True,
+            cwd=does.get("at"),
         )
 
     def run(self, *words: str, **does: str) -> tuple[int, str, str]:
@@ -140,6 +141,12 @@ def test_a_command_gets_what_it_needs(machine: Machine, line: str, packages: str
     status, output, complaints = machine.run(*line.split())
     assert (status, output) == (0, f"cli {line}\n"), complaints
     assert machine.installed == packages
+
+
+def test_a_command_runs_in_the_folder_that_it_is_called_in(machine: Machine, tmp_path: Path) -> None:
+    project = tmp_path / "my project"
+    project.mkdir()
+    assert machine.run("where", at=str(project))[:2] == (0, f"cli where\n{project}\n")
 
 
 def test_what_runs_beside_the_packages_need_not_wait_for_them(machine: Machine) -> None:
