@@ -46,7 +46,11 @@ def test_paths_are_of_the_folder_where_the_user_stands(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "cli.py", tmp_path / "base" / "__init__.py")
     here, there = (
         subprocess.run(
-            [str(ROOT / "lab"), "decode", name, "--json"], capture_output=True, text=True, check=False, cwd=folder
+            [str(ROOT / "lab"), "decode", name, "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
         )
         for name, folder in (("wire.vcd", tmp_path), (str(tmp_path / "wire.vcd"), ROOT))
     )
