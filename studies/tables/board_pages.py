@@ -10,17 +10,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from base.files.errors import TailscopeError
 from base.paths import ROOT
-from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.folder import MANIFEST
+from base.run_folder.manifest import read_manifest
 from base.run_folder.quantities import DWT_CYCLES
-from capture import conduct
-from capture.acquisition.direct import Direct
-from capture.acquisition.source import RunRequest
-from firmware.build import boards, region
-from firmware.build import image as firmware
+from firmware.build import boards
 from firmware.build.boards import Board
-from scenarios import catalogue
+from studies.tables.boards import run_on
 
 PAGES = ROOT / "docs" / "boards"
 BEGIN, END = "<!-- made by studies.tables.board_pages -->", "<!-- end -->"
@@ -63,23 +59,14 @@ def figures(board: Board) -> list[str]:
 
 def row(board: Board, scenario: str, allocator: str) -> str:
     """One line of it."""
-    summaries = _run(board, scenario, allocator).statistics
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        run = run_on(board, scenario, allocator, Path(folder), {})
+        summaries = read_manifest(run / MANIFEST).statistics
     cycles, section, waits = (
         summaries[key] for key in (DWT_CYCLES.key, "critical_ns", "interrupt_latency_ns")
     )
     cells = (cycles.median, cycles.max, section.max, waits.max)
     return f"| `{scenario}` | {allocator} | " + " | ".join(f"{cell or 0:,.0f}" for cell in cells) + " |"
-
-
-def _run(board: Board, scenario: str, allocator: str) -> Manifest:
-    plan = catalogue.load(scenario).compile(region.place(board))
-    image = firmware.build(allocator, board=board.word)
-    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-        request = RunRequest(plan, image, board=f"virtual:{board.word}", runs=Path(folder))
-        result = conduct.run(Direct(request))
-        if result.verdict != "complete":
-            raise TailscopeError(f"{scenario} on {board.title} is {result.verdict}: {result.reasons[0]}")
-        return read_manifest(result.folder / "run.json")
 
 
 def with_tables(page: str, board: Board) -> str:

@@ -6,7 +6,7 @@ blocks on each virtual board, with the same operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from analysis.compare.boards import tables
@@ -41,18 +41,22 @@ def measured(runs: Path, tell: Callable[[str], None] = lambda _: None) -> Across
         board = boards.board(name)
         for allocator in ALLOCATORS:
             tell(f"{SCENARIO} on {allocator}, {name}")
-            _run(board, allocator, runs)
+            run_on(board, SCENARIO, allocator, runs, {"depth": DEPTH})
     return across([runs])
 
 
-def _run(board: Board, allocator: str, runs: Path) -> None:
-    plan = catalogue.load(SCENARIO, {"depth": DEPTH}).compile(region.place(board))
+def run_on(board: Board, scenario: str, allocator: str, runs: Path, parameters: Mapping[str, int]) -> Path:
+    """The folder, in `runs`, of a run on the virtual board. Raises TailscopeError where it is not
+    complete.
+    """
+    plan = catalogue.load(scenario, parameters).compile(region.place(board))
     image = firmware.build(allocator, heap_bytes=plan.heap_bytes, board=board.word)
     done = conduct(Direct(RunRequest(plan, image, board=f"virtual:{board.word}", runs=runs)))
     if done.verdict != "complete":
         raise TailscopeError(
-            f"{SCENARIO} on {allocator}, {board.name}: {done.verdict}. {' '.join(done.reasons)}"
+            f"{scenario} on {allocator}, {board.name}: {done.verdict}. {' '.join(done.reasons)}"
         )
+    return done.folder
 
 
 def markdown(found: Across) -> str:
