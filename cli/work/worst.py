@@ -15,7 +15,7 @@ from scenarios.scenario import Scenario
 from scenarios.trace import of_steps
 from simulator import build as simulator
 from studies.worst import board, host
-from studies.worst.errors import WorstError
+from studies.worst.board import WorstError
 from studies.worst.matrix import Cell, Matrix
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from base.files.errors import TailscopeError
 from base.run_folder.records import EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
 from firmware.build import image as firmware
@@ -17,7 +18,6 @@ from scenarios.operations import Call
 from scenarios.plan import compile_steps
 from scenarios.stimulus import Stimulus
 from simulator import run as simulator
-from studies.worst.errors import WorstError
 
 _RUN_FOR = "60s"
 _SWEEP = Stimulus("sweep", 0, 0)
@@ -25,6 +25,10 @@ _BEHIND_TICKS = 65_000
 """So late that no operation is still running."""
 _NEARER_TICKS, _MOST_NEARER_TICKS = 4, 40
 """The lock is taken a few instructions before CRIT rises."""
+
+
+class WorstError(TailscopeError):
+    """A construction that an allocator did not run as it must."""
 
 
 @dataclass(frozen=True)
