@@ -54,7 +54,7 @@ def test_a_second_update_leaves_the_file_as_it_was(run: Path, baseline: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "sentence"),
     [
         ("--baseline b", "./lab gate needs RUN: run folders"),
         (".", "Say what to judge by"),
@@ -70,8 +70,8 @@ def test_a_second_update_leaves_the_file_as_it_was(run: Path, baseline: Path) ->
         (f". --baseline {'y' * 5000} --update", "cannot be read: File name too long"),
     ],
 )
-def test_what_is_misused_is_told(words: str, told: str) -> None:
-    assert told in refused("gate", *words.split())
+def test_what_is_misused_is_told(words: str, sentence: str) -> None:
+    assert sentence in refused("gate", *words.split())
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def with_interrupts(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]
     interrupts.write_parquet(folder / names.INTERRUPTS)
     seal(folder)
     manifest = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
-    for one in QUANTITIES:
-        manifest[one.key] = summary(one.samples(operations, interrupts)[one.column].to_list())
+    for quantity in QUANTITIES:
+        manifest[quantity.key] = summary(quantity.samples(operations, interrupts)[quantity.column].to_list())
     (folder / names.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 
@@ -67,4 +67,7 @@ def ramp(depths: int = 60) -> list[Operation]:
 def noisy(operations: Sequence[Operation], seed: int, spread: int = 3) -> list[Operation]:
     """The same operations on a board whose cycles scatter by up to `spread` to either side."""
     drawn = np.random.default_rng(seed).integers(-spread, spread + 1, len(operations))
-    return [replace(one, cycles=one.cycles + int(by)) for one, by in zip(operations, drawn, strict=True)]
+    return [
+        replace(operation, cycles=operation.cycles + int(by))
+        for operation, by in zip(operations, drawn, strict=True)
+    ]

@@ -48,7 +48,7 @@ HEAD = 'schema = 3\ncommand = "masks"\n[[entry]]\n[entry.settings]\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         (HEAD.replace("3", "4"), "schema"),
         (
@@ -68,9 +68,9 @@ HEAD = 'schema = 3\ncommand = "masks"\n[[entry]]\n[entry.settings]\n'
         ("no toml", "b.toml:1"),
     ],
 )
-def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, text: str, told: str) -> None:
+def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "b.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(GateError) as caught:
         files.read(path, "masks")
-    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert words in str(caught.value) and "\n" not in str(caught.value)

@@ -29,34 +29,34 @@ BEFORE = [
 ]
 
 
-def entry(*operations: Operation, build: str = "ab", compiler: str = "12", **told: Any) -> Entry:
+def entry(*operations: Operation, build: str = "ab", compiler: str = "12", **others: Any) -> Entry:
     made_by = {"firmware sha256": build, "compiler": compiler, "probes": "records"}
     figures = Figures(**{
         "exact": True, "repetitions": 1, "image_sha256": "0" * 64, "pulse_beyond_cycles": 4,
-        "operations": write(operations, [None] * len(operations), 4), **told,
+        "operations": write(operations, [None] * len(operations), 4), **others,
     })  # fmt: skip
     return Entry(settings={"board folder": "nucleo-f401re"}, made_by=made_by, run=figures)
 
 
-def run(operations: Sequence[Operation], build: str = "cd", compiler: str = "12", **told: Any) -> Any:
+def run(operations: Sequence[Operation], build: str = "cd", compiler: str = "12", **others: Any) -> Any:
     """Stands in for a run that was read, without latencies."""
     return SimpleNamespace(**{
         "operations": list(operations),
         "names": [f"op {number}" for number in range(len(operations))],
         "made_by": {"firmware sha256": build, "compiler": compiler, "probes": "records"},
         "counts_probes": True,
-        "manifest": SimpleNamespace(statistics={}), **told,
+        "manifest": SimpleNamespace(statistics={}), **others,
     })  # fmt: skip
 
 
 def changed(**by_number: Any) -> list[Operation]:
     """BEFORE with other operations: `_1={"cycles": 9}`."""
-    return [replace(one, **by_number.get(f"_{number}", {})) for number, one in enumerate(BEFORE)]
+    return [replace(operation, **by_number.get(f"_{number}", {})) for number, operation in enumerate(BEFORE)]
 
 
 def checks(now: Any, most: int = 10) -> dict[str, Check]:
-    found = exact.judge(entry(*BEFORE), BEFORE, now, most)
-    assert [one.name for one in found] == [
+    judged = exact.judge(entry(*BEFORE), BEFORE, now, most)
+    assert [check.name for check in judged] == [
         "outcomes",
         "probes",
         "cycles",
@@ -65,7 +65,7 @@ def checks(now: Any, most: int = 10) -> dict[str, Check]:
         "task",
         "control",
     ]
-    return {one.name: one for one in found}
+    return {check.name: check for check in judged}
 
 
 EQUAL = "Those of all 4 operations are as in the baseline."
@@ -149,16 +149,16 @@ SLOWER = "1 of 4 operations take longer, 0 less long; +77 cycles in all, most in
     ],
 )  # fmt: skip
 def test_a_run_beside_its_baseline(now: Any, expected: dict[str, tuple[Any, ...]]) -> None:
-    found = checks(now)
-    for quantity, told in expected.items():
-        assert found[quantity] == Check(quantity, *told)
+    judged = checks(now)
+    for quantity, expectation in expected.items():
+        assert judged[quantity] == Check(quantity, *expectation)
 
 
 def test_so_many_operations_are_named_as_were_asked_for() -> None:
-    slower = [replace(one, cycles=(one.cycles or 0) + 9) for one in BEFORE]
-    found = checks(run(slower), most=2)["cycles"]
-    assert (len(found.named), found.changed) == (2, 3)
-    assert found.sentence.startswith(
+    slower = [replace(operation, cycles=(operation.cycles or 0) + 9) for operation in BEFORE]
+    check = checks(run(slower), most=2)["cycles"]
+    assert (len(check.named), check.changed) == (2, 3)
+    assert check.sentence.startswith(
         "3 of 4 operations take longer, 0 less long; +27 cycles in all, most in op 0: +9"
     )
 
@@ -175,10 +175,10 @@ def test_so_many_operations_are_named_as_were_asked_for() -> None:
 )
 def test_an_operation_that_ends_otherwise(before: str, now: str, state: str, words: str) -> None:
     then = [Operation(before, 9, 9, None, 0, 0, 13), FREED]
-    found = exact.judge(entry(*then), then, run([Operation(now, 9, 9, None, 0, 0, 13), FREED]), 9)[0]
+    check = exact.judge(entry(*then), then, run([Operation(now, 9, 9, None, 0, 0, 13), FREED]), 9)[0]
     worse = int(state == "worse")
     sentence = f"1 of 2 operations end otherwise, {worse} of them for the worse."
-    assert found == Check("outcomes", state, sentence, (f"op 0: {words}",), 1)  # type: ignore[arg-type]
+    assert check == Check("outcomes", state, sentence, (f"op 0: {words}",), 1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -229,14 +229,14 @@ def test_on_any_board_outcomes_and_probes_are_judged() -> None:
               ("op 0: probes 64 → 65",), 1),
     ]  # fmt: skip
     now.counts_probes = False
-    assert [one.name for one in exact.judge_counts(entry(*BEFORE), BEFORE, now, 9)] == ["outcomes"]
+    assert [check.name for check in exact.judge_counts(entry(*BEFORE), BEFORE, now, 9)] == ["outcomes"]
 
 
-def latency(n: int, **told: float) -> Any:
+def latency(n: int, **others: float) -> Any:
     usual = Summary(n=n, mean=400.0, median=390.0, p99_9=1_000.0, max=1_234.5)
-    found = usual.model_copy(update=told)
+    summary = usual.model_copy(update=others)
     return SimpleNamespace(
-        manifest=SimpleNamespace(statistics={"interrupt_latency_ns": found}), longest=lambda _: "far"
+        manifest=SimpleNamespace(statistics={"interrupt_latency_ns": summary}), longest=lambda _: "far"
     )
 
 
@@ -280,5 +280,5 @@ def test_where_an_operation_took_another_time_latencies_are_not_judged() -> None
     statistics: Any = {"quantities": {"interrupt_latency_ns": KNOWN}}
     for now, state in ((changed(_0={"probes": 1}), "worse"), (changed(_0={"pulse": 1}), "not judged")):
         later = run(now, manifest=latency(5, max=1_334.5).manifest, longest=lambda _: "far")
-        found = exact.judge(entry(*BEFORE, **statistics), BEFORE, later, 9)
-        assert next(one.state for one in found if one.name == "interrupt") == state
+        judged = exact.judge(entry(*BEFORE, **statistics), BEFORE, later, 9)
+        assert next(check.state for check in judged if check.name == "interrupt") == state

@@ -25,12 +25,12 @@ from analysis.judge.tests.made_programs import KINDS
 )
 def test_a_limit_is_read(word: str, kind: str, function: str, value: float, in_ns: bool) -> None:
     kinds = (*KINDS, "main.c:12..main.c:14", "TIM3")
-    (found,) = limits.parse_all(limits.parse_words([word], kinds), kinds)
-    assert (found.kind, found.function, found.value, found.unit == "ns") == (kind, function, value, in_ns)
+    (limit,) = limits.parse_all(limits.parse_words([word], kinds), kinds)
+    assert (limit.kind, limit.function, limit.value, limit.unit == "ns") == (kind, function, value, in_ns)
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "sentence"),
     [
         (["primask"], "give a kind and its limit, such as primask=1200"),
         (["=5"], "give a kind and its limit"),
@@ -41,10 +41,10 @@ def test_a_limit_is_read(word: str, kind: str, function: str, value: float, in_n
         (["primask=5", "primask=6"], "given twice, as 5 and as 6"),
     ],
 )
-def test_what_is_no_limit_is_refused_in_a_sentence(words: list[str], told: str) -> None:
+def test_what_is_no_limit_is_refused_in_a_sentence(words: list[str], sentence: str) -> None:
     with pytest.raises(GateError) as caught:
         limits.parse_words(words, KINDS)
-    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_what_is_read_off_the_wire_has_no_limit_in_cycles() -> None:

@@ -35,9 +35,9 @@ LABELLED = st.lists(
 
 
 @given(LABELLED, st.none() | st.integers(-2, 4))
-def test_what_is_written_is_read(found: list[tuple[Operation, str | None]], beyond: int | None) -> None:
-    written = [one for one, _ in found]
-    text = lines.write(written, [label for _, label in found], beyond)
+def test_what_is_written_is_read(labelled: list[tuple[Operation, str | None]], beyond: int | None) -> None:
+    written = [operation for operation, _ in labelled]
+    text = lines.write(written, [label for _, label in labelled], beyond)
     assert lines.read(text, beyond) == written
     assert "'" not in text
 
@@ -54,7 +54,7 @@ def test_a_change_of_one_operation_changes_one_line() -> None:
     before = [Operation("A", 100 + at % 7, 100 + at % 7, None, 0) for at in range(200)]
     after = [*before[:90], Operation("A", 999, 999, None, 0), *before[91:]]
     texts = [lines.write(each, [None] * 200, None).splitlines() for each in (before, after)]
-    assert sum(one != other for one, other in zip(*texts, strict=True)) == 1
+    assert sum(line != other for line, other in zip(*texts, strict=True)) == 1
 
 
 @pytest.mark.parametrize(

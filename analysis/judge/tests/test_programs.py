@@ -101,23 +101,23 @@ def test_a_priority_is_named_as_people_write_it(limit: str, bits: int, status: i
         row("f", "priority 0x40", 70),
         replace(row("f", "priority 0xc0", 90), named_only=True),
     )
-    found = replace(measured(row("f", "basepri 0x50", 70)), together=together)
+    subject = replace(measured(row("f", "basepri 0x50", 70)), together=together)
     limits = parse_all({limit: "69"}, (*KINDS, "priority"), bits)
-    assert judge(found, limits, None, Allowance()).exit_status == status
+    assert judge(subject, limits, None, Allowance()).exit_status == status
 
 
 def test_a_priority_that_no_interrupt_has_is_held_by_its_own_name_only() -> None:
     unused = replace(row("f", "priority 0xc0", 90), named_only=True)
-    found = replace(measured(), together=(row("f", "priority 0x50", 70), unused))
-    assert judge(found, parse_all({"priority": "70"}, ("priority",)), None, Allowance()).exit_status == 0
-    assert judge(found, parse_all({"priority 12": "70"}, ("priority",)), None, Allowance()).exit_status == 1
+    subject = replace(measured(), together=(row("f", "priority 0x50", 70), unused))
+    assert judge(subject, parse_all({"priority": "70"}, ("priority",)), None, Allowance()).exit_status == 0
+    assert judge(subject, parse_all({"priority 12": "70"}, ("priority",)), None, Allowance()).exit_status == 1
 
 
 BEFORE: dict[tuple[str, str], Cycles] = {("lock", "primask"): 100, ("tick", "handler"): 63}
 
 
 @pytest.mark.parametrize(
-    ("now", "status", "found"),
+    ("now", "status", "finding"),
     [
         ([row("lock", "primask", 100)], 0, ("as good", "equal")),
         ([row("lock", "primask", 101)], 1, ("worse", "longer")),
@@ -127,10 +127,10 @@ BEFORE: dict[tuple[str, str], Cycles] = {("lock", "primask"): 100, ("tick", "han
         ([], 2, ("cannot say", "vanished")),
     ],
 )
-def test_a_length_is_held_to_that_before(now: list[Row], status: int, found: tuple[str, str]) -> None:
+def test_a_length_is_held_to_that_before(now: list[Row], status: int, finding: tuple[str, str]) -> None:
     report = judged(measured(row("tick", "handler", 63), *now), baseline(BEFORE))
     assert report.exit_status == status
-    assert findings(report) == {"tick: handler": ("as good", "equal"), "lock: primask": found}
+    assert findings(report) == {"tick: handler": ("as good", "equal"), "lock: primask": finding}
 
 
 def test_what_is_new_is_worse() -> None:
@@ -175,21 +175,21 @@ def test_what_never_ends_may_go_on_so() -> None:
 
 
 def test_what_never_ends_breaks_a_limit_once_it_is_longer() -> None:
-    found = measured(row("main", "primask", 9000, open=True))
-    assert judged(found, limits={"primask": "8999"}).exit_status == 1
-    assert "at least 9,000 cycles" in judged(found, limits={"primask": "8999"}).checks[0].sentence
+    subject = measured(row("main", "primask", 9000, open=True))
+    assert judged(subject, limits={"primask": "8999"}).exit_status == 1
+    assert "at least 9,000 cycles" in judged(subject, limits={"primask": "8999"}).checks[0].sentence
 
 
 def test_between_two_pends_nobody_knows() -> None:
     """Pended at each tenth cycle, a wait of 100 cycles may have been one of 109."""
-    found = measured(row("isr", "handler", 100, step=10))
+    subject = measured(row("isr", "handler", 100, step=10))
     status = {
-        limit: judged(found, limits={"any": limit}).exit_status for limit in ("99", "100", "108", "109")
+        limit: judged(subject, limits={"any": limit}).exit_status for limit in ("99", "100", "108", "109")
     }
     assert status == {"99": 1, "100": 2, "108": 2, "109": 0}
     before = {cycles: baseline({("isr", "handler"): cycles}) for cycles in (91, 90)}
-    assert judged(found, before[91]).exit_status == 0
-    assert judged(found, before[90]).exit_status == 1
+    assert judged(subject, before[91]).exit_status == 0
+    assert judged(subject, before[90]).exit_status == 1
 
 
 def test_a_run_that_ended_early_is_worse_or_nobody_can_say() -> None:
@@ -235,8 +235,8 @@ def test_what_has_no_bound_is_as_good_as_before_only_if_it_had_none() -> None:
 
 
 def test_the_greatest_of_a_kind_is_the_one_that_nobody_knows() -> None:
-    (one,) = measured(UNKNOWN, LOCK).rows
-    assert one.why_not
+    (longest,) = measured(UNKNOWN, LOCK).rows
+    assert longest.why_not
 
 
 def test_a_limit_cannot_be_said_to_hold_what_has_no_bound() -> None:

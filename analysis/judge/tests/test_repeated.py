@@ -20,30 +20,32 @@ from base.metrology.quantiles import Summary
 MADE_BY = {"firmware sha256": "ab", "compiler": "12", "probes": "records"}
 
 
-def run(cycles: Sequence[int | None] = (), hits: Sequence[int] = (), **told: Any) -> Any:
+def run(cycles: Sequence[int | None] = (), hits: Sequence[int] = (), **others: Any) -> Any:
     """A run of allocations with these cycles; `hits` are the numbers of those that were met."""
-    operations = [Operation("A", one, one, None, 3, int(seq in hits)) for seq, one in enumerate(cycles)]
+    operations = [
+        Operation("A", length, length, None, 3, int(seq in hits)) for seq, length in enumerate(cycles)
+    ]
     return SimpleNamespace(**{
         "operations": operations, "names": [f"op {seq}" for seq in range(len(operations))],
-        "counts_probes": True, "made_by": {**MADE_BY, "firmware sha256": "cd"}, "exact": False, **told,
+        "counts_probes": True, "made_by": {**MADE_BY, "firmware sha256": "cd"}, "exact": False, **others,
         "manifest": SimpleNamespace(
-            **{"statistics": {}, "error_budget": {}, "maxima": {}, **told.get("manifest", {})}
+            **{"statistics": {}, "error_budget": {}, "maxima": {}, **others.get("manifest", {})}
         ),
     })  # fmt: skip
 
 
-def measured(budget: float | None = 1.0, n: int = 5, key: str = "interrupt_latency_ns", **told: Any) -> Any:
+def measured(budget: float | None = 1.0, n: int = 5, key: str = "interrupt_latency_ns", **others: Any) -> Any:
     """A run with one quantity."""
     term = SimpleNamespace(total=SimpleNamespace(of=lambda unit: budget if unit in key else None))
-    return run(manifest={"statistics": {key: Summary(n=n, **told)}, "error_budget": {key: term}})
+    return run(manifest={"statistics": {key: Summary(n=n, **others)}, "error_budget": {key: term}})
 
 
 def test_repetitions_are_summed_up_by_quantity() -> None:
     """What all of them tell, with the greatest of the budgets; cycles are no truer than to one."""
     each = ((1.0, 10.0), (3.0, 11.0), (2.0, 12.0))
     runs = [measured(budget, max=most, median=9.0) for budget, most in each]
-    told = {"interrupt_latency_ns": Statistics(budget=3.0, max=[10.0, 11.0, 12.0], median=[9.0] * 3)}
-    assert summed_up(runs) == told
+    expected = {"interrupt_latency_ns": Statistics(budget=3.0, max=[10.0, 11.0, 12.0], median=[9.0] * 3)}
+    assert summed_up(runs) == expected
     (shared,) = summed_up([*runs, measured(max=9.0)]).values()
     assert shared.by_name == {"max": [10.0, 11.0, 12.0, 9.0]}
     assert summed_up([*runs, measured(None, max=9.0)]) == {}
@@ -65,11 +67,11 @@ def test_repetitions_are_merged_into_the_range_of_each_operation() -> None:
 
 def test_the_uncertainty_of_a_difference_is_that_of_students_t() -> None:
     before, now = [10.0, 12.0, 11.5, 9.0], [14.0, 15.5, 14.5]
-    found = difference("p99_9", before, now, 2.5, 0.01)
+    estimate = difference("p99_9", before, now, 2.5, 0.01)
     low, high = scipy.stats.ttest_ind(now, before).confidence_interval(0.98)
-    assert found.change == pytest.approx((low + high) / 2)
-    assert found.uncertain == pytest.approx((high - low) / 2 + 2.5)
-    assert [found.before, found.now] == pytest.approx([10.625, 44 / 3])
+    assert estimate.change == pytest.approx((low + high) / 2)
+    assert estimate.uncertain == pytest.approx((high - low) / 2 + 2.5)
+    assert [estimate.before, estimate.now] == pytest.approx([10.625, 44 / 3])
 
 
 @pytest.mark.parametrize(
@@ -82,14 +84,14 @@ def test_the_uncertainty_of_a_difference_is_that_of_students_t() -> None:
     ],
 )
 def test_a_difference_beyond_its_uncertainty_counts(now: float, state: str, words: str) -> None:
-    found = Difference("p99_9", 10.0, now, 2.5)
-    assert (found.state, found.words("ns")) == (state, words)
+    estimate = Difference("p99_9", 10.0, now, 2.5)
+    assert (estimate.state, estimate.words("ns")) == (state, words)
 
 
-def entry(**told: Any) -> Entry:
+def entry(**others: Any) -> Entry:
     figures = Figures(**{
         "exact": False, "repetitions": 4, "image_sha256": "0" * 64, "operations": "", "scatter_cycles": 2,
-        **told,
+        **others,
     })  # fmt: skip
     return Entry(settings={"board folder": "nucleo-f401re"}, made_by=MADE_BY, run=figures)
 
@@ -109,7 +111,7 @@ NO_MORE = "no more than chance explains."
 
 
 @pytest.mark.parametrize(
-    ("cycles", "told", "check"),
+    ("cycles", "others", "check"),
     [
         (NORMAL, {}, ("as good", f"0 {BEYOND}: {NO_MORE}")),
         # Two more than the most is scatter; four beyond it are no more than chance explains.
@@ -125,20 +127,20 @@ NO_MORE = "no more than chance explains."
     ],
 )  # fmt: skip
 def test_operations_are_slower_where_more_of_them_are_than_chance_explains(
-    cycles: list[int], told: dict[str, Any], check: tuple[Any, ...]
+    cycles: list[int], others: dict[str, Any], check: tuple[Any, ...]
 ) -> None:
-    found = repeated.judge(entry(**told), BEFORE, [run(cycles)], 2)
-    assert found == [*COUNTS, Check("operations", *check)]
-    excused = repeated.judge(entry(**told), BEFORE, [run(cycles, made_by=MADE_BY)], 2)[2]
+    judged = repeated.judge(entry(**others), BEFORE, [run(cycles)], 2)
+    assert judged == [*COUNTS, Check("operations", *check)]
+    excused = repeated.judge(entry(**others), BEFORE, [run(cycles, made_by=MADE_BY)], 2)[2]
     assert excused.state == ("cannot say" if check[0] == "worse" else "as good")
 
 
 def test_of_repetitions_the_least_of_an_operation_counts_and_the_most_of_its_faults() -> None:
     slow, more = run([11, 20, 7, *[1_013] * 5]), run(NORMAL)
     more.operations[0] = Operation("A", 11, 11, None, 4)
-    found = {one.name: one for one in repeated.judge(entry(), BEFORE, [slow, more], 2)}
-    assert found["operations"].state == "as good"
-    assert found["probes"] == Check(
+    judged = {check.name: check for check in repeated.judge(entry(), BEFORE, [slow, more], 2)}
+    assert judged["operations"].state == "as good"
+    assert judged["probes"] == Check(
         "probes", "worse", "1 of 8 operations look at more blocks, 0 at fewer; +1 probes in all, most in "
                            "op 0: +1.",
         ("op 0: probes 3 → 4",), 1,
@@ -166,16 +168,16 @@ KNOWN = Statistics(budget=2, mean=[100.0] * 4, max=[200.0] * 4)
     ],
 )  # fmt: skip
 def test_statistics_beside_those_of_the_repetitions(now: Any, state: str, sentence: str) -> None:
-    found = repeated.judge(entry(quantities={"interrupt_latency_ns": KNOWN}), [], [now], 9)
-    assert found[-1] == Check("interrupt", state, sentence)  # type: ignore[arg-type]
+    judged = repeated.judge(entry(quantities={"interrupt_latency_ns": KNOWN}), [], [now], 9)
+    assert judged[-1] == Check("interrupt", state, sentence)  # type: ignore[arg-type]
 
 
 def test_what_the_baseline_lacks_cannot_be_said() -> None:
-    found = repeated.judge(entry(), [], [measured(key="dwt_cycles", max=5.0)], 9)
-    assert found[-1] == Check("allocate, cycles", "cannot say", "The baseline has nothing of it.")
+    judged = repeated.judge(entry(), [], [measured(key="dwt_cycles", max=5.0)], 9)
+    assert judged[-1] == Check("allocate, cycles", "cannot say", "The baseline has nothing of it.")
     cycles = {"dwt_cycles": Statistics(budget=1, max=[5] * 4)}
-    found = repeated.judge(entry(quantities=cycles), [], [measured(0.1, key="dwt_cycles", max=6)], 9)
-    assert found[-1].sentence == "Within scatter and error budgets; max 5.0 → 6.0 cycles (+1.0 ± 2.0)."
+    judged = repeated.judge(entry(quantities=cycles), [], [measured(0.1, key="dwt_cycles", max=6)], 9)
+    assert judged[-1].sentence == "Within scatter and error budgets; max 5.0 → 6.0 cycles (+1.0 ± 2.0)."
     names = ["free, cycles", "allocate, pulses", "free, pulses", "interrupt", "task", "control"]
     keys = [f"{key}_{unit}" for key, unit in (
         ("free_dwt", "cycles"), ("critical", "ns"), ("free_critical", "ns"), ("interrupt_latency", "ns"),

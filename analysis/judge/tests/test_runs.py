@@ -59,7 +59,10 @@ def test_an_equal_run_is_as_good(tmp_path: Path) -> None:
 
 def test_a_slower_operation_is_named(tmp_path: Path) -> None:
     baseline = baseline_of(tmp_path / "b.toml", write(tmp_path / "a"))
-    slower = [replace(one, probes=one.probes + 2 * (seq == 1)) for seq, one in enumerate(with_cycles({1: 9}))]
+    slower = [
+        replace(operation, probes=operation.probes + 2 * (seq == 1))
+        for seq, operation in enumerate(with_cycles({1: 9}))
+    ]
     report = judged(baseline, [write(tmp_path / "b", slower, build="cd")])
     assert report.exit_status == 1
     # Of this operation the cycle counter is one less than the wire (synthetic.DISAGREEMENT_CYCLES).
@@ -81,9 +84,9 @@ def test_another_compiler_is_named_and_the_allocator_not_blamed(tmp_path: Path) 
     baseline = baseline_of(tmp_path / "b.toml", write(tmp_path / "a"))
     report = judged(baseline, [write(tmp_path / "b", with_cycles({1: 9}), build="cd", compiler=NEW)])
     assert report.exit_status == 2
-    told = render.as_text(report)
-    assert "The compiler changed from GCC: 12.2.1 to GCC: 13.1.0." in told
-    assert "not put down to the allocator" in told
+    text = render.as_text(report)
+    assert "The compiler changed from GCC: 12.2.1 to GCC: 13.1.0." in text
+    assert "not put down to the allocator" in text
 
 
 @pytest.mark.parametrize(
@@ -115,13 +118,13 @@ def test_a_run_that_vanished_keeps_no_other_from_being_judged(tmp_path: Path) ->
     gone = write(tmp_path / "gone")
     (gone / "operations.parquet").unlink()
     report = judged(baseline, [tmp_path / "nowhere", gone, run])
-    assert [one.state for one in report.subjects] == ["cannot say", "cannot say", "as good"]
+    assert [run.state for run in report.subjects] == ["cannot say", "cannot say", "as good"]
     assert report.exit_status == 2
 
 
 def test_an_entry_without_a_run_is_told(tmp_path: Path) -> None:
-    one, other = write(tmp_path / "a"), write(tmp_path / "b", scenario="other")
-    report = judged(baseline_of(tmp_path / "b.toml", one, other), [one])
+    first, other = write(tmp_path / "a"), write(tmp_path / "b", scenario="other")
+    report = judged(baseline_of(tmp_path / "b.toml", first, other), [first])
     assert report.exit_status == 0
     assert report.notes == ("No run was given for 1 entry of the baseline: other on seglist, board virtual.",)
 
@@ -145,9 +148,9 @@ def test_a_limit_holds_in_absolute_terms(
               "label": None, "depth": None, "trial": None, "probes": 5, "live": 2, "bytes_in_use": 160,
               "start_sample": 1}}  # fmt: skip
     folder = write(tmp_path / "a", operations)
-    told = json.loads((folder / "run.json").read_text())
-    told["maxima"] |= maxima
-    (folder / "run.json").write_text(json.dumps(told))
+    manifest = json.loads((folder / "run.json").read_text())
+    manifest["maxima"] |= maxima
+    (folder / "run.json").write_text(json.dumps(manifest))
     report = judged(None, [folder], limits)
     assert report.exit_status == status
     assert words in of(report, f"limit {next(iter(limits))}").sentence
@@ -175,9 +178,9 @@ def test_a_baseline_is_the_same_whatever_the_order(tmp_path: Path) -> None:
 
 
 def test_parameters_in_another_order_are_the_same_settings(tmp_path: Path) -> None:
-    one = write(tmp_path / "a", changes={"parameters": {"depth": 8, "trials": 1}})
+    first = write(tmp_path / "a", changes={"parameters": {"depth": 8, "trials": 1}})
     other = write(tmp_path / "b", changes={"parameters": {"trials": 1, "depth": 8}})
-    assert judged(baseline_of(tmp_path / "b.toml", one), [other]).exit_status == 0
+    assert judged(baseline_of(tmp_path / "b.toml", first), [other]).exit_status == 0
 
 
 def test_an_update_keeps_what_it_does_not_renew_and_says_what_it_does(tmp_path: Path) -> None:
@@ -201,13 +204,13 @@ def test_an_update_refuses_what_is_not_complete(tmp_path: Path) -> None:
 
 
 def test_two_runs_of_the_same_settings_must_agree_to_be_a_baseline(tmp_path: Path) -> None:
-    one, same, other = (
+    first, same, other = (
         write(tmp_path / name, with_cycles({0: by})) for name, by in (("a", 0), ("b", 0), ("c", 1))
     )
-    assert len(baseline_of(tmp_path / "b.toml", one, same).entry) == 1
+    assert len(baseline_of(tmp_path / "b.toml", first, same).entry) == 1
     with pytest.raises(GateError, match="came out otherwise"):
-        baseline_of(tmp_path / "b.toml", one, other)
-    report = judged(baseline_of(tmp_path / "b.toml", one), [same, other])
+        baseline_of(tmp_path / "b.toml", first, other)
+    report = judged(baseline_of(tmp_path / "b.toml", first), [same, other])
     assert [run.state for run in report.subjects] == ["as good", "cannot say"]
 
 
@@ -220,17 +223,17 @@ def later(control: bool) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """The longest answer of the class comes 21 samples later: 250 ns."""
 
     def change(table: pl.DataFrame) -> pl.DataFrame:
-        latency, asked = pl.col("isr_latency_ns"), pl.col("control") == control
-        longest = table.filter(asked).sort("isr_latency_ns")["sample"][-1]
-        moved = asked & (pl.col("sample") == longest)
+        latency, wanted = pl.col("isr_latency_ns"), pl.col("control") == control
+        longest = table.filter(wanted).sort("isr_latency_ns")["sample"][-1]
+        moved = wanted & (pl.col("sample") == longest)
         return table.with_columns(pl.when(moved).then(latency + 250).otherwise(latency))
 
     return change
 
 
 def longest_ns(run: Path, control: bool) -> float:
-    told = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return float(told["control_latency_ns" if control else "interrupt_latency_ns"]["max"])
+    manifest = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return float(manifest["control_latency_ns" if control else "interrupt_latency_ns"]["max"])
 
 
 @pytest.mark.parametrize(("control", "word"), [(False, "interrupt"), (True, "control")])
@@ -303,7 +306,8 @@ def test_a_tenth_of_the_operations_slower_is_worse_in_spite_of_the_noise(
     """Each by 20 cycles, where the noise has up to 6 from end to end."""
     folder, baseline = noise
     slower = [
-        replace(one, cycles=one.cycles + 20 * (seq % 20 == 0)) for seq, one in enumerate(noisy(ramp(), 7))
+        replace(operation, cycles=operation.cycles + 20 * (seq % 20 == 0))
+        for seq, operation in enumerate(noisy(ramp(), 7))
     ]
     report = judged(baseline, [write(folder / "slower", slower, exact=False, build="cd")])
     assert report.exit_status == 1
@@ -318,7 +322,8 @@ def test_a_maximum_that_does_not_recur_is_scatter(noise: tuple[Path, Baseline]) 
     once[-2] = replace(once[-2], cycles=once[-2].cycles + 300)
     again = noisy(ramp(), 19)
     runs = [
-        write(folder / name, one, exact=False, build="cd") for name, one in (("once", once), ("again", again))
+        write(folder / name, operations, exact=False, build="cd")
+        for name, operations in (("once", once), ("again", again))
     ]
     assert judged(baseline, runs[:1]).exit_status == 1
     assert judged(baseline, runs).exit_status == 0
@@ -334,8 +339,8 @@ def test_a_real_board_needs_three_repetitions(tmp_path: Path) -> None:
 
 def test_repetitions_of_two_firmwares_are_none(noise: tuple[Path, Baseline]) -> None:
     folder, baseline = noise
-    one, other = (write(folder / f"of{build}", ramp(), exact=False, build=build) for build in ("ef", "01"))
-    assert "another firmware" in str(judged(baseline, [one, other]).subjects[0].refusal)
+    first, other = (write(folder / f"of{build}", ramp(), exact=False, build=build) for build in ("ef", "01"))
+    assert "another firmware" in str(judged(baseline, [first, other]).subjects[0].refusal)
 
 
 # Hostile files.
@@ -404,8 +409,8 @@ def test_what_a_run_calls_itself_cannot_break_out_of_the_file(tmp_path: Path) ->
     name = "'''\n\"]\x7f\\"
     operations = [Operation("A", 1, 1, 100, label=name)]
     folder = write(tmp_path / "a", operations)
-    told = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps({**told, "scenario": name}))
+    manifest = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**manifest, "scenario": name}))
     baseline = baseline_of(tmp_path / "b.toml", folder)
     assert judged(baseline, [folder]).exit_status == 0
     shutil.rmtree(folder)
@@ -424,11 +429,11 @@ def test_a_difference_from_the_baseline_that_placement_could_make_is_told(tmp_pa
     assert report.exit_status == 1
     assert sentence in report.subjects[0].notes
     assert sentence in render.as_text(report)
-    (told,) = render.as_json(report)["subjects"][0]["placements"]
-    assert told["smaller_than_placement"] is True
+    (placed,) = render.as_json(report)["subjects"][0]["placements"]
+    assert placed["smaller_than_placement"] is True
     far = place(write(tmp_path / "far", with_cycles({1: 90}), build="ef"), 7_101.0, 7_300.0)
-    (told,) = render.as_json(judged(baseline, [far]))["subjects"][0]["placements"]
-    assert told["smaller_than_placement"] is False
+    (placed,) = render.as_json(judged(baseline, [far]))["subjects"][0]["placements"]
+    assert placed["smaller_than_placement"] is False
 
 
 F446 = {"asked": {"allocator": "seglist", "board": "nucleo-f446re"}}
@@ -454,8 +459,8 @@ def test_a_baseline_has_an_entry_for_each_board(tmp_path: Path) -> None:
 def test_an_entry_that_names_no_board_is_refused(tmp_path: Path) -> None:
     path, folder = tmp_path / "b.toml", write(tmp_path / "a")
     baseline_of(path, folder)
-    told = '"board folder" = "nucleo-f401re"\n'
-    assert told in path.read_text(encoding="utf-8")
-    path.write_text(path.read_text(encoding="utf-8").replace(told, ""), encoding="utf-8")
+    line = '"board folder" = "nucleo-f401re"\n'
+    assert line in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(line, ""), encoding="utf-8")
     with pytest.raises(GateError, match="board folder' is missing; make it anew with --update"):
         files.read(path, GATE)
