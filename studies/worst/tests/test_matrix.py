@@ -11,8 +11,8 @@ import pytest
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder.records import EndRecord, OperationRecord
+from cli.heap import worst as command
 from cli.shell import start
-from cli.work import worst as command
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
