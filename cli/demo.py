@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cli import scenario
 from cli.shell import shared
 from cli.shell.declare import declare, json_option, option
 
@@ -14,6 +15,4 @@ SCENARIOS = ("mem_stress", "mem_frag")
 @json_option
 def command(full: bool, summary: str | None, as_json: bool) -> int:
     """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""
-    from cli.work import scenario
-
     return scenario.run(SCENARIOS, shared.USUAL_TWO.split(","), full=full, as_json=as_json or bool(summary))

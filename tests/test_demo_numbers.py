@@ -30,8 +30,8 @@ from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import read_parquet
 from base.run_index.index import index
 from capture.reading.growing import Growing
+from cli import scenario
 from cli.demo import SCENARIOS
-from cli.work import scenario
 from cli.work.options import Options
 from dashboards.app.overview import rows
 from dashboards.loaded.runs import load_run

@@ -13,7 +13,7 @@ from base.paths import ROOT
 from base.run_folder.folder import MANIFEST, PLACEMENTS
 from base.run_folder.manifest import read_manifest
 from base.run_folder.placements import read
-from cli.work import scenario
+from cli import scenario
 from cli.work.options import Options
 from dashboards import terminal
 from dashboards.loaded.runs import load_run
