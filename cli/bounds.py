@@ -11,7 +11,25 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, FOLDER, INSTANT, Choice, OptionError, Value, Whole
 
 if TYPE_CHECKING:
-    from cli.work.bounds import BoundsOptions
+    from analysis.program.bounds.explained import Explained
+    from analysis.program.bounds.measure import BoundsReport
+    from simulator.program import ProgramOptions
+
+    class BoundsOptions(ProgramOptions):
+        """The options that decide what comes out."""
+
+        until: str
+        kernel: str
+        stated: Path | None
+        wait_states: int | None
+        pointers: str
+        observed: float | None
+        flash: str
+        tasks: int | None
+        priorities: int | None
+        timers: int | None
+        ticks: int | None
+
 
 _MOST_TIMES = 1000.0
 _COUNT = Whole(0, 1 << 16)
@@ -114,21 +132,24 @@ def command(
     For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
     """
     from analysis.program.bounds import document, explained, rows, text
-    from cli.shell.root import version
-    from cli.work import bounds
+    from analysis.program.bounds import evidence as folder
     from cli.work import judging as gate
+    from dashboards import bounds as pages
 
     if outcomes and not evidence:
         raise OptionError("--outcome goes with --evidence FOLDER.")
     ready = gate.ready(judging, rows.COMMAND, rows.BOUND_KINDS)
     if evidence:
-        bounds.check_evidence(evidence, outcomes)
-    report = bounds.run(str(elf), **options)
+        folder.check(evidence, outcomes)
+    report = bounded(elf, **options)
     path = None if explain is None else explained.explain(report, explain)
+    shown = path
+    if shown is None and any(row.cycles is not None for row in report.all):
+        shown = explained.explain(report, explained.LONGEST)
     if output:
-        bounds.write_page(report, path, output)
+        pages.write(report, shown, output)
     if evidence:
-        bounds.write_evidence(report, path, evidence, options, version(), outcomes)
+        _write_evidence(report, shown, evidence, options, outcomes)
     done = ready.judge(rows.subject(report))
     gate.show(
         done,
@@ -144,3 +165,71 @@ def command(
         return 1
     missing = 0 if report.complete else 2
     return missing if done.exit_status is None else done.exit_status
+
+
+def bounded(
+    elf: Path,
+    *,
+    until: str,
+    kernel: str,
+    stated: Path | None,
+    wait_states: int | None,
+    pointers: str,
+    observed: float | None,
+    flash: str,
+    tasks: int | None,
+    priorities: int | None,
+    timers: int | None,
+    ticks: int | None,
+    **board: Unpack[ProgramOptions],
+) -> BoundsReport:
+    """The bounds of the program, with progress. `tasks` to `ticks` are the counts of a kernel's
+    file.
+    """
+    from analysis.program.bounds.measure import bounds
+    from cli.work import progress
+    from simulator.program import user_program
+
+    counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}
+    program = user_program(str(elf), **board)
+    with progress.shown() as tell:
+        return bounds(
+            program,
+            until,
+            tell,
+            kernel=kernel,
+            stated=stated,
+            wait_states=wait_states,
+            pointers=pointers,
+            observed=observed,
+            flash=flash,
+            counts={name: number for name, number in counts.items() if number is not None},
+        )
+
+
+def _write_evidence(
+    report: BoundsReport,
+    path: Explained | None,
+    folder: Path,
+    options: BoundsOptions,
+    outcomes: tuple[Path, ...],
+) -> None:
+    """Writes the folder, with what was typed and the files that it names."""
+    from analysis.program.bounds import evidence
+    from cli.shell.root import version
+    from dashboards import bounds as pages
+
+    names = {"stated": "--loops"}
+    given = {names.get(name, f"--{name.replace('_', '-')}"): value for name, value in options.items()}
+    files = {
+        name: Path(str(value))
+        for name, value in given.items()
+        if name in ("--loops", "--kernel", "--chip") and value and Path(str(value)).is_file()
+    }
+    words = {
+        name: files[name].name if name in files else "" if value is True else str(value)
+        for name, value in sorted(given.items())
+        if value not in (None, "", False)
+    }
+    page = {"page.html": pages.html(report, path).encode()}
+    evidence.write(report, path, evidence.Asked(words, files, version(), outcomes), folder, page)

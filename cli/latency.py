@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT, WHOLE, Choice, Whole
+from cli.shell.values import FILE, INSTANT, WHOLE, Choice, OptionError, Whole
 
 if TYPE_CHECKING:
-    from simulator.program import ProgramOptions
+    from analysis.program.latency.measure import Latencies, SectionTimes, Subject
+    from simulator.latency import Question
+    from simulator.program import ProgramOptions, UserProgram
 
 MODES = ("sweep", "random")
+_USUAL_PENDS = 2_000
 
 
 @declare(section="Your own firmware, as it is")
@@ -91,16 +96,18 @@ def command(
     from analysis.judge.limits import ANY
     from analysis.program.latency import rows, text
     from cli.work import judging as gate
-    from cli.work import latency
+    from simulator.interrupts import name_of
     from simulator.program import user_program
 
     program = user_program(elf, **board)
-    pending = latency.Pending(mode=mode, every=every, pends=pends, seed=seed, enable=enable)
-    question = latency.question(pending, irq=irq, until=until, chip=program.chip) if irq else None
-    ready = gate.ready(judging, rows.COMMAND, (*latency.kinds(question, section, program.chip), ANY))
-    report = latency.run(
+    pending = Pending(mode=mode, every=every, pends=pends, seed=seed, enable=enable)
+    pended = question(pending, irq=irq, until=until, chip=program.chip) if irq else None
+    # What a limit may name: the interrupt, and each section as it was given.
+    kinds = (*([name_of(pended.exception, program.chip)] if pended else []), *section, ANY)
+    ready = gate.ready(judging, rows.COMMAND, kinds)
+    report = run(
         program,
-        question,
+        pended,
         section,
         until=until,
         around=around or "",
@@ -108,7 +115,92 @@ def command(
         start=start,
         kernel=kernel,
     )
-    settings = latency.settings(pending, irq=irq, sections=section, until=until, around=around)
-    done = ready.judge(rows.subject(report.subject, report.latencies, report.sections, settings))
+    settings = {
+        "irq": irq,
+        "section": ", ".join(section),
+        "until": until,
+        "around": around,
+        **asdict(pending),
+    }
+    typed = {name: str(value) for name, value in settings.items() if value not in (None, "")}
+    done = ready.judge(rows.subject(report.subject, report.latencies, report.sections, typed))
     gate.show(done, judging, as_json, lambda: report.document, lambda: text.as_text(report.document))
     return int(not report.complete) if done.exit_status is None else done.exit_status
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured, and whether all of it came out."""
+
+    subject: Subject
+    latencies: Latencies | None
+    sections: list[SectionTimes]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What docs/reference/latency.md describes."""
+        from analysis.program.latency import document
+
+        return document.as_json(self.subject, self.latencies, self.sections)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pend was answered, and the program came to its end."""
+        from analysis.program.latency import measure
+
+        waits, times = self.latencies, self.sections
+        return not (measure.reasons(waits, times) or measure.polls(waits, times))
+
+
+@dataclass(frozen=True)
+class Pending:
+    """When the interrupt is pended, in the words of the command line."""
+
+    mode: str = "sweep"
+    every: int | None = None
+    pends: int | None = None
+    seed: int | None = None
+    enable: int | None = None
+
+
+def question(pending: Pending, *, irq: str, until: str, chip: str = "") -> Question:
+    """What to pend, and when. Raises TailscopeError."""
+    from simulator.interrupts import exception_of
+    from simulator.latency import Question
+
+    if pending.mode == "sweep" and (pending.pends or pending.seed):
+        raise OptionError("--pends and --seed go with --mode random; a sweep takes --every.")
+    if pending.mode == "random" and pending.every:
+        raise OptionError("--every goes with --mode sweep; random takes --pends.")
+    return Question(
+        exception=exception_of(irq, chip),
+        until=until,
+        every=pending.every,
+        random=(pending.pends or _USUAL_PENDS) if pending.mode == "random" else 0,
+        seed=pending.seed or 1,
+        enable=pending.enable,
+    )
+
+
+def run(
+    program: UserProgram,
+    pended: Question | None,
+    sections: Sequence[str],
+    *,
+    until: str,
+    around: str = "",
+    explain: bool = False,
+    start: str | None = None,
+    kernel: str = "",
+) -> Report:
+    """Waits and sections, measured with progress. Raises TailscopeError."""
+    from analysis.program.latency import measure
+    from cli.work import progress
+
+    if pended is None and not sections:
+        raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
+    with progress.shown() as tell:
+        subject = measure.Subject.of(program, kernel)
+        waits = measure.latencies(subject, pended, around, explain, tell, start) if pended else None
+        times = measure.section_times(subject, sections, until, explain, tell, start) if sections else []
+    return Report(subject, waits, times)

@@ -11,7 +11,8 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, OptionError
 
 if TYPE_CHECKING:
-    from simulator.program import ProgramOptions
+    from analysis.program.masks.measure import MaskReport
+    from simulator.program import ProgramOptions, UserProgram
 
 
 @declare(section="Your own firmware, as it is")
@@ -65,7 +66,6 @@ def command(
     from analysis.program.masks import builds, document, rows, text
     from analysis.program.masks.beginning import START
     from cli.work import judging as gate
-    from cli.work import masks
     from simulator.program import user_program
 
     programs = [user_program(file, **board) for file in elf]
@@ -73,25 +73,57 @@ def command(
     if len(programs) > 1:
         if explain or output or folded or perfetto or judging != Judging(markdown_file=judging.markdown_file):
             raise OptionError("Several builds give one table: only --markdown and --json go with them.")
-        reports = [masks.run(program, until=until, start=start, kernel=kernel) for program in programs]
-        measured = [rows.subject(report) for report in reports]
-        table = gate.Done(markdown=builds.as_markdown(measured))
+        reports = [measured(program, until=until, start=start, kernel=kernel) for program in programs]
+        subjects = [rows.subject(report) for report in reports]
+        table = gate.Done(markdown=builds.as_markdown(subjects))
         gate.write_markdown(table, judging)
         gate.show(
             table,
             judging,
             as_json,
-            lambda: {"builds": list(map(document.as_json, reports)), "rows": builds.as_json(measured)},
+            lambda: {"builds": list(map(document.as_json, reports)), "rows": builds.as_json(subjects)},
             lambda: "\n".join(
-                [*(line for r in reports for line in text.opening(r)), "", builds.as_text(measured)]
+                [*(line for r in reports for line in text.opening(r)), "", builds.as_text(subjects)]
             ),
         )
         return int(not all(report.complete for report in reports))
     ready = gate.ready(judging, rows.COMMAND, rows.MASK_KINDS)
-    report = masks.run(programs[0], until=until, start=start, kernel=kernel, explain=explain)
-    lines = masks.write_files(report, output, folded, perfetto)
+    report = measured(programs[0], until=until, start=start, kernel=kernel, explain=explain)
+    lines = written(report, output, folded, perfetto)
     done = ready.judge(rows.subject(report))
     gate.show(done, judging, as_json, lambda: document.as_json(report), lambda: text.as_text(report))
     if lines and not as_json and not judging.on_stdout:
         print(*lines, sep="\n")
     return int(not report.complete) if done.exit_status is None else done.exit_status
+
+
+def measured(
+    program: UserProgram, *, until: str, start: str, kernel: str, explain: bool = False
+) -> MaskReport:
+    """The masks of the program, measured with progress."""
+    from analysis.program.masks.measure import measure
+    from cli.work import progress
+
+    with progress.shown() as tell:
+        return measure(program, until, explain, tell, start=start, kernel=kernel)
+
+
+def written(report: MaskReport, output: Path | None, folded: Path | None, perfetto: Path | None) -> list[str]:
+    """Writes each file that is named. Returns a line for each, and a sentence that says what the
+    timeline folded, if it did.
+    """
+    from analysis.program.masks.document import folded as stacks
+    from analysis.program.masks.timeline import timeline
+    from base.files.whole import write_bytes
+    from dashboards import masks as page
+
+    if output:
+        page.write(report, output)
+    if folded:
+        write_bytes(folded, stacks(report).encode())
+    lines = [f"file: {file}" for file in (output, folded, perfetto) if file]
+    if perfetto:
+        drawn = timeline(report)
+        lines += filter(None, [drawn.draw()])
+        drawn.write(perfetto)
+    return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from cli.shell.declare import answer, declare, json_option, option
 
 if TYPE_CHECKING:
     from cli.work.progress import Steps
+    from scenarios.generators.worst import Construction
     from scenarios.scenario import Scenario
     from studies.worst.matrix import Cell, Matrix
 
@@ -36,21 +37,27 @@ def run(wanted: Sequence[str], on_host: bool) -> Matrix:
     """The matrix of these allocators; of `all` that can run. Raises TailscopeError."""
     from cli.work import fragmentation, progress
     from firmware.build import boards, fit
-    from scenarios.generators.worst import CONSTRUCTIONS
     from scenarios.trace import of_steps
     from studies.worst import host
 
     if on_host:
-        traces = [of_steps(name, _scenario(name).generator.steps()) for name in CONSTRUCTIONS]
+        traces = [of_steps(name, _scenario(name).generator.steps()) for name in constructions()]
         names, left_out = fragmentation.choose(traces, wanted, host.HEAP_BYTES)
     else:
-        plans = [_scenario(name).compile() for name in CONSTRUCTIONS]
+        plans = [_scenario(name).compile() for name in constructions()]
         names, left_out = fit.choose_for(boards.default(), plans, wanted)
     with progress.shown() as tell:
         for sentence in left_out:
             tell.line(sentence)
         takes_all = list(wanted) == ["all"]
         return (_on_host if on_host else _on_board)(names, takes_all, tell)
+
+
+def constructions() -> Mapping[str, Construction]:
+    """What is built, by name."""
+    from scenarios.generators.worst import CONSTRUCTIONS
+
+    return CONSTRUCTIONS
 
 
 def _scenario(construction: str) -> Scenario:
@@ -62,7 +69,6 @@ def _scenario(construction: str) -> Scenario:
 def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix:
     from cli.work.progress import Counted
     from firmware.build import image as firmware
-    from scenarios.generators.worst import CONSTRUCTIONS
     from simulator import build as simulator
     from studies.worst import board
     from studies.worst.matrix import Cell, Matrix
@@ -74,10 +80,10 @@ def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix
     for allocator in allocators:
         counted(f"building firmware with {allocator}")
         images.append(firmware.build(allocator))
-    counted = Counted(tell, len(allocators) * len(CONSTRUCTIONS))
+    counted = Counted(tell, len(allocators) * len(constructions()))
 
     def cells_of(allocator: str) -> Iterator[Cell]:
-        for name, construction in CONSTRUCTIONS.items():
+        for name, construction in constructions().items():
             counted(f"{name} on {allocator}")
             measured = board.measure(allocator, list(_scenario(name).generator.steps()))
             blocks = construction.blocks[1] if construction.blocks else None
@@ -89,16 +95,15 @@ def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix
 
 def _on_host(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix:
     from cli.work.progress import Counted
-    from scenarios.generators.worst import CONSTRUCTIONS
     from studies.worst import host
     from studies.worst.matrix import Matrix
 
-    counted = Counted(tell, len(allocators) * len(CONSTRUCTIONS))
+    counted = Counted(tell, len(allocators) * len(constructions()))
     with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
         folder = Path(name)
 
         def cells_of(allocator: str) -> Iterator[Cell]:
-            for construction in CONSTRUCTIONS:
+            for construction in constructions():
                 counted(f"{construction} on {allocator}")
                 yield host.cell(construction, allocator, folder)
 
@@ -113,7 +118,7 @@ def _served(
     """The cells of each allocator that serves the constructions. With `takes_all` a sentence says
     which do not; else WorstError does.
     """
-    from studies.worst.errors import WorstError
+    from studies.worst.board import WorstError
 
     cells: list[Cell] = []
     for allocator in allocators:

@@ -137,7 +137,7 @@ def test_json_and_refusals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
     few = {name: CONSTRUCTIONS[name] for name in ("split", "neighbours")}
     with monkeypatch.context() as patched:
-        patched.setattr(command, "CONSTRUCTIONS", few)
+        patched.setattr(command, "constructions", lambda: few)
         assert start.run(["heap", "worst", "--allocator", "tlsf", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["cells"]
     assert [row["construction"] for row in rows] == list(few)

@@ -15,7 +15,7 @@ from analysis.program.latency.measure import latencies, reasons
 from analysis.program.latency.tests.test_document import ROWS, subject
 from analysis.program.latency.text import as_text
 from base.files.errors import TailscopeError
-from cli.work import latency as room
+from cli import latency as room
 from simulator import latency as simulator
 from simulator.latency import Answers, Question
 from simulator.program import UserProgram
