@@ -30,7 +30,8 @@ MANY_FUNCTIONS = 200
 
 class Contexts:
     """The functions of a program as they are called. `cells` are addresses of a kernel's counters
-    of nesting, `pointed` gives the entries that a call through a pointer may go to, `depth` how
+    of nesting, `pointed` gives the entries that a call through a pointer may go to, `copied` the
+    most bytes that a call of OF_A_LENGTH copies, `depth` how
     many calls of a function are being priced, one in another. `vectors` has handlers by exception.
     """
 
@@ -41,14 +42,18 @@ class Contexts:
         calls: Calls,
         cells: Sequence[int],
         pointed: Callable[[int], Iterable[int]],
+        copied: Callable[[int], int | None],
         depth: Callable[[int], int],
         vectors: Mapping[int, int],
     ) -> None:
         self._program = program
+        self._copied = copied
         self._calls = calls
         self._depth = depth
         numbered = {address: number for number, address in enumerate(cells)}
-        self.flow = Flow(disassembler, program.read_only, self._outcomes, numbered, pointed, vectors)
+        self.flow = Flow(
+            disassembler, program.read_only, self._outcomes, numbered, pointed, vectors, self._limited
+        )
         self._strays: dict[int, frozenset[str]] = {}
         self.in_a_lap = False
         self.nothing_held = Masks(cells=(0,) * len(cells))
@@ -115,6 +120,14 @@ class Contexts:
                 arguments = next(around, (None,) * 4)
             known[arguments] = None
         return called._replace(arguments=arguments)
+
+    def _limited(self, address: int, called: Called) -> Called:
+        """A call at an address, of whose length something may be said."""
+        first, second, length, last = called.arguments
+        most = self._copied(address) if self._is_of_a_length(called.entry) else None
+        if most is None or unsigned(length)[1] <= most:
+            return called
+        return called._replace(arguments=(first, second, number(0, most), last))
 
     def _is_of_a_length(self, entry: int) -> bool:
         function = self._program.function_at(entry)

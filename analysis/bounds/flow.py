@@ -101,10 +101,13 @@ class Flow:
         cells: Mapping[int, int],
         named: Named,
         vectors: Mapping[int, int],
+        limited: Callable[[int, Called], Called] = lambda _address, called: called,
     ) -> None:
         """`cells` numbers the words of memory that count as masks do, by address. `vectors` has the
-        entries of handlers by exception.
+        entries of handlers by exception. `limited` takes a call and its address, and gives it with
+        what is known of its arguments besides.
         """
+        self._limited = limited
         self._vectors = vectors
         self._handlers = frozenset(vectors.values())
         self._disassembler = disassembler
@@ -289,7 +292,7 @@ class Flow:
     def _targets(self, code: Instruction, last: Operation, now: State, masks: Masks) -> Iterator[Called]:
         arguments = tuple(now.registers[:4])
         if code.call is not None:
-            yield Called(code.call, masks, arguments)
+            yield self._limited(code.address, Called(code.call, masks, arguments))
             return
         if last.memory is not None:
             value = None

@@ -47,7 +47,9 @@ class Ways:
         self._costs = costs
         self._stated = stated
         self.calls = Calls(program, disassembler, cells, stated.untaken, vectors)
-        self.contexts = Contexts(program, disassembler, self.calls, cells, stated.called, self.depth, vectors)
+        self.contexts = Contexts(
+            program, disassembler, self.calls, cells, stated.called, stated.copied, self.depth, vectors
+        )
         self.rounds = Rounds(program, self.contexts.flow, stated)
         self.timed = Timed(program, self.contexts.flow, costs, self.contexts.solve)
         self.cut = Cut(program, costs, self.timed, self._called_ways, self.contexts.strays)

@@ -1,4 +1,4 @@
-"""A source of one file, without a library, compiled for the virtual Nucleo."""
+"""A source of one file, with the compiler's library alone, compiled for the virtual Nucleo."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def compiled(source: Path, folder: Path, *options: str) -> Path:
     elf = folder / "program.elf"
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-g", "-ffreestanding", "-nostdlib"]
     command += ["-Wall", "-Wextra", "-Werror", *options]
-    command += ["-T", str(LINKER_SCRIPT), str(source), "-o", str(elf)]
+    command += ["-T", str(LINKER_SCRIPT), str(source), "-lgcc", "-o", str(elf)]
     subprocess.run(command, check=True)
     return elf

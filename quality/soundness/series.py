@@ -27,8 +27,8 @@ SECTIONS, ROUNDS = {"branching": 12, "straight": 48, "unusual": 48}, 6
 WITHIN = "2s"
 _OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 # A generator writes what a person would not: variables that nobody reads, comparisons that are
-# always true. The division of 64 bits is libgcc's.
-_LAX = ("-Wno-unused", "-Wno-unknown-pragmas", "-Wno-type-limits", "-Wno-sign-compare", "-lgcc")
+# always true.
+_LAX = ("-Wno-unused", "-Wno-unknown-pragmas", "-Wno-type-limits", "-Wno-sign-compare")
 BRANCHING, STRAIGHT, UNUSUAL = "branching", "straight", "unusual"
 KINDS = (UNUSUAL, BRANCHING, UNUSUAL, STRAIGHT)
 """C with what is rare there; with loops, branches and recursion; and assembler with one way through

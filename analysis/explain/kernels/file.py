@@ -70,6 +70,15 @@ while its scheduler is locked.
 """
 
 
+class Copies(Table):
+    """Functions that copy items, by a function of the C library, and what makes what holds the
+    items: functions, each with the number of its argument, from 0, that is the size of an item.
+    """
+
+    within: Annotated[list[_Name], Field(min_length=1, max_length=16)]
+    made_by: dict[_Name, Annotated[int, Field(ge=0, le=3)]]
+
+
 class Loops(Table):
     """How often loops of the kernel go round at the most that its code does not limit: `laps` has
     the numbers to be added, by the function. That is so in the sources of `version`.
@@ -77,6 +86,7 @@ class Loops(Table):
 
     version: Annotated[str, Field(min_length=1, max_length=64)]
     laps: dict[_Name, Annotated[list[Count | int], Field(min_length=1, max_length=4)]]
+    copies: Copies | None = None
 
 
 class KernelFile(Table):

@@ -199,7 +199,11 @@ def bounds(
     costs = _costs(masks, wait_states, Memory(pointers), flash)
     record = files.Record()
     told = Stated() if stated is None else files.read(stated, elf, record)
-    told = replace(told, hints=files.hints(elf, record, found_kernel, counts or {}))
+    told = replace(
+        told,
+        hints=files.hints(elf, record, found_kernel, counts or {}),
+        copied=files.copied(elf, record, found_kernel),
+    )
     nesting = found_kernel.nesting if found_kernel else ()
     of_code = Sections(elf, nesting, told, costs, dict(_vectors(elf)), tell)
     seen = _Seen(masks)

@@ -13,7 +13,12 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from analysis.bounds.calls import Calls
+from analysis.bounds.flow import Flow, Outcome, solve
+from analysis.bounds.graph import Disassembler
+from analysis.bounds.masks import Masks
 from analysis.bounds.stated import Hint, Recursion, Stated
+from analysis.bounds.values import constant
 from analysis.errors import NoBoundError
 from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
@@ -186,6 +191,48 @@ def hints(
         return of_source
 
     return laps
+
+
+def copied(program: Program, record: Record, kernel: Kernel | None) -> Callable[[int], int | None]:
+    """The most bytes of an item that the kernel copies, as Stated.copied takes it."""
+    copies = kernel.loops.copies if kernel and kernel.loops else None
+    if kernel is None or kernel.loops is None or copies is None:
+        return lambda _address: None
+    source, inlined = f"{kernel.name} {kernel.loops.version}", Inlined(program)
+    most = largest_item(program, copies.made_by)
+
+    def of(address: int) -> int | None:
+        holder = program.function_at(address)
+        names = _around(inlined, holder.name if holder else "", [address])
+        function = next((name for name in names if name in copies.within), "")
+        if function and most is not None:
+            why = f"an item is no larger in any call of {' or '.join(copies.made_by)} that the code shows"
+            words = f"copies at most {most} bytes"
+            record.told(function, Annotation(source, "call", function, "", words, why, used=True))
+        return most if function else None
+
+    return of
+
+
+def largest_item(program: Program, made_by: Mapping[str, int]) -> int | None:
+    """The largest size that a call of one of these is given; None if one is not known."""
+    makers = {
+        function.address: number
+        for name, number in made_by.items()
+        for function in program.functions_named(name)
+    }
+    disassembler = Disassembler(program)
+    flow = Flow(
+        disassembler, program.read_only, lambda called: [Outcome(called.masks, None)], {}, lambda _: (), {}
+    )
+    sizes: list[int | None] = []
+    for caller, callees in Calls(program, disassembler, (), frozenset(), {}).callees.items():
+        if makers.keys() & callees:
+            solved = solve(flow, flow.body(caller), Masks(), (None,) * 4)
+            calls = (edge.called for edges in solved.edges.values() for edge in edges if edge.called)
+            sizes += [constant(call.arguments[makers[call.entry]]) for call in calls if call.entry in makers]
+    known = [size for size in sizes if size is not None]
+    return max(known, default=None) if len(known) == len(sizes) else None
 
 
 def _around(inlined: Inlined, function: str, addresses: Sequence[int]) -> list[str]:

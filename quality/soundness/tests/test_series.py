@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from analysis import outcomes
 from base.paths import ROOT
-from quality.soundness.chips import chips
+from quality.soundness.chips import Chip, chips
+from quality.soundness.compiling import compiled
 from quality.soundness.series import BRANCHING, STRAIGHT, UNUSUAL, Compared, Report, Trial, trials
 from quality.soundness.text import as_text
 
@@ -37,6 +39,15 @@ def test_each_chip_has_its_programs_and_only_settings_of_its_own() -> None:
         (name, acr) for name, acrs in settings.items() for acr in acrs
     }
     assert not any(one.kind == STRAIGHT and one.chip == "stm32f072rb" for one in drawn)
+
+
+@pytest.mark.parametrize("chip", chips(), ids=lambda chip: chip.name)
+def test_a_program_of_each_kind_is_linked_for_each_chip(chip: Chip, tmp_path: Path) -> None:
+    """Also for one that divides by a function of the compiler's library."""
+    for kind in {BRANCHING, UNUSUAL, STRAIGHT if chip.mainline else UNUSUAL}:
+        source = tmp_path / f"{kind}.c"
+        source.write_text(Trial(kind, 3, "-O1", chip.name, chip.settings[0]).source(), encoding="utf-8")
+        assert compiled(source, tmp_path, "-w", *chip.options).is_file()
 
 
 def test_what_takes_as_long_as_its_bound_is_sound_and_longer_is_not() -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.explain.program import Program
 from analysis.program.bounds.measure import BoundsReport, bounds
+from analysis.program.bounds.stated import largest_item
 from base.paths import ROOT
 from simulator.program import user_program
 
@@ -49,3 +51,34 @@ def test_the_tick_has_a_bound_once_the_tasks_are_counted_and_no_run_of_so_many_i
     assert not counted.violations
     (told,) = [one for one in counted.annotations if one.function == "xTaskIncrementTick"]
     assert (told.source, told.says) == ("FreeRTOS V11.2.0", f"at most {TASKS} laps")
+
+
+def test_what_a_queue_copies_is_no_larger_than_the_items_that_it_was_made_for(elf: Path) -> None:
+    """The example's one queue has pointers, of 4 bytes."""
+    report = bounded(elf, tasks=TASKS, ticks=2)
+    told = [row for row in report.annotations if row.function == "prvCopyDataToQueue"]
+    assert [row.says for row in told] == ["copies at most 4 bytes"]
+    assert not any("memcpy" in word for word in report.missing)
+    assert not report.violations
+
+
+@pytest.mark.parametrize(
+    ("calls", "largest"),
+    [
+        ("make(9, 4); make(1, 12); make(2, 0);", 12),
+        ("make(2, 0);", 0),
+        ("make(9, 4); make(1, given);", None),
+        ("", None),
+    ],
+)
+def test_the_largest_item_is_that_of_all_calls_that_make_a_queue(
+    tmp_path: Path, calls: str, largest: int | None
+) -> None:
+    source, elf = tmp_path / "made.c", tmp_path / "made.elf"
+    source.write_text(
+        "__attribute__((noipa)) void make(int count, int size) { (void)count; (void)size; }\n"
+        f"void start(int given) {{ (void)given; {calls} }}\n"
+    )
+    options = ["-mcpu=cortex-m4", "-mthumb", "-O1", "-nostdlib", "-Wl,-Ttext=0x08000000,-estart"]
+    subprocess.run(["arm-none-eabi-gcc", *options, source, "-o", elf], check=True)
+    assert largest_item(Program(elf), {"make": 1}) == largest
