@@ -160,7 +160,7 @@ class BoundsReport:
     @property
     def violations(self) -> tuple[Bounded | AtPriority, ...]:
         """What took longer than its bound: there must be none."""
-        held: tuple[Bounded | AtPriority, ...] = (*self.all, *self.priorities)
+        held: tuple[Bounded | AtPriority, ...] = (*self.all, *self.used_priorities)
         return tuple(
             one for one in held if one.cycles is not None and one.seen is not None and one.seen > one.cycles
         )
