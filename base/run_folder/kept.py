@@ -150,8 +150,8 @@ def write_kept(path: Path, kept: Kept) -> None:
     Raises WriteError.
     """
     counted = [
-        _Tallied(part=kind, name=name, bin=one.bin, least=one.least, greatest=one.greatest)
-        for (kind, name), one in kept.counted.items()
+        _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
+        for (kind, name), tally in kept.counted.items()
     ]
     description = _Description.model_validate(
         {
@@ -175,8 +175,8 @@ def write_kept(path: Path, kept: Kept) -> None:
 
 
 def _frames(kept: Kept) -> Iterator[pl.DataFrame]:
-    for (kind, name), one in kept.counted.items():
-        yield _frame(kind, name, one.values, one.counts)
+    for (kind, name), tally in kept.counted.items():
+        yield _frame(kind, name, tally.values, tally.counts)
     for window in kept.windows:
         yield _frame(_WINDOW, window.place.name, window.edges.sample, window.edges.word)
 
@@ -190,7 +190,7 @@ def read_kept(folder: Path) -> Kept:
     """Reads the kept.parquet of the run in `folder`. Raises TailscopeError."""
     path = folder / names.KEPT
     table = read_table(path, _COLUMNS, _MOST_ROWS)
-    told = read_metadata(path, _Description, CaptureError)
+    description = read_metadata(path, _Description, CaptureError)
     parts = {
         (str(part), str(name)): (rows["at"].to_numpy(), rows["value"].to_numpy())
         for (part, name), rows in table.group_by("part", "name", maintain_order=True)
@@ -198,45 +198,51 @@ def read_kept(folder: Path) -> Kept:
     nothing = np.empty(0, np.uint64), np.empty(0, np.uint64)
     try:
         return Kept(
-            samplerate_hz=told.samplerate_hz,
-            total_samples=told.total_samples,
-            asked_samples=told.asked_samples,
-            channels=told.channels,
-            worst=told.worst,
-            around_samples=told.around_samples,
-            pins=_pins(told),
+            samplerate_hz=description.samplerate_hz,
+            total_samples=description.total_samples,
+            asked_samples=description.asked_samples,
+            channels=description.channels,
+            worst=description.worst,
+            around_samples=description.around_samples,
+            pins=_pins(description),
             counted={
-                (one.part, one.name): _counted(one, *parts.get((one.part, one.name), nothing))
-                for one in told.counted
+                (tally.part, tally.name): _counted(tally, *parts.get((tally.part, tally.name), nothing))
+                for tally in description.counted
             },
-            merged=told.merged,
-            waiting=told.waiting,
+            merged=description.merged,
+            waiting=description.waiting,
             windows=tuple(
-                Window(place, _edges(told, place, *parts.get((_WINDOW, place.name), nothing)))
-                for place in told.windows
+                Window(place, _edges(description, place, *parts.get((_WINDOW, place.name), nothing)))
+                for place in description.windows
             ),
         )
     except TailscopeError as error:
         raise CaptureError(f"{path} is not a usable capture: {error}") from None
 
 
-def _pins(told: _Description) -> dict[str, PinEnd]:
-    if set(told.pins) != set(told.channels):
+def _pins(description: _Description) -> dict[str, PinEnd]:
+    if set(description.pins) != set(description.channels):
         raise CaptureError("its pins are not its channels; restore the file.")
-    return told.pins
+    return description.pins
 
 
-def _counted(told: _Tallied, values: Samples, counts: Samples) -> Counted:
+def _counted(tally: _Tallied, values: Samples, counts: Samples) -> Counted:
     most = max((int(part.max(initial=0)) for part in (values, counts)), default=0)
     increasing = not (values[1:] <= values[:-1]).any()
-    whole = (told.least is None) == (told.greatest is None) == (not values.size)
+    whole = (tally.least is None) == (tally.greatest is None) == (not values.size)
     if most > MOST_KEPT_SAMPLES or not increasing or not whole or not counts.all():
-        raise CaptureError(f"its counts of {told.name} are damaged; restore the file.")
-    return Counted(values.astype(np.int64), counts.astype(np.int64), told.bin, told.least, told.greatest)
+        raise CaptureError(f"its counts of {tally.name} are damaged; restore the file.")
+    return Counted(
+        values.astype(np.int64),
+        counts.astype(np.int64),
+        tally.bin,
+        tally.least,
+        tally.greatest,
+    )
 
 
-def _edges(told: _Description, place: Place, sample: Samples, word: Words) -> EdgeList:
-    within = place.begin <= place.until <= told.total_samples and place.start <= place.end
+def _edges(description: _Description, place: Place, sample: Samples, word: Words) -> EdgeList:
+    within = place.begin <= place.until <= description.total_samples and place.start <= place.end
     if not within or Path(place.name).name != place.name:
         raise CaptureError("a window lies outside the capture; restore the file.")
-    return EdgeList(sample, word, told.samplerate_hz, place.until - place.begin, told.channels)
+    return EdgeList(sample, word, description.samplerate_hz, place.until - place.begin, description.channels)
