@@ -126,8 +126,8 @@ class Firmware(Table):
     @property
     def extras(self) -> tuple[str, ...]:
         """What it was built with beside what every firmware has."""
-        told = (("kernel_calls", self.kernel_calls), ("urgent_task", self.urgent_task))
-        return tuple(name for name, there in told if there)
+        extras = (("kernel_calls", self.kernel_calls), ("urgent_task", self.urgent_task))
+        return tuple(name for name, built_in in extras if built_in)
 
 
 class Outside(Table):
@@ -728,8 +728,9 @@ def _check_allocator(allocator: str, asked: AskedFirmware) -> None:
 
 
 def _accelerates(flash_acr: str | None) -> bool:
-    known = flash_acr is not None and re.fullmatch(r"[0-9A-Fa-f]{1,8}", flash_acr)
-    return not known or bool(int(str(flash_acr), 16) & ACCELERATOR_BITS)
+    if flash_acr is None or not re.fullmatch(r"[0-9A-Fa-f]{1,8}", flash_acr):
+        return True
+    return bool(int(flash_acr, 16) & ACCELERATOR_BITS)
 
 
 def check_has_operations(folder: Path) -> None:
@@ -768,10 +769,10 @@ def read_edges(folder: Path, manifest: Manifest) -> EdgeList:
     RunError where it is another than the one that `manifest` tells of.
     """
     edges = read_parquet(folder / EDGES)
-    found = (edges.samplerate_hz, edges.total_samples)
-    if found != (manifest.samplerate_hz, manifest.total_samples):
+    captured = (edges.samplerate_hz, edges.total_samples)
+    if captured != (manifest.samplerate_hz, manifest.total_samples):
         raise RunError(
-            f"{folder / EDGES}: has {found[1]:,} samples at {found[0]:,} Hz, and {MANIFEST} tells of "
+            f"{folder / EDGES}: has {captured[1]:,} samples at {captured[0]:,} Hz, and {MANIFEST} tells of "
             f"{manifest.total_samples:,} at {manifest.samplerate_hz:,} Hz; {REMEDY}."
         )
     return edges
@@ -782,7 +783,7 @@ def read_origin(path: Path) -> Origin:
     for tables that are not the run's own: they are found again.
     """
     origin = _open(path).check(Origin)
-    observed = {name: told for name, told in origin.files.items() if name in OBSERVED_FILES}
+    observed = {name: sha256 for name, sha256 in origin.files.items() if name in OBSERVED_FILES}
     observed.pop(EDGES, None)  # its copy for PulseView may stand in for it
     check_digests(path.parent, observed, "restore it, or run the scenario again")
     return origin

@@ -33,8 +33,8 @@ FREE = NamedQuantity("free", "critical section of a free", "free_critical_ns")
 INTERRUPT = NamedQuantity("interrupt", "interrupt latency", "interrupt_latency_ns")
 TASK = NamedQuantity("task", "task latency", "task_latency_ns")
 
-NAMED = {one.name: one for one in (SECTION, ALLOCATE, FREE, INTERRUPT, TASK)}
-CHOICE = ", ".join(f"{one.name} ({one.words})" for one in NAMED.values())
+NAMED = {quantity.name: quantity for quantity in (SECTION, ALLOCATE, FREE, INTERRUPT, TASK)}
+CHOICE = ", ".join(f"{quantity.name} ({quantity.words})" for quantity in NAMED.values())
 """All of them, for a command's help and for the sentence that refuses another word."""
 
 

@@ -38,7 +38,7 @@ class Measured(Table):
     @classmethod
     def of(cls, number: int, rest_bytes: int, heap_bytes: int, manifest: Manifest) -> Self:
         """The figures of the run of a placement."""
-        told = {key: manifest.statistics[key].max for key in KEYS if key in manifest.statistics}
+        greatest = {key: statistics.max for key, statistics in manifest.statistics.items()}
         return cls(
             number=number,
             rest_bytes=rest_bytes,
@@ -46,7 +46,7 @@ class Measured(Table):
             elf_sha256=manifest.firmware.elf_sha256,
             verdict=manifest.verdict,
             reasons=list(manifest.reasons),
-            greatest={key: value for key, value in told.items() if value is not None},
+            greatest={key: value for key, value in greatest.items() if value is not None},
         )
 
 
@@ -87,8 +87,8 @@ class Placements(Table):
 
 
 def _ranges(measured: Sequence[Measured]) -> dict[str, Range]:
-    told = [one.greatest for one in measured if one.verdict == "complete"]
-    values = {key: [one[key] for one in told if key in one] for key in KEYS}
+    complete = [placement.greatest for placement in measured if placement.verdict == "complete"]
+    values = {key: [greatest[key] for greatest in complete if key in greatest] for key in KEYS}
     return {
         key: Range(n=len(each), least=min(each), median=median(each), greatest=max(each))
         for key, each in values.items()

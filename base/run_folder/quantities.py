@@ -55,17 +55,17 @@ class Quantity:
 
     def samples(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
         """The rows that have the quantity: those of `rows` where `column` is not null, in order."""
-        return self._told(operations, interrupts).filter(self.rows)
+        return self._rows(operations, interrupts).filter(self.rows)
 
     def reach(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Reach | None:
         """How far each statistic can move with the undecided rows; None where there are none."""
         if self.undecided is None:
             return None
-        told = self._told(operations, interrupts)
-        perhaps = told.filter(self.undecided)[self.column]
-        return reach(told.filter(self.rows & ~self.undecided)[self.column], perhaps)
+        rows = self._rows(operations, interrupts)
+        perhaps = rows.filter(self.undecided)[self.column]
+        return reach(rows.filter(self.rows & ~self.undecided)[self.column], perhaps)
 
-    def _told(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
+    def _rows(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
         table = operations if self.table == "operations" else interrupts
         return table.drop_nulls(self.column)
 
