@@ -1,4 +1,4 @@
-"""Runs against baselines, each made by hand: what differs is known beforehand."""
+"""What `./lab gate` says of runs, each made by hand: what differs is known beforehand."""
 
 from __future__ import annotations
 
