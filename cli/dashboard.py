@@ -66,10 +66,10 @@ def write(
         from dashboards.loaded.adjustments import Adjustments
         from dashboards.loaded.runs import find_runs, unfinished
 
-        found = list(folders) or find_runs(runs_folder)
-        shown = found if folders or every else latest_folders(found)
+        paths = list(folders) or find_runs(runs_folder)
+        shown = paths if folders or every else latest_folders(paths)
         yield from () if folders else unfinished(runs_folder)
-        if sentence := left_out(len(found) - len(shown)):
+        if sentence := left_out(len(paths) - len(shown)):
             yield f"{sentence} --all shows every one."
         adjustments = Adjustments(subtract_baseline, without_ticks)
         yield str(report.write_report(shown, output, adjustments, tell))

@@ -25,14 +25,14 @@ def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | N
     from analysis.explain import explanation, text
     from base import anatomy
 
-    found = explanation.explain(run, quantity, allocator)
-    made_of = anatomy.read_of(run, found.quantity)
+    result = explanation.explain(run, quantity, allocator)
+    made_of = anatomy.read_of(run, result.quantity)
     if perfetto:
         from analysis.program.masks import timeline
 
-        made = timeline.run_timeline(run, found)
+        made = timeline.run_timeline(run, result)
         drawn = made.draw()
         made.write(perfetto)
-    answer(as_json, found.document, lambda: text.as_text(found, made_of))
+    answer(as_json, result.document, lambda: text.as_text(result, made_of))
     if perfetto and not as_json:
         print(f"file: {perfetto}", *([drawn] if drawn else []), sep="\n")

@@ -25,12 +25,12 @@ def command(run: Path, output: Path | None, allocator: Path | None, as_json: boo
     from cli.work import progress
 
     with progress.shown() as tell:
-        found = compare(run, tell, allocator)
+        comparison = compare(run, tell, allocator)
     if output:
         from dashboards import twin
 
-        twin.write(found, output)
-    answer(as_json, found.as_json, lambda: text.as_text(found))
+        twin.write(comparison, output)
+    answer(as_json, comparison.as_json, lambda: text.as_text(comparison))
     if output and not as_json:
         print(f"page: {output}")
-    return int(not found.explained)
+    return int(not comparison.explained)

@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """The story of a figure, below a comparison that failed."""
-    stories = [line for one in (left, right) if (found := _story(one)) for line in found]
+    stories = [line for side in (left, right) if (story := _story(side)) for line in story]
     return [f"{_shown(left)} {op} {_shown(right)}", *stories] if stories else None
 
 
@@ -123,7 +123,7 @@ class _Baselines:
         made: Callable[..., _Found],
         ask: Ask,
         elf: str | PathLike[str],
-        asked: dict[str, Any],
+        options: dict[str, Any],
         *,
         any_verdict: bool,
         allow: str | None,
@@ -133,40 +133,40 @@ class _Baselines:
         """
         path = next(self._paths)
         if allow and path.exists() and not self._update:
-            asked = {**asked, "allow": allow}
-        part, refusal = self._answer(ask, elf, asked, path)
-        found = made(part, any_verdict=any_verdict)
-        if refusal and found.complete:
+            options = {**options, "allow": allow}
+        part, refusal = self._answer(ask, elf, options, path)
+        result = made(part, any_verdict=any_verdict)
+        if refusal and result.complete:
             raise Error(_for_pytest(refusal))
-        return found
+        return result
 
     def _answer(
-        self, ask: Ask, elf: str | PathLike[str], asked: dict[str, Any], path: Path
+        self, ask: Ask, elf: str | PathLike[str], options: dict[str, Any], path: Path
     ) -> tuple[dict[str, Any], str]:
         """The document, and the sentence why it is held to no baseline, or why it becomes none."""
         if not self._update:
-            part = self._remembered(ask, elf, asked, path if path.exists() else None)
+            part = self._remembered(ask, elf, options, path if path.exists() else None)
             judgement = judgement_of(part)
             return part, judgement.refusal if judgement else ""
         try:
-            return ask(elf, **asked, baseline=path, update=True), ""
+            return ask(elf, **options, baseline=path, update=True), ""
         except Error as error:
             refusal = str(error)
-        return self._remembered(ask, elf, asked, None), refusal
+        return self._remembered(ask, elf, options, None), refusal
 
     def _remembered(
-        self, ask: Ask, elf: str | PathLike[str], asked: dict[str, Any], baseline: Path | None
+        self, ask: Ask, elf: str | PathLike[str], options: dict[str, Any], baseline: Path | None
     ) -> dict[str, Any]:
         """What a command says of a program; asked once in a session for files of the same content
         and the same words, unless it refuses to judge, as it names the baseline then.
         """
         held_to = {} if baseline is None else {"baseline": baseline}
         files = [_sha256(path) for path in (elf, *held_to.values())]
-        key = (ask, os.fspath(elf), repr(sorted(asked.items())), *files)
+        key = (ask, os.fspath(elf), repr(sorted(options.items())), *files)
         if key in self._known:
             return self._known[key]
         try:
-            part = ask(elf, **asked, **held_to)
+            part = ask(elf, **options, **held_to)
         except Error as error:
             raise Error(_for_pytest(str(error)), error.exit_status) from None
         judgement = judgement_of(part)

@@ -733,7 +733,7 @@ def test_what_is_presumed_is_that_of_the_reference() -> None:
         assert note["page"] in reference, note
     table = (ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.*?) \|", table.partition("## What it presumes")[2].partition("\n## ")[0], re.M)
-    assert [row for row in rows[2:] if not any(one["page"] in row for one in document["presumed"])] == []
+    assert [row for row in rows[2:] if not any(note["page"] in row for note in document["presumed"])] == []
     assert all((ROOT / name).is_file() for name, _ in evidence.TESTS)
 
 

@@ -43,9 +43,9 @@ def _check_scenario(name: str) -> str:
 
 
 def _check_allocator(word: str) -> str:
-    known = (EVERY, *allocators_of.own())
-    if not outside.is_path(word) and word not in known:
-        raise not_among(word, known)
+    names = (EVERY, *allocators_of.own())
+    if not outside.is_path(word) and word not in names:
+        raise not_among(word, names)
     return word
 
 

@@ -158,7 +158,7 @@ def _folded(words: Sequence[str]) -> str:
     while at < len(words):
         period, times = max(
             ((period, _times(words, at, period)) for period in range(1, _PERIOD_MOST + 1)),
-            key=lambda found: (found[0] * (found[1] - 1), -found[0]),
+            key=lambda pair: (pair[0] * (pair[1] - 1), -pair[0]),
         )
         if times < 2:
             period, times = 1, 1

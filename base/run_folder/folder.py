@@ -81,10 +81,10 @@ class RunName(NamedTuple):
     @classmethod
     def of(cls, folder: Path) -> RunName | None:
         """The facts in the name of `folder`; None if it is not a run folder's name."""
-        found = _NAME.fullmatch(folder.resolve().name)
-        if found is None:
+        match = _NAME.fullmatch(folder.resolve().name)
+        if match is None:
             return None
-        return cls(found["scenario"], found["allocator"].partition(".")[0], found["board"])
+        return cls(match["scenario"], match["allocator"].partition(".")[0], match["board"])
 
 
 class RunFolder:

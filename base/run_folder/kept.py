@@ -144,40 +144,40 @@ class _Description(Table):
     windows: list[Place]
 
 
-def write_kept(path: Path, kept: Kept) -> None:
+def write_kept(path: Path, windows: Kept) -> None:
     """Writes kept.parquet, whole or not at all. Equal captures give equal bytes.
 
     Raises WriteError.
     """
     counted = [
         _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
-        for (kind, name), tally in kept.counted.items()
+        for (kind, name), tally in windows.counted.items()
     ]
     description = _Description.model_validate(
         {
             "schema": SCHEMA,
-            "samplerate_hz": kept.samplerate_hz,
-            "total_samples": kept.total_samples,
-            "asked_samples": kept.asked_samples,
-            "channels": kept.channels,
-            "worst": kept.worst,
-            "around_samples": kept.around_samples,
-            "pins": dict(kept.pins),
-            "merged": dict(kept.merged),
-            "waiting": dict(kept.waiting),
+            "samplerate_hz": windows.samplerate_hz,
+            "total_samples": windows.total_samples,
+            "asked_samples": windows.asked_samples,
+            "channels": windows.channels,
+            "worst": windows.worst,
+            "around_samples": windows.around_samples,
+            "pins": dict(windows.pins),
+            "merged": dict(windows.merged),
+            "waiting": dict(windows.waiting),
             "counted": counted,
-            "windows": [window.place for window in kept.windows],
+            "windows": [window.place for window in windows.windows],
         }
     )
-    frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *_frames(kept)])
+    frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *_frames(windows)])
     metadata = description.model_dump(mode="json", by_alias=True)
     write_whole(path, lambda temporary: write_table(temporary, frame, metadata, statistics=False))
 
 
-def _frames(kept: Kept) -> Iterator[pl.DataFrame]:
-    for (kind, name), tally in kept.counted.items():
+def _frames(windows: Kept) -> Iterator[pl.DataFrame]:
+    for (kind, name), tally in windows.counted.items():
         yield _frame(kind, name, tally.values, tally.counts)
-    for window in kept.windows:
+    for window in windows.windows:
         yield _frame(_WINDOW, window.place.name, window.edges.sample, window.edges.word)
 
 

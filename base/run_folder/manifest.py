@@ -721,9 +721,9 @@ class Origin(BaseModel):
         return self
 
 
-def _check_allocator(allocator: str, asked: AskedFirmware) -> None:
-    if asked.allocator != allocator:
-        words = f"is {quoted(allocator)}, and asked.allocator {quoted(asked.allocator)}"
+def _check_allocator(allocator: str, firmware: AskedFirmware) -> None:
+    if firmware.allocator != allocator:
+        words = f"is {quoted(allocator)}, and asked.allocator {quoted(firmware.allocator)}"
         raise WrongValueError(words, "allocator")
 
 

@@ -157,13 +157,13 @@ class _Thrift:
 
     def fields(self, depth: int = 0) -> dict[int, Any]:
         """The fields of the structure that begins here."""
-        found: dict[int, Any] = {}
+        by_number: dict[int, Any] = {}
         number = 0
         while byte := self._byte():
             step = byte >> 4
             number = number + step if step else self._zigzag()
-            found[number] = self._value(byte & 15, depth, of_field=True)
-        return found
+            by_number[number] = self._value(byte & 15, depth, of_field=True)
+        return by_number
 
     def _value(self, kind: int, depth: int, *, of_field: bool) -> object:
         if depth > _DEEPEST:

@@ -454,17 +454,17 @@ class RecordLog:
 
     @cached_property
     def _by_kind(self) -> dict[type, tuple[Any, ...]]:
-        found: dict[type, list[Any]] = {}
+        by_kind: dict[type, list[Any]] = {}
         for record in self.records:
-            found.setdefault(type(record), []).append(record)
-        return {kind: tuple(records) for kind, records in found.items()}
+            by_kind.setdefault(type(record), []).append(record)
+        return {kind: tuple(records) for kind, records in by_kind.items()}
 
     @property
     def sequence_gaps(self) -> int:
         """How often an operation's number is not one more than the number before it, from 0 on."""
         numbers = [record.seq for record in self.all(OperationRecord)]
         expected = [0, *(number + 1 for number in numbers[:-1])] if numbers else []
-        return sum(found != due for found, due in zip(numbers, expected, strict=True))
+        return sum(number != due for number, due in zip(numbers, expected, strict=True))
 
 
 def crc16(data: bytes) -> int:

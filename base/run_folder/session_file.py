@@ -241,10 +241,10 @@ def samplerate_hz(text: str) -> int:
 
     Raises ValueError where it is none, or no whole number of hertz.
     """
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMG]?)(?:Hz)?", text)
-    if not found:
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMG]?)(?:Hz)?", text)
+    if not match:
         raise ValueError(f"samplerate {text[:40]!r}")
-    rate_hz = Decimal(found[1]) * _UNITS[found[2]]
+    rate_hz = Decimal(match[1]) * _UNITS[match[2]]
     if rate_hz != int(rate_hz):
         raise ValueError(f"samplerate {text[:40]!r} is not a whole number of hertz")
     return int(rate_hz)

@@ -19,9 +19,9 @@ def command(output: Path | None) -> None:
         tell("building the virtual Nucleo")
         from studies.tables import boards
 
-        found = boards.measured(Path(folder), progress.Counted(tell, boards.steps()))
+        measured = boards.measured(Path(folder), progress.Counted(tell, boards.steps()))
     if output:
         from dashboards import boards as page
 
-        page.write(found, output)
-    print(boards.markdown(found))
+        page.write(measured, output)
+    print(boards.markdown(measured))

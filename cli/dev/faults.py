@@ -33,6 +33,8 @@ def command(
     from quality.faults import text
 
     with progress.shown() as tell:
-        found = text.replay(run, replay, seed, tell) if replay else text.run(run, n, pairs, seed, jobs, tell)
-    answer(as_json, found.as_json, lambda: text.as_text(found))
-    return int(not found.sound)
+        outcomes = (
+            text.replay(run, replay, seed, tell) if replay else text.run(run, n, pairs, seed, jobs, tell)
+        )
+    answer(as_json, outcomes.as_json, lambda: text.as_text(outcomes))
+    return int(not outcomes.sound)

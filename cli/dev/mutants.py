@@ -24,8 +24,8 @@ def command(file: tuple[object, ...], n: int, seed: int, jobs: int, as_json: boo
 
     with progress.shown() as shown:
         shown("the tests without any mutant")
-        found = mutants.run(
+        report = mutants.run(
             [*map(str, file)], n, seed, jobs, lambda done: shown(f"{done:,} of at most {n:,} mutants tried")
         )
-    answer(as_json, found.as_json, lambda: mutants.as_text(found))
-    return int(not found.sound)
+    answer(as_json, report.as_json, lambda: mutants.as_text(report))
+    return int(not report.sound)

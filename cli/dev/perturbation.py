@@ -14,5 +14,5 @@ def command() -> None:
         tell("building the virtual Nucleo")
         from quality import perturbation
 
-        found = perturbation.table(tell=progress.Counted(tell, perturbation.steps()))
-    print(found)
+        table = perturbation.table(tell=progress.Counted(tell, perturbation.steps()))
+    print(table)

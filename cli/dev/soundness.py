@@ -20,6 +20,6 @@ def command(n: int, seed: int, jobs: int, as_json: bool) -> int:
     from quality.soundness import text
 
     with progress.shown() as tell:
-        found = text.run(n, seed, jobs, tell)
-    answer(as_json, found.as_json, lambda: text.as_text(found))
-    return int(not found.sound)
+        report = text.run(n, seed, jobs, tell)
+    answer(as_json, report.as_json, lambda: text.as_text(report))
+    return int(not report.sound)

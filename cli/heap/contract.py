@@ -22,6 +22,10 @@ def command(allocator: list[str], as_json: bool) -> int:
     from firmware.build import outside
 
     with progress.shown() as tell:
-        found = [hold(name, tell) for name in outside.admit(allocator)]
-    answer(as_json, lambda: [one.as_json() for one in found], lambda: "\n\n".join(map(text.as_text, found)))
-    return int(not all(one.holds for one in found))
+        contracts = [hold(name, tell) for name in outside.admit(allocator)]
+    answer(
+        as_json,
+        lambda: [contract.as_json() for contract in contracts],
+        lambda: "\n\n".join(map(text.as_text, contracts)),
+    )
+    return int(not all(contract.holds for contract in contracts))

@@ -24,11 +24,11 @@ def command(allocator: list[str] | None, knob: tuple[tuple[str, int], ...], as_j
 
     knobs = dict(knob)
     known.check(allocators_=allocator or (), knobs_=knobs)
-    found = []
+    footprints = []
     with progress.shown() as tell:
         names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs)
         counted = progress.Counted(tell, len(names))
         for name in names:
             counted(f"building firmware with {name}")
-            found.append(footprint.measure(name, knobs))
-    answer(as_json, lambda: [asdict(row) for row in found], lambda: footprint.as_table(found))
+            footprints.append(footprint.measure(name, knobs))
+    answer(as_json, lambda: [asdict(row) for row in footprints], lambda: footprint.as_table(footprints))

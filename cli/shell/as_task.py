@@ -64,9 +64,9 @@ def _command(words: tuple[str, ...]) -> click.Command:
     command: click.Command = start.lab()
     for word in words:
         assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), word)
-        assert found is not None, word
-        command = found
+        subcommand = command.get_command(click.Context(command), word)
+        assert subcommand is not None, word
+        command = subcommand
     return command
 
 

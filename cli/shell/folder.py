@@ -100,7 +100,11 @@ class CommandFolder(_Page, cloup.Group):
 
     def _modules(self) -> list[str]:
         path = sys.modules[self.package].__path__
-        return [one.name for one in pkgutil.iter_modules(path) if not one.name.startswith("_")]
+        return [
+            module_info.name
+            for module_info in pkgutil.iter_modules(path)
+            if not module_info.name.startswith("_")
+        ]
 
     def _command(self, name: str) -> click.Command | None:
         module = importlib.import_module(f"{self.package}.{name.replace('-', '_')}")
@@ -145,8 +149,8 @@ class CommandFolder(_Page, cloup.Group):
 
 def _no_such_command(folder: CommandFolder, ctx: click.Context, word: str) -> str:
     if word.startswith("-"):
-        known = [name for one in folder.get_params(ctx) for name in one.opts]
-        return f"There is no option {word[:80]!r}.{near_miss(word, known)}"
+        options = [name for parameter in folder.get_params(ctx) for name in parameter.opts]
+        return f"There is no option {word[:80]!r}.{near_miss(word, options)}"
     near = near_miss(word, folder.list_commands(ctx))
     return f"There is no command {word[:80]!r}.{near or f' {ctx.command_path} --help lists them all.'}"
 

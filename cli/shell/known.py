@@ -40,8 +40,8 @@ def boards() -> list[str]:
     """The boards of bench.toml, in its order, and those that come with the bench; then the folders
     of firmware/boards, as they are named and simulated.
     """
-    found = _tables(BENCH).get("boards", {})
-    own = list(found) if isinstance(found, dict) else []
+    boards_table = _tables(BENCH).get("boards", {})
+    own = list(boards_table) if isinstance(boards_table, dict) else []
     along = sorted((path.stem for path in _ENTRIES.glob("*.toml")), reverse=True)
     entries = [*own, *(name for name in along if name not in own)]
     return [*entries, *chips(), *(f"virtual:{name}" for name in chips())]
@@ -118,10 +118,10 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _check(what: str, given: Iterable[str], known: Sequence[str], of: str = "") -> None:
+def _check(what: str, given: Iterable[str], names: Sequence[str], of: str = "") -> None:
     for name in given:
-        if known and name not in known:
-            raise UnknownNameError(no_such(what, name, known, of))
+        if names and name not in names:
+            raise UnknownNameError(no_such(what, name, names, of))
 
 
 def _is_board_elsewhere(board: str) -> bool:

@@ -10,5 +10,5 @@ from base.paths import ROOT
 
 def project() -> dict[str, Any]:
     """Its table [project], which an installed package has too."""
-    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return found
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table

@@ -28,13 +28,17 @@ def sentence(error: click.ClickException) -> str:
 
 def _near(given: str, params: Iterable[click.Parameter]) -> str:
     """The long option that is near; the dashes count for nothing."""
-    known = {name.lstrip("-"): name for one in params for name in one.opts if name.startswith("--")}
-    found = nearest(given.lstrip("-"), known, 1) if len(given.lstrip("-")) > 1 else []
-    return known[found[0]] if found else ""
+    names = {
+        name.lstrip("-"): name for parameter in params for name in parameter.opts if name.startswith("--")
+    }
+    close = nearest(given.lstrip("-"), names, 1) if len(given.lstrip("-")) > 1 else []
+    return names[close[0]] if close else ""
 
 
 def _wrong_use(error: click.BadOptionUsage, ctx: click.Context) -> str:
-    option = next((one for one in ctx.command.params if error.option_name in one.opts), None)
+    option = next(
+        (parameter for parameter in ctx.command.params if error.option_name in parameter.opts), None
+    )
     if isinstance(option, click.Option) and not option.is_flag:
         return f"{error.option_name} needs a value: {_help(option)}."
     return f"{error.option_name} takes no value: leave out what stands behind it."

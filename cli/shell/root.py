@@ -36,8 +36,8 @@ def root() -> CommandFolder:
     return made
 
 
-def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
+def _version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         click.echo(version())
         ctx.exit()
 

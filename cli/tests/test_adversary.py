@@ -36,8 +36,8 @@ def test_a_small_search_gives_its_rows_and_keeps_its_winners(tmp_path: Path) -> 
     assert spread.found.peak_live_bytes <= 4096
     assert spread.found.used_bytes >= spread.found.peak_live_bytes
     for row in (free, spread):
-        kept = trace.read(tmp_path / "found" / f"seglist-{row.what}.csv")
-        assert kept.operations[:, [0, 2]].tolist() == row.operations[:, [0, 2]].tolist()
+        winner = trace.read(tmp_path / "found" / f"seglist-{row.what}.csv")
+        assert winner.operations[:, [0, 2]].tolist() == row.operations[:, [0, 2]].tolist()
         json.dumps(row.as_json())
     shown = text.as_text([free, spread])
     assert "found/bound" in shown

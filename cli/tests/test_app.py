@@ -26,9 +26,9 @@ def test_it_says_where_and_ends_by_ctrl_c(tmp_path: Path) -> None:
     ) as served:
         assert served.stdout is not None
         try:
-            found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S{32}", served.stdout.readline())
-            assert found
-            with build_opener(HTTPCookieProcessor()).open(found[0], timeout=60) as answer:
+            match = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S{32}", served.stdout.readline())
+            assert match
+            with build_opener(HTTPCookieProcessor()).open(match[0], timeout=60) as answer:
                 assert b"Tailscope" in answer.read()
             served.send_signal(signal.SIGINT)
             _, said = served.communicate(timeout=60)

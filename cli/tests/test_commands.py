@@ -67,25 +67,25 @@ def test_the_words_are_those_that_were_decided() -> None:
 
 @pytest.mark.parametrize("group", ["", "heap", "dev"])
 def test_help_names_each_command_once(group: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = page(capsys, *group.split(), "--help")
-    lines = re.findall(r"^  (\S+) {2,}\S", told, re.MULTILINE)
-    known = [words[-1] for words in COMMANDS if " ".join(words[:-1]) == group]
-    assert sorted(lines) == sorted([*known, *(() if group else ("heap", "dev"))])
-    assert max(map(len, told.splitlines())) <= 100
+    text = page(capsys, *group.split(), "--help")
+    lines = re.findall(r"^  (\S+) {2,}\S", text, re.MULTILINE)
+    names = [words[-1] for words in COMMANDS if " ".join(words[:-1]) == group]
+    assert sorted(lines) == sorted([*names, *(() if group else ("heap", "dev"))])
+    assert max(map(len, text.splitlines())) <= 100
     for words in ((), ("-h",), ("help",), ("--list",)):
-        assert page(capsys, *group.split(), *words) == told
+        assert page(capsys, *group.split(), *words) == text
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_help_tells_every_word_and_option(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    told = page(capsys, *words, "--help")
-    assert told == page(capsys, *words, "-h") == page(capsys, "help", *words)
-    assert told.startswith(f"Usage: ./lab {' '.join(words)}")
-    assert max(map(len, told.splitlines())) <= 100
+    text = page(capsys, *words, "--help")
+    assert text == page(capsys, *words, "-h") == page(capsys, "help", *words)
+    assert text.startswith(f"Usage: ./lab {' '.join(words)}")
+    assert max(map(len, text.splitlines())) <= 100
     for param in COMMANDS[words].params:
         shown = str(param.name).upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
         hidden = getattr(param, "hidden", False)
-        assert hidden or (shown in told and getattr(param, "help", "")), param.name
+        assert hidden or (shown in text and getattr(param, "help", "")), param.name
 
 
 def test_json_is_one_option_wherever_it_is() -> None:

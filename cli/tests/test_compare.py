@@ -36,8 +36,8 @@ def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixtur
 def test_boards_are_set_side_by_side(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """600 cycles of the wire are 599 of the counter (synthetic.DISAGREEMENT_CYCLES) at 84 MHz."""
     write(tmp_path)
-    asked = {"allocator": "seglist", "board": "nucleo-f446re"}
-    write(tmp_path, board="virtual_nucleo_f446re", changes={"asked": asked})
+    fields = {"allocator": "seglist", "board": "nucleo-f446re"}
+    write(tmp_path, board="virtual_nucleo_f446re", changes={"asked": fields})
     page = tmp_path / "page.html"
     assert start.run(["compare", "--by", "board", str(tmp_path), "--output", str(page), "--json"]) == 0
     (group,) = json.loads(capfd.readouterr().out)["groups"]

@@ -14,8 +14,8 @@ NAME = "20250102T030405Z-mem_stress-seglist-virtual"
 
 
 def shown(runs: Path, *folders: str, every: bool = False) -> list[str]:
-    found = [*map(Path, folders)]
-    return list(dashboard.write(found, runs.parent / "page.html", every=every, runs_folder=runs))
+    paths = [*map(Path, folders)]
+    return list(dashboard.write(paths, runs.parent / "page.html", every=every, runs_folder=runs))
 
 
 @pytest.fixture

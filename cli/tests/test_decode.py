@@ -22,15 +22,15 @@ def imported(folder: Path, channels: dict[str, str] | None = None) -> formats.Im
 
 def test_without_a_run_widths_intervals_and_latencies_are_imported(tmp_path: Path) -> None:
     """At 84 MS/s 100, 300, 800 and 40 samples are 1190.5, 3571.4, 9523.8 and 476.2 ns."""
-    found = decode.pulses(imported(tmp_path))
-    assert found["verdict"] == "inconclusive"
-    assert found["widths_ns"]["CRIT"]["n"] == 2
-    assert found["widths_ns"]["CRIT"]["min"] == pytest.approx(1190.476, abs=0.001)
-    assert found["widths_ns"]["CRIT"]["max"] == pytest.approx(3571.429, abs=0.001)
-    assert found["intervals_ns"]["CRIT"]["max"] == pytest.approx(9523.810, abs=0.001)
-    assert found["latencies_ns"]["STIM to ISR"]["max"] == pytest.approx(476.190, abs=0.001)
-    assert found["widths_ns"]["OP"]["n"] == 0
-    assert found["imported"]["format"] == "sigrok session"
+    pulses = decode.pulses(imported(tmp_path))
+    assert pulses["verdict"] == "inconclusive"
+    assert pulses["widths_ns"]["CRIT"]["n"] == 2
+    assert pulses["widths_ns"]["CRIT"]["min"] == pytest.approx(1190.476, abs=0.001)
+    assert pulses["widths_ns"]["CRIT"]["max"] == pytest.approx(3571.429, abs=0.001)
+    assert pulses["intervals_ns"]["CRIT"]["max"] == pytest.approx(9523.810, abs=0.001)
+    assert pulses["latencies_ns"]["STIM to ISR"]["max"] == pytest.approx(476.190, abs=0.001)
+    assert pulses["widths_ns"]["OP"]["n"] == 0
+    assert pulses["imported"]["format"] == "sigrok session"
 
 
 def test_the_text_names_file_rate_channels_and_what_is_missing(tmp_path: Path) -> None:

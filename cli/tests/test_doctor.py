@@ -20,15 +20,15 @@ CARGO = Finding("cargo", None, "always", "builds the virtual Nucleo", "apt-get i
 
 
 def test_the_virtual_board_needs_nothing() -> None:
-    found = doctor.report("virtual")
-    assert found.can_run
-    assert found.as_text().endswith("\n\nThe bench can run with the board virtual.")
+    report = doctor.report("virtual")
+    assert report.can_run
+    assert report.as_text().endswith("\n\nThe bench can run with the board virtual.")
 
 
 def test_a_board_that_is_not_there() -> None:
-    found = Report((PYTHON,), "nucleo", advise(NUCLEO, Facts()))
-    assert not found.can_run
-    assert found.as_text().splitlines() == [
+    report = Report((PYTHON,), "nucleo", advise(NUCLEO, Facts()))
+    assert not report.can_run
+    assert report.as_text().splitlines() == [
         "python  3.11.2",
         "",
         "board nucleo",
@@ -39,7 +39,7 @@ def test_a_board_that_is_not_there() -> None:
         "",
         "The bench cannot run yet with the board nucleo.",
     ]
-    described = json.loads(json.dumps(found.as_json()))
+    described = json.loads(json.dumps(report.as_json()))
     assert described["can_run"] is False and described["board"]["name"] == "nucleo"
     assert [row["state"] for row in described["board"]["findings"]] == ["wrong"] * 3
 

@@ -174,7 +174,7 @@ def test_a_search_that_would_take_too_long_tells_its_bounds(
 
 
 def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
-    one, three = (
+    rows, three = (
         fragmentation.run(
             ["mem_stress"],
             allocator=["tlsf", "ublox_buddy"],
@@ -183,7 +183,7 @@ def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
         )
         for jobs in (1, 6)
     )
-    assert one == three
+    assert rows == three
 
 
 @pytest.mark.parametrize(

@@ -141,11 +141,11 @@ def test_the_images_are_those_of_the_checkout(wheel: Path) -> None:
 
 def test_licences_go_along(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        found = [name for name in archive.namelist() if ".dist-info/licenses/" in name]
-        texts = {name: archive.read(name).decode(errors="replace") for name in found}
+        licences = [name for name in archive.namelist() if ".dist-info/licenses/" in name]
+        texts = {name: archive.read(name).decode(errors="replace") for name in licences}
     kernel = next(text for name, text in texts.items() if "/freertos-next-" in name)
     assert "Permission is hereby granted" in kernel
-    assert any("/clap-" in name for name in found)
+    assert any("/clap-" in name for name in licences)
 
 
 def test_digests_and_sbom_tell_what_is_there(made: package.Made) -> None:
@@ -156,9 +156,13 @@ def test_digests_and_sbom_tell_what_is_there(made: package.Made) -> None:
     assert checked.returncode == 0
     sbom = json.loads(next(file for file in made.files if file.name.endswith(".cdx.json")).read_text())
     lock = (ROOT / "simulator" / "Cargo.lock").read_text(encoding="utf-8")
-    crates = [one for one in sbom["components"] if one.get("purl", "").startswith("pkg:cargo/")]
-    assert {"clap", "gimli"} <= {one["name"] for one in crates}
-    assert all(f'name = "{one["name"]}"\nversion = "{one["version"]}"' in lock for one in crates)
+    crates = [
+        component for component in sbom["components"] if component.get("purl", "").startswith("pkg:cargo/")
+    ]
+    assert {"clap", "gimli"} <= {component["name"] for component in crates}
+    assert all(
+        f'name = "{component["name"]}"\nversion = "{component["version"]}"' in lock for component in crates
+    )
 
 
 def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: Path, tmp_path: Path) -> None:
@@ -167,15 +171,15 @@ def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: 
     assert done.returncode == 0, done.stderr
     assert "sigrok-cli is not installed" in done.stderr
     theirs = next((tmp_path / "runs").glob("*-mem_frag-*"))
-    found = json.loads((theirs / "run.json").read_text())
-    assert found["verdict"] == "complete"
+    document = json.loads((theirs / "run.json").read_text())
+    assert document["verdict"] == "complete"
 
     checkout = lab.run(*SCENARIO, *SMALL, "--capture", "direct")
     assert checkout.returncode == 0, checkout.stderr
     own = Path(checkout.stdout.strip().splitlines()[-1])
     for name in SAME:
         assert (theirs / name).read_bytes() == (own / name).read_bytes(), name
-    assert found["memory"] == json.loads((own / "run.json").read_text())["memory"]
+    assert document["memory"] == json.loads((own / "run.json").read_text())["memory"]
     (tmp_path / "base.py").write_text("raise SystemExit('the module of a project')")
     script = (
         "import sys, tailscope; run = tailscope.Run(sys.argv[1]); print(run.verdict, run.operations.height)"
@@ -188,7 +192,7 @@ def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: 
         text=True,
         check=True,
     )
-    assert read.stdout.split() == ["complete", str(found["counts"]["operations"])]
+    assert read.stdout.split() == ["complete", str(document["counts"]["operations"])]
     after = {path for path in installed.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"}
     assert after == before
 

@@ -14,37 +14,37 @@ from cli.work.progress import Counted, Steps
 
 def test_the_time_left_is_that_of_the_steps_so_far() -> None:
     now_s = [0.0]
-    told: list[str] = []
-    counted = Counted(told.append, 3, lambda: now_s[0])
+    lines: list[str] = []
+    counted = Counted(lines.append, 3, lambda: now_s[0])
     for step in ("a", "b", "c"):
         counted(step)
         now_s[0] += 10.0
-    assert told == ["1 of 3: a", "2 of 3, about 20 s left: b", "3 of 3, about 10 s left: c"]
+    assert lines == ["1 of 3: a", "2 of 3, about 20 s left: b", "3 of 3, about 10 s left: c"]
 
 
 def test_where_more_follows_the_time_says_until_what() -> None:
     now_s = [0.0]
-    told: list[str] = []
-    counted = Counted(told.append, 2, lambda: now_s[0], until="to build, then 54 runs")
+    lines: list[str] = []
+    counted = Counted(lines.append, 2, lambda: now_s[0], until="to build, then 54 runs")
     for step in ("a", "b"):
         counted(step)
         now_s[0] += 10.0
-    assert told == ["1 of 2: a", "2 of 2, about 10 s to build, then 54 runs: b"]
+    assert lines == ["1 of 2: a", "2 of 2, about 10 s to build, then 54 runs: b"]
 
 
 def test_steps_side_by_side_are_told_as_they_end() -> None:
     now_s = [0.0]
-    told: list[str] = []
-    counted = Counted(told.append, 2, lambda: now_s[0])
+    lines: list[str] = []
+    counted = Counted(lines.append, 2, lambda: now_s[0])
     now_s[0] = 300.0
     counted.done("a")
-    assert told == ["1 of 2, about 5 min left: a: done"]
+    assert lines == ["1 of 2, about 5 min left: a: done"]
 
 
 def test_a_single_step_has_no_number() -> None:
-    told: list[str] = []
-    Counted(told.append, 1)("alone")
-    assert told == ["alone"]
+    lines: list[str] = []
+    Counted(lines.append, 1)("alone")
+    assert lines == ["alone"]
 
 
 @pytest.mark.parametrize(

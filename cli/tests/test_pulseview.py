@@ -68,9 +68,9 @@ def test_the_decoders_get_the_clock_of_the_runs_board(
 ) -> None:
     monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}:{os.environ['PATH']}")
     monkeypatch.setenv("DISPLAY", ":0")
-    asked = {"allocator": "seglist", "board": "nucleo-f446re", "core_hz": 180_000_000}
+    fields = {"allocator": "seglist", "board": "nucleo-f446re", "core_hz": 180_000_000}
     firmware = {**FIRMWARE, "core_hz": None}
-    folder = write(tmp_path / "runs", changes={"asked": asked, "firmware": firmware})
+    folder = write(tmp_path / "runs", changes={"asked": fields, "firmware": firmware})
     write_sr(folder / "capture.sr", Waveform(2000).edges())
     assert pulseview.run(folder) == 0
     assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(core_hz=180_000_000)
@@ -100,9 +100,9 @@ def test_the_worst_sample_is_between_the_cursors(
     plan = catalogue.load("mem_stress", {"operations": 40}).compile()
     folder = store(SyntheticRun(plan), tmp_path).folder
     assert pulseview.run(folder, quantity) == 0
-    found = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
-    assert found
-    begin_s, end_s = float(found[1]), float(found[2])
+    match = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
+    assert match
+    begin_s, end_s = float(match[1]), float(match[2])
     worst = json.loads((folder / "run.json").read_text(encoding="utf-8"))["maxima"][statistic]
     assert (end_s - begin_s) * 1e9 == pytest.approx(worst["value"], abs=2)
     edges = read_parquet(folder / "edges.parquet")
@@ -175,8 +175,8 @@ def display(folder: Path) -> Iterator[str]:
         server = subprocess.Popen(command, pass_fds=(write,), stderr=log)
     os.close(write)
     try:
-        with os.fdopen(read) as told:
-            yield f":{told.readline().strip()}"
+        with os.fdopen(read) as file:
+            yield f":{file.readline().strip()}"
     finally:
         server.terminate()
         server.wait(10)

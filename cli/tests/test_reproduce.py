@@ -89,8 +89,8 @@ def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(tmp_path: 
         str(tmp_path),
     ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    (found,) = json.loads(done.stdout)
-    assert list(found) == ["table", "conclusions", "figures"]
-    assert [one["verdict"] for one in found["conclusions"]] == ["reverses"]
-    assert "gives 1,184 for the 1,084" in found["conclusions"][0]["cause"]
-    assert [one["here"] for one in found["figures"]] == [1184, 1216]
+    (result,) = json.loads(done.stdout)
+    assert list(result) == ["table", "conclusions", "figures"]
+    assert [conclusion["verdict"] for conclusion in result["conclusions"]] == ["reverses"]
+    assert "gives 1,184 for the 1,084" in result["conclusions"][0]["cause"]
+    assert [conclusion["here"] for conclusion in result["figures"]] == [1184, 1216]

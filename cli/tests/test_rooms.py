@@ -71,9 +71,9 @@ def test_an_allocator_has_its_contract() -> None:
 
 
 def test_the_whole_is_every_language_and_every_allocator_once() -> None:
-    found = names()
-    assert len(set(found)) == len(found)
-    contracts = {name.split("/")[1].split(":")[0] for name in found if name.endswith(": contract")}
+    chosen = names()
+    assert len(set(chosen)) == len(chosen)
+    contracts = {name.split("/")[1].split(":")[0] for name in chosen if name.endswith(": contract")}
     on_the_host = {
         row.id
         for row in catalogue.allocators().values()
@@ -92,13 +92,13 @@ def test_the_whole_is_every_language_and_every_allocator_once() -> None:
         "contract",
         "shellcheck",
     }
-    assert {name.split(": ")[1] for name in found} == kinds
+    assert {name.split(": ")[1] for name in chosen} == kinds
 
 
 def test_several_rooms_are_checked_at_once_and_what_they_share_once() -> None:
-    found = names("simulator/crates", "simulator/tests", "cli")
-    assert found.count("simulator: tests") == 1
-    assert "python: pytest in cli" in found
+    chosen = names("simulator/crates", "simulator/tests", "cli")
+    assert chosen.count("simulator: tests") == 1
+    assert "python: pytest in cli" in chosen
 
 
 def test_style_is_what_looks_at_the_sources_only() -> None:

@@ -39,13 +39,13 @@ def runs(folder: Path) -> list[Path]:
 
 def test_each_board_has_a_run_with_each_allocator_in_order(runs: list[Path]) -> None:
     manifests = [read_manifest(run / "run.json") for run in runs]
-    assert [(one.board_folder, one.allocator) for one in manifests] == [
+    assert [(manifest.board_folder, manifest.allocator) for manifest in manifests] == [
         ("nucleo-f446re", "seglist"),
         ("nucleo-f446re", "tlsf"),
         ("nucleo-f401re", "seglist"),
         ("nucleo-f401re", "tlsf"),
     ]
-    assert [one.core_hz for one in manifests] == [180_000_000] * 2 + [84_000_000] * 2
+    assert [manifest.core_hz for manifest in manifests] == [180_000_000] * 2 + [84_000_000] * 2
 
 
 def test_the_names_tell_the_board_where_it_is_not_the_first(runs: list[Path]) -> None:
@@ -53,7 +53,7 @@ def test_the_names_tell_the_board_where_it_is_not_the_first(runs: list[Path]) ->
     assert ends[0] == "mem_frag-seglist-virtual_nucleo_f446re"
     assert ends[2] == "mem_frag-seglist-virtual"
     series = by_scenario([load_run(run) for run in runs])["mem_frag"]
-    assert [one.name for one in series] == [
+    assert [series.name for series in series] == [
         "seglist",
         "seglist, nucleo-f446re",
         "tlsf",
@@ -124,7 +124,7 @@ def test_a_heap_that_one_of_the_boards_has_no_room_for_is_refused(tmp_path: Path
 def test_each_word_is_completed_and_none_twice() -> None:
     kind = values.BOARDS
     assert kind.read("virtual,virtual:nucleo-f446re", "--board") == ("virtual", "virtual:nucleo-f446re")
-    found = kind.shell_complete(None, None, "virtual,virtual:nucleo-f4")  # type: ignore[arg-type]
-    assert "virtual,virtual:nucleo-f446re" in [one.value for one in found]
+    completion_items = kind.shell_complete(None, None, "virtual,virtual:nucleo-f4")  # type: ignore[arg-type]
+    assert "virtual,virtual:nucleo-f446re" in [completion_item.value for completion_item in completion_items]
     again = kind.shell_complete(None, None, "virtual,vir")  # type: ignore[arg-type]
-    assert "virtual,virtual" not in [one.value for one in again]
+    assert "virtual,virtual" not in [completion_item.value for completion_item in again]

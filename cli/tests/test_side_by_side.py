@@ -31,10 +31,10 @@ def test_two_checks_run_at_the_same_time(tmp_path: Path) -> None:
         "while not pathlib.Path({other!r}).exists():\n"
         "    assert time.monotonic() < end\n"
     )
-    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    first, other = str(tmp_path / "one"), str(tmp_path / "other")
     checks = [
-        python("one", meet.format(own=one, other=other)),
-        python("other", meet.format(own=other, other=one)),
+        python("one", meet.format(own=first, other=other)),
+        python("other", meet.format(own=other, other=first)),
     ]
     assert [outcome.state for outcome in outcomes(checks).values()] == ["passed", "passed"]
 
@@ -46,9 +46,12 @@ def test_the_first_of_those_that_could_begin_does() -> None:
 
 def test_a_check_without_what_it_needs_is_not_run_and_has_failed() -> None:
     checks = [python("build", "raise SystemExit(3)"), python("tests", "print('ran')", needs=("build",))]
-    found = outcomes(checks)
-    assert {name: one.state for name, one in found.items()} == {"build": "failed", "tests": "failed"}
-    assert found["tests"].output == "Not run: it needs build.\n"
+    by_name = outcomes(checks)
+    assert {name: outcome.state for name, outcome in by_name.items()} == {
+        "build": "failed",
+        "tests": "failed",
+    }
+    assert by_name["tests"].output == "Not run: it needs build.\n"
 
 
 def test_what_is_needed_and_not_among_the_checks_is_not_waited_for() -> None:
@@ -56,18 +59,18 @@ def test_what_is_needed_and_not_among_the_checks_is_not_waited_for() -> None:
 
 
 def test_the_first_command_that_fails_ends_its_check_and_no_other() -> None:
-    found = outcomes(
+    by_name = outcomes(
         [python("one", "print(1)", "print(2); raise SystemExit(1)", "print(3)"), python("two", "")]
     )
-    assert (found["one"].state, found["one"].output) == ("failed", "1\n2\n")
-    assert found["two"].state == "passed"
+    assert (by_name["one"].state, by_name["one"].output) == ("failed", "1\n2\n")
+    assert by_name["two"].state == "passed"
 
 
 def test_a_command_that_does_not_exist_fails_its_check() -> None:
-    found = outcomes([Check("one", (("no-such-command",),)), python("two", "")])
-    assert found["one"].state == "failed"
-    assert "no-such-command" in found["one"].output
-    assert found["two"].state == "passed"
+    by_name = outcomes([Check("one", (("no-such-command",),)), python("two", "")])
+    assert by_name["one"].state == "failed"
+    assert "no-such-command" in by_name["one"].output
+    assert by_name["two"].state == "passed"
 
 
 def test_what_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

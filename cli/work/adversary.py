@@ -39,7 +39,7 @@ def run(
 
     Raises TailscopeError; signals.Stopped with what is kept.
     """
-    whats = [one for one in get_args(What) if one in what]
+    whats = [goal for goal in get_args(What) if goal in what]
     pairs, left_out = choose(allocators, whats)
     study = Study(pairs, Budget(**budget), seed, live, jobs, states)
     console = Console(stderr=True, highlight=False)

@@ -178,11 +178,11 @@ def _as_text(summary: Mapping[str, Any]) -> str:
         for row in summary["differing"]
     ]
     not_complete = summary["not_complete_n"]
-    complete, asked = summary["complete"], summary["asked"]
-    of = f" of {asked:,}" if complete <= asked else ""
+    complete, total = summary["complete"], summary["asked"]
+    of = f" of {total:,}" if complete <= total else ""
     lines += [f"{complete:,}{of} runs complete, {not_complete:,} not complete."]
-    if complete > asked:
-        lines += [f"{asked:,} were asked for last; the others are of earlier matrices or sources."]
+    if complete > total:
+        lines += [f"{total:,} were asked for last; the others are of earlier matrices or sources."]
     if not summary["over"]:
         lines += ["The campaign is not over: the same command goes on."]
     if summary["direct"]:

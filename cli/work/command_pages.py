@@ -25,8 +25,8 @@ def _pages(ctx: click.Context, folder: PurePosixPath) -> Iterator[tuple[PurePosi
         return
     inner = list(commands(ctx))
     yield folder / INDEX, _page(ctx, inner)
-    for one in inner:
-        yield from _pages(one, folder / str(one.info_name))
+    for page in inner:
+        yield from _pages(page, folder / str(page.info_name))
 
 
 def commands(ctx: click.Context) -> Iterator[click.Context]:
@@ -51,7 +51,7 @@ def _page(ctx: click.Context, inner: list[click.Context] | None = None) -> str:
     usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
     parts = [f"# {ctx.command_path}", *_prose(command.help), f"    {usage}"]
     if inner:
-        rows = [(f"[{one.info_name}]({_address(one)})", _line(one)) for one in inner]
+        rows = [(f"[{page.info_name}]({_address(page)})", _line(page)) for page in inner]
         parts += [_table("command", rows)]
     for title, kind in (("Words", click.Argument), ("Options", click.Option)):
         if rows := list(_rows(ctx, kind)):
@@ -78,7 +78,7 @@ def _rows(ctx: click.Context, kind: type[click.Parameter]) -> Iterator[tuple[str
 def _prose(text: str | None) -> list[str]:
     """Its paragraphs, without the marks by which Click keeps one as it is written."""
     paragraphs = (text or "").replace("\b\n", "").replace("\f", "").strip().split("\n\n")
-    return [" ".join(one.split()) for one in paragraphs if one.strip()]
+    return [" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.strip()]
 
 
 def _table(what: str, rows: list[tuple[str, str]]) -> str:

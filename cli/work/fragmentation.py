@@ -109,7 +109,8 @@ def _traces(
         catalogue.load(scenario[0], {**parameters, "seed": number}, tell=kept.tell) for number in numbers
     ]
     return [
-        of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)
+        of_steps(scenario.name, scenario.generator.steps(), number)
+        for scenario, number in zip(named, numbers, strict=True)
     ]
 
 
@@ -117,12 +118,12 @@ def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap
     """The operations of the file as they are, reallocations too, or what a scale leaves of them."""
     if seeds != 1 or set(parameters) - {"trace", "scale"}:
         raise OptionError("A trace from a file has neither seeds nor parameters; drop these options.")
-    found = scenarios_trace.read(path)
+    trace = scenarios_trace.read(path)
     if "scale" not in parameters:
-        return found
-    scaling = Scaling(found)
+        return trace
+    scaling = Scaling(trace)
     one_in = int(parameters["scale"]) or recorded.chosen_scale(scaling, heap_bytes)
-    return replace(scaling.scaled(one_in), name=f"{found.name}, one block in {one_in:,}")
+    return replace(scaling.scaled(one_in), name=f"{trace.name}, one block in {one_in:,}")
 
 
 def _heap_bytes(scenario: Sequence[str]) -> int:

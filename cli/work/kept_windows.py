@@ -16,25 +16,25 @@ _MARGIN = 4
 """A picture shows this part of the length on either side of it."""
 
 
-def lines(found: ObservedManifest, folder: Path) -> list[str]:
+def lines(manifest: ObservedManifest, folder: Path) -> list[str]:
     """What was looked at and what was kept, a table of the windows, and a picture of each longest.
 
     Nothing where the whole capture was kept.
     """
-    if found.kept is None or found.keep is None:
+    if manifest.kept is None or manifest.keep is None:
         return []
-    duration_s = found.total_samples / found.samplerate_hz
-    kept_s = found.kept.kept_samples / found.samplerate_hz
-    seen = sum(one.n for one in found.widths_ns.values())
-    told = (
-        f"Of {duration_s:.6g} s with {seen:,} pulses, {kept_s:.6g} s in {len(found.kept.windows)} windows "
-        f"were kept: {found.keep.around_s * 1e3:g} ms around the {found.keep.worst} longest of each."
+    duration_s = manifest.total_samples / manifest.samplerate_hz
+    kept_s = manifest.kept.kept_samples / manifest.samplerate_hz
+    seen = sum(summary.n for summary in manifest.widths_ns.values())
+    text = (
+        f"Of {duration_s:.6g} s with {seen:,} pulses, {kept_s:.6g} s in {len(manifest.kept.windows)} windows "
+        f"were kept: {manifest.keep.around_s * 1e3:g} ms around the {manifest.keep.worst} longest of each."
     )
     rows = [(UNIT, "length", "begins at (s)", "window for PulseView")]
-    rows += [_row(place, found.samplerate_hz) for place in found.kept.windows]
+    rows += [_row(place, manifest.samplerate_hz) for place in manifest.kept.windows]
     table = [f"{name:<22}{length:>16}{at:>16}  {file}" for name, length, at, file in rows]
     pictures = [line for window in read_kept(folder).windows for line in _picture(window)]
-    return [told, "", *table, "", *pictures]
+    return [text, "", *table, "", *pictures]
 
 
 def _row(place: Place, samplerate_hz: int) -> tuple[str, str, str, str]:

@@ -24,7 +24,7 @@ def page() -> str:
         f".B {_NAME}",
         "COMMAND [OPTIONS] [WORDS]",
         ".SH COMMANDS",
-        *(line for one in _typed(command_pages.context(root, _NAME)) for line in _command(one)),
+        *(line for context in _typed(command_pages.context(root, _NAME)) for line in _command(context)),
         ".SH EXIT STATUS",
         "0 as asked, 1 worse or not complete, 2 misused or cannot say, 128 + n after a signal.",
     ]
@@ -33,11 +33,11 @@ def page() -> str:
 
 def _typed(group: click.Context) -> Iterator[click.Context]:
     """Of a group all that can be typed, below its groups too."""
-    for one in command_pages.commands(group):
-        if isinstance(one.command, click.Group):
-            yield from _typed(one)
+    for context in command_pages.commands(group):
+        if isinstance(context.command, click.Group):
+            yield from _typed(context)
         else:
-            yield one
+            yield context
 
 
 def _command(context: click.Context) -> Iterator[str]:

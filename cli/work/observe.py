@@ -124,20 +124,23 @@ def as_json(folder: Path) -> dict[str, Any]:
 
 def as_text(folder: Path) -> str:
     """What was observed, a table, what to know of it, the verdict; last the folder."""
-    found = read_observed_manifest(folder / names.MANIFEST)
-    notes = [*found.missing, *found.warnings]
-    unsure = found.unjudged and found.verdict == "complete"
-    verdict = f"{found.verdict}, as far as the wire tells" if unsure else found.verdict
-    sentences = [*found.reasons, *found.unjudged]
+    manifest = read_observed_manifest(folder / names.MANIFEST)
+    notes = [*manifest.missing, *manifest.warnings]
+    unsure = manifest.unjudged and manifest.verdict == "complete"
+    verdict = f"{manifest.verdict}, as far as the wire tells" if unsure else manifest.verdict
+    sentences = [*manifest.reasons, *manifest.unjudged]
     return "\n".join(
         [
-            _heading(found),
+            _heading(manifest),
             "",
             *wire_table.lines(
-                found.widths_ns, found.intervals_ns, found.latencies_ns, empty_section=found.calibration_ns
+                manifest.widths_ns,
+                manifest.intervals_ns,
+                manifest.latencies_ns,
+                empty_section=manifest.calibration_ns,
             ),
             "",
-            *kept_windows.lines(found, folder),
+            *kept_windows.lines(manifest, folder),
             *notes,
             " ".join([f"{verdict}:" if sentences else verdict, *sentences]),
             str(folder),
@@ -145,16 +148,16 @@ def as_text(folder: Path) -> str:
     )
 
 
-def _heading(found: ObservedManifest) -> str:
-    duration_s = found.total_samples / found.samplerate_hz
-    pins = ", ".join(f"{channel} on {pin}" for channel, pin in found.pins.items())
-    program = found.program.elf or "what was on the board"
+def _heading(manifest: ObservedManifest) -> str:
+    duration_s = manifest.total_samples / manifest.samplerate_hz
+    pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
+    program = manifest.program.elf or "what was on the board"
     clock = ""
-    if found.clock:
-        ppm, unsure_ppm = (found.clock.ratio - 1) * 1e6, found.clock.ratio_uncertainty * 1e6
+    if manifest.clock:
+        ppm, unsure_ppm = (manifest.clock.ratio - 1) * 1e6, manifest.clock.ratio_uncertainty * 1e6
         clock = f" By the frames its clock is off the board's by {ppm:+.0f} ppm (to {unsure_ppm:.0f})."
     return (
-        f"{program} on {found.board}: {found.total_samples:,} samples at {found.samplerate_hz:,} Hz, "
-        f"{duration_s:.6g} s; {pins}. "
-        f"Each edge is known to a sample of {microseconds(found.resolution_ns)}.{clock}"
+        f"{program} on {manifest.board}: {manifest.total_samples:,} samples at {manifest.samplerate_hz:,} "
+        f"Hz, {duration_s:.6g} s; {pins}. "
+        f"Each edge is known to a sample of {microseconds(manifest.resolution_ns)}.{clock}"
     )

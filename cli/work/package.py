@@ -175,13 +175,13 @@ def _built(stage: Path, output: Path) -> Path:
 
 def _source_archive(output: Path) -> Path:
     """What git has of the checkout, as it stands, with PKG-INFO."""
-    told = project()
-    name = f"{told['name']}-{told['version']}"
+    table = project()
+    name = f"{table['name']}-{table['version']}"
     listed = children.run(["git", "ls-files", "-z"], within_s=60, folder=ROOT)
     if listed.returncode:
         raise PackageError("A source archive is made of what git has, and this checkout is not git's.")
     path = output / f"{name}.tar.gz"
-    info = f"Metadata-Version: 2.1\nName: {told['name']}\nVersion: {told['version']}\n"
+    info = f"Metadata-Version: 2.1\nName: {table['name']}\nVersion: {table['version']}\n"
     with (
         tempfile.TemporaryDirectory(dir=output) as beside,
         tarfile.open(path, "w:gz", compresslevel=9) as file,
@@ -201,12 +201,12 @@ def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -
     crates = [
         {
             "type": "library",
-            "name": one["name"],
-            "version": one["version"],
-            "purl": f"pkg:cargo/{one['name']}@{one['version']}",
-            "licenses": [{"expression": one["licence"].replace("/", " OR ")}],
+            "name": crate["name"],
+            "version": crate["version"],
+            "purl": f"pkg:cargo/{crate['name']}@{crate['version']}",
+            "licenses": [{"expression": crate["licence"].replace("/", " OR ")}],
         }
-        for one in content.crates_of_simulator()
+        for crate in content.crates_of_simulator()
     ]
     rows = catalogue.allocators()
     heaps = [

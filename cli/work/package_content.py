@@ -57,8 +57,8 @@ class PackageError(TailscopeError):
 def table() -> str:
     """The tables [project…] of pyproject.toml as they stand, without the extra of the tests."""
     tables = re.split(r"(?m)^(?=\[)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    found = "".join(one for one in tables if one.startswith(("[project]", "[project.")))
-    return re.sub(r"(?ms)^test = \[.*?^\]\n", "", found)
+    text = "".join(part for part in tables if part.startswith(("[project]", "[project.")))
+    return re.sub(r"(?ms)^test = \[.*?^\]\n", "", text)
 
 
 def package(folder: Path) -> None:
@@ -143,7 +143,7 @@ def licences(folder: Path, allocators: Iterable[str]) -> None:
 
     Raises PackageError for a crate that is not where cargo keeps it.
     """
-    crates = {f"{one['name']}-{one['version']}" for one in crates_of_simulator()}
+    crates = {f"{crate['name']}-{crate['version']}" for crate in crates_of_simulator()}
     crates |= {crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)}
     kernel = tomllib.loads(_KERNEL.read_text(encoding="utf-8"))["dependencies"]
     crates |= {f"{name}-{version.removeprefix('=')}" for name, version in kernel.items()}
@@ -163,15 +163,15 @@ def crates_of_simulator() -> list[dict[str, str]]:
     done = children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT / "simulator/crates/virtual-nucleo")
     if done.returncode:
         raise PackageError(f"cargo does not tell the simulator's crates: {children.last_words(done.stderr)}")
-    found = json.loads(done.stdout)
-    linked = _linked(found)
+    document = json.loads(done.stdout)
+    linked = _linked(document)
     return sorted(
         (
             {"name": one["name"], "version": one["version"], "licence": one["license"] or "not stated"}
-            for one in found["packages"]
+            for one in document["packages"]
             if one["id"] in linked and one["source"]
         ),
-        key=lambda one: (one["name"], one["version"]),
+        key=lambda crate: (crate["name"], crate["version"]),
     )
 
 
@@ -185,13 +185,13 @@ def _linked(metadata: dict[str, object]) -> set[str]:
         ]
         for node in resolve["nodes"]
     }
-    found, ahead = set(), [resolve["root"]]
+    linked, ahead = set(), [resolve["root"]]
     while ahead:
         one = ahead.pop()
-        if one not in found:
-            found.add(one)
+        if one not in linked:
+            linked.add(one)
             ahead += needs[one]
-    return found
+    return linked
 
 
 def _crates(origin: str) -> Iterator[str]:
@@ -206,10 +206,10 @@ def _crates(origin: str) -> Iterator[str]:
 
 def _crate(name: str) -> Path:
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
-    found = sorted(cargo.glob(f"registry/src/*/{name}"))
-    if not found:
+    paths = sorted(cargo.glob(f"registry/src/*/{name}"))
+    if not paths:
         raise PackageError(f"The crate {name} is not in {cargo}, so its licence cannot go along: build once.")
-    return found[0]
+    return paths[0]
 
 
 def _texts(crate: Path) -> Iterator[Path]:

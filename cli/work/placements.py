@@ -32,5 +32,5 @@ def measure(request: RunRequest, result: RunResult, count: int, watched: Watched
     if not fits(request.resource, request.records):
         watched.shown.line(f"{watched.title}: {count - 1:,} more images are loaded and captured, one by one")
     first = read_manifest(result.folder / names.MANIFEST)
-    found = placements.measure(request, count, first, watched.step)
-    RunFolder(result.folder).write_json(names.PLACEMENTS, found.model_dump(mode="json", by_alias=True))
+    measured = placements.measure(request, count, first, watched.step)
+    RunFolder(result.folder).write_json(names.PLACEMENTS, measured.model_dump(mode="json", by_alias=True))

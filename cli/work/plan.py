@@ -31,9 +31,9 @@ def compiled(name: str, options: Options, board: Board) -> Plan:
     return scenario.compile(region.place(board))
 
 
-def _check_control(asked: str | None, board: Board) -> None:
-    if asked and not board.has_control and asks_for_control(asked):
+def _check_control(control: str | None, board: Board) -> None:
+    if control and not board.has_control and asks_for_control(control):
         raise CaptureError(
-            f"{board.title} has no control interrupt, and --stimulus {asked} gives it a period: leave that "
+            f"{board.title} has no control interrupt, and --stimulus {control} gives it a period: leave that "
             "out, or say 0."
         )

@@ -36,8 +36,8 @@ def run(folder: Path, quantity: str | None = None, window: str | None = None) ->
     TailscopeError, before anything is opened, where something is missing.
     """
     names.check_members(folder)
-    kept = (folder / names.KEPT).is_file() and quantity is None
-    shown = _window(folder, window) if kept else _whole(folder, quantity, window)
+    has_windows = (folder / names.KEPT).is_file() and quantity is None
+    shown = _window(folder, window) if has_windows else _whole(folder, quantity, window)
     if shown.worst:
         print(shown.worst.told, file=sys.stderr)
     _check_tool()
@@ -45,9 +45,9 @@ def run(folder: Path, quantity: str | None = None, window: str | None = None) ->
     write_bytes(
         session.with_suffix(_SETUP_SUFFIX), setup(worst.place if worst else None, _core_hz(folder)).encode()
     )
-    told = [f"{name}={value}" for name, value in VARIABLES.items()]
+    settings = [f"{name}={value}" for name, value in VARIABLES.items()]
     try:
-        return children.attend(["env", *told, TOOL, "--dont-scan", "--clean", session])
+        return children.attend(["env", *settings, TOOL, "--dont-scan", "--clean", session])
     except OSError as error:
         raise TailscopeError(f"{TOOL} did not start: {why(error)}.") from None
 
@@ -86,21 +86,21 @@ def _whole(folder: Path, quantity: str | None, window: str | None) -> _Shown:
 
 
 def _window(folder: Path, name: str | None) -> _Shown:
-    kept = read_kept(folder)
-    places = {window.place.name: window.place for window in kept.windows}
+    windows = read_kept(folder)
+    places = {window.place.name: window.place for window in windows.windows}
     place = places.get(name or next(iter(places)))
     if place is None:
         raise CaptureError(f"{folder} has no window {name}; it has {', '.join(places)}.")
     session = folder / names.WINDOWS / f"{place.name}.sr"
     if not session.is_file():
         raise CaptureError(f"{session} does not exist; ./lab redecode {folder} makes it.")
-    hz = kept.samplerate_hz
+    hz = windows.samplerate_hz
     marks = (Fraction(max(at - place.begin, 0), hz) for at in (place.start, place.end))
-    told = (
+    text = (
         f"{place.name}, {(place.end - place.start) / hz:.9f} s long, begins at {place.start / hz:.9f} s of "
         "the capture; it is between the cursors."
     )
-    return _Shown(session, None if place.name == LAST else _Worst(Marked(*marks), told))
+    return _Shown(session, None if place.name == LAST else _Worst(Marked(*marks), text))
 
 
 def _worst(folder: Path, quantity: str) -> _Worst:

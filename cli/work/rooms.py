@@ -66,8 +66,8 @@ def names() -> list[str]:
 def _folder(folder: Path, word: str) -> Room:
     if folder.parts and folder.parts[0] in names() and ".." not in folder.parts and (ROOT / folder).is_dir():
         return Room(folder)
-    known = names()
+    folders = names()
     raise RoomError(
-        f"There is no room {word!r}: choose {', '.join(known)}, a folder in one such as capture/verdict, "
-        f"or heap/ALLOCATOR.{near_miss(word, known)}"
+        f"There is no room {word!r}: choose {', '.join(folders)}, a folder in one such as capture/verdict, "
+        f"or heap/ALLOCATOR.{near_miss(word, folders)}"
     )

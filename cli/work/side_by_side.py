@@ -72,12 +72,12 @@ def _outcome(check: Check, lacking: Sequence[str]) -> Outcome:
         return Outcome(check, "failed", f"Not run: it needs {' and '.join(lacking)}.\n")
     if check.tool is not None and not tools.is_installed(check.tool):
         return Outcome(check, "skipped")
-    begun = time.monotonic()
+    start_s = time.monotonic()
     with tempfile.TemporaryFile() as output:
         passed = all(_succeeds(command, check.folder, output) for command in check.commands)
         output.seek(0)
         text = output.read().decode(errors="replace")
-    return Outcome(check, "passed" if passed else "failed", text, time.monotonic() - begun)
+    return Outcome(check, "passed" if passed else "failed", text, time.monotonic() - start_s)
 
 
 def _succeeds(command: Sequence[str], folder: Path, output: IO[bytes]) -> bool:

@@ -39,7 +39,7 @@ class Source(File):
 def on_config(config: MkDocsConfig) -> None:
     """Puts the pages of a folder in place of the folder's name, those that the navigation lacks."""
     named = set(_named(config.nav or []))
-    config.nav = [_unfolded(one, named) for one in config.nav or []]
+    config.nav = [_unfolded(entry, named) for entry in config.nav or []]
 
 
 def _unfolded(nav: Any, named: set[str]) -> Any:
@@ -47,7 +47,7 @@ def _unfolded(nav: Any, named: set[str]) -> Any:
     if isinstance(nav, dict):
         return {title: _unfolded(below, named) for title, below in nav.items()}
     if isinstance(nav, list):
-        return [_unfolded(one, named) for one in nav]
+        return [_unfolded(entry, named) for entry in nav]
     if not nav.endswith("/"):
         return nav
     pages = {f"{nav}{path.name}": _title(path) for path in (ROOT / nav).glob("*.md")}
@@ -61,14 +61,14 @@ def _title(page: Path) -> str:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """The site's files: see above. A link to what is not there stays, so that MkDocs refuses it."""
     waiting = list(_named(config.nav or []))
-    found = {one: _file(one, config) for one in (*config.extra_css, *config.extra["polyfills"])}
+    paths = {name: _file(name, config) for name in (*config.extra_css, *config.extra["polyfills"])}
     while waiting:
         name = waiting.pop()
-        if name not in found and (ROOT / name).is_file():
-            found[name] = _file(name, config)
+        if name not in paths and (ROOT / name).is_file():
+            paths[name] = _file(name, config)
             waiting += _linked(name) if name.endswith(".md") else []
     of_the_theme = (file for file in files if file.src_dir != config.docs_dir)
-    return Files([*found.values(), *_of_commands(config), *of_the_theme])
+    return Files([*paths.values(), *_of_commands(config), *of_the_theme])
 
 
 def _of_commands(config: MkDocsConfig) -> Iterator[File]:
@@ -101,8 +101,8 @@ def _named(nav: Any) -> Iterator[str]:
     if isinstance(nav, str):
         yield nav
     else:
-        for one in nav.values() if isinstance(nav, dict) else nav:
-            yield from _named(one)
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from _named(entry)
 
 
 def _linked(page: str) -> Iterable[str]:

@@ -13,9 +13,9 @@ def of(so_far: SoFar) -> str:
     """
     parts = [", ".join(_counts(so_far))]
     parts += [
-        f"longest {what} so far {_section(found)}"
-        for what, found in (("critical section", so_far.critical), ("free", so_far.free))
-        if found
+        f"longest {what} so far {_section(section)}"
+        for what, section in (("critical section", so_far.critical), ("free", so_far.free))
+        if section
     ]
     return "; ".join(part for part in parts if part)
 
@@ -31,5 +31,5 @@ def _counts(so_far: SoFar) -> list[str]:
     return words
 
 
-def _section(found: Section) -> str:
-    return f"{microseconds(found.ns)} by DWT, operation {found.seq:,}"
+def _section(section: Section) -> str:
+    return f"{microseconds(section.ns)} by DWT, operation {section.seq:,}"

@@ -37,14 +37,14 @@ def run(words: Sequence[str]) -> int:
 def chosen(words: Iterable[str]) -> list[Check]:
     """The checks of the rooms with these names, each of them once. Raises RoomError."""
     wanted = list(words)
-    asked = [rooms.of(word) for word in wanted if word != STYLE] or [rooms.WHOLE]
-    found: dict[str, Check] = {}
-    for room in asked:
+    chosen_rooms = [rooms.of(word) for word in wanted if word != STYLE] or [rooms.WHOLE]
+    checks_by_name: dict[str, Check] = {}
+    for room in chosen_rooms:
         of_room = checks.of(room)
         if not of_room:
             raise rooms.RoomError(f"Nothing is checked in {room}: choose {room.folder.parts[0]}.")
-        found.update((check.name, check) for check in of_room)
-    return [check for check in found.values() if check.style or STYLE not in wanted]
+        checks_by_name.update((check.name, check) for check in of_room)
+    return [check for check in checks_by_name.values() if check.style or STYLE not in wanted]
 
 
 def _told(outcome: Outcome) -> str:

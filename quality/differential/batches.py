@@ -102,8 +102,8 @@ def assemble(programs: Sequence[Program], rows: Sequence[Encoding], random: Rand
     slots = np.full((len(programs), SLOT_BYTES // 2), BRANCH_TO_SELF, np.uint16)
     late = random.integers(0, 2, len(programs))
     lengths = np.zeros(len(programs), np.int64)
-    for slot, start, (at, one) in zip(slots, late, enumerate(programs), strict=True):
-        code = [half for opcode in one.opcodes for half in halfwords(opcode)]
+    for slot, start, (at, program) in zip(slots, late, enumerate(programs), strict=True):
+        code = [half for opcode in program.opcodes for half in halfwords(opcode)]
         slot[start : start + len(code)] = code
         lengths[at] = 2 * len(code)
     cases = np.zeros(len(programs), CASE)
@@ -135,10 +135,10 @@ def fill_state(
     registers = values.core_registers(random, total)
     if kind.counted:
         registers[:, :15] |= np.uint32(1)
-    for at, one in enumerate(programs):
-        row = rows[one.row] if one.row < len(rows) else None
+    for at, program in enumerate(programs):
+        row = rows[program.row] if program.row < len(rows) else None
         if row is not None and is_memory(row):
-            point_into_data(registers[at], one.opcodes[-1], row, random)
+            point_into_data(registers[at], program.opcodes[-1], row, random)
     registers[:, 13] &= ~np.uint32(3)
     cases["r"] = registers
     cases["s"] = values.float_registers(random, total)

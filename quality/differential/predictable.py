@@ -245,17 +245,17 @@ BASELINE_RULES: list[tuple[str, Rule]] = [
 
 def baseline_unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes ARMv6-M gives no result, of an encoding that it has."""
-    found = unpredictable(row, opcodes)
+    array = unpredictable(row, opcodes)
     for pattern, rule in BASELINE_RULES:
         if re.match(pattern, row.name):
-            found |= rule(opcodes)
-    return found
+            array |= rule(opcodes)
+    return array
 
 
 def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes the manual gives no result."""
-    found = np.zeros(len(opcodes), bool)
+    array = np.zeros(len(opcodes), bool)
     for pattern, rule in WIDE_RULES if row.wide else NARROW_RULES:
         if re.match(pattern, row.name):
-            found |= rule(opcodes)
-    return found
+            array |= rule(opcodes)
+    return array

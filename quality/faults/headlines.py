@@ -43,8 +43,12 @@ def changes(before: Manifest, after: Manifest) -> tuple[Change, ...]:
     The budget is what `after` states: what a reader of that run is told. Where it states none, that
     of `before` holds. What is counted has no budget.
     """
-    told, found = dict(_headlines(before, before)), dict(_headlines(after, before))
-    every = (_change(name, told[name][0], *found[name]) for name in found if name in told)
+    before_by_name, after_by_name = dict(_headlines(before, before)), dict(_headlines(after, before))
+    every = (
+        _change(name, before_by_name[name][0], *after_by_name[name])
+        for name in after_by_name
+        if name in before_by_name
+    )
     return tuple(change for change in every if change is not None)
 
 
@@ -84,9 +88,9 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
 
 
 def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
-    stated = run.error_budget[quantity.key].total.of(quantity.unit)
-    known = healthy.error_budget[quantity.key].total.of(quantity.unit) if stated is None else stated
-    return 0.0 if known is None else known
+    budget = run.error_budget[quantity.key].total.of(quantity.unit)
+    budget_now = healthy.error_budget[quantity.key].total.of(quantity.unit) if budget is None else budget
+    return 0.0 if budget_now is None else budget_now
 
 
 def _around(value: float | None, within: float | None) -> Ends | None:

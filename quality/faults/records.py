@@ -50,8 +50,8 @@ def kinds(log: bytes) -> Iterator[tuple[str, Kind]]:
     yield "swapped_calibration", swapped_calibration
     firsts = {_name(line): line for line in reversed(log.split(b"\n")) if line.startswith(b"@")}
     for record, line in sorted(firsts.items()):
-        told = line.count(b",")
-        for index, field in enumerate(fields(parse_line(line))[:told]):
+        count = line.count(b",")
+        for index, field in enumerate(fields(parse_line(line))[:count]):
             alter = partial(altered_field, record=record, field=field.name, index=index)
             yield f"altered.{record}.{field.name}", alter
             number = line[1:].rpartition(b"*")[0].split(b",")[index + 1]
@@ -77,10 +77,10 @@ def doubled_record(log: bytes, random: np.random.Generator) -> Planted:
 def cut_record(log: bytes, random: np.random.Generator) -> Planted:
     """A line whose end is lost, its newline or not."""
     lines, at = _drawn(log, random)
-    kept = int(random.integers(len(lines[at])))
+    length = int(random.integers(len(lines[at])))
     newline = b"\n" if random.integers(2) else b""
     before, after = b"".join(line + b"\n" for line in lines[:at]), b"\n".join(lines[at + 1 :])
-    return before + lines[at][:kept] + newline + after, f"of {_called(lines, at)} only {kept} bytes come"
+    return before + lines[at][:length] + newline + after, f"of {_called(lines, at)} only {length} bytes come"
 
 
 def swapped_records(log: bytes, random: np.random.Generator) -> Planted:
@@ -95,8 +95,8 @@ def swapped_calibration(log: bytes, random: np.random.Generator) -> Planted:
     """Two calibration records in each other's place."""
     lines = log.split(b"\n")
     numbers = [at for at, line in enumerate(lines) if _name(line) == "CAL"]
-    one, other = sorted(random.choice(numbers, 2, replace=False).tolist())
-    return _swapped(lines, one, other)
+    first, other = sorted(random.choice(numbers, 2, replace=False).tolist())
+    return _swapped(lines, first, other)
 
 
 def altered_field(log: bytes, random: np.random.Generator, record: str, field: str, index: int) -> Planted:
@@ -124,15 +124,15 @@ def merged_otherwise(log: bytes, random: np.random.Generator, answer: str) -> Pl
     plan = parse(log).first(PlanRecord)
     period = (plan.control_period_ticks if answer == "control" else plan.stimulus_period_ticks) if plan else 0
     period = period or int(random.integers(2_000, 20_000))  # a sweep has none
-    told = [
+    merged = [
         (at, index)
         for record, index in _TICKS[answer]
         for at, line in enumerate(lines)
         if _name(line) == record and 0 < int(_fields(line)[index + 1]) < _U32
     ]
-    if not told:
+    if not merged:
         return log, f"no record tells of a wait of {answer}"
-    at, index = told[int(random.integers(len(told)))]
+    at, index = merged[int(random.integers(len(merged)))]
     ticks = int(_fields(lines[at])[index + 1])
     after = ticks - period if ticks > period and random.integers(2) else ticks + period
     return _sent(lines, {at: (index, str(after))}), f"line {at + 1} tells {after} ticks instead of {ticks}"
@@ -176,9 +176,9 @@ def _drawn(log: bytes, random: np.random.Generator) -> tuple[list[bytes], int]:
     return lines, int(random.choice([at for at, line in enumerate(lines) if _name(line) == name]))
 
 
-def _swapped(lines: list[bytes], one: int, other: int) -> Planted:
-    words = f"{_called(lines, one)} and {_called(lines, other)} change places"
-    lines[one], lines[other] = lines[other], lines[one]
+def _swapped(lines: list[bytes], first: int, other: int) -> Planted:
+    words = f"{_called(lines, first)} and {_called(lines, other)} change places"
+    lines[first], lines[other] = lines[other], lines[first]
     return b"\n".join(lines), words
 
 

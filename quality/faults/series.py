@@ -237,8 +237,8 @@ def _as_stored(run: Healthy, folder: Path) -> _Reading:
     except TailscopeError as error:
         return error, []
     assert run.folder is not None
-    told = ((name, digest(run.folder / name), digest(folder / name)) for name in TABLES)
-    tables = [Change(name, before, after, 0.0) for name, before, after in told if before != after]
+    digests = ((name, digest(run.folder / name), digest(folder / name)) for name in TABLES)
+    tables = [Change(name, before, after, 0.0) for name, before, after in digests if before != after]
     return manifest, [*changes(run.manifest, manifest), *tables]
 
 

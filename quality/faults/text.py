@@ -70,16 +70,16 @@ _CRASHED = "\nthe judge failed:"
 _SHOWN_OF_A_KIND, _CHANGES_SHOWN = 2, 3
 
 
-def as_text(found: Report | Outcome) -> str:
+def as_text(report: Report | Outcome) -> str:
     """A series as its table by kind, with what passed and what
     crashed; or one outcome in full.
     """
-    if isinstance(found, Outcome):
-        return _in_full(found)
+    if isinstance(report, Outcome):
+        return _in_full(report)
     console = Console(width=WIDTH_COLUMNS, highlight=False, soft_wrap=True)
     with console.capture() as captured:
-        console.print(_table(found))
-        for heading, lines in ((_PASSED, [*_passed(found)]), (_CRASHED, [*_crashed(found)])):
+        console.print(_table(report))
+        for heading, lines in ((_PASSED, [*_passed(report)]), (_CRASHED, [*_crashed(report)])):
             if lines:
                 console.print(Text(heading, style=_BAD), *lines, sep="\n")
     return captured.get().rstrip()

@@ -50,8 +50,8 @@ def delete_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
     """The capture without `count` samples from `at` on; its last sample is repeated as often."""
     sample = np.union1d(edges.sample, [at + count])
     word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1]
-    kept = (sample < at) | (sample >= at + count)
-    sample, word = sample[kept], word[kept]
+    array = (sample < at) | (sample >= at + count)
+    sample, word = sample[array], word[array]
     return _without_repeats(edges, np.where(sample >= at + count, sample - count, sample), word)
 
 
@@ -169,9 +169,9 @@ def hold(edges: EdgeList, times: int) -> EdgeList:
 def told_samplerate(edges: EdgeList, random: np.random.Generator) -> Planted:
     """A clock that is not what it says: by a crystal's error, by that of no crystal."""
     ppm = _magnitude(random, MISTOLD_PPM) * int(random.choice((-1, 1)))
-    told = round(edges.samplerate_hz * (1 + ppm / 1e6))
-    capture = EdgeList(edges.sample, edges.word, told, edges.total_samples, edges.channels)
-    return capture, f"the samplerate is told as {told:,} Hz, {ppm:+,} ppm"
+    rate_hz = round(edges.samplerate_hz * (1 + ppm / 1e6))
+    capture = EdgeList(edges.sample, edges.word, rate_hz, edges.total_samples, edges.channels)
+    return capture, f"the samplerate is told as {rate_hz:,} Hz, {ppm:+,} ppm"
 
 
 def late_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
@@ -236,8 +236,8 @@ def answers_before_a_stimulus(edges: EdgeList, channel: str) -> Samples:
     begin, end = begin[chosen], end[chosen]
     at = np.searchsorted(stimuli, end, "right")
     rows = [
-        (one, other, int(stimuli[number]), following)
-        for one, other, number, following in zip(
+        (first, other, int(stimuli[number]), following)
+        for first, other, number, following in zip(
             begin[:-1].tolist(), end[:-1].tolist(), at[:-1].tolist(), begin[1:].tolist(), strict=True
         )
         if number < len(stimuli) and following > int(stimuli[number]) + 1
@@ -250,8 +250,8 @@ def shift(edges: EdgeList, channel: str, by: int, first: int, last: int) -> Edge
     own = edges.transitions(channel).sample
     moved = np.where((own > first) & (own < last), own + by, own)
     # A pulse that is pushed into one that stays is gone with it.
-    kept, times = np.unique(moved, return_counts=True)
-    toggles = kept[times % 2 == 1]
+    array, times = np.unique(moved, return_counts=True)
+    toggles = array[times % 2 == 1]
     sample = np.union1d(edges.sample, toggles)
     word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1] & ~np.uint8(_bit(channel))
     level = (np.searchsorted(toggles, sample, side="right") + edges.initial_level(channel)) % 2
@@ -297,5 +297,5 @@ def _bit(channel: str) -> int:
 
 
 def _names(bits: int) -> str:
-    found: Sequence[str] = [name for name in CHANNELS if bits & _bit(name)]
-    return "all channels" if len(found) == len(CHANNELS) else ", ".join(found)
+    channels: Sequence[str] = [name for name in CHANNELS if bits & _bit(name)]
+    return "all channels" if len(channels) == len(CHANNELS) else ", ".join(channels)

@@ -118,7 +118,9 @@ def as_text(report: Report) -> str:
     lines += [f"{name:{wide}}" + "".join(f"{of[word]:10}" for word in head) for name, of in rows]
     if report.survivors:
         lines += ["", "no test notices:"]
-    lines += [f"{one.file}:{one.line}: {one.before}  →  {one.after}" for one in report.survivors]
+    lines += [
+        f"{outcome.file}:{outcome.line}: {outcome.before}  →  {outcome.after}" for outcome in report.survivors
+    ]
     return "\n".join(lines)
 
 
@@ -151,19 +153,21 @@ def run(
         if file not in every:
             raise MutantError(f"{file} is not mutated here: name files such as {every[0]}.")
     chosen = drawn(root, named or every, n, seed)
-    known = read_toml(HARMLESS, Document, MutantError).mutant
+    entries = read_toml(HARMLESS, Document, MutantError).mutant
     with tempfile.TemporaryDirectory(prefix="tailscope-mutants-") as folder:
         copies = [_copy(root, Path(folder, str(job))) for job in range(jobs)]
         config["test-command"] = _own_first(config.test_command, named)
         config["timeout"] = PATIENCE * _seconds_without(config, copies[0])
-        return Report(seed, tuple(_outcome(*one, known) for one in _tried(copies, config, chosen, tell)))
+        return Report(
+            seed, tuple(_outcome(*mutant, entries) for mutant in _tried(copies, config, chosen, tell))
+        )
 
 
 def files(config: ConfigDict, root: Path = ROOT) -> list[str]:
     """The files, within `root`, that the configuration names."""
     with chdir(root):
-        found = modules.find_modules([Path(path) for path in config["module-path"]])
-        kept = modules.filter_paths(found, config.get("excluded-modules", ()))
+        paths = modules.find_modules([Path(path) for path in config["module-path"]])
+        kept = modules.filter_paths(paths, config.get("excluded-modules", ()))
     return sorted(map(str, kept))
 
 
@@ -180,16 +184,16 @@ def drawn(root: Path, files: Iterable[str], n: int, seed: int) -> list[WorkItem]
 
 
 def _order(item: WorkItem) -> tuple[str, str, int]:
-    (one,) = item.mutations
-    return str(one.module_path), one.operator_name, one.occurrence
+    (mutation,) = item.mutations
+    return str(mutation.module_path), mutation.operator_name, mutation.occurrence
 
 
 def _differing(items: Iterable[WorkItem]) -> Iterator[WorkItem]:
     seen: set[str] = set()
     for item in items:
-        (one,) = item.mutations
-        code = one.module_path.read_text(encoding="utf-8")
-        changed = mutate_code(code, get_operator(one.operator_name)(), one.occurrence)
+        (mutation,) = item.mutations
+        code = mutation.module_path.read_text(encoding="utf-8")
+        changed = mutate_code(code, get_operator(mutation.operator_name)(), mutation.occurrence)
         seen.add(_program(code))
         if changed is not None and (program := _program(changed)) not in seen:
             seen.add(program)
@@ -273,20 +277,20 @@ def _tried(
 
 
 def _results(sessions: Sequence[Path]) -> dict[str, tuple[TestOutcome, str]]:
-    found: dict[str, tuple[TestOutcome, str]] = {}
+    outcome_by_id: dict[str, tuple[TestOutcome, str]] = {}
     for session in sessions:
         with use_db(str(session), WorkDB.Mode.open) as database:
-            found |= {job: (result.test_outcome, result.diff) for job, result in database.results}
-    return found
+            outcome_by_id |= {job: (result.test_outcome, result.diff) for job, result in database.results}
+    return outcome_by_id
 
 
-def _outcome(item: WorkItem, tested: TestOutcome, diff: str, known: Sequence[Entry]) -> Outcome:
-    (one,) = item.mutations
+def _outcome(item: WorkItem, tested: TestOutcome, diff: str, entries: Sequence[Entry]) -> Outcome:
+    (mutation,) = item.mutations
     line, before, after = _change(diff)
-    file, operator = str(one.module_path), one.operator_name.rpartition("/")[2]
+    file, operator = str(mutation.module_path), mutation.operator_name.rpartition("/")[2]
     if tested != TestOutcome.SURVIVED:
         return Outcome(file, operator, line, before, after, "killed")
-    why = next((e.why for e in known if (e.file, e.before, e.after) == (file, before, after)), None)
+    why = next((e.why for e in entries if (e.file, e.before, e.after) == (file, before, after)), None)
     return Outcome(file, operator, line, before, after, "harmless" if why else "survived", why)
 
 

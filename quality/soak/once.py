@@ -30,21 +30,21 @@ def main(arguments: Sequence[str]) -> int:
     children.keep()
     signals.listen()
     board, runs, *fault = arguments
-    told: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     try:
-        status = _run(board, Path(runs), fault[0] if fault else "none", told)
+        status = _run(board, Path(runs), fault[0] if fault else "none", document)
     except TailscopeError as error:
-        told["sentences"] = [str(error)]
+        document["sentences"] = [str(error)]
         status = 1
     except signals.Stopped as stopped:
-        told.setdefault("sentences", [str(stopped)])
+        document.setdefault("sentences", [str(stopped)])
         status = stopped.exit_status
-    told["memory_kib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps(told), flush=True)
+    document["memory_kib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps(document), flush=True)
     return status
 
 
-def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
+def _run(board: str, runs: Path, name: str, document: dict[str, Any]) -> int:
     from capture.acquisition.sigrok import Sigrok
     from capture.acquisition.source import RunRequest
     from capture.conduct import run
@@ -66,11 +66,11 @@ def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
         before = len(list(Path("/proc/self/fd").iterdir()))
         request = RunRequest(plan, image, board, runs=runs, records=fault.records, progress=progress)
         result = run(Sigrok(request))
-        told["verdict"], told["sentences"] = result.verdict, list(result.reasons)
-        told["folder"] = str(result.folder)
-        told["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before
-        told |= _of_manifest(result.folder)
-        told["redecoded"] = _redecoded(result.folder)
+        document["verdict"], document["sentences"] = result.verdict, list(result.reasons)
+        document["folder"] = str(result.folder)
+        document["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before
+        document |= _of_manifest(result.folder)
+        document["redecoded"] = _redecoded(result.folder)
     return 0 if result.verdict == "complete" else 1
 
 

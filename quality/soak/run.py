@@ -115,9 +115,9 @@ def _outcome(
     files: Sequence[str],
     seconds: float,
 ) -> Outcome:
-    told = _told(done.stdout)
-    sentences = tuple(told.get("sentences", ())) or (done.stderr.strip()[-2000:],)
-    verdict = told.get("verdict", REFUSED if "sentences" in told else "none")
+    document = _told(done.stdout)
+    sentences = tuple(document.get("sentences", ())) or (done.stderr.strip()[-2000:],)
+    verdict = document.get("verdict", REFUSED if "sentences" in document else "none")
     return Outcome(
         board=board,
         fault=fault.name,
@@ -125,15 +125,15 @@ def _outcome(
         verdict=verdict,
         exit_status=done.returncode,
         sentences=sentences if verdict != COMPLETE else (),
-        folder=told.get("folder", ""),
-        redecoded=told.get("redecoded", ""),
+        folder=document.get("folder", ""),
+        redecoded=document.get("redecoded", ""),
         left=tuple(left),
         files_left=tuple(files),
-        descriptors_left=told.get("descriptors_left", 0),
-        memory_kib=told.get("memory_kib", 0),
+        descriptors_left=document.get("descriptors_left", 0),
+        memory_kib=document.get("memory_kib", 0),
         seconds=round(seconds, 3),
-        headlines=told.get("headlines", {}),
-        warnings=tuple(told.get("warnings", ())),
+        headlines=document.get("headlines", {}),
+        warnings=tuple(document.get("warnings", ())),
     )
 
 
@@ -141,10 +141,10 @@ def _told(stdout: str) -> dict[str, Any]:
     """The last document that the process printed; empty if it printed none."""
     lines = stdout.strip().splitlines()
     try:
-        told = json.loads(lines[-1]) if lines else {}
+        document = json.loads(lines[-1]) if lines else {}
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def wrong_of(
@@ -183,6 +183,6 @@ def _differ(fault: DeskFault, outcome: Outcome, reference: Headlines) -> bool:
 def _left(mark: str) -> tuple[str, ...]:
     """Command lines of processes with the run's mark in their environment that do not end."""
     deadline_s = time.monotonic() + ENDS_WITHIN_S
-    while (found := marked(f"{MARK}={mark}")) and time.monotonic() < deadline_s:
+    while (processes := marked(f"{MARK}={mark}")) and time.monotonic() < deadline_s:
         time.sleep(0.05)
-    return found
+    return processes

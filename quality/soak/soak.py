@@ -72,8 +72,8 @@ class Accounting:
 
     def counts(self) -> dict[tuple[str, str, str], int]:
         """The number of runs by board, fault and verdict."""
-        found = Counter((one.board, one.fault, one.verdict) for one in self.outcomes)
-        return dict(sorted(found.items()))
+        counts = Counter((outcome.board, outcome.fault, outcome.verdict) for outcome in self.outcomes)
+        return dict(sorted(counts.items()))
 
     def as_json(self) -> dict[str, Any]:
         rows = [
@@ -87,11 +87,11 @@ class Accounting:
             "runs": len(self.outcomes),
             "unaccounted": len(self.unaccounted),
             "counts": rows,
-            "wrong": [one.as_json() for one in self.unaccounted],
-            "processes_left": sum(len(one.left) for one in self.outcomes),
+            "wrong": [outcome.as_json() for outcome in self.unaccounted],
+            "processes_left": sum(len(outcome.left) for outcome in self.outcomes),
             "descriptors_grown": self.descriptors_grown,
             "memory_grown_kib": self.memory_grown_kib,
-            "bench_memory_most_kib": max((one.memory_kib for one in self.outcomes), default=0),
+            "bench_memory_most_kib": max((outcome.memory_kib for outcome in self.outcomes), default=0),
             "folder": str(self.folder),
         }
 
@@ -115,7 +115,7 @@ def soak(
     that are not accounted for are kept beside it. `faults` names those to draw from; all if empty.
     To be called within signals.orderly(). Raises TailscopeError.
     """
-    found = Accounting(seed, folder)
+    accounting = Accounting(seed, folder)
     began_s = time.monotonic()
     references: dict[str, Headlines] = {}
     folder.mkdir(parents=True, exist_ok=True)
@@ -130,23 +130,23 @@ def soak(
             break
         if fault == NONE and outcome.verdict == COMPLETE:
             references.setdefault(board, outcome.headlines)
-        found.outcomes.append(outcome)
-        found.taken.append(Taken.now())
-        _note(folder / LINES, number, found)
+        accounting.outcomes.append(outcome)
+        accounting.taken.append(Taken.now())
+        _note(folder / LINES, number, accounting)
         if outcome.folder and not outcome.wrong:
             shutil.rmtree(outcome.folder, ignore_errors=True)
         tell(number, outcome)
-    found.seconds = time.monotonic() - began_s
-    found.stopped = signals.asked() is not None
-    return found
+    accounting.seconds = time.monotonic() - began_s
+    accounting.stopped = signals.asked() is not None
+    return accounting
 
 
-def _note(path: Path, number: int, found: Accounting) -> None:
+def _note(path: Path, number: int, accounting: Accounting) -> None:
     """Adds the last run's line."""
-    taken = found.taken[-1]
+    taken = accounting.taken[-1]
     line = {
         "run": number,
-        **found.outcomes[-1].as_json(),
+        **accounting.outcomes[-1].as_json(),
         "soak_descriptors": taken.descriptors,
         "soak_memory_kib": taken.memory_kib,
     }
@@ -199,26 +199,27 @@ def line(number: int, outcome: Outcome) -> str:
     return f"run {number}: {outcome.board}, {outcome.fault}: {outcome.verdict}, {state}"
 
 
-def as_text(found: Accounting) -> str:
+def as_text(accounting: Accounting) -> str:
     """The accounting."""
     lines = [f"{'board':8} {'fault':26} {'outcome':13} runs"]
     lines += [
         f"{board:8} {fault:26} {verdict:13} {runs:4}"
-        for (board, fault, verdict), runs in found.counts().items()
+        for (board, fault, verdict), runs in accounting.counts().items()
     ]
-    for outcome in found.unaccounted:
+    for outcome in accounting.unaccounted:
         lines.append(f"{outcome.board}, {outcome.fault}: {' '.join(outcome.wrong)}")
         lines += [f"  it said: {sentence}" for sentence in outcome.sentences]
         lines += [f"  kept: {outcome.folder}"] if outcome.folder else []
     lines.append(
-        f"{len(found.outcomes)} runs in {found.seconds / 60:.1f} min, {len(found.unaccounted)} "
-        f"unaccounted for, {sum(len(one.left) for one in found.outcomes)} processes left"
-        f"{', stopped by a signal' * found.stopped}"
+        f"{len(accounting.outcomes)} runs in {accounting.seconds / 60:.1f} min, "
+        f"{len(accounting.unaccounted)} unaccounted for, "
+        f"{sum(len(outcome.left) for outcome in accounting.outcomes)} processes left"
+        f"{', stopped by a signal' * accounting.stopped}"
     )
     lines.append(
-        f"growth from the first run to the last: {found.descriptors_grown} descriptors, "
-        f"{found.memory_grown_kib:,} KiB; a run's bench took at most "
-        f"{max((one.memory_kib for one in found.outcomes), default=0):,} KiB"
+        f"growth from the first run to the last: {accounting.descriptors_grown} descriptors, "
+        f"{accounting.memory_grown_kib:,} KiB; a run's bench took at most "
+        f"{max((outcome.memory_kib for outcome in accounting.outcomes), default=0):,} KiB"
     )
-    lines.append(f"results: {found.folder}")
+    lines.append(f"results: {accounting.folder}")
     return "\n".join(lines)

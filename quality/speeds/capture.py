@@ -72,9 +72,9 @@ def _at(spacing: int, repeats: int, folder: Path) -> Speed:
     ]
     return Speed(
         spacing_samples=spacing,
-        found=median(found for found, _ in pairs),
+        found=median(ratio for ratio, _ in pairs),
         delivered=median(delivered for _, delivered in pairs),
-        ratio=median(found / delivered for found, delivered in pairs),
+        ratio=median(ratio / delivered for ratio, delivered in pairs),
     )
 
 

@@ -61,8 +61,8 @@ def test_the_example_passes_and_a_longer_section_fails(checkout: Checkout, tmp_p
     assert typed(checkout, project, "make", "-B", "WORDS=160").returncode == 0
     failed = typed(checkout, project, *pytest_)
     assert failed.returncode == 1 and "3 failed, 2 passed" in failed.stdout, failed.stdout
-    told = re.search(r"(?s)```\n(>  .*?)```", HOW_TO)
-    assert told and told[1] in failed.stdout.replace("\n\n", "\n"), failed.stdout
+    match = re.search(r"(?s)```\n(>  .*?)```", HOW_TO)
+    assert match and match[1] in failed.stdout.replace("\n\n", "\n"), failed.stdout
 
 
 def test_the_page_has_the_tests_of_the_example() -> None:

@@ -66,18 +66,18 @@ def changed(folder: Path, *replaced: tuple[str, str]) -> Path:
 def test_the_longest_is_as_long_as_its_instructions(
     masks: tailscope.Masks, kind: str | None, level: int | None, cycles: int, function: str
 ) -> None:
-    found = masks.longest(kind, level)
-    assert (found.cycles, found.ns, found.function) == (cycles, cycles * CYCLE_NS, function)
+    interval = masks.longest(kind, level)
+    assert (interval.cycles, interval.ns, interval.function) == (cycles, cycles * CYCLE_NS, function)
 
 
 def test_the_longest_says_where_it_is(masks: tailscope.Masks) -> None:
-    found = masks.longest("primask")
+    interval = masks.longest("primask")
     called = line_of("update_table();")
-    assert found.where == f"update_table (main.c:{line_of('    mask();')}), from reset (main.c:{called})"
-    assert [frame.function for frame in found.stack] == ["mask", "update_table", "reset"]
-    assert found.end and found.end.line == line_of("unmask();")
-    assert "IRQ 28 (on_tim2)" in found.held and found.count == 1
-    assert repr(found) == f"<Interval primask: 1,001 cycles (62.56 µs), {found.where}>"
+    assert interval.where == f"update_table (main.c:{line_of('    mask();')}), from reset (main.c:{called})"
+    assert [frame.function for frame in interval.stack] == ["mask", "update_table", "reset"]
+    assert interval.end and interval.end.line == line_of("unmask();")
+    assert "IRQ 28 (on_tim2)" in interval.held and interval.count == 1
+    assert repr(interval) == f"<Interval primask: 1,001 cycles (62.56 µs), {interval.where}>"
 
 
 def test_the_document_is_that_of_the_command(elf: Path, masks: tailscope.Masks) -> None:
@@ -97,25 +97,25 @@ def test_what_masks_and_handlers_keep_waiting_is_told_by_priority(masks: tailsco
 
 
 def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
-    found = masks.longest("primask")
-    found.check(at_most_cycles=1001, at_most_ns=1001 * CYCLE_NS)
+    interval = masks.longest("primask")
+    interval.check(at_most_cycles=1001, at_most_ns=1001 * CYCLE_NS)
     with pytest.raises(AssertionError, match=r"1,001 cycles are more than the 1,000 allowed") as failed:
-        found.check(at_most_cycles=1000)
+        interval.check(at_most_cycles=1000)
     lines = str(failed.value).splitlines()
     assert lines[1:4] == [
         "primask: 1,001 cycles (62.56 µs)",
-        f"raised by {found.where}",
+        f"raised by {interval.where}",
         "call stack, innermost first:",
     ]
     assert [line.split()[0] for line in lines[4:7]] == ["mask", "update_table", "reset"]
     with pytest.raises(AssertionError, match="ns are more than the 62,562 allowed"):
-        found.check(at_most_ns=62_562)
+        interval.check(at_most_ns=62_562)
     with pytest.raises(AssertionError):
-        found.check(at_most_ns=float("nan"))
+        interval.check(at_most_ns=float("nan"))
     with pytest.raises(tailscope.Error, match="needs a limit"):
-        found.check()
+        interval.check()
     with pytest.raises(AssertionError, match="there is no baseline of it"):
-        found.check_baseline()
+        interval.check_baseline()
 
 
 def test_the_longest_time_may_be_of_another_clock(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_the_longest_time_may_be_of_another_clock(tmp_path: Path) -> None:
         (loops, f"update_table();\n    {slower}\n    short_section();"),
         ("fault_masked();\n    levels();\n    in_turn();\n    doze();", ""),
     )
-    found = tailscope.masks(elf, until=UNTIL).longest("primask")
-    assert (found.cycles, found.ns) == (151, 101 * 2 * CYCLE_NS)
+    interval = tailscope.masks(elf, until=UNTIL).longest("primask")
+    assert (interval.cycles, interval.ns) == (151, 101 * 2 * CYCLE_NS)
 
 
 def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> None:
@@ -161,29 +161,32 @@ def test_a_section_that_the_end_cuts_off_has_no_length(elf: Path) -> None:
 
 
 def test_what_was_never_seen_is_within_no_limit(masks: tailscope.Masks) -> None:
-    found = masks.longest("scheduler")
-    assert (found.cycles, found.seen) == (0, False)
+    interval = masks.longest("scheduler")
+    assert (interval.cycles, interval.seen) == (0, False)
     with pytest.raises(tailscope.Error, match="it cannot be said that it is within a limit"):
-        found.check(at_most_cycles=5)
+        interval.check(at_most_cycles=5)
 
 
 def test_a_core_that_sleeps_at_the_end_is_no_mask_that_lasts(elf: Path) -> None:
     """An interrupt would wake it: `doze` masks, and sleeps from cycle 2,600 to beyond 7,000."""
     found = tailscope.masks(elf, until="cycles:6000")
-    assert [one["kind"] for one in found.document["open"]] == ["primask"]
+    assert [interval["kind"] for interval in found.document["open"]] == ["primask"]
     assert found.document["open"][0]["asleep_cycles"] > 3000
     assert found.longest("primask").cycles == 1001
 
 
 def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Latency) -> None:
     """CPSID takes a cycle; it is in progress when the interrupt is pended."""
-    found = latency.longest
-    assert (found.cycles, found.ns) == (1 + 1001 + ENTRY_CYCLES, 1014 * CYCLE_NS)
-    assert [(one.cycles, one.cause) for one in found.waits][1:] == [(1001, "PRIMASK"), (12, "entry alone")]
-    assert found.waits[1].raised and found.waits[1].raised.function == "update_table"
+    wait = latency.longest
+    assert (wait.cycles, wait.ns) == (1 + 1001 + ENTRY_CYCLES, 1014 * CYCLE_NS)
+    assert [(cause.cycles, cause.cause) for cause in wait.waits][1:] == [
+        (1001, "PRIMASK"),
+        (12, "entry alone"),
+    ]
+    assert wait.waits[1].raised and wait.waits[1].raised.function == "update_table"
     assert (latency.irq, latency.cycles.max, latency.pends) == ("TIM2", 1014, latency.cycles.n)
     with pytest.raises(AssertionError, match=r"1,014 cycles are more[^$]*waited for\n +1 cycle: inst"):
-        found.check(at_most_cycles=1013)
+        wait.check(at_most_cycles=1013)
 
 
 def test_a_section_is_measured(latency: tailscope.Latency) -> None:

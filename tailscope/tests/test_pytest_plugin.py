@@ -192,10 +192,10 @@ def test_a_failed_assertion_tells_the_place_the_calls_and_the_change(story: Stor
         *expected,
     ]
     assert ">       found.check_baseline()\n" in worse.said
-    told = worse.told("test_all")
-    assert told[0] == "AssertionError: Worse than the baseline. 1 longer, 7 equal."
-    assert told[1].startswith("update_table: primask: 1,001 → 1,201 cycles (75.06 µs), +200, +20.0 %")
-    assert told[2:] == expected[:-1]
+    lines = worse.told("test_all")
+    assert lines[0] == "AssertionError: Worse than the baseline. 1 longer, 7 equal."
+    assert lines[1].startswith("update_table: primask: 1,001 → 1,201 cycles (75.06 µs), +200, +20.0 %")
+    assert lines[2:] == expected[:-1]
     waited = worse.told("TestBoth.test_it[a/b]")
     assert waited[2].startswith("pended at update_table (main.c:5")
     assert "1,201 cycles: PRIMASK, set at update_table (main.c:56)" in waited
@@ -260,8 +260,8 @@ def test_a_baseline_of_a_stranger_is_judged_by_the_program(project: Project, wri
         "settings": (written.replace(UNTIL, "1s"), f"was made with other settings (until 1s → {UNTIL})"),
     }
     check = 'def test_{0}(masks):\n    masks("fw.elf", until="' + UNTIL + '").check_baseline()\n'
-    one = check.replace(".check", '.longest("primask").check')
-    project.write("".join(map(check.format, files)) + "".join(map(one.format, ("row",))) + GONE)
+    text = check.replace(".check", '.longest("primask").check')
+    project.write("".join(map(check.format, files)) + "".join(map(text.format, ("row",))) + GONE)
     (project.folder / FOLDER).mkdir()
     contents = {name: content for name, (content, _) in files.items()}
     contents["row"] = written
@@ -274,8 +274,11 @@ def test_a_baseline_of_a_stranger_is_judged_by_the_program(project: Project, wri
     for name, (_, said) in files.items():
         assert said in tested.told(f"test_{name}")[0]
     assert "with --tailscope-update" in tested.told("test_settings")[0]
-    told = tested.told("test_gone")
-    assert (told[0], told[-1]) == ("AssertionError: 1,001 cycles more than in the baseline", "baseline: new")
+    lines = tested.told("test_gone")
+    assert (lines[0], lines[-1]) == (
+        "AssertionError: 1,001 cycles more than in the baseline",
+        "baseline: new",
+    )
 
 
 def test_half_a_run_is_no_baseline(project: Project) -> None:
@@ -355,9 +358,9 @@ def test_without_a_baseline_the_tests_say_what_the_bench_says(project: Project) 
         said = "AssertionError: there is no baseline of it: `pytest --tailscope-update` writes one"
         assert tested.told(name)[0] == said
     assert not (project.folder / FOLDER).exists()
-    told = tested.told("test_latency")
-    assert told[0] == "assert 500 > 1,014"
-    assert "1,001 cycles: PRIMASK, set at update_table (main.c:56)" in told
+    lines = tested.told("test_latency")
+    assert lines[0] == "assert 500 > 1,014"
+    assert "1,001 cycles: PRIMASK, set at update_table (main.c:56)" in lines
     assert "Error: none.elf cannot be read: No such file or directory." in tested.told("test_no_file")[0]
     assert "TypeError: got an unexpected keyword argument 'output'" in tested.told("test_words")[0]
     assert tested.told("test_other_comparison") == ["assert 2 <= 1"]

@@ -72,14 +72,16 @@ def test_the_tables_are_those_of_the_folder(folder: Path) -> None:
 def test_the_figures_are_those_of_the_tables(folder: Path) -> None:
     run = tailscope.Run(folder)
     stimuli = run.interrupts.filter(~pl.col("control"))
-    asked = run.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
+    measured = run.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
     worst = run.worst("interrupt")
     assert worst.ns == stimuli["isr_latency_ns"].max()
     assert run.worst("task").ns == stimuli["task_latency_ns"].max()
-    assert run.worst("allocate").ns == asked["wire_critical_ns"].max()
-    assert run.worst("allocate").operation in asked.filter(wire_critical_ns=run.worst("allocate").ns)["seq"]
+    assert run.worst("allocate").ns == measured["wire_critical_ns"].max()
+    assert (
+        run.worst("allocate").operation in measured.filter(wire_critical_ns=run.worst("allocate").ns)["seq"]
+    )
     statistics = run.statistics("critical_ns")
-    assert statistics and (statistics.n, statistics.max) == (asked.height, run.worst("allocate").ns)
+    assert statistics and (statistics.n, statistics.max) == (measured.height, run.worst("allocate").ns)
     assert run.statistics("refused_probes") is None
     assert worst.budget_ns and worst.budget_ns >= 1e9 / run.samplerate_hz
 
@@ -149,8 +151,8 @@ def table(name: str, **columns: object) -> Callable[[Path], object]:
     def change(folder: Path) -> None:
         frame = pl.read_parquet(folder / name).with_columns(**columns)  # type: ignore[arg-type]
         metadata = pl.read_parquet_metadata(folder / name)
-        kept = {key: value for key, value in metadata.items() if key == "tailscope"}
-        frame.write_parquet(folder / name, metadata=kept)
+        metadata_kept = {key: value for key, value in metadata.items() if key == "tailscope"}
+        frame.write_parquet(folder / name, metadata=metadata_kept)
         seal(folder)
 
     return change

@@ -70,26 +70,32 @@ class Asked:
 
 
 def write(
-    found: BoundsReport, told: Explained | None, asked: Asked, folder: Path, pages: Mapping[str, bytes]
+    report: BoundsReport,
+    explanation: Explained | None,
+    request: Asked,
+    folder: Path,
+    pages: Mapping[str, bytes],
 ) -> None:
     """Writes the folder, with `pages` beside the rest. Raises NoBoundError as check(), and
     WriteError.
     """
     check(folder)
-    tried = {f"{_OUTCOMES}/{one.of}.json": (one, path) for one, path in _tried(asked.outcomes)}
+    tried = {f"{_OUTCOMES}/{outcome.of}.json": (outcome, path) for outcome, path in _tried(request.outcomes)}
     files: dict[str, bytes] = {
-        "bounds.json": _json({**document.as_json(found, told), "elf": found.program.elf.name}),
-        "bounds.txt": f"{text.as_text(found, True, told)}\n".encode(),
-        "measured.csv": _measured(found).encode(),
-        "annotations.csv": _annotations(found).encode(),
-        "presumed.md": _presumed(found).encode(),
-        **{f"{_INPUTS}/{name.strip('-')}/{path.name}": _content(path) for name, path in asked.files.items()},
+        "bounds.json": _json({**document.as_json(report, explanation), "elf": report.program.elf.name}),
+        "bounds.txt": f"{text.as_text(report, True, explanation)}\n".encode(),
+        "measured.csv": _measured(report).encode(),
+        "annotations.csv": _annotations(report).encode(),
+        "presumed.md": _presumed(report).encode(),
+        **{
+            f"{_INPUTS}/{name.strip('-')}/{path.name}": _content(path) for name, path in request.files.items()
+        },
         **{name: _content(path) for name, (_, path) in tried.items()},
         **pages,
     }
-    outcomes = {name: one.says for name, (one, _) in tried.items()}
-    files["README.md"] = _readme(found, asked, files, outcomes).encode()
-    files[MANIFEST] = _json(_manifest(found, asked, files))
+    outcomes = {name: outcome.says for name, (outcome, _) in tried.items()}
+    files["README.md"] = _readme(report, request, files, outcomes).encode()
+    files[MANIFEST] = _json(_manifest(report, request, files))
     write_all({folder / name: content for name, content in files.items()})
     for old in (*(folder / _INPUTS).rglob("*"), *(folder / _OUTCOMES).rglob("*")):
         if old.is_file() and str(old.relative_to(folder)) not in files:
@@ -103,7 +109,7 @@ def check(folder: Path, outcomes: Sequence[Path] = ()) -> None:
     for path in outcomes:
         read_outcome(path, NoBoundError)
     try:
-        there = {one.name for one in folder.iterdir()} if folder.is_dir() else set()
+        there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     except OSError as error:
         raise NoBoundError(f"--evidence {folder}: {error.strerror}.") from None
     if there and MANIFEST not in there:
@@ -131,17 +137,17 @@ def _digest(content: bytes) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
-def _manifest(found: BoundsReport, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Any]:
-    inputs = {"ELF": found.program.elf, **asked.files}
+def _manifest(report: BoundsReport, request: Asked, files: Mapping[str, bytes]) -> dict[str, Any]:
+    inputs = {"ELF": report.program.elf, **request.files}
     program = simulator.build()
-    sources = sorted(found.code.source_files.items())
+    sources = sorted(report.code.source_files.items())
     return {
         "schema": SCHEMA,
-        "tool": asked.tool,
+        "tool": request.tool,
         "simulator": {"version": simulator.version(program), **_digest(_content(program))},
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in _LIBRARIES},
-        "options": dict(asked.options),
+        "options": dict(request.options),
         "inputs": {option: {"name": path.name, **_digest(_content(path))} for option, path in inputs.items()},
         "sources": {name: _digest(_content(path)) for name, path in sources if path.is_file()},
         "files": {name: _digest(content) for name, content in sorted(files.items())},
@@ -154,76 +160,91 @@ def _table(rows: Iterable[Sequence[object]]) -> str:
     return file.getvalue()
 
 
-def _measured(found: BoundsReport) -> str:
+def _measured(report: BoundsReport) -> str:
     """Each bound beside what the run saw."""
-    return _table(_measured_rows(found))
+    return _table(_measured_rows(report))
 
 
-def _measured_rows(found: BoundsReport) -> Iterator[Sequence[object]]:
+def _measured_rows(report: BoundsReport) -> Iterator[Sequence[object]]:
     yield (
         *("kind", "level", "function", "begin", "caller", "what", "cycles"),
         *("seen_cycles", "slack_cycles", "seen_share", "count", "why_not"),
     )
-    for one in found.all:
-        known = one.cycles is not None and one.seen is not None
-        what = "none" if one.cycles is None else "estimate" if one.presumed else "bound"
+    for section in report.all:
+        both = section.cycles is not None and section.seen is not None
+        what = "none" if section.cycles is None else "estimate" if section.presumed else "bound"
         yield (
-            *(one.kind, one.level, one.function, str(one.begin), str(one.caller or "")),
-            *(what, "" if one.cycles is None else one.cycles, "" if one.seen is None else one.seen),
-            (one.cycles or 0) - (one.seen or 0) if known else "",
-            f"{(one.seen or 0) / one.cycles:.4f}" if known and one.cycles else "",
-            *(one.count, " ".join(one.why_not)),
+            *(section.kind, section.level, section.function, str(section.begin), str(section.caller or "")),
+            *(
+                what,
+                "" if section.cycles is None else section.cycles,
+                "" if section.seen is None else section.seen,
+            ),
+            (section.cycles or 0) - (section.seen or 0) if both else "",
+            f"{(section.seen or 0) / section.cycles:.4f}" if both and section.cycles else "",
+            *(section.count, " ".join(section.why_not)),
         )
 
 
-def _annotations(found: BoundsReport) -> str:
+def _annotations(report: BoundsReport) -> str:
     """What somebody stated, with why; and what was taken from the source or the library."""
     rows: list[Sequence[object]] = [("from", "kind", "function", "line", "says", "used", "why")]
     rows += [
-        (one.source, one.kind, one.function, one.line, one.says, "yes" if one.used else "no", one.why)
-        for one in found.annotations
+        (
+            annotation.source,
+            annotation.kind,
+            annotation.function,
+            annotation.line,
+            annotation.says,
+            "yes" if annotation.used else "no",
+            annotation.why,
+        )
+        for annotation in report.annotations
     ]
     rows += [
         (
             "the run",
             "loop",
-            one.loop.body.name,
-            one.loop.place,
-            f"at most {one.taken} passes",
+            count.loop.body.name,
+            count.loop.place,
+            f"at most {count.taken} passes",
             "yes",
-            f"seen {one.passes} in a row, times {found.margin:g}: an estimate",
+            f"seen {count.passes} in a row, times {report.margin:g}: an estimate",
         )
-        for one in found.counted
+        for count in report.counted
     ]
     return _table(rows)
 
 
-def _presumed(found: BoundsReport) -> str:
-    told = open_toml(_PRESUMED, NoBoundError).check(_File)
+def _presumed(report: BoundsReport) -> str:
+    file = open_toml(_PRESUMED, NoBoundError).check(_File)
     lines = [
         "# What the figures presume, and do not see",
         "",
-        text.presumes(found),
+        text.presumes(report),
         "",
         "## Presumed",
         "",
-        *(f"- {one.what}" for one in told.presumed),
+        *(f"- {statement.what}" for statement in file.presumed),
         "",
         "## Not seen",
         "",
-        *(f"- {one.what}" for one in told.unseen),
+        *(f"- {statement.what}" for statement in file.unseen),
     ]
-    if found.estimates:
-        lines += ["", "## Estimates", "", *(f"- {where}" for where in _estimates(found))]
-    if found.endless:
+    if report.estimates:
+        lines += ["", "## Estimates", "", *(f"- {where}" for where in _estimates(report))]
+    if report.endless:
         lines += ["", "## Held off for ever, without a figure", ""]
-        lines += [f"- {one.kind}, raised by {found.code.place(one.begin.address)}" for one in found.endless]
+        lines += [
+            f"- {section.kind}, raised by {report.code.place(section.begin.address)}"
+            for section in report.endless
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _estimates(found: BoundsReport) -> Iterator[str]:
-    for one in found.estimates:
-        yield f"{text.where(one)} is no bound. {' '.join(one.presumed)}"
+def _estimates(report: BoundsReport) -> Iterator[str]:
+    for section in report.estimates:
+        yield f"{text.where(section)} is no bound. {' '.join(section.presumed)}"
 
 
 _ANSWERS: Mapping[str, str] = {
@@ -240,15 +261,15 @@ _GIVEN = "The file that was given, as it was."
 
 
 def _readme(
-    found: BoundsReport, asked: Asked, files: Mapping[str, bytes], outcomes: Mapping[str, str]
+    report: BoundsReport, request: Asked, files: Mapping[str, bytes], outcomes: Mapping[str, str]
 ) -> str:
-    options = " ".join(f"{name} {value}".strip() for name, value in asked.options.items())
-    seen = [one for one in found.all if one.cycles is not None and one.seen is not None]
-    without = sum(one.cycles is None for one in found.all)
+    options = " ".join(f"{name} {value}".strip() for name, value in request.options.items())
+    seen = [section for section in report.all if section.cycles is not None and section.seen is not None]
+    without = sum(section.cycles is None for section in report.all)
     lines = [
-        f"# Evidence for {cell(found.program.elf.name)}",
+        f"# Evidence for {cell(report.program.elf.name)}",
         "",
-        cell(text.headline(found)),
+        cell(text.headline(report)),
         "",
         "| file | the question that it answers |",
         "|---|---|",
@@ -257,13 +278,13 @@ def _readme(
             for name in _listed(files)
         ),
         "",
-        f"Made by {cell(asked.tool)}: `bounds {found.program.elf.name} {options}`.",
+        f"Made by {cell(request.tool)}: `bounds {report.program.elf.name} {options}`.",
         "",
         "## Held against the run",
         "",
-        f"{len(seen)} of {len(found.all)} sections and handlers have a figure and ran by themselves. Of",
-        f"these {len(found.violations)} took longer. {_many(without)} no figure, and "
-        f"{_many(len(found.estimates))} an estimate only.",
+        f"{len(seen)} of {len(report.all)} sections and handlers have a figure and ran by themselves. Of",
+        f"these {len(report.violations)} took longer. {_many(without)} no figure, and "
+        f"{_many(len(report.estimates))} an estimate only.",
         "",
         "## Tests of the method",
         "",
@@ -294,5 +315,5 @@ def _many(count: int) -> str:
 
 
 def _listed(files: Mapping[str, bytes]) -> list[str]:
-    known = [name for name in _ANSWERS if name in files or name == MANIFEST]
-    return [*known, *sorted(set(files) - set(known))]
+    names = [name for name in _ANSWERS if name in files or name == MANIFEST]
+    return [*names, *sorted(set(files) - set(names))]

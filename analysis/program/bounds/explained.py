@@ -42,7 +42,7 @@ class Block:
     @property
     def lines(self) -> tuple[str, ...]:
         """Its source lines, in order."""
-        return tuple(dict.fromkeys(one.line for one in self.code if one.line))
+        return tuple(dict.fromkeys(code.line for code in self.code if code.line))
 
 
 @dataclass(frozen=True)
@@ -69,63 +69,67 @@ class Explained:
 
     @property
     def cycles(self) -> int:
-        return sum(one.cycles for one in self.blocks)
+        return sum(block.cycles for block in self.blocks)
 
     def share(self, cycles: int) -> float:
         """Of the bound."""
         return cycles / self.cycles if self.cycles else 0.0
 
 
-def explain(found: BoundsReport, which: str) -> Explained:
+def explain(report: BoundsReport, which: str) -> Explained:
     """The longest path of one row: of the n-th longest by its number, or by a place: its function,
     `file.c:12`, or an address. Of several at a place it is the longest. Raises NoBoundError.
     """
-    one = _chosen(found, which)
-    if one.cycles is None:
+    section = _chosen(report, which)
+    if section.cycles is None:
         raise NoBoundError(
-            f"--explain {which}: {one.kind} of {one.function} has no bound, so it has no longest path."
+            f"--explain {which}: {section.kind} of {section.function} has no bound, so it has no longest "
+            "path."
         )
-    return of_row(found, one)
+    return of_row(report, section)
 
 
-def of_row(found: BoundsReport, one: Bounded) -> Explained:
+def of_row(report: BoundsReport, section: Bounded) -> Explained:
     """That of a row with a bound."""
-    spent = parts(one.path)
-    blocks = [_block(found, part) for part in spent.blocks]
-    if one.entry_cycles:
-        blocks.append(Block(ENTRY, 1, one.entry_cycles, ()))
+    spent = parts(section.path)
+    blocks = [_block(report, part) for part in spent.blocks]
+    if section.entry_cycles:
+        blocks.append(Block(ENTRY, 1, section.entry_cycles, ()))
     calls = tuple(
         Call(
             call.caller,
-            found.code.source_line(call.address) or found.code.place(call.address),
-            found.code.place(call.entry),
+            report.code.source_line(call.address) or report.code.place(call.address),
+            report.code.place(call.entry),
             call.times,
             call.cycles,
         )
         for call in spent.calls
     )
-    tree = frames(one.path, int((one.cycles or 0) * _LEAST_SHARE))
-    return Explained(one, tuple(sorted(blocks, key=lambda part: -part.cycles)), calls, tree)
+    tree = frames(section.path, int((section.cycles or 0) * _LEAST_SHARE))
+    return Explained(section, tuple(sorted(blocks, key=lambda part: -part.cycles)), calls, tree)
 
 
-def _block(found: BoundsReport, part: Spent) -> Block:
+def _block(report: BoundsReport, part: Spent) -> Block:
     code = tuple(
-        Code(one.address, one.text, found.code.source_line(one.address)) for one in part.instructions
+        Code(instruction.address, instruction.text, report.code.source_line(instruction.address))
+        for instruction in part.instructions
     )
     words = "" if part.passes else f": {WAY if code else REST}"
     return Block(f"{part.function}{words}", part.passes, part.cycles, code)
 
 
-def _chosen(found: BoundsReport, which: str) -> Bounded:
-    bounded = sorted((one for one in found.all if one.cycles is not None), key=lambda one: -(one.cycles or 0))
+def _chosen(report: BoundsReport, which: str) -> Bounded:
+    bounded = sorted(
+        (one for one in report.all if one.cycles is not None), key=lambda one: -(one.cycles or 0)
+    )
     if which.isascii() and which.isdecimal():
         if not 0 < int(which) <= len(bounded):
             raise NoBoundError(f"--explain {which}: {len(bounded)} have a bound; 1 is the longest.")
         return bounded[int(which) - 1]
-    rows = [*bounded, *(one for one in found.all if one.cycles is None)]
-    for one in rows:
-        if which in _names(one):
-            return one
+    rows = [*bounded, *(one for one in report.all if one.cycles is None)]
+    for bound in rows:
+        if which in _names(bound):
+            return bound
     near = near_miss(which, [name for one in rows for name in _names(one)])
     raise NoBoundError(
         f"--explain {which[:80]}: nothing of that place holds interrupts off; give a function, file.c:12, "
@@ -133,11 +137,11 @@ def _chosen(found: BoundsReport, which: str) -> Bounded:
     )
 
 
-def _names(one: Bounded) -> tuple[str, ...]:
+def _names(section: Bounded) -> tuple[str, ...]:
     """The words that a row goes by."""
-    places = [place for place in (one.begin, one.caller) if place is not None]
+    places = [place for place in (section.begin, section.caller) if place is not None]
     words = [
-        one.function,
+        section.function,
         *(word for at in places for word in (at.function, at.source, _address(at.address))),
     ]
     return tuple(filter(None, words))
@@ -147,32 +151,32 @@ def _address(address: int) -> str:
     return f"{address:#010x}"
 
 
-def as_json(told: Explained) -> dict[str, Any]:
+def as_json(explanation: Explained) -> dict[str, Any]:
     """As docs/reference/bounds.md has it."""
     return {
-        "begin": told.section.begin.as_json(),
-        "bound_cycles": told.cycles,
+        "begin": explanation.section.begin.as_json(),
+        "bound_cycles": explanation.cycles,
         "blocks": [
             {
-                "function": one.function,
-                "passes": one.passes,
-                "cycles": one.cycles,
-                "share": told.share(one.cycles),
+                "function": block.function,
+                "passes": block.passes,
+                "cycles": block.cycles,
+                "share": explanation.share(block.cycles),
                 "instructions": [
                     {"address": _address(code.address), "text": code.text, "line": code.line or None}
-                    for code in one.code
+                    for code in block.code
                 ],
             }
-            for one in told.blocks
+            for block in explanation.blocks
         ],
         "calls": [
             {
-                "caller": one.caller,
-                "line": one.line,
-                "callee": one.callee,
-                "times": one.times,
-                "cycles": one.cycles,
+                "caller": call.caller,
+                "line": call.line,
+                "callee": call.callee,
+                "times": call.times,
+                "cycles": call.cycles,
             }
-            for one in told.calls
+            for call in explanation.calls
         ],
     }

@@ -91,7 +91,9 @@ class AtPriority:
     @property
     def is_estimate(self) -> bool:
         """Whether one of its parts is."""
-        return any(one.presumed for one in (*self.handlers, *([self.section] if self.section else [])))
+        return any(
+            section.presumed for section in (*self.handlers, *([self.section] if self.section else []))
+        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class BoundsReport:
     @property
     def estimates(self) -> tuple[Bounded, ...]:
         """Those whose figure is no bound."""
-        return tuple(one for one in self.all if one.presumed)
+        return tuple(section for section in self.all if section.presumed)
 
     @property
     def complete(self) -> bool:
@@ -139,19 +141,19 @@ class BoundsReport:
     @property
     def missing(self) -> dict[str, int]:
         """Each reason why there is no bound, with how many sections and handlers it stops."""
-        found: dict[str, int] = {}
-        for one in self.all:
-            for word in one.why_not:
-                found[word] = found.get(word, 0) + 1
-        return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+        missing_by_name: dict[str, int] = {}
+        for section in self.all:
+            for word in section.why_not:
+                missing_by_name[word] = missing_by_name.get(word, 0) + 1
+        return dict(sorted(missing_by_name.items(), key=lambda pair: (-pair[1], pair[0])))
 
-    def loose(self, one: Bounded) -> str:
+    def loose(self, section: Bounded) -> str:
         """Of a bound that is more than 100 times what was seen, the loop behind it, in words;
         else empty.
         """
-        if one.cycles is None or not one.seen or one.cycles <= _LOOSE * one.seen:
+        if section.cycles is None or not section.seen or section.cycles <= _LOOSE * section.seen:
             return ""
-        loop = longest_loop(one.path)
+        loop = longest_loop(section.path)
         if loop is None:
             return "no loop is on its longest path"
         place = self.code.source_line(loop.address) or self.code.place(loop.address)
@@ -162,7 +164,7 @@ class BoundsReport:
         """What took longer than its bound: there must be none."""
         held: tuple[Bounded | AtPriority, ...] = (*self.all, *self.used_priorities)
         return tuple(
-            one for one in held if one.cycles is not None and one.seen is not None and one.seen > one.cycles
+            row for row in held if row.cycles is not None and row.seen is not None and row.seen > row.cycles
         )
 
 
@@ -198,23 +200,23 @@ def bounds(
     hz = max(float(span.core_hz) for span in masks.run.stats.clocks)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
     record = files.Record()
-    told = Stated() if stated is None else files.read(stated, elf, record)
-    told = replace(
-        told,
+    statements = Stated() if stated is None else files.read(stated, elf, record)
+    statements = replace(
+        statements,
         hints=files.hints(elf, record, found_kernel, counts or {}),
         copied=files.copied(elf, record, found_kernel),
     )
     nesting = found_kernel.nesting if found_kernel else ()
-    of_code = Sections(elf, nesting, told, costs, dict(_vectors(elf)), tell)
+    of_code = Sections(elf, nesting, statements, costs, dict(_vectors(elf)), tell)
     seen = _Seen(masks)
     sections, handlers = _rows(of_code, elf, masks, seen, costs)
     loops: list[Counted] = []
     if observed is not None:
         loops = counted(masks, list(of_code.unlimited.values()), observed)
-        by_head = {one.loop.head: one.taken for one in loops}
-        of_code.again(replace(told, observed=by_head.get))
-        words = {one.loop.why: one.words() for one in loops}
-        never = {one.why for one in of_code.unlimited.values()} - set(words)
+        by_head = {unlimited.loop.head: unlimited.taken for unlimited in loops}
+        of_code.again(replace(statements, observed=by_head.get))
+        words = {unlimited.loop.why: unlimited.words() for unlimited in loops}
+        never = {unlimited.why for unlimited in of_code.unlimited.values()} - set(words)
         sections, handlers = (
             _estimated(before, after, words, never)
             for before, after in zip(
@@ -230,7 +232,7 @@ def bounds(
         tuple(sections),
         tuple(handlers),
         tuple(_priorities(masks, sections, handlers, costs)),
-        tuple(sorted(of_code.endless.values(), key=lambda one: one.begin)),
+        tuple(sorted(of_code.endless.values(), key=lambda section: section.begin)),
         observed,
         tuple(loops),
         record.annotations,
@@ -243,8 +245,8 @@ def _rows(
     """Sections and handlers."""
     vectors, places = dict(_vectors(elf)), masks.places
     sections = _sections(of_code.sections(), places, seen)
-    known = {(one.kind, one.begin.address) for one in sections}
-    sections = _ordered([*sections, *_not_in_the_code(seen, known, places)])
+    keys = {(section.kind, section.begin.address) for section in sections}
+    sections = _ordered([*sections, *_not_in_the_code(seen, keys, places)])
     return sections, _handlers(of_code, vectors, places, seen, costs)
 
 
@@ -255,23 +257,25 @@ def _estimated(
     is presumed of loops, and to those of `never` the run did not come.
     """
 
-    def key(one: Bounded) -> tuple[str, int, str, int, int]:
-        return one.kind, one.level, one.function, one.begin.address, one.caller.address if one.caller else 0
+    def key(row: Bounded) -> tuple[str, int, str, int, int]:
+        return row.kind, row.level, row.function, row.begin.address, row.caller.address if row.caller else 0
 
     bounded = {key(one): one for one in before if one.cycles is not None}
     why_not = {key(one): one.why_not for one in before}
-    found = []
-    for one in after:
-        if one.cycles is None:
-            why = (f"{it[:-1]}, and the run did not come to it." if it in never else it for it in one.why_not)
-            found.append(replace(one, why_not=tuple(why)))
+    sections = []
+    for bound in after:
+        if bound.cycles is None:
+            why = (
+                f"{it[:-1]}, and the run did not come to it." if it in never else it for it in bound.why_not
+            )
+            sections.append(replace(bound, why_not=tuple(why)))
             continue
-        if key(one) in bounded:
-            found.append(bounded[key(one)])
+        if key(bound) in bounded:
+            sections.append(bounded[key(bound)])
             continue
-        own = tuple(words[why] for why in why_not.get(key(one), ()) if why in words)
-        found.append(replace(one, presumed=own or tuple(words.values())))
-    return found
+        own = tuple(words[why] for why in why_not.get(key(bound), ()) if why in words)
+        sections.append(replace(bound, presumed=own or tuple(words.values())))
+    return sections
 
 
 def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
@@ -295,11 +299,13 @@ def _vectors(elf: Program) -> Iterable[tuple[int, int]]:
             yield exception, entry
 
 
-def _sections(found: list[Section], places: Places, seen: _Seen) -> list[Bounded]:
+def _sections(sections: list[Section], places: Places, seen: _Seen) -> list[Bounded]:
     """One for each place where sections begin."""
     groups: dict[tuple[str, int, int, str], list[Section]] = {}
-    for one in found:
-        groups.setdefault((one.kind, one.begin.address, one.begin.call, one.owner), []).append(one)
+    for section in sections:
+        groups.setdefault(
+            (section.kind, section.begin.address, section.begin.call, section.owner), []
+        ).append(section)
     rows = []
     for (kind, address, call, owner), ones in groups.items():
         worst = max(ones, key=lambda one: (bool(one.price.why_not), one.price.cycles))
@@ -331,9 +337,9 @@ def _sections(found: list[Section], places: Places, seen: _Seen) -> list[Bounded
     return _ordered(rows)
 
 
-def _not_in_the_code(seen: _Seen, known: set[tuple[str, int]], places: Places) -> Iterable[Bounded]:
+def _not_in_the_code(seen: _Seen, keys: set[tuple[str, int]], places: Places) -> Iterable[Bounded]:
     """What a run saw begin where no section was found in the code."""
-    for kind, address in sorted(seen.begun - known):
+    for kind, address in sorted(seen.begun - keys):
         longest, count = seen.section(kind, address, 0)
         place = places.place(address)
         why = f"It begins at {place}, and ends where the code that was followed does not lead."
@@ -343,7 +349,12 @@ def _not_in_the_code(seen: _Seen, known: set[tuple[str, int]], places: Places) -
 def _ordered(rows: list[Bounded]) -> list[Bounded]:
     return sorted(
         rows,
-        key=lambda one: (one.cycles is not None, -(one.cycles or 0), -(one.seen or 0), one.begin.address),
+        key=lambda section: (
+            section.cycles is not None,
+            -(section.cycles or 0),
+            -(section.seen or 0),
+            section.begin.address,
+        ),
     )
 
 
@@ -386,12 +397,12 @@ def _handlers(
                 own,
             )
         )
-    kept = [
-        one
-        for one in rows
-        if one.level in seen.used or not (one.why_not and "never returns" in one.why_not[0])
+    sections = [
+        section
+        for section in rows
+        if section.level in seen.used or not (section.why_not and "never returns" in section.why_not[0])
     ]
-    return _ordered(kept)
+    return _ordered(sections)
 
 
 class _Seen:
@@ -404,28 +415,28 @@ class _Seen:
         self._stacks: dict[int, list[int]] = {}
         for number, _, pc in masks.run.stacks.sort("stack", "depth").iter_rows():
             self._stacks.setdefault(number, []).append(pc)
-        begun = changes.with_row_index("begin_row").select(pl.col("begin_row").cast(pl.Int64), "pc", "stack")
-        told = masks.all_intervals.filter(pl.col("cycles").is_not_null()).join(begun, on="begin_row")
-        first = np.searchsorted(entered, told["begin_row"].to_numpy(), side="right")
-        last = np.searchsorted(entered, told["end_row"].to_numpy(), side="left")
+        table = changes.with_row_index("begin_row").select(pl.col("begin_row").cast(pl.Int64), "pc", "stack")
+        timed = masks.all_intervals.filter(pl.col("cycles").is_not_null()).join(table, on="begin_row")
+        first = np.searchsorted(entered, timed["begin_row"].to_numpy(), side="right")
+        last = np.searchsorted(entered, timed["end_row"].to_numpy(), side="left")
         alone = pl.Series("alone", first >= last)
         self._rows: dict[tuple[str, int, int | None], tuple[int | None, int]] = {}
         # A more urgent level of BASEPRI is an interval within that of the first.
         latest = pl.col("end_row").cum_max().shift(1).over("kind").fill_null(-1)
-        masked = told.sort("begin_row").filter(pl.col("kind").is_in(KINDS), pl.col("end_row") > latest)
+        masked = timed.sort("begin_row").filter(pl.col("kind").is_in(KINDS), pl.col("end_row") > latest)
         end = changes.with_row_index("end_row").select(pl.col("end_row").cast(pl.Int64), end_pc="pc")
         self._ends: dict[tuple[str, int], set[int]] = {}
         for kind, pc, end_pc in masked.join(end, on="end_row").select("kind", "pc", "end_pc").iter_rows():
             self._ends.setdefault((kind, pc), set()).add(end_pc)
         self.begun: set[tuple[str, int]] = set(masked.select("kind", "pc").unique().iter_rows())
         grouped = (
-            told.with_columns(alone=alone)
+            timed.with_columns(alone=alone)
             .group_by("kind", "level", "pc", "stack", "alone")
             .agg(pl.col("cycles").max(), pl.len().alias("count"))
         )
         for kind, level, pc, stack, is_alone, cycles, count in grouped.iter_rows():
             keys: set[tuple[str, int, int | None]] = {(kind, pc, None)}
-            keys |= {(kind, pc, self._call(one)) for one in self._stacks.get(stack, [])[1:]}
+            keys |= {(kind, pc, self._call(address)) for address in self._stacks.get(stack, [])[1:]}
             if kind == HANDLER:
                 keys = {(kind, level, None)}
             for key in keys:
@@ -437,10 +448,8 @@ class _Seen:
         """The longest that began there, and how many did."""
         if not call:
             return self._rows.get((kind, begin, None), (None, 0))
-        found = [self._rows.get((kind, begin, call + size), (None, 0)) for size in (2, 4)]
-        return max((one[0] for one in found if one[0] is not None), default=None), sum(
-            one[1] for one in found
-        )
+        rows = [self._rows.get((kind, begin, call + size), (None, 0)) for size in (2, 4)]
+        return max((row[0] for row in rows if row[0] is not None), default=None), sum(row[1] for row in rows)
 
     def ends(self, kind: str, begin: int) -> set[int]:
         """The addresses at which those that began there ended."""
@@ -465,12 +474,12 @@ def _entered(changes: pl.DataFrame) -> np.ndarray[Any, Any]:
 def _priorities(
     masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
 ) -> Iterable[AtPriority]:
-    by_number = {one.level: one for one in handlers}
+    by_number = {level.level: level for level in handlers}
     bits = priority_bits(masks.program.chip)
     priorities = Exceptions(masks.run.changes).priorities(bits)
     entry = costs.entry_cycles
     for priority, numbers in priorities.items():
-        holding = [one for one in sections if _holds(one, priority)]
+        holding = [level for level in sections if _holds(level, priority)]
         goes_before = [
             (other, by_number[number])
             for other, them in priorities.items()
@@ -478,16 +487,18 @@ def _priorities(
             for number in them
             if number in by_number
         ]
-        before = [one for _, one in goes_before]
-        missing = [one for one in (*holding, *before) if one.cycles is None]
-        bounded = [one for one in holding if one.cycles is not None]
-        longest = max(bounded, key=lambda one: one.cycles or 0, default=None)
+        before = [level for _, level in goes_before]
+        missing = [level for level in (*holding, *before) if level.cycles is None]
+        bounded = [level for level in holding if level.cycles is not None]
+        longest = max(bounded, key=lambda section: section.cycles or 0, default=None)
         least_urgent = max((other for other, _ in goes_before), default=0)
         in_section = longest is not None and longest.kind == "basepri"
         comes_in = sum(in_section or other < least_urgent for other, _ in goes_before)
         refill = comes_in * full(costs).first_reads(costs, full(costs).fit(costs))
-        total = entry + refill + sum(one.cycles or 0 for one in (*before, *([longest] if longest else [])))
-        at = next((one for one in masks.priorities if one.priority == priority), None)
+        total = (
+            entry + refill + sum(level.cycles or 0 for level in (*before, *([longest] if longest else [])))
+        )
+        at = next((level for level in masks.priorities if level.priority == priority), None)
         seen = at.longest["cycles"] if at and at.longest else None
         yield AtPriority(
             priority,
@@ -503,8 +514,8 @@ def _priorities(
         )
 
 
-def _holds(one: Bounded, priority: int) -> bool:
+def _holds(section: Bounded, priority: int) -> bool:
     """Whether a section holds an interrupt of that priority off (ARM DDI 0403E, B1.5.4)."""
-    if one.kind != "basepri":
+    if section.kind != "basepri":
         return True
-    return one.level in (0, SOME) or one.level <= priority
+    return section.level in (0, SOME) or section.level <= priority

@@ -55,13 +55,13 @@ def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> lis
     first = {one.head: rows for one, rows in _marked(masks, loops, trial)}
     calm = [one for one in loops if len(first[one.head]) * _TRIAL <= _MOST_ROWS]
     full = {one.head: rows for one, rows in _marked(masks, calm, masks.until)}
-    found = []
-    for one in loops:
-        passes, entries = _greatest(one, full.get(one.head, first[one.head]))
+    counts = []
+    for loop in loops:
+        passes, entries = _greatest(loop, full.get(loop.head, first[loop.head]))
         if entries:
-            cycles = whole if one.head in full else trial
-            found.append(Counted(one, passes, entries, ceil(passes * margin), cycles, whole))
-    return found
+            cycles = whole if loop.head in full else trial
+            counts.append(Counted(loop, passes, entries, ceil(passes * margin), cycles, whole))
+    return counts
 
 
 def _marked(
@@ -72,20 +72,20 @@ def _marked(
     for some in _batches(loops):
         marks = {address for one in some for address in _marks(one)}
         rows = run_marks(masks.program, marks, until, kernel).rows
-        for one in some:
-            yield one, rows.filter(pl.col("address").is_in(sorted(_marks(one))))
+        for loop in some:
+            yield loop, rows.filter(pl.col("address").is_in(sorted(_marks(loop))))
 
 
 def _batches(loops: Iterable[Unlimited]) -> Iterator[list[Unlimited]]:
     """The loops, in groups of which each has no more marks than a run takes."""
     batch: list[Unlimited] = []
     marks: set[int] = set()
-    for one in loops:
-        own = _marks(one)
+    for loop in loops:
+        own = _marks(loop)
         if batch and len(marks | own) > MOST_MARKS:
             yield batch
             batch, marks = [], set()
-        batch.append(one)
+        batch.append(loop)
         marks |= own
     if batch:
         yield batch

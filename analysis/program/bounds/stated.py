@@ -101,8 +101,8 @@ class Record:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str, int | str], Annotation] = {}
 
-    def told(self, number: int | str, one: Annotation) -> None:
-        self._kept.setdefault((one.source, one.kind, number), one)
+    def told(self, number: int | str, annotation: Annotation) -> None:
+        self._kept.setdefault((annotation.source, annotation.kind, number), annotation)
 
     def use(self, source: str, kind: str, number: int | str) -> None:
         self._kept[source, kind, number].used = True
@@ -110,60 +110,66 @@ class Record:
     @property
     def annotations(self) -> tuple[Annotation, ...]:
         """All of a user's file; of the compiler's library what was of use."""
-        return tuple(one for one in self._kept.values() if one.used or one.source != LIBRARY.name)
+        return tuple(
+            annotation
+            for annotation in self._kept.values()
+            if annotation.used or annotation.source != LIBRARY.name
+        )
 
 
 def read(path: Path, program: Program, record: Record | None = None) -> Stated:
     """What the file says of a program. Raises NoBoundError with file, line and key."""
     record = record or Record()
     document = open_toml(path, NoBoundError)
-    told = document.check(_File)
-    for number, loop in enumerate(told.loops):
+    file = document.check(_File)
+    for number, loop in enumerate(file.loops):
         _check_named(document, loop.function or loop.line, "loops", number)
-    for number, call in enumerate(told.calls):
+    for number, call in enumerate(file.calls):
         _check_named(document, call.function or call.line, "calls", number)
-    for number, recursion in enumerate(told.recursions):
+    for number, recursion in enumerate(file.recursions):
         _check_recursion(document, recursion, program, number)
     targets = [
-        (one, tuple(_entries(program, document, one, number))) for number, one in enumerate(told.calls)
+        (call, tuple(_entries(program, document, call, number))) for number, call in enumerate(file.calls)
     ]
 
-    _tell(record, path.name, told, program)
+    _tell(record, path.name, file, program)
 
     def passes(function: str, lines: set[str]) -> int | None:
-        for number, one in enumerate(told.loops):
-            if one.fits(function, lines):
+        for number, loop in enumerate(file.loops):
+            if loop.fits(function, lines):
                 record.use(path.name, "loop", number)
                 # A loop that goes round n times passes its head once more.
-                return one.at_most + 1
+                return loop.at_most + 1
         return None
 
     def called(address: int) -> Iterable[int]:
         held = program.function_at(address)
         line = program.source_line(address)
-        for number, (one, entries) in enumerate(targets):
-            in_function = not one.function or (held is not None and held.name == one.function)
-            if in_function and one.line in ("", line):
+        for number, (call, entries) in enumerate(targets):
+            in_function = not call.function or (held is not None and held.name == call.function)
+            if in_function and call.line in ("", line):
                 record.use(path.name, "call", number)
                 return entries
         return ()
 
-    untaken = frozenset(one.function for one in told.untaken)
-    recursions = {one.function: Recursion(one.calls, one.depth) for one in told.recursions}
+    untaken = frozenset(one.function for one in file.untaken)
+    recursions = {
+        recursion.function: Recursion(recursion.calls, recursion.depth) for recursion in file.recursions
+    }
     return Stated(passes=passes, called=called, untaken=untaken, recursions=recursions)
 
 
-def _tell(record: Record, source: str, told: _File, program: Program) -> None:
-    for number, loop in enumerate(told.loops):
+def _tell(record: Record, source: str, file: _File, program: Program) -> None:
+    for number, loop in enumerate(file.loops):
         words = f"at most {loop.at_most} laps"
         record.told(number, Annotation(source, "loop", loop.function, loop.line, words, loop.why))
-    for number, call in enumerate(told.calls):
+    for number, call in enumerate(file.calls):
         words = f"goes to {', '.join(call.to)}"
         record.told(number, Annotation(source, "call", call.function, call.line, words, call.why))
-    for number, again in enumerate(told.recursions):
+    for number, again in enumerate(file.recursions):
         words = f"runs {again.calls} times in all" if again.depth is None else f"{again.depth} calls deep"
         record.told(number, Annotation(source, "recursion", again.function, "", words, again.why, used=True))
-    for number, one in enumerate(told.untaken):
+    for number, one in enumerate(file.untaken):
         used = bool(program.functions_named(one.function))
         words = "no path leads through it"
         record.told(number, Annotation(source, "untaken", one.function, "", words, one.why, used))
@@ -185,7 +191,7 @@ def hints(
             if of_library is not None:
                 return Hint(of_library - 1)
             return _of_kernel(kernel, counts, record, _around(inlined, function, addresses))
-        line = min(lines, key=lambda one: (one.rpartition(":")[0], int(one.rpartition(":")[2])))
+        line = min(lines, key=lambda place: (place.rpartition(":")[0], int(place.rpartition(":")[2])))
         words = f"at most {of_source.at_most} laps"
         record.told(line, Annotation("pragma in the source", "loop", function, line, words, "", used=True))
         return of_source
@@ -268,11 +274,11 @@ def _check_named(document: Document, name: str, kind: str, number: int) -> None:
         raise document.wrong(WrongValueError("names neither a function nor a line", kind, number))
 
 
-def _check_recursion(document: Document, one: _Recursion, program: Program, number: int) -> None:
-    if (one.calls is None) == (one.depth is None):
+def _check_recursion(document: Document, recursion: _Recursion, program: Program, number: int) -> None:
+    if (recursion.calls is None) == (recursion.depth is None):
         raise document.wrong(WrongValueError("needs one of calls and depth", "recursions", number))
-    if not program.functions_named(one.function):
-        words = f"names {one.function}, which the program does not have"
+    if not program.functions_named(recursion.function):
+        words = f"names {recursion.function}, which the program does not have"
         raise document.wrong(WrongValueError(words, "recursions", number, "function"))
 
 
@@ -283,7 +289,7 @@ def _entries(program: Program, document: Document, call: _Call, number: int) -> 
             raise document.wrong(
                 WrongValueError(f"names {name}, which the program does not have", "calls", number, "to")
             )
-        yield from (one.address for one in found)
+        yield from (function.address for function in found)
 
 
 LIBRARY = Path(__file__).parent / "library.toml"
@@ -310,25 +316,28 @@ class Pragmas:
             name, _, number = line.rpartition(":")
             by_file.setdefault(name, set()).add(int(number))
         around = [
-            (one, name)
+            (pragma, name)
             for name, numbers in by_file.items()
-            for one in self._of(name)
-            if all(one.first <= number <= one.last for number in numbers)
+            for pragma in self._of(name)
+            if all(pragma.first <= number <= pragma.last for number in numbers)
         ]
         if around:
             return _hint(*min(around, key=lambda pair: pair[0].last - pair[0].first))
-        begun = [
-            (one, name) for name, numbers in by_file.items() for one in self._of(name) if one.first in numbers
+        starts = [
+            (pragma, name)
+            for name, numbers in by_file.items()
+            for pragma in self._of(name)
+            if pragma.first in numbers
         ]
         outer = [
             pair
-            for pair in begun
-            if not any(other.encloses(pair[0]) for other, name in begun if name == pair[1])
+            for pair in starts
+            if not any(other.encloses(pair[0]) for other, name in starts if name == pair[1])
         ]
         if len(outer) == 1:
             # It has lines that the compiler brought there from elsewhere.
             return _hint(*outer[0])
-        return Hint(max(one.at_most for one, _ in begun)) if begun else None
+        return Hint(max(pragma.at_most for pragma, _ in starts)) if starts else None
 
     def _of(self, name: str) -> list[_Pragma]:
         if name not in self._known:
@@ -350,8 +359,8 @@ class _Pragma(NamedTuple):
         return self != other and self.first <= other.first and other.last <= self.last
 
 
-def _hint(one: _Pragma, name: str) -> Hint:
-    return Hint(one.at_most, frozenset(f"{name}:{line}" for line in range(one.body, one.last + 1)))
+def _hint(pragma: _Pragma, name: str) -> Hint:
+    return Hint(pragma.at_most, frozenset(f"{name}:{line}" for line in range(pragma.body, pragma.last + 1)))
 
 
 def _pragmas(path: Path | None) -> list[_Pragma]:
@@ -359,14 +368,14 @@ def _pragmas(path: Path | None) -> list[_Pragma]:
         text = path.read_text(errors="replace") if path else ""
     except OSError:
         return []
-    code = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    found = []
+    code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    pragmas = []
     for match in _PRAGMA.finditer(code):
         begin = match.end() + len(code[match.end() :]) - len(code[match.end() :].lstrip())
         end = _end_of_statement(code, begin)
         first, body, last = (code.count("\n", 0, at) + 1 for at in (begin, _body(code, begin), end))
-        found.append(_Pragma(first, body, last, int(match[1])))
-    return found
+        pragmas.append(_Pragma(first, body, last, int(match[1])))
+    return pragmas
 
 
 def _body(code: str, begin: int) -> int:

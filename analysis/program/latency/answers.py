@@ -102,11 +102,11 @@ def _wait(text: str) -> Wait:
 
 
 def latencies(
-    found: list[Answered], every: int | None, clock: Clock
+    answers: list[Answered], every: int | None, clock: Clock
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """The latency of each pend, in cycles and in ns. Two arrays of equal length."""
     cycles, ns = [], []
-    for row in found:
+    for row in answers:
         pended = np.arange(row.first, row.last + 1, every or 1, dtype=np.int64)
         cycles.append(row.taken - pended)
         ns.append(clock.between_ns(pended, np.full_like(pended, row.taken)))
@@ -115,10 +115,10 @@ def latencies(
     return np.concatenate(cycles), np.concatenate(ns)
 
 
-def worst_kinds(found: list[Answered], most: int) -> list[Answered]:
+def worst_kinds(answers: list[Answered], most: int) -> list[Answered]:
     """The longest waits, one of each kind, longest first."""
     kinds: dict[tuple[object, ...], Answered] = {}
-    for row in sorted(found, key=lambda one: (-one.cycles, one.first)):
+    for row in sorted(answers, key=lambda answer: (-answer.cycles, answer.first)):
         kinds.setdefault(row.kind, row)
     return list(kinds.values())[:most]
 
@@ -133,10 +133,10 @@ class Cause:
     worst_cycles: int
 
 
-def causes(found: list[Answered], places: Places) -> list[Cause]:
+def causes(answers: list[Answered], places: Places) -> list[Cause]:
     """The causes that pends waited for most, the worst first."""
     groups: dict[tuple[str, int | None], list[Answered]] = {}
-    for row in found:
+    for row in answers:
         groups.setdefault((words(row.main, places), row.main.raised), []).append(row)
     told = [
         Cause(
@@ -147,7 +147,7 @@ def causes(found: list[Answered], places: Places) -> list[Cause]:
         )
         for (said, raised), rows in groups.items()
     ]
-    return sorted(told, key=lambda one: (-one.worst_cycles, one.words))
+    return sorted(told, key=lambda cause: (-cause.worst_cycles, cause.words))
 
 
 def words(wait: Wait, places: Places) -> str:
@@ -166,9 +166,9 @@ def words(wait: Wait, places: Places) -> str:
     }[wait.cause]
 
 
-def lost(found: Answers) -> dict[str, int]:
+def lost(answers: Answers) -> dict[str, int]:
     """Pends that were not taken, by outcome."""
-    rows = found.rows.filter(pl.col("outcome") != "taken")
+    rows = answers.rows.filter(pl.col("outcome") != "taken")
     return {
         str(name): int(rows.filter(outcome=name)["pends"].sum()) for name in rows["outcome"].unique().sort()
     }

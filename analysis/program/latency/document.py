@@ -26,36 +26,36 @@ from simulator.outputs import Note
 SCHEMA = 1
 
 
-def as_json(subject: Subject, asked: Latencies | None, sections: list[SectionTimes]) -> dict[str, Any]:
+def as_json(subject: Subject, latencies: Latencies | None, sections: list[SectionTimes]) -> dict[str, Any]:
     """The document. What was not asked for is left out."""
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "schema": SCHEMA,
         "elf": str(subject.user.elf),
-        "reasons": list(reasons(asked, sections)),
-        "polls": polls(asked, sections) or None,
+        "reasons": list(reasons(latencies, sections)),
+        "polls": polls(latencies, sections) or None,
     }
-    if asked:
-        found["latency"] = _latency(subject, asked)
+    if latencies:
+        document["latency"] = _latency(subject, latencies)
     if sections:
-        found["sections"] = [_section(subject, one) for one in sections]
-    found["noted"] = [note.as_json() for note in _notes(asked, sections)]
-    return found
+        document["sections"] = [_section(subject, times) for times in sections]
+    document["noted"] = [note.as_json() for note in _notes(latencies, sections)]
+    return document
 
 
-def _notes(asked: Latencies | None, sections: list[SectionTimes]) -> list[Note]:
+def _notes(latencies: Latencies | None, sections: list[SectionTimes]) -> list[Note]:
     """What was odd in the runs, by its first cycle; of one that several saw, the longest's."""
-    seen = [one.notes for one in sections] + ([asked.answers.notes] if asked else [])
+    seen = [times.notes for times in sections] + ([latencies.answers.notes] if latencies else [])
     by_what: dict[tuple[str, int, str], Note] = {}
     for note in (note for notes in seen for note in notes):
         known = by_what.setdefault((note.kind, note.address, note.what), note)
         if note.reads + note.writes > known.reads + known.writes:
             by_what[note.kind, note.address, note.what] = note
-    return sorted(by_what.values(), key=lambda one: one.cycle)
+    return sorted(by_what.values(), key=lambda note: note.cycle)
 
 
-def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:
-    question, found = asked.question, asked.answers
-    cycles, ns = answers.latencies(asked.taken, found.every, asked.clock)
+def _latency(subject: Subject, latencies: Latencies) -> dict[str, Any]:
+    question, found = latencies.question, latencies.answers
+    cycles, ns = answers.latencies(latencies.taken, found.every, latencies.clock)
     return {
         "irq": name_of(question.exception, subject.user.chip),
         "exception": question.exception,
@@ -70,8 +70,8 @@ def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:
         "lost": answers.lost(found),
         "ended": found.ended or None,
         "kernel": subject.kernel.name if subject.kernel else None,
-        "start": _start(asked.beginning),
-        "start_up": _start_up(subject, asked),
+        "start": _start(latencies.beginning),
+        "start_up": _start_up(subject, latencies),
         "cycles": summarise(cycles).model_dump(),
         "ns": summarise(ns).model_dump(),
         "causes": [
@@ -81,30 +81,30 @@ def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:
                 "pends": cause.pends,
                 "worst_cycles": cause.worst_cycles,
             }
-            for cause in answers.causes(asked.taken, subject.places)
+            for cause in answers.causes(latencies.taken, subject.places)
         ],
-        "worst": [_worst(subject, row, explained, asked.clock) for row, explained in asked.worst],
+        "worst": [_worst(subject, row, explained, latencies.clock) for row, explained in latencies.worst],
     }
 
 
-def _start(begun: Beginning) -> dict[str, Any]:
+def _start(beginning: Beginning) -> dict[str, Any]:
     """From when on the figures count; the cycle is null where the run did not come there."""
-    asked = begun.asked
-    return {"from": asked.settings, "until": asked.where, "why": asked.why, "cycle": begun.cycle}
+    request = beginning.asked
+    return {"from": request.settings, "until": request.where, "why": request.why, "cycle": beginning.cycle}
 
 
-def _start_up(subject: Subject, asked: Latencies) -> dict[str, Any] | None:
+def _start_up(subject: Subject, latencies: Latencies) -> dict[str, Any] | None:
     """The longest wait of the pends before that."""
-    if not asked.start_up:
+    if not latencies.start_up:
         return None
-    longest = answers.worst_kinds(asked.start_up, 1)[0]
+    longest = answers.worst_kinds(latencies.start_up, 1)[0]
     held = longest.main
     raised = None if held.raised is None else _raised(subject, held.raised)
     return {
-        "pends": sum(one.pends for one in asked.start_up),
-        "first_cycle": asked.start_up[0].first,
+        "pends": sum(answer.pends for answer in latencies.start_up),
+        "first_cycle": latencies.start_up[0].first,
         "cycles": longest.cycles,
-        "ns": longest.ns(asked.clock),
+        "ns": longest.ns(latencies.clock),
         "cause": answers.words(held, subject.places),
         "raised": raised,
     }
@@ -150,17 +150,17 @@ def _explained(explained: Explained) -> dict[str, Any]:
     }
 
 
-def _early(one: SectionTimes) -> dict[str, Any] | None:
+def _early(times: SectionTimes) -> dict[str, Any] | None:
     """The passes of start-up."""
-    if not one.start_up:
+    if not times.start_up:
         return None
-    longest = max(one.start_up, key=lambda each: each.cycles)
-    ns = float(one.clock.between_ns(longest.begin, longest.end))
-    return {"count": len(one.start_up), "cycles": longest.cycles, "ns": ns}
+    longest = max(times.start_up, key=lambda each: each.cycles)
+    ns = float(times.clock.between_ns(longest.begin, longest.end))
+    return {"count": len(times.start_up), "cycles": longest.cycles, "ns": ns}
 
 
-def _section(subject: Subject, one: SectionTimes) -> dict[str, Any]:
-    measured = one.measured
+def _section(subject: Subject, times: SectionTimes) -> dict[str, Any]:
+    measured = times.measured
     begins = np.array([passed.begin for passed in measured.passed], dtype=np.int64)
     ends = np.array([passed.end for passed in measured.passed], dtype=np.int64)
     return {
@@ -171,23 +171,23 @@ def _section(subject: Subject, one: SectionTimes) -> dict[str, Any]:
         "unbegun": measured.unbegun,
         "unended": measured.unended,
         "crossed": measured.crossed,
-        "ended": one.ended or None,
-        "start": _start(one.beginning),
-        "start_up": _early(one),
+        "ended": times.ended or None,
+        "start": _start(times.beginning),
+        "start_up": _early(times),
         "cycles": summarise(ends - begins).model_dump(),
-        "ns": summarise(one.clock.between_ns(begins, ends)).model_dump(),
+        "ns": summarise(times.clock.between_ns(begins, ends)).model_dump(),
         "worst": [
             {
                 "begin_cycle": passed.begin,
                 "end_cycle": passed.end,
                 "cycles": passed.cycles,
-                "ns": float(one.clock.between_ns(passed.begin, passed.end)),
+                "ns": float(times.clock.between_ns(passed.begin, passed.end)),
                 "exception": passed.exception,
                 "task": None if passed.task is None else explained.task or f"{passed.task:#010x}",
                 "begin": subject.places.place(passed.begin_address).as_json(),
                 "end": subject.places.place(passed.end_address).as_json(),
                 **_explained(explained),
             }
-            for passed, explained in one.worst
+            for passed, explained in times.worst
         ],
     }

@@ -97,8 +97,8 @@ def reasons(waits: Latencies | None, sections: Sequence[SectionTimes]) -> tuple[
     """
     ended = {section.ended for section in sections} | {waits.answers.ended if waits else ""}
     early = [f"The run ended early: {words.rstrip('.')}." for words in sorted(filter(None, ended))]
-    begun = [measured.beginning for measured in (waits, *sections) if measured]
-    never = [sentence for start in begun for sentence in beginning.never(start)]
+    beginnings = [measured.beginning for measured in (waits, *sections) if measured]
+    never = [sentence for start in beginnings for sentence in beginning.never(start)]
     lost = answers.lost(waits.answers) if waits else {}
     unanswered = [
         f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost.items()
@@ -124,8 +124,8 @@ class Subject:
     def of(cls, user: UserProgram, kernel: str = "") -> Subject:
         """The program, with the kernel that kernel.find() finds. Raises TailscopeError."""
         program = Program(user.elf, stripped=True)
-        found = kernels.find(program, kernel)
-        return cls(user, program, Places(program, _no_stacks(), found), found)
+        layout = kernels.find(program, kernel)
+        return cls(user, program, Places(program, _no_stacks(), layout), layout)
 
     @property
     def words(self) -> KernelWords:
@@ -150,20 +150,20 @@ def latencies(
     `start` is that of beginning.asked(), and start where nothing is named. Raises
     TailscopeError: if the program never enables the interrupt, or has no handler for it.
     """
-    begun = WHOLE
+    start_of_run = WHOLE
     if around:
         if start not in (None, RESET, START):
             raise LatencyError("Give --around or --from, not both: each says where the pends begin.")
         tell(f"looking for {around}")
         question = _around(subject, question, around)
     else:
-        begun = _begun(subject, start or START, question.until, tell)
-        question = _from(question, begun, start or START)
+        start_of_run = _begun(subject, start or START, question.until, tell)
+        question = _from(question, start_of_run, start or START)
     tell(f"pending {name_of(question.exception, subject.user.chip)}")
     found = latency.ask(subject.user, question)
     _check(question, found, subject.user.chip)
-    if begun.asked.time:
-        begun = Beginning(begun.asked, found.first_cycle)
+    if start_of_run.asked.time:
+        start_of_run = Beginning(start_of_run.asked, found.first_cycle)
     taken = answers.answered(found.rows)
     worst = answers.worst_kinds(taken, MOST_WORST)
     early = _start_up(subject, question, found, tell) if question.not_before else []
@@ -173,7 +173,7 @@ def latencies(
     explained, stats = _explained(subject, spans, 1 if explain else 0, last)
     pairs = list(zip(worst, explained, strict=True))
     clock = Clock(stats.clocks) if stats else NO_CLOCK
-    return Latencies(question, found, taken, pairs, clock, begun, early, _polls(subject, stats))
+    return Latencies(question, found, taken, pairs, clock, start_of_run, early, _polls(subject, stats))
 
 
 def _polls(subject: Subject, stats: Stats | None) -> str:
@@ -188,12 +188,12 @@ def _polls(subject: Subject, stats: Stats | None) -> str:
 
 def _begun(subject: Subject, start: str, until: Instant, tell: Tell) -> Beginning:
     """From when on pends and sections count."""
-    asked = beginning.asked(subject.program, subject.kernel, start)
-    if not asked.addresses:
-        return Beginning(asked, None if asked.time else 0)
+    request = beginning.asked(subject.program, subject.kernel, start)
+    if not request.addresses:
+        return Beginning(request, None if request.time else 0)
     tell("running to see where start-up ends")
-    passed = masks.run_marks(subject.user, asked.addresses, until, subject.words, once=asked.once)
-    return asked.found(passed.rows, Clock(passed.stats.clocks))
+    passed = masks.run_marks(subject.user, request.addresses, until, subject.words, once=request.once)
+    return request.found(passed.rows, Clock(passed.stats.clocks))
 
 
 def _from(question: Question, begun: Beginning, start: str) -> Question:
@@ -227,10 +227,10 @@ def _around(subject: Subject, question: Question, name: str) -> Question:
     function = function_named(subject.program, name)
     section = sections.parse(subject.program, f"{function.name}..")
     passed = masks.run_marks(subject.user, section.addresses, question.until, subject.words)
-    found = sections.measure(section, passed.rows).passed
-    if not found:
+    passeds = sections.measure(section, passed.rows).passed
+    if not passeds:
         raise LatencyError(_never(f"{name} is never called to its end", question.until))
-    longest = max(found, key=lambda one: one.cycles)
+    longest = max(passeds, key=lambda passed: passed.cycles)
     start, until = max(longest.begin - _MARGIN_CYCLES, 0), longest.end + _MARGIN_CYCLES
     return replace(question, start=start, until=until)
 
@@ -241,7 +241,7 @@ def _check(question: Question, found: Answers, chip: str) -> None:
         if question.exception < FIRST_IRQ:
             raise LatencyError(_never(f"The program never takes {name}", question.until))
         position = question.exception - FIRST_IRQ
-        others = [name_of(one, chip) for one in found.used if one >= 14]
+        others = [name_of(number, chip) for number in found.used if number >= 14]
         enabled = f"it enables or takes {', '.join(others)}" if others else "it enables no interrupt"
         raise LatencyError(
             f"The program never enables {name} (NVIC_ISER{position // 32}, bit {position % 32}) in the "
@@ -281,35 +281,39 @@ def section_times(
     start: str | None = None,
 ) -> list[SectionTimes]:
     """How long these sections take, in one run. Raises TailscopeError if one is never passed."""
-    asked = beginning.asked(subject.program, subject.kernel, start or START)
+    request = beginning.asked(subject.program, subject.kernel, start or START)
     parsed = [sections.parse(subject.program, text) for text in texts]
     addresses: set[int] = set().union(*(section.addresses for section in parsed))
-    if len(addresses | asked.addresses) > masks.MOST_MARKS:
+    if len(addresses | request.addresses) > masks.MOST_MARKS:
         raise LatencyError(f"The sections have more than {masks.MOST_MARKS} places: ask for fewer at once.")
     tell("running to see where the sections begin and end")
-    first, every = (asked.addresses, addresses) if asked.once else ((), addresses | asked.addresses)
-    found = masks.run_marks(subject.user, every, until, subject.words, first=first)
-    clock = Clock(found.stats.clocks)
-    begun = asked.found(found.rows, clock)
-    told = []
+    first, every = (request.addresses, addresses) if request.once else ((), addresses | request.addresses)
+    passages = masks.run_marks(subject.user, every, until, subject.words, first=first)
+    clock = Clock(passages.stats.clocks)
+    start_of_run = request.found(passages.rows, clock)
+    times = []
     for section in parsed:
-        measured = sections.measure(section, found.rows)
+        measured = sections.measure(section, passages.rows)
         if not measured.passed:
-            raise LatencyError(_why_never(measured, found.rows, until))
-        early = _split(measured, begun)
-        worst = sorted(measured.passed, key=lambda one: (-one.cycles, one.begin))[:MOST_WORST]
+            raise LatencyError(_why_never(measured, passages.rows, until))
+        early = _split(measured, start_of_run)
+        worst = sorted(measured.passed, key=lambda passed: (-passed.cycles, passed.begin))[:MOST_WORST]
         tell(f"explaining the longest {section.name}")
-        spans = [(one.begin, one.end) for one in worst]
+        spans = [(passed.begin, passed.end) for passed in worst]
         explained, _ = _explained(subject, spans, 1 if explain else 0, 0)
         pairs = list(zip(worst, explained, strict=True))
-        waits = _polls(subject, found.stats)
-        told.append(SectionTimes(measured, clock, pairs, found.ended, found.stats.notes, begun, early, waits))
-    return told
+        waits = _polls(subject, passages.stats)
+        times.append(
+            SectionTimes(
+                measured, clock, pairs, passages.ended, passages.stats.notes, start_of_run, early, waits
+            )
+        )
+    return times
 
 
 def _split(measured: Measured, begun: Beginning) -> list[Passed]:
     """Takes the passes of start-up out of `measured`, unless there are no others; returns them."""
-    early = [one for one in measured.passed if one.begin < begun.first_cycle]
+    early = [passed for passed in measured.passed if passed.begin < begun.first_cycle]
     if len(early) == len(measured.passed):
         return []
     measured.passed = measured.passed[len(early) :]
@@ -360,14 +364,14 @@ def _explained(
         stacks += [(number, depth, address) for depth, address in enumerate(frames)]
     table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
     places = Places(subject.program, table, kernel, behind, ran.stats.vectors)
-    told = [
+    explanations = [
         Explained(places.stack(number, begin), task=_task(subject, state))
         for number, (begin, state) in enumerate(zip(begins, states, strict=True))
     ]
     for number, (begin, end) in enumerate(spans[:traced]):
         if end > begin:
-            told[number] = _with_instructions(subject, told[number], begin, end)
-    return told, ran.stats
+            explanations[number] = _with_instructions(subject, explanations[number], begin, end)
+    return explanations, ran.stats
 
 
 def _task(subject: Subject, state: State) -> str:
@@ -378,11 +382,11 @@ def _task(subject: Subject, state: State) -> str:
     return tasks.name(subject.program, subject.kernel, block, [state]) if block else ""
 
 
-def _with_instructions(subject: Subject, told: Explained, begin: int, end: int) -> Explained:
+def _with_instructions(subject: Subject, explanation: Explained, begin: int, end: int) -> Explained:
     trace = simulator.run(subject.user, until=end, trace_window=(begin, end)).trace
     steps = execution.steps(subject.program, trace, begin, end)
     return replace(
-        told,
+        explanation,
         functions=tuple(execution.by_function(steps)),
         dearest=tuple(execution.by_instruction(steps)),
     )

@@ -11,12 +11,12 @@ from base.files.errors import nearest
 
 def function_named(program: Program, name: str) -> Function:
     """The function of that name. Raises LatencyError, which suggests near names."""
-    found = [function for function in program.functions if function.name == name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        addresses = ", ".join(f"{function.address:#010x}" for function in found)
-        raise LatencyError(f"{len(found)} functions are named {name}: give an address, of {addresses}.")
+    functions = [function for function in program.functions if function.name == name]
+    if len(functions) == 1:
+        return functions[0]
+    if functions:
+        addresses = ", ".join(f"{function.address:#010x}" for function in functions)
+        raise LatencyError(f"{len(functions)} functions are named {name}: give an address, of {addresses}.")
     raise _unknown(program, f"function {name}", name, [function.name for function in program.functions])
 
 
@@ -73,5 +73,5 @@ def _line(program: Program, file: str, line: str) -> list[int]:
         near = nearest(file, files)
         advice = f"did you mean {' or '.join(near)}?" if near else "give the file's name without folders."
         raise LatencyError(f"No code comes from a file {file}: {advice}")
-    behind = next((one for one in lines if one > number), lines[-1])
+    behind = next((line for line in lines if line > number), lines[-1])
     raise LatencyError(f"There is no code of {file}:{number}; the next with code is {file}:{behind}.")

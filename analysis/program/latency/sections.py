@@ -97,87 +97,87 @@ def parse(program: Program, text: str) -> Section:
         )
     if last:
         begins, ends = addresses_of(program, first), addresses_of(program, last)
-        found = Section(text, frozenset(begins), dict.fromkeys(ends, True))
+        section = Section(text, frozenset(begins), dict.fromkeys(ends, True))
     else:
         function = function_named(program, first)
         span = (function.address, function.address + function.size)
-        found = Section(text, frozenset((function.address,)), exits_of(program, function), span)
-    if len(found.addresses) > MOST_MARKS:
+        section = Section(text, frozenset((function.address,)), exits_of(program, function), span)
+    if len(section.addresses) > MOST_MARKS:
         raise LatencyError(f"--section {text} has more than {MOST_MARKS} places: give two addresses.")
-    return found
+    return section
 
 
 def measure(section: Section, passages: pl.DataFrame) -> Measured:
     """Pairs the passages of the section's ends (simulator.masks.Passages.rows)."""
-    found = Measured(section)
+    measurement = Measured(section)
     rows = (_Row(*row) for row in passages.iter_rows())
     mine = (row for row in rows if row.address in section.addresses)
     if section.function:
-        _by_stack(found, mine, section.function)
+        _by_stack(measurement, mine, section.function)
     else:
-        _by_context(found, mine)
-    found.passed.sort(key=lambda one: one.begin)
-    return found
+        _by_context(measurement, mine)
+    measurement.passed.sort(key=lambda passed: passed.begin)
+    return measurement
 
 
-def _by_stack(found: Measured, rows: Iterable[_Row], span: tuple[int, int]) -> None:
+def _by_stack(measurement: Measured, rows: Iterable[_Row], span: tuple[int, int]) -> None:
     """A call of a function ends where SP is again what it was at its entry."""
-    section = found.section
+    section = measurement.section
     open_calls: dict[tuple[int, int], _Row] = {}
     for row in rows:
         leaves = section.ends.get(row.address)
         if leaves is not None and (leaves or not span[0] <= row.next_pc < span[1]):
-            begun = open_calls.pop((row.exception, row.end_sp), None)
-            if begun is None:
-                found.unbegun += 1
+            opened = open_calls.pop((row.exception, row.end_sp), None)
+            if opened is None:
+                measurement.unbegun += 1
             else:
-                nested = sum(one.context == row.context for one in open_calls.values())
-                found.passed.append(_passed(begun, row, row.end_cycle, nested))
+                nested = sum(call.context == row.context for call in open_calls.values())
+                measurement.passed.append(_passed(opened, row, row.end_cycle, nested))
         if row.address in section.begins:
-            found.restarted += (row.exception, row.sp) in open_calls
+            measurement.restarted += (row.exception, row.sp) in open_calls
             open_calls[row.exception, row.sp] = row
-    found.unended = len(open_calls)
+    measurement.unended = len(open_calls)
 
 
-def _by_context(found: Measured, rows: Iterable[_Row]) -> None:
-    section = found.section
+def _by_context(measurement: Measured, rows: Iterable[_Row]) -> None:
+    section = measurement.section
     contexts: dict[tuple[int, int | None], list[_Row]] = {}
     for row in rows:
         if row.address in section.ends:
-            begun = _taken(contexts, row)
-            if begun is None:
-                found.unbegun += 1
+            opened = _taken(contexts, row)
+            if opened is None:
+                measurement.unbegun += 1
             else:
-                found.crossed += begun.context != row.context
-                nested = len(contexts.get(begun.context, ()))
-                found.passed.append(_passed(begun, row, row.cycle, nested))
+                measurement.crossed += opened.context != row.context
+                nested = len(contexts.get(opened.context, ()))
+                measurement.passed.append(_passed(opened, row, row.cycle, nested))
         if row.address in section.begins:
             stack = contexts.setdefault(row.context, [])
-            kept = [one for one in stack if _deeper(row, one)]
-            found.restarted += len(stack) - len(kept)
-            contexts[row.context] = [*kept, row]
-    found.unended = sum(map(len, contexts.values()))
+            deeper = [candidate for candidate in stack if _deeper(row, candidate)]
+            measurement.restarted += len(stack) - len(deeper)
+            contexts[row.context] = [*deeper, row]
+    measurement.unended = sum(map(len, contexts.values()))
 
 
-def _deeper(row: _Row, begun: _Row) -> bool:
+def _deeper(row: _Row, opened: _Row) -> bool:
     """True if `row` lies further down the stack. Of tasks that are not known nobody can tell."""
-    known = row.exception or row.task is not None
-    return row.sp < begun.sp if known else row.sp != begun.sp
+    same_task = row.exception or row.task is not None
+    return row.sp < opened.sp if same_task else row.sp != opened.sp
 
 
 def _taken(contexts: dict[tuple[int, int | None], list[_Row]], row: _Row) -> _Row | None:
     """The beginning that this end closes: the last in its context, at its depth if any is."""
     stack = contexts.get(row.context)
     if stack:
-        same = [one for one in stack if one.sp == row.sp]
-        begun = (same or stack)[-1]
-        stack.remove(begun)
-        return begun
+        same = [candidate for candidate in stack if candidate.sp == row.sp]
+        opened = (same or stack)[-1]
+        stack.remove(opened)
+        return opened
     others = [stack for stack in contexts.values() if stack]
     if not others:
         return None
-    return max(others, key=lambda one: one[-1].cycle).pop()
+    return max(others, key=lambda rows: rows[-1].cycle).pop()
 
 
-def _passed(begun: _Row, ended: _Row, end: int, nested: int) -> Passed:
-    return Passed(begun.cycle, end, begun.address, ended.address, begun.exception, begun.task, nested)
+def _passed(row: _Row, ended: _Row, end: int, nested: int) -> Passed:
+    return Passed(row.cycle, end, row.address, ended.address, row.exception, row.task, nested)

@@ -27,28 +27,28 @@ def as_text(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _latency(found: dict[str, Any]) -> Iterator[str]:
-    window = found["window"]
-    yield f"{found['irq']}: {_headline(found)}"
+def _latency(document: dict[str, Any]) -> Iterator[str]:
+    window = document["window"]
+    yield f"{document['irq']}: {_headline(document)}"
     yield (
-        f"  pended at {_which(found)} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}, "
-        f"{found['pends']:,} pends, each in a copy of the undisturbed run"
+        f"  pended at {_which(document)} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}, "
+        f"{document['pends']:,} pends, each in a copy of the undisturbed run"
     )
-    yield f"  to the first instruction of {found['handler']}"
-    yield from _start_up(found)
-    if found["enabled_by"] == "board":
+    yield f"  to the first instruction of {document['handler']}"
+    yield from _start_up(document)
+    if document["enabled_by"] == "board":
         yield "  The board enabled it: the program itself may not."
-    if found["taken"]:
-        yield from _distribution("latency", found["cycles"], found["ns"])
+    if document["taken"]:
+        yield from _distribution("latency", document["cycles"], document["ns"])
     if window["every"] not in (1, None):
         yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
     yield ""
     yield "What they waited for most"
-    for cause in found["causes"][:_MOST_CAUSES]:
+    for cause in document["causes"][:_MOST_CAUSES]:
         raised = f", set at {_place(cause['raised'])}" if cause["raised"] else ""
         cycles, pends = f"{cause['worst_cycles']:>9,}", f"{cause['pends']:>9,}"
         yield f"  {cycles} cycles at worst  {pends} pends  {cause['cause']}{raised}"
-    for number, worst in enumerate(found["worst"], 1):
+    for number, worst in enumerate(document["worst"], 1):
         yield ""
         yield (
             f"Worst of its kind, {number}: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}), "
@@ -60,9 +60,9 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
         yield from _explained(worst)
 
 
-def _start_up(found: dict[str, Any]) -> Iterator[str]:
+def _start_up(document: dict[str, Any]) -> Iterator[str]:
     """What of the program the figures leave out."""
-    start, early = found["start"], found["start_up"]
+    start, early = document["start"], document["start_up"]
     why = f" ({start['why']})" if start["why"] else ""
     if start["cycle"] is None:
         yield f"  All of the run counts: it ended before {start['until']}{why}."
@@ -75,18 +75,18 @@ def _start_up(found: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _which(found: dict[str, Any]) -> str:
+def _which(document: dict[str, Any]) -> str:
     """`every cycle`, or those of the window that were pended at."""
-    every = found["window"]["every"]
+    every = document["window"]["every"]
     if every is None:
-        return f"{found['pends']:,} cycles drawn with seed {found['seed']}"
+        return f"{document['pends']:,} cycles drawn with seed {document['seed']}"
     return "every cycle" if every == 1 else f"every {ordinal(every)} cycle"
 
 
-def _headline(found: dict[str, Any]) -> str:
-    if not found["worst"]:
+def _headline(document: dict[str, Any]) -> str:
+    if not document["worst"]:
         return "no pend was answered"
-    worst = found["worst"][0]
+    worst = document["worst"][0]
     waits = [wait for wait in worst["waits"] if wait["cause"] != ENTRY_ALONE] or worst["waits"]
     held = max(waits, key=lambda wait: wait["cycles"])
     raised = f", set at {_place(held['raised'])}" if held["raised"] else ""
@@ -94,24 +94,24 @@ def _headline(found: dict[str, Any]) -> str:
     return f"the longest wait is {waited}, {held['cause']}{raised}."
 
 
-def _section(found: dict[str, Any]) -> Iterator[str]:
-    nested = f", {found['nested']:,} of them within another" if found["nested"] else ""
-    yield f"{found['section']}: passed {_times(found['count'])}{nested}"
-    yield from _distribution("duration", found["cycles"], found["ns"])
+def _section(document: dict[str, Any]) -> Iterator[str]:
+    nested = f", {document['nested']:,} of them within another" if document["nested"] else ""
+    yield f"{document['section']}: passed {_times(document['count'])}{nested}"
+    yield from _distribution("duration", document["cycles"], document["ns"])
     for key, words in (
         ("restarted", "began, and began again before they ended: only the last beginning counts"),
         ("unbegun", "ended without having begun"),
         ("unended", "had not ended when the run did"),
         ("crossed", "began in one task or handler and ended in another"),
     ):
-        if found[key]:
-            yield f"  {found[key]:,} {words}"
-    if early := found["start_up"]:
+        if document[key]:
+            yield f"  {document[key]:,} {words}"
+    if early := document["start_up"]:
         yield (
-            f"  Start-up, until {found['start']['until']}, is left out: passed {_times(early['count'])}, the "
-            f"longest {early['cycles']:,} cycles ({microseconds(early['ns'])})"
+            f"  Start-up, until {document['start']['until']}, is left out: passed {_times(early['count'])}, "
+            f"the longest {early['cycles']:,} cycles ({microseconds(early['ns'])})"
         )
-    worst = found["worst"][0]
+    worst = document["worst"][0]
     first = f"from cycle {worst['begin_cycle']:,} on{_task(worst)},"
     yield f"  longest: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}) {first}"
     yield f"  from {_place(worst['begin'])} to {_place(worst['end'])}"
@@ -128,8 +128,8 @@ def _times(count: int) -> str:
 
 def _distribution(name: str, cycles: dict[str, Any], ns: dict[str, Any]) -> Iterator[str]:
     shares = ("min", "median", "p99", "p99_9", "max")
-    told = [f"{share.replace('_', '.')} {cycles[share]:,}" for share in shares if cycles[share] is not None]
-    yield f"  {name} in cycles: {', '.join(told)} ({microseconds(ns['max'])})"
+    texts = [f"{share.replace('_', '.')} {cycles[share]:,}" for share in shares if cycles[share] is not None]
+    yield f"  {name} in cycles: {', '.join(texts)} ({microseconds(ns['max'])})"
 
 
 def _explained(worst: dict[str, Any]) -> Iterator[str]:

@@ -74,13 +74,13 @@ class Beginning:
         return self.cycle is not None
 
 
-def never(begun: Beginning) -> tuple[str, ...]:
+def never(beginning: Beginning) -> tuple[str, ...]:
     """The sentence on a start-up that never ended; none if it did."""
-    if begun.seen:
+    if beginning.seen:
         return ()
     return (
-        f"Start-up never ended: the run was over before {begun.asked.where}; give it longer with --until, or "
-        "count all of it with --from reset.",
+        f"Start-up never ended: the run was over before {beginning.asked.where}; give it longer with "
+        "--until, or count all of it with --from reset.",
     )
 
 
@@ -131,12 +131,12 @@ def _at(function: Function, settings: str, where: str, why: str = "") -> Asked:
 
 def _function(program: Program, name: str) -> Function:
     found = program.functions_named(name)
-    exact = [one for one in found if one.name == name] or found
+    exact = [function for function in found if function.name == name] or found
     if len(exact) == 1:
         return exact[0]
     if exact:
         raise MasksError(f"--from {name}: {len(exact)} functions have that name; give a time.")
-    names = [one.name for one in program.functions]
+    names = [function.name for function in program.functions]
     near = near_miss(name, names) or " Give a function of the program, a time such as 10ms, start or reset."
     raise MasksError(f"--from {name[:80]}: the program has no such function.{near}")
 

@@ -20,63 +20,69 @@ from base.metrology.quantiles import summarise
 _MOST_STEPS = 20_000
 
 
-def as_json(found: MaskReport) -> dict[str, Any]:
+def as_json(report: MaskReport) -> dict[str, Any]:
     """The whole document."""
     return {
-        "elf": str(found.program.elf),
-        "options": list(found.program.options),
-        "until": found.until,
-        "cycles": found.cycles,
-        "instructions": found.run.stats.instructions,
-        "ended": found.run.ended or None,
-        "reasons": list(found.reasons),
-        "polls": found.polls or None,
-        "clock_hz": found.clock.last_hz,
+        "elf": str(report.program.elf),
+        "options": list(report.program.options),
+        "until": report.until,
+        "cycles": report.cycles,
+        "instructions": report.run.stats.instructions,
+        "ended": report.run.ended or None,
+        "reasons": list(report.reasons),
+        "polls": report.polls or None,
+        "clock_hz": report.clock.last_hz,
         "clocks": [
             {"cycle": span.cycle, "ns": float(span.seconds * 10**9), "core_hz": float(span.core_hz)}
-            for span in found.run.stats.clocks
+            for span in report.run.stats.clocks
         ],
-        "notes": list(found.notes),
-        "noted": [one.as_json() for one in found.run.stats.notes],
-        "kernel": found.kernel.name if found.kernel else None,
-        "start": _start(found),
-        "start_up": _start_up(found),
-        "intervals": {kind: _kind(found, kind) for kind in KINDS},
-        "worst": [one.as_json() for one in found.worst],
-        "open": [one.as_json() for one in found.still_open],
-        "priorities": [_priority(one, found) for one in found.priorities],
-        "idle_cycles": found.idle_cycles,
-        "tasks": {f"{block:#010x}": name for block, name in found.tasks.items()},
-        "explained": {kind: _explained(steps) for kind, steps in found.steps.items()},
+        "notes": list(report.notes),
+        "noted": [note.as_json() for note in report.run.stats.notes],
+        "kernel": report.kernel.name if report.kernel else None,
+        "start": _start(report),
+        "start_up": _start_up(report),
+        "intervals": {kind: _kind(report, kind) for kind in KINDS},
+        "worst": [worst.as_json() for worst in report.worst],
+        "open": [worst.as_json() for worst in report.still_open],
+        "priorities": [_priority(priority, report) for priority in report.priorities],
+        "idle_cycles": report.idle_cycles,
+        "tasks": {f"{block:#010x}": name for block, name in report.tasks.items()},
+        "explained": {kind: _explained(steps) for kind, steps in report.steps.items()},
     }
 
 
-def _start(found: MaskReport) -> dict[str, Any]:
+def _start(report: MaskReport) -> dict[str, Any]:
     """From when on the figures count; the cycle is null where the run did not come there."""
-    begun = found.beginning
-    ns = None if begun.cycle is None else float(found.clock.ns([begun.cycle])[0])
-    asked = begun.asked
-    return {"from": asked.settings, "until": asked.where, "why": asked.why, "cycle": begun.cycle, "ns": ns}
+    beginning = report.beginning
+    ns = None if beginning.cycle is None else float(report.clock.ns([beginning.cycle])[0])
+    request = beginning.asked
+    return {
+        "from": request.settings,
+        "until": request.where,
+        "why": request.why,
+        "cycle": beginning.cycle,
+        "ns": ns,
+    }
 
 
-def _start_up(found: MaskReport) -> dict[str, Any] | None:
-    if found.start_up is None:
+def _start_up(report: MaskReport) -> dict[str, Any] | None:
+    if report.start_up is None:
         return None
-    rows = found.start_up.intervals
+    rows = report.start_up.intervals
     return {
         "intervals": {kind: _counted(rows.filter(kind=kind)) for kind in KINDS},
-        "worst": [one.as_json() for one in found.start_up.worst],
+        "worst": [worst.as_json() for worst in report.start_up.worst],
     }
 
 
-def _kind(found: MaskReport, kind: str) -> dict[str, Any]:
-    rows = found.intervals.filter(kind=kind)
+def _kind(report: MaskReport, kind: str) -> dict[str, Any]:
+    rows = report.intervals.filter(kind=kind)
     levels = rows["level"].drop_nulls().unique().sort().to_list()
     by = [(level, rows.filter(level=level)) for level in levels]
     return {
         **_counted(rows),
         "by_level": [
-            {"level": level, "name": name_of(kind, level, found.places), **_counted(part)}
+            {"level": level, "name": name_of(kind, level, report.places), **_counted(part)}
             for level, part in by
         ],
     }
@@ -100,24 +106,24 @@ def _distribution(ended: pl.DataFrame) -> Iterator[tuple[int, int]]:
     yield from ended.group_by("cycles").len().sort("cycles").iter_rows()
 
 
-def _priority(one: AtPriority, found: MaskReport) -> dict[str, Any]:
+def _priority(priority: AtPriority, report: MaskReport) -> dict[str, Any]:
     return {
-        "priority": one.priority,
-        "number": one.number,
-        "exceptions": list(one.exceptions),
-        **_counted(one.intervals),
-        "share": found.share(one.ended),
-        "worst": None if one.begin is None else _worst_at(one, found.places),
+        "priority": priority.priority,
+        "number": priority.number,
+        "exceptions": list(priority.exceptions),
+        **_counted(priority.intervals),
+        "share": report.share(priority.ended),
+        "worst": None if priority.begin is None else _worst_at(priority, report.places),
     }
 
 
-def _worst_at(one: AtPriority, places: Places) -> dict[str, Any]:
-    longest = one.longest
-    assert longest and one.begin and one.end
+def _worst_at(priority: AtPriority, places: Places) -> dict[str, Any]:
+    longest = priority.longest
+    assert longest and priority.begin and priority.end
     return {
         **{key: longest[key] for key in ("cycles", "ns", "begin_cycle", "end_cycle", "asleep_cycles")},
-        "begin": one.begin.as_json(),
-        "end": one.end.as_json(),
+        "begin": priority.begin.as_json(),
+        "end": priority.end.as_json(),
         "parts": [
             {
                 "kind": part.kind,
@@ -126,7 +132,7 @@ def _worst_at(one: AtPriority, places: Places) -> dict[str, Any]:
                 "cycles": part.cycles,
                 "count": part.count,
             }
-            for part in one.parts
+            for part in priority.parts
         ],
     }
 
@@ -151,23 +157,23 @@ def _explained(steps: list[Step]) -> dict[str, Any]:
     }
 
 
-def folded(found: MaskReport) -> str:
+def folded(report: MaskReport) -> str:
     """`kind;outermost;…;innermost cycles`, one line for each stack that began an interval.
 
     Cycles are those of all its intervals that ended. The format is that of Brendan Gregg's
     stackcollapse scripts.
     """
-    begun = found.run.changes.with_row_index("begin_row").select(
+    table = report.run.changes.with_row_index("begin_row").select(
         pl.col("begin_row").cast(pl.Int64), "pc", "stack"
     )
-    rows = found.intervals.filter(pl.col("cycles").is_not_null()).join(begun, on="begin_row")
+    rows = report.intervals.filter(pl.col("cycles").is_not_null()).join(table, on="begin_row")
     totals: Counter[str] = Counter()
     for kind, level, pc, stack, cycles in (
         rows.group_by("kind", "level", "pc", "stack").agg(pl.col("cycles").sum()).iter_rows()
     ):
-        frames = [frame.function for frame in reversed(found.places.stack(stack, pc))]
-        entry = found.places.entry(level) if kind == "handler" else None
+        frames = [frame.function for frame in reversed(report.places.stack(stack, pc))]
+        entry = report.places.entry(level) if kind == "handler" else None
         own = [entry.function] if entry else []
-        names = (name_of(kind, level, found.places), *frames, *own)
+        names = (name_of(kind, level, report.places), *frames, *own)
         totals[";".join(name.replace(";", ":") for name in names)] += cycles
     return "".join(f"{stack} {cycles}\n" for stack, cycles in sorted(totals.items()))

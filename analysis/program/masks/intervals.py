@@ -33,8 +33,8 @@ class Clock:
         """When these cycles begin, in nanoseconds since reset."""
         at = np.asarray(cycles, dtype=np.int64)
         span = self._span(at)
-        found: npt.NDArray[np.float64] = self._ns[span] + (at - self._cycle[span]) * self._cycle_ns[span]
-        return found
+        array: npt.NDArray[np.float64] = self._ns[span] + (at - self._cycle[span]) * self._cycle_ns[span]
+        return array
 
     def first_cycle(self, ns: float) -> int:
         """The first cycle that begins at `ns` after reset, or later."""
@@ -48,9 +48,9 @@ class Clock:
         Where the clock did not change between them, it is the cycles times their length.
         """
         first, last = np.asarray(begin, dtype=np.int64), np.asarray(end, dtype=np.int64)
-        one = self._span(first) == self._span(last)
+        together = self._span(first) == self._span(last)
         same: npt.NDArray[np.float64] = (last - first) * self._cycle_ns[self._span(first)]
-        return np.where(one, same, self.ns(last) - self.ns(first))
+        return np.where(together, same, self.ns(last) - self.ns(first))
 
     def _span(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         return np.searchsorted(self._cycle, cycles, side="right") - 1
@@ -84,8 +84,8 @@ class Sleep:
     def _until(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if not self._cycle.size:
             return np.zeros(len(cycles), dtype=np.int64)
-        found: npt.NDArray[np.int64] = np.interp(cycles, self._cycle, self._total).astype(np.int64)
-        return found
+        array: npt.NDArray[np.int64] = np.interp(cycles, self._cycle, self._total).astype(np.int64)
+        return array
 
 
 def sleep(changes: pl.DataFrame, end_cycle: int, code: Callable[[int, int], bytes]) -> Sleep:
@@ -136,20 +136,20 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
     return from it, but entered another.
     """
     rows = changes.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
-    found = [
+    tables = [
         _held(_of(rows, "primask"), pl.col("value") != 0, "primask", None),
         _held(_of(rows, "faultmask"), pl.col("value") != 0, "faultmask", None),
         *_levels(_of(rows, "basepri")),
         _handlers(_of(rows, "exception")),
         _held(_of(rows, "scheduler"), pl.col("value") != 0, "scheduler", None),
     ]
-    told = pl.concat(found).sort("begin_cycle", "begin_row", maintain_order=True)
+    table = pl.concat(tables).sort("begin_cycle", "begin_row", maintain_order=True)
     # Only what PRIMASK alone holds ends the sleep of WFI.
     masked = pl.col("kind") == "primask"
-    ends = told["end_cycle"].fill_null(_AFTER_ALL)
-    asleep = pl.Series("asleep", sleep.within(told["begin_cycle"], ends), dtype=pl.Int64)
+    ends = table["end_cycle"].fill_null(_AFTER_ALL)
+    asleep = pl.Series("asleep", sleep.within(table["begin_cycle"], ends), dtype=pl.Int64)
     return (
-        told.with_columns(asleep_cycles=pl.when(masked).then(asleep).otherwise(0))
+        table.with_columns(asleep_cycles=pl.when(masked).then(asleep).otherwise(0))
         .with_columns(cycles=pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("asleep_cycles"))
         .select(INTERVALS.names())
         .cast(INTERVALS)

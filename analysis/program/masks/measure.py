@@ -169,16 +169,16 @@ def measure(
     `start` is that of beginning.asked(), `kernel` that of kernel.find().
     """
     elf = Program(program.elf, stripped=True)
-    found = kernels.find(elf, kernel)
-    asked = beginning.asked(elf, found, start)
+    layout = kernels.find(elf, kernel)
+    request = beginning.asked(elf, layout, start)
     tell("building the virtual Nucleo")
     with signals.orderly():
         build()
         tell(f"running {program.elf.name}")
-        words = kernels.words_of(found)
-        run = simulator.run_masks(program, until, kernel=words, marked=asked.addresses, once=asked.once)
+        words = kernels.words_of(layout)
+        run = simulator.run_masks(program, until, kernel=words, marked=request.addresses, once=request.once)
     tell("reading debug information")
-    return of_run(program, until, run, explain, tell, kernel=found, asked=asked, elf=elf)
+    return of_run(program, until, run, explain, tell, kernel=layout, asked=request, elf=elf)
 
 
 def of_run(
@@ -199,31 +199,31 @@ def of_run(
     """
     elf = elf or Program(program.elf, stripped=True)
     clock = Clock(run.stats.clocks)
-    begun = asked.found(run.passages, clock)
+    start_of_run = asked.found(run.passages, clock)
     remembered = tasks.told(program, elf, kernel, run.changes, image)
     names = remembered.tasks
     places = Places(elf, run.stacks, kernel, remembered.behind, run.stats.vectors)
     slept = sleep(run.changes, run.stats.cycles, elf.code)
     exceptions = Exceptions(run.changes)
-    told = _awake(intervals(run.changes, slept), slept, exceptions)
-    told = told.with_columns(ns=_ns(clock, told), stalled_cycles=_stalled(run, told))
-    counts, over = pl.col("begin_cycle") >= begun.first_cycle, pl.col("end_row").is_not_null()
+    table = _awake(intervals(run.changes, slept), slept, exceptions)
+    table = table.with_columns(ns=_ns(clock, table), stalled_cycles=_stalled(run, table))
+    counts, over = pl.col("begin_cycle") >= start_of_run.first_cycle, pl.col("end_row").is_not_null()
     worst, early, still_open = (
-        worst_by_place(told.filter(which), run.changes, places, names, exceptions)
+        worst_by_place(table.filter(which), run.changes, places, names, exceptions)
         for which in (over & counts, over & ~counts, ~over)
     )
     state = executed_priorities(run.changes)
     at_priorities = [
         _at_priority(
-            one, numbers, _counted(held(state, one, slept), begun), state, run, places, clock, program
+            one, numbers, _counted(held(state, one, slept), start_of_run), state, run, places, clock, program
         )
         for one, numbers in exceptions.priorities(priority_bits(program.chip)).items()
     ]
     steps = {}
     if explain:
-        for one in _longest_of_each_kind(worst):
-            tell(f"running again for the instructions of the longest {one.kind}")
-            steps[one.kind] = masks_worst.steps_of(program, elf, one)
+        for interval in _longest_of_each_kind(worst):
+            tell(f"running again for the instructions of the longest {interval.kind}")
+            steps[interval.kind] = masks_worst.steps_of(program, elf, interval)
     idle_tasks = [task for task, of in names.items() if kernel and of in kernel.idle]
     halt: Stop | None
     if run.ended:
@@ -231,7 +231,7 @@ def of_run(
     else:
         idles = not run.changes.is_empty() and run.changes["task"][-1] in idle_tasks
         halt = stop(elf, places, run.stats, still_open, clock, idles)
-    notes = _notes(program.elf, elf, run, told, exceptions, until, kernel, halt is not None)
+    notes = _notes(program.elf, elf, run, table, exceptions, until, kernel, halt is not None)
     return MaskReport(
         program=program,
         until=until,
@@ -239,7 +239,7 @@ def of_run(
         clock=clock,
         slept=slept,
         places=places,
-        intervals=told.filter(counts),
+        intervals=table.filter(counts),
         worst=tuple(worst),
         still_open=tuple(still_open),
         priorities=tuple(at_priorities),
@@ -248,56 +248,58 @@ def of_run(
         stop=halt,
         steps=steps,
         kernel=kernel,
-        beginning=begun,
-        idle_cycles=tasks.idle_cycles(run.changes, idle_tasks, begun.first_cycle, run.stats.cycles),
-        start_up=StartUp(told.filter(~counts), tuple(early)) if begun.first_cycle else None,
+        beginning=start_of_run,
+        idle_cycles=tasks.idle_cycles(run.changes, idle_tasks, start_of_run.first_cycle, run.stats.cycles),
+        start_up=StartUp(table.filter(~counts), tuple(early)) if start_of_run.first_cycle else None,
     )
 
 
-def _stalled(run: MaskRun, told: pl.DataFrame) -> pl.Series:
+def _stalled(run: MaskRun, table: pl.DataFrame) -> pl.Series:
     """The cycles of each interval in which the core waited for the flash."""
-    ends = told["end_cycle"].fill_null(run.stats.cycles)
-    waited = stalls(run.changes, run.stats.cycles).within(told["begin_cycle"], ends)
+    ends = table["end_cycle"].fill_null(run.stats.cycles)
+    waited = stalls(run.changes, run.stats.cycles).within(table["begin_cycle"], ends)
     return pl.Series("stalled_cycles", waited, dtype=pl.Int64)
 
 
-def _awake(told: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.DataFrame:
+def _awake(table: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.DataFrame:
     """The intervals, of which handlers that hold no other off do not count sleep.
 
     A kernel may idle in the handler that switches tasks, the least urgent: whatever is enabled ends
     that.
     """
-    of_handlers = pl.Series(slept.within(told["begin_cycle"], told["end_cycle"]), dtype=pl.Int64)
-    in_handlers = told.with_row_index("at").filter((pl.col("kind") == "handler") & (of_handlers > 0))
+    of_handlers = pl.Series(slept.within(table["begin_cycle"], table["end_cycle"]), dtype=pl.Int64)
+    in_handlers = table.with_row_index("at").filter((pl.col("kind") == "handler") & (of_handlers > 0))
     idle = [
         at
         for at, *interval in in_handlers.select("at", "kind", "level", "begin_row", "end_row").iter_rows()
         if not exceptions.held(*interval)
     ]
-    asleep = told["asleep_cycles"].scatter(idle, of_handlers.gather(idle)) if idle else told["asleep_cycles"]
-    more = asleep - told["asleep_cycles"]
-    return told.with_columns(asleep_cycles=asleep, cycles=pl.col("cycles") - more)
+    asleep = (
+        table["asleep_cycles"].scatter(idle, of_handlers.gather(idle)) if idle else table["asleep_cycles"]
+    )
+    more = asleep - table["asleep_cycles"]
+    return table.with_columns(asleep_cycles=asleep, cycles=pl.col("cycles") - more)
 
 
-def _counted(found: pl.DataFrame, begun: Beginning) -> pl.DataFrame:
+def _counted(table: pl.DataFrame, begun: Beginning) -> pl.DataFrame:
     """What began from there on, and what is still open."""
-    return found.filter((pl.col("begin_cycle") >= begun.first_cycle) | pl.col("end_cycle").is_null())
+    return table.filter((pl.col("begin_cycle") >= begun.first_cycle) | pl.col("end_cycle").is_null())
 
 
-def _ns(clock: Clock, told: pl.DataFrame) -> pl.Series:
+def _ns(clock: Clock, table: pl.DataFrame) -> pl.Series:
     """The awake time of intervals. Sleep is at the clock of the end, where the core woke."""
-    ended = told["end_cycle"].fill_null(told["begin_cycle"])
-    whole = clock.between_ns(told["begin_cycle"].to_numpy(), ended.to_numpy())
-    asleep = told["asleep_cycles"].to_numpy() if "asleep_cycles" in told.columns else 0
+    ended = table["end_cycle"].fill_null(table["begin_cycle"])
+    whole = clock.between_ns(table["begin_cycle"].to_numpy(), ended.to_numpy())
+    asleep = table["asleep_cycles"].to_numpy() if "asleep_cycles" in table.columns else 0
     awake_from = ended.to_numpy() - asleep
     ns = pl.Series("ns", whole - clock.between_ns(awake_from, ended.to_numpy()), dtype=pl.Float64)
-    return ns.zip_with(told["end_cycle"].is_not_null(), pl.Series("ns", [None] * len(ns), dtype=pl.Float64))
+    return ns.zip_with(table["end_cycle"].is_not_null(), pl.Series("ns", [None] * len(ns), dtype=pl.Float64))
 
 
 def _at_priority(
     priority: int,
     exceptions: list[int],
-    found: pl.DataFrame,
+    table: pl.DataFrame,
     state: pl.DataFrame,
     run: MaskRun,
     places: Places,
@@ -305,17 +307,17 @@ def _at_priority(
     program: UserProgram,
 ) -> AtPriority:
     asleep = (pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("cycles")).fill_null(0)
-    found = found.with_columns(asleep_cycles=asleep)
-    found = found.with_columns(ns=_ns(clock, found))
-    longest = longest_of(found.filter(pl.col("cycles").is_not_null()))
-    names = tuple(places.exception(one) for one in exceptions)
+    table = table.with_columns(asleep_cycles=asleep)
+    table = table.with_columns(ns=_ns(clock, table))
+    longest = longest_of(table.filter(pl.col("cycles").is_not_null()))
+    names = tuple(places.exception(exception) for exception in exceptions)
     number = priority >> 8 - priority_bits(program.chip)
     if longest is None:
-        return AtPriority(priority, number, names, found, None, None, ())
+        return AtPriority(priority, number, names, table, None, None, ())
     begin = _raised(run.changes.row(longest["begin_row"], named=True), places)
     end = places.place(int(run.changes["pc"][longest["end_row"]]))
     held_by = parts(state, longest["begin_cycle"], longest["end_cycle"])
-    return AtPriority(priority, number, names, found, begin, end, tuple(held_by))
+    return AtPriority(priority, number, names, table, begin, end, tuple(held_by))
 
 
 def _raised(row: dict[str, Any], places: Places) -> Place:
@@ -325,17 +327,17 @@ def _raised(row: dict[str, Any], places: Places) -> Place:
 
 
 def _longest_of_each_kind(worst: list[Worst]) -> list[Worst]:
-    found: dict[str, Worst] = {}
-    for one in worst:
-        found.setdefault(one.kind, one)
-    return list(found.values())
+    worsts: dict[str, Worst] = {}
+    for interval in worst:
+        worsts.setdefault(interval.kind, interval)
+    return list(worsts.values())
 
 
 def _notes(
     elf: Path,
     program: Program,
     run: MaskRun,
-    told: pl.DataFrame,
+    table: pl.DataFrame,
     exceptions: Exceptions,
     until: str,
     kernel: Kernel | None,
@@ -357,6 +359,6 @@ def _notes(
         )
     if not exceptions.used:
         notes.append(f"The program enabled no interrupt before {end}: there was nothing to hold off.")
-    elif told.is_empty():
+    elif table.is_empty():
         notes.append(f"Nothing held an interrupt off before {end}.")
     return notes

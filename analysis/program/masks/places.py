@@ -106,7 +106,7 @@ class Places:
         a caller, and the call there is one of another function.
         """
         addresses = [address] if number is None else self._of_number.get(number, [address])
-        found = list(self._frames(addresses[0]))
+        places = list(self._frames(addresses[0]))
         exact, inner = True, addresses[0]
         for one in addresses[1:]:
             call = self._call(one)
@@ -115,9 +115,9 @@ class Places:
             if not interrupted and (self._is_handler(inner) or (likely and not self._may_call(call, inner))):
                 break
             frames = self._frames(call)
-            found += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
+            places += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
             exact, inner = interrupted, call
-        return tuple(found)
+        return tuple(places)
 
     def tell_handlers(self, behind: Mapping[int, int], vectors: Sequence[int]) -> None:
         """From now on these are the handlers behind a common one, and the vector table."""
@@ -141,11 +141,11 @@ class Places:
         if exception not in self._entries:
             vector = self._vectors[exception] if exception < len(self._vectors) else 0
             vector = vector if vector & 1 else _vector(self._program, exception)
-            found = self.place(vector & ~1) if vector & 1 else None
-            if found and found.function in self._common and exception in self._behind:
-                self._common_of[exception] = found.function
-                found = self.place(self._behind[exception])
-            self._entries[exception] = found
+            place = self.place(vector & ~1) if vector & 1 else None
+            if place and place.function in self._common and exception in self._behind:
+                self._common_of[exception] = place.function
+                place = self.place(self._behind[exception])
+            self._entries[exception] = place
         return self._entries[exception]
 
     def exception(self, number: int) -> str:
@@ -187,10 +187,10 @@ class Places:
 
     @cached_property
     def _of_number(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        by_number: dict[int, list[int]] = {}
         for number, _, pc in self._stacks.iter_rows():
-            found.setdefault(number, []).append(pc)
-        return found
+            by_number.setdefault(number, []).append(pc)
+        return by_number
 
     def _frames(self, address: int) -> tuple[Place, ...]:
         if address not in self._known:

@@ -43,8 +43,8 @@ def executed(changes: pl.DataFrame) -> pl.DataFrame:
     reset = pl.col("what") == "reset"
 
     def now(what: str) -> pl.Expr:
-        told = pl.when(pl.col("what") == what).then("value").when(reset).then(0)
-        return told.forward_fill().fill_null(0)
+        then = pl.when(pl.col("what") == what).then("value").when(reset).then(0)
+        return then.forward_fill().fill_null(0)
 
     state = rows.with_columns(cycle=pl.coalesce("began", "cycle")).sort("cycle", maintain_order=True)
     state = state.with_columns(
@@ -93,7 +93,7 @@ def held(state: pl.DataFrame, priority: int, sleep: Sleep) -> pl.DataFrame:
     that the interrupt would have ended does not count.
     """
     own = pl.lit(priority) & pl.col("group")
-    found = spans(state, own >= pl.col("priority"))
+    table = spans(state, own >= pl.col("priority"))
     by_primask = spans(state, (own >= pl.col("priority")) & (own < pl.col("unmasked")))
     slept = by_primask.with_columns(
         slept=pl.Series(sleep.within(by_primask["begin_cycle"], by_primask["end_cycle"]), dtype=pl.Int64)
@@ -101,12 +101,12 @@ def held(state: pl.DataFrame, priority: int, sleep: Sleep) -> pl.DataFrame:
     # Each of these lies within one interval of `found`: the last that begins before it or with it.
     within = (
         slept.select("begin_cycle", "slept")
-        .join_asof(found.select("begin_cycle", whose="begin_row"), on="begin_cycle")
+        .join_asof(table.select("begin_cycle", whose="begin_row"), on="begin_cycle")
         .group_by("whose")
         .agg(pl.col("slept").sum())
     )
     return (
-        found.join(within, left_on="begin_row", right_on="whose", how="left", maintain_order="left")
+        table.join(within, left_on="begin_row", right_on="whose", how="left", maintain_order="left")
         .with_columns(cycles=pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("slept").fill_null(0))
         .drop("slept")
     )
@@ -130,8 +130,8 @@ class Exceptions:
     """Which exceptions a program used, and their priorities, at each row of changes."""
 
     def __init__(self, changes: pl.DataFrame) -> None:
-        told = ["priority", "enabled", "exception", "reset"]
-        rows = changes.with_row_index("row").filter(pl.col("what").is_in(told))
+        columns = ["priority", "enabled", "exception", "reset"]
+        rows = changes.with_row_index("row").filter(pl.col("what").is_in(columns))
         self._rows = list(rows.select("row", "what", "value").iter_rows())
         self.used = {
             exception
@@ -144,7 +144,7 @@ class Exceptions:
         that has so many, also those that no exception has.
         """
         every = (number << 8 - bits for number in range(1 << bits)) if bits else ()
-        found: dict[int, set[int]] = {priority: set() for priority in every}
+        by_priority: dict[int, set[int]] = {priority: set() for priority in every}
         now: dict[int, int] = {}
         seen: set[int] = set()
         for _, what, value in self._rows:
@@ -154,8 +154,8 @@ class Exceptions:
             elif exception >= _FIRST_CONFIGURABLE:
                 seen.add(exception)
             if exception in seen:
-                found.setdefault(now.get(exception, 0), set()).add(exception)
-        return {priority: sorted(found[priority]) for priority in sorted(found)}
+                by_priority.setdefault(now.get(exception, 0), set()).add(exception)
+        return {priority: sorted(by_priority[priority]) for priority in sorted(by_priority)}
 
     def held(self, kind: str, level: int | None, begin: int, end: int | None) -> list[int]:
         """Which exceptions an interval held off, of those enabled at its first row or in it.
@@ -165,7 +165,7 @@ class Exceptions:
         """
         if kind == "scheduler":
             return []
-        enabled = {one for one in self.used if one < FIRST_IRQ}
+        enabled = {exception for exception in self.used if exception < FIRST_IRQ}
         now: dict[int, int] = {}
         for row, what, value in self._rows:
             if end is not None and row >= end:
@@ -177,14 +177,16 @@ class Exceptions:
             elif what == "enabled" and row <= begin:
                 enabled.discard(value // 2)
             elif what == "reset":
-                enabled, now = {one for one in enabled if one < FIRST_IRQ}, {}
+                enabled, now = {exception for exception in enabled if exception < FIRST_IRQ}, {}
         least = 0
         if kind == "basepri":
             least = level or 0
         elif kind == "handler" and level is not None:
             least = _FIXED.get(level, now.get(level, 0))
         return sorted(
-            one for one in enabled if now.get(one, 0) >= least and (kind, level) != ("handler", one)
+            exception
+            for exception in enabled
+            if now.get(exception, 0) >= least and (kind, level) != ("handler", exception)
         )
 
 
@@ -208,7 +210,7 @@ def _with_handler_priority(rows: pl.DataFrame) -> pl.DataFrame:
         "row", exception=pl.col("value") // _BYTE, handler=pl.col("value") % _BYTE
     )
     fixed = pl.col("exception").replace_strict({0: _NOTHING, **_FIXED}, default=None, return_dtype=pl.Int64)
-    told = entered.join_asof(set_to, on="row", by="exception", check_sortedness=False).select(
+    table = entered.join_asof(set_to, on="row", by="exception", check_sortedness=False).select(
         "row", handler=pl.coalesce(fixed, pl.col("handler"), pl.lit(0))
     )
-    return rows.join(told, on="row", how="left", maintain_order="left")
+    return rows.join(table, on="row", how="left", maintain_order="left")

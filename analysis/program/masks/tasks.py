@@ -114,8 +114,8 @@ def name(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> st
     """
     for state in states:
         for spot in kernel.names:
-            if found := _text(elf, state, task, spot):
-                return found
+            if text := _text(elf, state, task, spot):
+                return text
     for state in states:
         for spot in kernel.entries:
             entry = elf.function_at(_number(state, task, spot) & ~1)
@@ -132,8 +132,8 @@ def _text(elf: Program, state: State, task: int, spot: Spot) -> str:
     address, size = task + spot.offset, spot.bytes
     if spot.kind == "pointer":
         address, size = state.word(address) or 0, _MOST_NAME_BYTES
-    found = _bytes(elf, state, address, size).partition(b"\0")[0]
-    text = found.decode("ascii", errors="replace") if found.isascii() else ""
+    content = _bytes(elf, state, address, size).partition(b"\0")[0]
+    text = content.decode("ascii", errors="replace") if content.isascii() else ""
     return text if text.isprintable() else ""
 
 
@@ -153,21 +153,21 @@ def _number(state: State, task: int, spot: Spot) -> int:
 
 def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
     """The handlers behind common ones, by exception, as the tables have them at `state`."""
-    found: dict[int, int] = {}
+    slots: dict[int, int] = {}
     for table in kernel.tables:
         for exception in range(VECTORS):
             slot = table.slot(exception)
             word = None if slot is None else _word(elf, state, slot)
             if word and word & 1 and elf.function_at(word & ~1):
-                found.setdefault(exception, word & ~1)
-    return found
+                slots.setdefault(exception, word & ~1)
+    return slots
 
 
 def _word(elf: Program, state: State | None, address: int) -> int | None:
     """The word of a table: in SRAM as the run left it, else in the program."""
-    found = None if state is None else state.word(address)
-    code = elf.code(address, 4) if found is None else b""
-    return int.from_bytes(code, "little") if code else found
+    word = None if state is None else state.word(address)
+    code = elf.code(address, 4) if word is None else b""
+    return int.from_bytes(code, "little") if code else word
 
 
 def shown(tasks: Mapping[int, str], task: int) -> str:
@@ -181,8 +181,8 @@ def idle_cycles(changes: pl.DataFrame, idle: Iterable[int], first_cycle: int, en
     """
 
     def now(what: str) -> pl.Expr:
-        told = pl.when(pl.col("what") == what).then("value").when(pl.col("what") == "reset").then(0)
-        return told.forward_fill().fill_null(0)
+        then = pl.when(pl.col("what") == what).then("value").when(pl.col("what") == "reset").then(0)
+        return then.forward_fill().fill_null(0)
 
     of_idle = pl.col("task").fill_null(0).is_in(list(idle)) & (now("exception") == 0)
     spans = changes.select(

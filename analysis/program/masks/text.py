@@ -27,59 +27,59 @@ _SHOWN_FRAMES = 8
 HEADING_OF_NOTES = "Noted and gone on with: what the manual does not allow, or is not modelled"
 
 
-def as_text(found: MaskReport) -> str:
+def as_text(report: MaskReport) -> str:
     """A headline, the kinds, the longest by place, and what each priority waits for."""
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
-        console.print(*opening(found), sep="\n", soft_wrap=True)
-        for part in _parts(found):
+        console.print(*opening(report), sep="\n", soft_wrap=True)
+        for part in _parts(report):
             for line in ("", *part):
                 console.print(line, soft_wrap=isinstance(line, str))
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def opening(found: MaskReport) -> list[str]:
+def opening(report: MaskReport) -> list[str]:
     """The sentences that come first: that it stopped, if it did; the headline; and the notes."""
-    first = [found.stop.sentence] if found.stop else []
-    return [*first, headline(found), *start_up(found), *found.notes[len(first) :]]
+    first = [report.stop.sentence] if report.stop else []
+    return [*first, headline(report), *start_up(report), *report.notes[len(first) :]]
 
 
-def headline(found: MaskReport) -> str:
+def headline(report: MaskReport) -> str:
     """The program, how long it ran, and the longest interval of all from the beginning on."""
-    ran = f"{found.program.elf.name}, {found.cycles:,} cycles"
-    begun = found.beginning
+    ran = f"{report.program.elf.name}, {report.cycles:,} cycles"
+    beginning = report.beginning
     after = ""
-    if begun.first_cycle:
-        after = f"from {begun.asked.where} on, " if begun.asked.time else "after start-up "
-    longest = found.longest
+    if beginning.first_cycle:
+        after = f"from {beginning.asked.where} on, " if beginning.asked.time else "after start-up "
+    longest = report.longest
     if longest is None:
         return f"{ran}: {after}no interval that held interrupts off has ended."
     return f"{ran}: {after}the longest interval is {length(longest)}, {longest.name}, {who(longest)}."
 
 
-def start_up(found: MaskReport) -> list[str]:
+def start_up(report: MaskReport) -> list[str]:
     """What is left out of the headline, and why; nothing where all of the run was asked for."""
-    begun = found.beginning
-    asked = begun.asked
-    why = f" ({asked.why})" if asked.why else ""
-    if not begun.seen:
-        return [f"All of the run counts: it ended before {asked.where}{why}."]
-    if not begun.first_cycle:
+    beginning = report.beginning
+    request = beginning.asked
+    why = f" ({request.why})" if request.why else ""
+    if not beginning.seen:
+        return [f"All of the run counts: it ended before {request.where}{why}."]
+    if not beginning.first_cycle:
         return [f"All of the run counts, from reset on{why}."] if why else []
-    at_ns = float(found.clock.ns([begun.first_cycle])[0])
-    told = (
-        f"Start-up: the {begun.first_cycle:,} cycles ({microseconds(at_ns)}) until {asked.where}{why}, "
+    at_ns = float(report.clock.ns([beginning.first_cycle])[0])
+    text = (
+        f"Start-up: the {beginning.first_cycle:,} cycles ({microseconds(at_ns)}) until {request.where}{why}, "
         "left out of all that follows"
     )
-    if found.start_up is None or not found.start_up.worst:
-        return [f"{told}; no interval of it has ended."]
-    longest = found.start_up.worst[0]
-    return [f"{told}; its longest interval is {length(longest)}, {longest.name}, {who(longest)}."]
+    if report.start_up is None or not report.start_up.worst:
+        return [f"{text}; no interval of it has ended."]
+    longest = report.start_up.worst[0]
+    return [f"{text}; its longest interval is {length(longest)}, {longest.name}, {who(longest)}."]
 
 
-def length(one: Worst) -> str:
+def length(worst: Worst) -> str:
     """`1,001 cycles (62.56 µs)`."""
-    return "still open" if one.ns is None else f"{one.cycles:,} cycles ({microseconds(one.ns)})"
+    return "still open" if worst.ns is None else f"{worst.cycles:,} cycles ({microseconds(worst.ns)})"
 
 
 def microseconds(ns: Number | None) -> str:
@@ -87,112 +87,115 @@ def microseconds(ns: Number | None) -> str:
     return "" if ns is None else f"{digits(ns)}\N{NO-BREAK SPACE}{UNIT}"
 
 
-def _parts(found: MaskReport) -> Iterator[Sequence[str | Table]]:
-    kinds = _kinds(found)
+def _parts(report: MaskReport) -> Iterator[Sequence[str | Table]]:
+    kinds = _kinds(report)
     if kinds.row_count:
         yield "Intervals, by kind, in cycles", kinds
-    if found.worst:
-        shown = [line for one in found.worst[:_SHOWN] for line in _worst(one)]
-        yield "The longest at each place, and how many there were", *shown, *_left_out(found)
-        yield "Call stack of the longest", *_stack(found.worst[0])
-    if found.still_open:
-        yield "Still open at the end, and not counted", *(_open(one) for one in found.still_open)
-    if found.kernel and found.idle_cycles:
-        share = f"{found.idle_cycles / found.counted_cycles:.1%}"
-        yield f"Idle in {share} of the cycles: {found.kernel.name}'s idle task ran, or the core slept", ""
-    if found.used_priorities:
-        yield "Not taken, by priority: everything that holds such an interrupt off", _priorities(found)
-    if found.run.stats.notes:
-        yield HEADING_OF_NOTES, *(f"  {one}" for one in found.run.stats.notes)
-    for kind, steps in found.steps.items():
+    if report.worst:
+        shown = [line for worst in report.worst[:_SHOWN] for line in _worst(worst)]
+        yield "The longest at each place, and how many there were", *shown, *_left_out(report)
+        yield "Call stack of the longest", *_stack(report.worst[0])
+    if report.still_open:
+        yield "Still open at the end, and not counted", *(_open(worst) for worst in report.still_open)
+    if report.kernel and report.idle_cycles:
+        share = f"{report.idle_cycles / report.counted_cycles:.1%}"
+        yield f"Idle in {share} of the cycles: {report.kernel.name}'s idle task ran, or the core slept", ""
+    if report.used_priorities:
+        yield "Not taken, by priority: everything that holds such an interrupt off", _priorities(report)
+    if report.run.stats.notes:
+        yield HEADING_OF_NOTES, *(f"  {note}" for note in report.run.stats.notes)
+    for kind, steps in report.steps.items():
         yield f"Instructions of the longest {kind}", *_explained(steps)
 
 
-def _kinds(found: MaskReport) -> Table:
+def _kinds(report: MaskReport) -> Table:
     table = _table("kind")
     for name in ("count", "min", "median", "p99", "max", "", "total"):
         table.add_column(name, justify="right")
     for kind in KINDS:
-        rows = found.intervals.filter(pl.col("cycles").is_not_null(), kind=kind)
+        rows = report.intervals.filter(pl.col("cycles").is_not_null(), kind=kind)
         for level in rows["level"].unique().sort().to_list():
             of = rows.filter(pl.col("level").eq_missing(level))
-            _add(table, name_of(kind, level, found.places), of, f"{found.share(of):.1%}")
+            _add(table, name_of(kind, level, report.places), of, f"{report.share(of):.1%}")
     return table
 
 
 def _add(table: Table, name: str, rows: pl.DataFrame, share: str) -> None:
-    told = summarise(rows["cycles"].to_numpy())
+    summary = summarise(rows["cycles"].to_numpy())
     longest = microseconds(rows["ns"].max())  # type: ignore[arg-type]
-    table.add_row(Text(name), f"{told.n:,}", *_statistics(told), longest, share)
+    table.add_row(Text(name), f"{summary.n:,}", *_statistics(summary), longest, share)
 
 
-def _statistics(told: Summary) -> list[str]:
-    values = (told.min, told.median, told.p99, told.max)
+def _statistics(summary: Summary) -> list[str]:
+    values = (summary.min, summary.median, summary.p99, summary.max)
     return ["-" if value is None else f"{value:,}" for value in values]
 
 
-def _worst(one: Worst) -> list[str]:
-    task = f", in task {one.task}" if one.task else ""
+def _worst(worst: Worst) -> list[str]:
+    task = f", in task {worst.task}" if worst.task else ""
     return [
-        f"  {one.cycles:>10,} {microseconds(one.ns):>12} {one.count:>8,}×  {one.name}{task}",
-        f"      {who(one)}",
-        *([f"      {waited_for_flash(one)}"] if one.stalled_cycles else []),
+        f"  {worst.cycles:>10,} {microseconds(worst.ns):>12} {worst.count:>8,}×  {worst.name}{task}",
+        f"      {who(worst)}",
+        *([f"      {waited_for_flash(worst)}"] if worst.stalled_cycles else []),
     ]
 
 
-def waited_for_flash(one: Worst) -> str:
+def waited_for_flash(worst: Worst) -> str:
     """What the flash has to do with the length of an interval."""
-    return (
-        f"for {one.stalled_cycles:,} of these cycles the core waited for the flash: it was written or erased"
-    )
+    cycles = worst.stalled_cycles
+    return f"for {cycles:,} of these cycles the core waited for the flash: it was written or erased"
 
 
-def who(one: Worst) -> str:
+def who(worst: Worst) -> str:
     """Who raised an interval, and who ended it."""
-    begun, ended = ("", "ended in") if one.kind == "handler" else ("raised by ", "ended by")
-    verb = "interrupted" if one.kind == "handler" or (one.caller and one.caller.interrupted) else "called by"
-    caller = f", {verb} {one.caller}" if one.caller else ""
-    lock = f"{one.lock} in " if one.lock else ""
-    return f"{begun}{lock}{one.begin}{caller}; {ended} {one.end}"
+    start, ended = ("", "ended in") if worst.kind == "handler" else ("raised by ", "ended by")
+    verb = (
+        "interrupted"
+        if worst.kind == "handler" or (worst.caller and worst.caller.interrupted)
+        else "called by"
+    )
+    caller = f", {verb} {worst.caller}" if worst.caller else ""
+    lock = f"{worst.lock} in " if worst.lock else ""
+    return f"{start}{lock}{worst.begin}{caller}; {ended} {worst.end}"
 
 
-def _left_out(found: MaskReport) -> list[str]:
-    more = len(found.worst) - _SHOWN
+def _left_out(report: MaskReport) -> list[str]:
+    more = len(report.worst) - _SHOWN
     return [f"and {more:,} more places (--json or --output FILE.html has all)"] if more > 0 else []
 
 
-def _stack(one: Worst) -> list[str]:
-    lines = [f"  {frame}" for frame in one.stack[:_SHOWN_FRAMES]]
-    held = ", ".join(one.held) or "no interrupt that was enabled"
-    asleep = f"; {one.asleep_cycles:,} more cycles asleep" if one.asleep_cycles else ""
+def _stack(worst: Worst) -> list[str]:
+    lines = [f"  {frame}" for frame in worst.stack[:_SHOWN_FRAMES]]
+    held = ", ".join(worst.held) or "no interrupt that was enabled"
+    asleep = f"; {worst.asleep_cycles:,} more cycles asleep" if worst.asleep_cycles else ""
     return [*lines, f"It held off {held}{asleep}."]
 
 
-def _open(one: Worst) -> str:
-    return f"  {one.name}, since cycle {one.begin_cycle:,}, raised by {one.begin}"
+def _open(worst: Worst) -> str:
+    return f"  {worst.name}, since cycle {worst.begin_cycle:,}, raised by {worst.begin}"
 
 
-def _priorities(found: MaskReport) -> Table:
+def _priorities(report: MaskReport) -> Table:
     table = _table("priority")
     for name in ("count", "longest", "", "total"):
         table.add_column(name, justify="right")
     for name in ("interrupts", "what held the longest"):
         table.add_column(name, overflow="fold")
-    for one in found.used_priorities:
-        _add_priority(table, one, found)
+    for priority in report.used_priorities:
+        _add_priority(table, priority, report)
     return table
 
 
-def _add_priority(table: Table, one: AtPriority, found: MaskReport) -> None:
-    longest = one.longest or {"cycles": 0, "ns": None}
+def _add_priority(table: Table, priority: AtPriority, report: MaskReport) -> None:
+    longest = priority.longest or {"cycles": 0, "ns": None}
     table.add_row(
-        f"{one.number} ({one.priority:#04x})",
-        f"{one.ended.height:,}",
+        f"{priority.number} ({priority.priority:#04x})",
+        f"{priority.ended.height:,}",
         f"{longest['cycles']:,}",
         microseconds(longest["ns"]),
-        f"{found.share(one.ended):.1%}",
-        Text(few(one.exceptions)),
-        Text(held_by(one, found.places)),
+        f"{report.share(priority.ended):.1%}",
+        Text(few(priority.exceptions)),
+        Text(held_by(priority, report.places)),
     )
 
 

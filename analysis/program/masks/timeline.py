@@ -34,27 +34,27 @@ from simulator.program import UserProgram
 _MASKS, _HANDLERS, _TASKS, _HELD = "masks", "handlers", "tasks", "not taken"
 
 
-def timeline(found: MaskReport) -> Timeline:
+def timeline(report: MaskReport) -> Timeline:
     """All that a run showed. What is still open lasts to the end of the run."""
     made = Timeline()
-    add(made, found)
+    add(made, report)
     return made
 
 
-def add(made: Timeline, found: MaskReport) -> None:
+def add(made: Timeline, report: MaskReport) -> None:
     """Adds all that a run showed to a timeline, from reset on.
 
     Where a timeline folds, what is around the begin and the end of the longest of each place, and
     of each priority, stays as it is.
     """
-    _start_up(made, found)
-    _tasks(made, found)
-    _sleep(made, found)
-    _intervals(made, found)
-    for one in found.used_priorities:
-        track = f"priority {one.priority:#04x}: {few(one.exceptions)}"
-        _add(made, _HELD, track, found, one.intervals, _always("not taken"), label="not taken")
-    _keep_longest(made, found)
+    _start_up(made, report)
+    _tasks(made, report)
+    _sleep(made, report)
+    _intervals(made, report)
+    for priority in report.used_priorities:
+        track = f"priority {priority.priority:#04x}: {few(priority.exceptions)}"
+        _add(made, _HELD, track, report, priority.intervals, _always("not taken"), label="not taken")
+    _keep_longest(made, report)
 
 
 Row = dict[str, Any]
@@ -62,13 +62,13 @@ Row = dict[str, Any]
 _AROUND_NS = 20_000
 
 
-def _keep_longest(made: Timeline, found: MaskReport) -> None:
-    worst = (*found.worst, *found.still_open, *(found.start_up.worst if found.start_up else ()))
-    spans = [(one.begin_cycle, one.end_cycle) for one in worst]
-    rows = [longest for one in found.used_priorities if (longest := one.longest)]
+def _keep_longest(made: Timeline, report: MaskReport) -> None:
+    intervals = (*report.worst, *report.still_open, *(report.start_up.worst if report.start_up else ()))
+    spans = [(worst.begin_cycle, worst.end_cycle) for worst in intervals]
+    rows = [longest for priority in report.used_priorities if (longest := priority.longest)]
     spans += [(row["begin_cycle"], row["end_cycle"]) for row in rows]
     cycles = sorted({cycle for span in spans for cycle in span if cycle is not None})
-    for at_ns in found.clock.ns(cycles).tolist():
+    for at_ns in report.clock.ns(cycles).tolist():
         made.keep(at_ns - _AROUND_NS, at_ns + _AROUND_NS)
 
 
@@ -80,52 +80,52 @@ def _by_level(names: Mapping[int | None, str]) -> Callable[[Row], str]:
     return lambda row: names[row["level"]]
 
 
-def _intervals(made: Timeline, found: MaskReport) -> None:
-    begun = found.run.changes.with_row_index("begin_row").select(
+def _intervals(made: Timeline, report: MaskReport) -> None:
+    table = report.run.changes.with_row_index("begin_row").select(
         pl.col("begin_row").cast(pl.Int64), "pc", "stack"
     )
-    rows = found.all_intervals.join(begun, on="begin_row", how="left", maintain_order="left")
+    rows = report.all_intervals.join(table, on="begin_row", how="left", maintain_order="left")
     calls: dict[tuple[int | None, int], str] = {}
 
     def called(row: Row) -> dict[str, object]:
         where = (row["stack"], row["pc"])
         if where not in calls:
-            calls[where] = " ← ".join(str(frame) for frame in found.places.stack(*where))
+            calls[where] = " ← ".join(str(frame) for frame in report.places.stack(*where))
         return {"stack": calls[where]}
 
     track = pl.when(pl.col("kind") == "handler").then("level")
     for (kind, exception), of_track in rows.group_by("kind", track.alias("of"), maintain_order=True):
         group, name = _MASKS, str(kind)
         if exception is not None:
-            group, name = _HANDLERS, found.places.exception(int(str(exception)))
-        names = {level: _name(kind, level, name, found) for level in of_track["level"].unique()}
-        _add(made, group, name, found, of_track, _by_level(names), called)
+            group, name = _HANDLERS, report.places.exception(int(str(exception)))
+        names = {level: _name(kind, level, name, report) for level in of_track["level"].unique()}
+        _add(made, group, name, report, of_track, _by_level(names), called)
 
 
-def _name(kind: object, level: int | None, track: str, found: MaskReport) -> str:
-    return track if kind == "handler" else name_of(str(kind), level, found.places)
+def _name(kind: object, level: int | None, track: str, report: MaskReport) -> str:
+    return track if kind == "handler" else name_of(str(kind), level, report.places)
 
 
-def _start_up(made: Timeline, found: MaskReport) -> None:
-    begun = found.beginning
-    if begun.first_cycle:
-        end_ns = float(found.clock.ns([begun.first_cycle])[0])
-        made.slice(_TASKS, "start-up", "start-up", 0.0, end_ns, until=begun.asked.where)
+def _start_up(made: Timeline, report: MaskReport) -> None:
+    beginning = report.beginning
+    if beginning.first_cycle:
+        end_ns = float(report.clock.ns([beginning.first_cycle])[0])
+        made.slice(_TASKS, "start-up", "start-up", 0.0, end_ns, until=beginning.asked.where)
 
 
-def _tasks(made: Timeline, found: MaskReport) -> None:
+def _tasks(made: Timeline, report: MaskReport) -> None:
     """Each task while it is the current one. A switch shows at the change that follows it."""
-    rows = found.run.changes.filter(pl.col("task").fill_null(0) != 0)
+    rows = report.run.changes.filter(pl.col("task").fill_null(0) != 0)
     switched = rows.filter(pl.col("task").ne_missing(pl.col("task").shift(1)))
     for (task,), of_task in _until_next(switched, "task").group_by("task", maintain_order=True):
-        name = shown(found.tasks, int(str(task)))
-        _add(made, _TASKS, name, found, of_task, _always(name))
+        name = shown(report.tasks, int(str(task)))
+        _add(made, _TASKS, name, report, of_task, _always(name))
 
 
-def _sleep(made: Timeline, found: MaskReport) -> None:
-    rows = found.run.changes.filter(pl.col("what").is_in(["sleep", "reset"]))
+def _sleep(made: Timeline, report: MaskReport) -> None:
+    rows = report.run.changes.filter(pl.col("what").is_in(["sleep", "reset"]))
     asleep = _until_next(rows, "value").filter(pl.col("value") != 0)
-    _add(made, _TASKS, "core", found, asleep, _always("asleep"), label="asleep")
+    _add(made, _TASKS, "core", report, asleep, _always("asleep"), label="asleep")
 
 
 def _until_next(rows: pl.DataFrame, column: str) -> pl.DataFrame:
@@ -137,7 +137,7 @@ def _add(
     made: Timeline,
     group: str,
     track: str,
-    found: MaskReport,
+    report: MaskReport,
     rows: pl.DataFrame,
     name: Callable[[Row], str],
     more: Callable[[Row], dict[str, object]] = lambda _: {},
@@ -148,8 +148,8 @@ def _add(
 
     One without an end lasts to that of the run.
     """
-    begin_ns = found.clock.ns(rows["begin_cycle"].to_numpy())
-    end_ns = found.clock.ns(rows["end_cycle"].fill_null(found.cycles).to_numpy())
+    begin_ns = report.clock.ns(rows["begin_cycle"].to_numpy())
+    end_ns = report.clock.ns(rows["end_cycle"].fill_null(report.cycles).to_numpy())
 
     def tell(number: int) -> tuple[str, dict[str, object]]:
         row = rows.row(number, named=True)
@@ -169,7 +169,7 @@ _PINS, _HEAP, _WORST, _CALLS = "pins", "heap", "explained", "functions"
 _KINDS = {"A": "allocate", "O": "allocate, out of memory", "F": "free"}
 
 
-def run_timeline(folder: Path, found: Explanation) -> Timeline:
+def run_timeline(folder: Path, replay: Explanation) -> Timeline:
     """The timeline of the run in `folder`, whose worst sample `found` explains.
 
     Raises TailscopeError.
@@ -178,19 +178,19 @@ def run_timeline(folder: Path, found: Explanation) -> Timeline:
     made = Timeline()
     add_pins(made, edges)
     add_operations(made, read_operations(folder / names.OPERATIONS), edges)
-    begin, end = (at * edges.sample_ns for at in (found.start_sample, found.end_sample))
-    made.keep(*(at * edges.sample_ns for at in (found.window.first_sample, found.window.end_sample)))
-    made.slice(_WORST, "the worst sample", NAMED[found.quantity].words, begin, end, value_ns=found.value_ns)
-    if not isinstance(found, Unreplayed):
-        _executed(made, folder, found, edges)
+    begin, end = (at * edges.sample_ns for at in (replay.start_sample, replay.end_sample))
+    made.keep(*(at * edges.sample_ns for at in (replay.window.first_sample, replay.window.end_sample)))
+    made.slice(_WORST, "the worst sample", NAMED[replay.quantity].words, begin, end, value_ns=replay.value_ns)
+    if not isinstance(replay, Unreplayed):
+        _executed(made, folder, replay, edges)
     return made
 
 
 def add_pins(made: Timeline, edges: EdgeList) -> None:
     """Each pin while it is high."""
     for channel in edges.channels:
-        told = edges.transitions(channel)
-        at, level = told.sample, told.level
+        transitions = edges.transitions(channel)
+        at, level = transitions.sample, transitions.level
         if edges.initial_level(channel):
             at, level = np.concatenate([[0], at]), np.concatenate([[True], level])
         until = np.append(at, edges.total_samples)[1:]
@@ -205,14 +205,14 @@ def _named(name: str) -> Tell:
 
 def add_operations(made: Timeline, operations: pl.DataFrame, edges: EdgeList) -> None:
     """Each operation on the wire, and the bytes in use after it."""
-    told = ("seq", "size", "label", "probes")
+    columns = ("seq", "size", "label", "probes")
     rows = operations.drop_nulls(("start_sample", "wire_operation_samples"))
     begin = rows["start_sample"].to_numpy() * edges.sample_ns
     end = (rows["start_sample"] + rows["wire_operation_samples"]).to_numpy() * edges.sample_ns
 
     def tell(number: int) -> tuple[str, dict[str, object]]:
         row = rows.row(number, named=True)
-        return _KINDS.get(row["kind"], "operation"), {name: row[name] for name in told}
+        return _KINDS.get(row["kind"], "operation"), {name: row[name] for name in columns}
 
     made.slices(_HEAP, "operations", begin, end, tell)
     for end_ns, in_use in zip(end.tolist(), rows["bytes_in_use"], strict=True):
@@ -220,7 +220,7 @@ def add_operations(made: Timeline, operations: pl.DataFrame, edges: EdgeList) ->
             made.counter(_HEAP, "heap in use", end_ns, {"bytes": in_use})
 
 
-def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList) -> None:
+def _executed(made: Timeline, folder: Path, explanation: Explanation, edges: EdgeList) -> None:
     """Adds what held interrupts off during the capture, and the functions of the worst sample."""
     program = UserProgram(elf_of(read_manifest(folder / names.MANIFEST)))
     image = read_observed(folder, names.IMAGE)
@@ -229,7 +229,7 @@ def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList)
     kernel = kernels.find(elf)
     run = simulator.run_masks(program, until, image, kernel=kernels.words_of(kernel))
     add(made, of_run(program, until, run, False, lambda _: None, image, kernel=kernel, elf=elf))
-    steps = pl.read_csv(folder / FOLDER / f"{found.quantity}-instructions.csv")
+    steps = pl.read_csv(folder / FOLDER / f"{explanation.quantity}-instructions.csv")
     add_functions(made, steps, Clock(run.stats.clocks))
 
 

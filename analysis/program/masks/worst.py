@@ -88,7 +88,7 @@ class Worst:
 
 
 def worst_by_place(
-    told: pl.DataFrame,
+    table: pl.DataFrame,
     changes: pl.DataFrame,
     places: Places,
     tasks: Mapping[int, str],
@@ -100,14 +100,14 @@ def worst_by_place(
     A place is where it began, by whom that was called, and where it ended. `told` has the columns
     of intervals.INTERVALS and `ns`.
     """
-    found: dict[tuple[object, ...], tuple[dict[str, Any], int]] = {}
-    for row, count in _by_address(told, changes):
+    worst_by_key: dict[tuple[object, ...], tuple[dict[str, Any], int]] = {}
+    for row, count in _by_address(table, changes):
         key = _key(row, places)
-        known, counted = found.get(key, (row, 0))
+        known, counted = worst_by_key.get(key, (row, 0))
         longest = row if _length(row) > _length(known) else known
-        times = [one["most_ns"] for one in (row, known) if one["most_ns"] is not None]
-        found[key] = ({**longest, "most_ns": max(times, default=None)}, counted + count)
-    made = [_worst(row, count, places, tasks, exceptions) for row, count in found.values()]
+        times = [candidate["most_ns"] for candidate in (row, known) if candidate["most_ns"] is not None]
+        worst_by_key[key] = ({**longest, "most_ns": max(times, default=None)}, counted + count)
+    made = [_worst(row, count, places, tasks, exceptions) for row, count in worst_by_key.values()]
     return sorted(made, key=lambda row: (not row.holds_interrupts, -(row.cycles or 0), row.begin_cycle))
 
 
@@ -120,13 +120,13 @@ def name_of(kind: str, level: int | None, places: Places) -> str:
 
 def _by_address(told: pl.DataFrame, changes: pl.DataFrame) -> list[tuple[dict[str, Any], int]]:
     """The longest interval of each kind, level, addresses and stack; and how many there are."""
-    begun = changes.with_row_index("begin_row").select(
+    table = changes.with_row_index("begin_row").select(
         pl.col("begin_row").cast(pl.Int64), "pc", "stack", "task"
     )
     ended = changes.with_row_index("end_row").select(
         pl.col("end_row").cast(pl.Int64), end_pc="pc", end_what="what"
     )
-    rows = told.join(begun, on="begin_row", how="left").join(ended, on="end_row", how="left")
+    rows = told.join(table, on="begin_row", how="left").join(ended, on="end_row", how="left")
     keys = ["kind", "level", "pc", "stack", "end_pc", "chained"]
     longest = (
         rows.with_columns(count=pl.len().over(keys), most_ns=pl.col("ns").max().over(keys))
@@ -202,7 +202,7 @@ def _worst(
         end=_end(row, places),
         stack=_stack(row, places),
         task=shown(tasks, task) if task else "",
-        held=tuple(places.exception(one) for one in held),
+        held=tuple(places.exception(exception) for exception in held),
         count=count,
         most_ns=row["most_ns"],
         stalled_cycles=row.get("stalled_cycles") or 0,

@@ -38,7 +38,7 @@ def made_run(
     ppm: float = 0.0,
     image: bytes | None = None,
     shift: int = 0,
-    records: Callable[[bytes], bytes] = lambda found: found,
+    records: Callable[[bytes], bytes] = lambda content: content,
 ) -> Path:
     """The folder of a run of a board whose flash does what `flash_acr` says, whose analyzer's clock
     runs `ppm` fast, whose code lies `shift` bytes further on than the digest says, and which ran

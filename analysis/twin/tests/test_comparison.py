@@ -33,11 +33,18 @@ N = 72
 
 
 def test_a_virtual_run_is_its_own_twin(tmp_path: Path) -> None:
-    found = compare(made_run(tmp_path, plan()))
-    assert found.verdict == f"The board agrees with the virtual board to the cycle in all {N} operations."
-    assert (found.joined, found.trials.holds, found.causes, found.explained) == (N, (), None, True)
-    assert set(found.trials.first["quantity"]) == set(KEYS)
-    assert not found.trials.first.filter(pl.col("residual") != 0).height
+    comparison = compare(made_run(tmp_path, plan()))
+    assert (
+        comparison.verdict == f"The board agrees with the virtual board to the cycle in all {N} operations."
+    )
+    assert (comparison.joined, comparison.trials.holds, comparison.causes, comparison.explained) == (
+        N,
+        (),
+        None,
+        True,
+    )
+    assert set(comparison.trials.first["quantity"]) == set(KEYS)
+    assert not comparison.trials.first.filter(pl.col("residual") != 0).height
 
 
 def test_a_run_of_the_virtual_board_is_held_against_the_simulator_itself(tmp_path: Path) -> None:
@@ -45,22 +52,22 @@ def test_a_run_of_the_virtual_board_is_held_against_the_simulator_itself(tmp_pat
     assert not compare(folder).with_itself
     tools = json.loads((folder / names.MANIFEST).read_text())["tools"]
     edit_manifest(folder, tools={**tools, "virtual_nucleo": "1"})
-    found = compare(folder)
-    assert found.verdict == f"The run agrees with the virtual board to the cycle in all {N} operations."
+    comparison = compare(folder)
+    assert comparison.verdict == f"The run agrees with the virtual board to the cycle in all {N} operations."
     said = "The run is of the virtual board, so this compares the simulator with itself"
-    assert found.notes[0].startswith(said)
-    assert as_text(found).splitlines()[1].startswith(said)
+    assert comparison.notes[0].startswith(said)
+    assert as_text(comparison).splitlines()[1].startswith(said)
 
 
 def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:
     """At 24 MS/s a sample lasts 3.5 cycles: widths move by up to so much, and no cycle by DWT."""
-    found = compare(made_run(tmp_path, plan(), samplerate_hz=24_000_000))
-    assert found.verdict.endswith(
+    comparison = compare(made_run(tmp_path, plan(), samplerate_hz=24_000_000))
+    assert comparison.verdict.endswith(
         f"to the cycle in all {N} operations, and on the wire within the error budget (a sample is 41.7 ns)."
     )
-    widths = found.trials.first.filter(pl.col("quantity").str.ends_with("pulse"))["residual"]
+    widths = comparison.trials.first.filter(pl.col("quantity").str.ends_with("pulse"))["residual"]
     assert 0 < widths.abs().max() <= 3.5  # type: ignore[operator]
-    assert beyond(found.trials.first).is_empty()
+    assert beyond(comparison.trials.first).is_empty()
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -68,71 +75,71 @@ def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:
 def test_an_error_of_a_clock_is_named_within_its_stated_error(
     ppm: float, samplerate_hz: int, tmp_path: Path
 ) -> None:
-    found = compare(made_run(tmp_path, plan(), ppm=ppm, samplerate_hz=samplerate_hz))
-    clock = found.trials.given.clock
+    comparison = compare(made_run(tmp_path, plan(), ppm=ppm, samplerate_hz=samplerate_hz))
+    clock = comparison.trials.given.clock
     assert clock is not None
     assert abs((clock.ratio - 1) * 1e6 - ppm) <= clock.uncertainty * 1e6
-    assert found.explained
+    assert comparison.explained
     if abs(ppm) > 20:
-        assert [one.key for one in found.trials.holds] == ["clock"]
-        assert ("slow" if ppm > 0 else "fast") in found.verdict
+        assert [hypothesis.key for hypothesis in comparison.trials.holds] == ["clock"]
+        assert ("slow" if ppm > 0 else "fast") in comparison.verdict
 
 
 @pytest.mark.parametrize("flash_acr", [0x005, 0x602])
 def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -> None:
     """BOOT claims 0x702 all the while: the register reads what was written."""
-    found = compare(made_run(tmp_path, plan(), flash_acr=flash_acr))
-    assert f"FLASH_ACR={flash_acr:#010x}" in found.verdict
-    assert found.verdict.endswith("with this taken out, all residuals are zero.")
-    told = found.as_json()
-    assert told["flash_acr"] == "00000702"
-    assert told["hypotheses"][0]["flash_acr"] == f"{flash_acr:08X}"
-    assert told["hypotheses"][0]["removed"] == 1.0
-    assert found.causes is not None
+    comparison = compare(made_run(tmp_path, plan(), flash_acr=flash_acr))
+    assert f"FLASH_ACR={flash_acr:#010x}" in comparison.verdict
+    assert comparison.verdict.endswith("with this taken out, all residuals are zero.")
+    document = comparison.as_json()
+    assert document["flash_acr"] == "00000702"
+    assert document["hypotheses"][0]["flash_acr"] == f"{flash_acr:08X}"
+    assert document["hypotheses"][0]["removed"] == 1.0
+    assert comparison.causes is not None
 
 
 def test_two_causes_at_once_are_both_named(tmp_path: Path) -> None:
-    found = compare(made_run(tmp_path, plan(), flash_acr=0x002, ppm=-80, samplerate_hz=24_000_000))
-    assert [one.key for one in found.trials.holds] == ["flash_acr", "clock"]
+    comparison = compare(made_run(tmp_path, plan(), flash_acr=0x002, ppm=-80, samplerate_hz=24_000_000))
+    assert [row.key for row in comparison.trials.holds] == ["flash_acr", "clock"]
     # Edges half a sample off at two ends 1,259,000 samples apart: 2 * 0.51 / 1,259,000.
-    assert "80.0 ± 0.8 ppm fast" in found.verdict
-    told = {one["hypothesis"]: one["holds"] for one in found.as_json()["hypotheses"]}
-    assert told == {"flash_acr": True, "clock": True, "placement": False, "phase": False}
-    assert found.explained
+    assert "80.0 ± 0.8 ppm fast" in comparison.verdict
+    holds = {row["hypothesis"]: row["holds"] for row in comparison.as_json()["hypotheses"]}
+    assert holds == {"flash_acr": True, "clock": True, "placement": False, "phase": False}
+    assert comparison.explained
 
 
 def test_code_that_lies_elsewhere_is_named(tmp_path: Path) -> None:
-    found = compare(made_run(tmp_path, plan(), shift=8))
-    assert [one.key for one in found.trials.holds] == ["placement"]
-    assert "lies 8 bytes further on (modulo 16)" in found.verdict
-    assert found.explained
+    comparison = compare(made_run(tmp_path, plan(), shift=8))
+    assert [hypothesis.key for hypothesis in comparison.trials.holds] == ["placement"]
+    assert "lies 8 bytes further on (modulo 16)" in comparison.verdict
+    assert comparison.explained
 
 
 def test_operations_that_were_altered_are_listed_and_nothing_is_made_up(tmp_path: Path) -> None:
     altered = {10: 7, 20: -3, 31: 25}
     run = made_run(tmp_path, plan(), records=with_cycles(lambda seq, _: altered.get(seq, 0)))
-    found = compare(run)
+    comparison = compare(run)
     assert (
         f"3 of {N} operations differ (10, 20, 31), by at most 25 cycles, and the other 69 agree to the "
         "cycle, and no hypothesis explains it"
-    ) in found.verdict
-    assert not found.explained and not found.trials.holds
-    row = next(row for row in found.rows if row.quantity.key == "dwt_cycles")
+    ) in comparison.verdict
+    assert not comparison.explained and not comparison.trials.holds
+    row = next(row for row in comparison.rows if row.quantity.key == "dwt_cycles")
     assert row.worst == ((31, 25.0), (10, 7.0), (20, -3.0))
     assert row.beyond == 3
-    assert found.notes[0].startswith("The run is inconclusive: ")
+    assert comparison.notes[0].startswith("The run is inconclusive: ")
 
 
 def test_stimuli_at_another_phase_decide_what_they_meet(tmp_path: Path) -> None:
     """The control period is 6 ticks longer on the board. What no interrupt met is equal."""
     image = bytearray(plan().image)
     image[24:28] = (int.from_bytes(image[24:28], "little") + 6).to_bytes(4, "little")
-    found = compare(made_run(tmp_path, plan(), image=bytes(image)))
-    assert [one.key for one in found.trials.holds] == ["phase"]
-    cycles = found.trials.last.filter(pl.col("quantity") == "dwt_operation_cycles")["residual"]
+    comparison = compare(made_run(tmp_path, plan(), image=bytes(image)))
+    assert [hypothesis.key for hypothesis in comparison.trials.holds] == ["phase"]
+    cycles = comparison.trials.last.filter(pl.col("quantity") == "dwt_operation_cycles")["residual"]
     assert len(cycles) > N // 2
     assert not (cycles != 0).any()
-    assert not found.trials.first.filter(
+    assert not comparison.trials.first.filter(
         pl.col("quantity") == "dwt_cycles", pl.col("residual") != 0
     ).is_empty()
 
@@ -140,33 +147,33 @@ def test_stimuli_at_another_phase_decide_what_they_meet(tmp_path: Path) -> None:
 def test_what_the_difference_is_in_proportion_to(tmp_path: Path) -> None:
     """Three cycles more for each probe."""
     run = made_run(tmp_path, plan(), records=with_cycles(lambda _, probes: 3 * probes))
-    found = compare(run)
-    assert found.causes is not None
-    assert found.causes.cycles_per_probe == pytest.approx(3)
-    assert found.causes.share == pytest.approx(1)
-    assert "+3.00 cycles for each probe, which takes away 100% of the variation" in as_text(found)
+    comparison = compare(run)
+    assert comparison.causes is not None
+    assert comparison.causes.cycles_per_probe == pytest.approx(3)
+    assert comparison.causes.share == pytest.approx(1)
+    assert "+3.00 cycles for each probe, which takes away 100% of the variation" in as_text(comparison)
 
 
 def test_a_difference_that_is_always_the_same_is_told_as_that(tmp_path: Path) -> None:
-    found = compare(made_run(tmp_path, plan(), records=with_cycles(lambda *_: 4)))
-    assert found.causes is not None
-    assert (found.causes.constant_cycles, found.causes.cycles_per_probe) == (4.0, None)
-    assert "each differs by +4 cycles" in as_text(found)
+    comparison = compare(made_run(tmp_path, plan(), records=with_cycles(lambda *_: 4)))
+    assert comparison.causes is not None
+    assert (comparison.causes.constant_cycles, comparison.causes.cycles_per_probe) == (4.0, None)
+    assert "each differs by +4 cycles" in as_text(comparison)
 
 
 def test_json_and_text_tell_the_same(tmp_path: Path) -> None:
-    found = compare(made_run(tmp_path, plan(), ppm=120))
-    told = json.loads(json.dumps(found.as_json(), allow_nan=False))
-    assert (told["operations"], told["joined"], told["not_in_run"]) == (N, N, [])
-    assert told["holds"] == ["clock"]
-    assert told["hypotheses"][0]["clock_ppm"] == pytest.approx(120, abs=0.3)
-    begins = next(row for row in told["residuals"] if row["quantity"] == "begin")
+    comparison = compare(made_run(tmp_path, plan(), ppm=120))
+    document = json.loads(json.dumps(comparison.as_json(), allow_nan=False))
+    assert (document["operations"], document["joined"], document["not_in_run"]) == (N, N, [])
+    assert document["holds"] == ["clock"]
+    assert document["hypotheses"][0]["clock_ppm"] == pytest.approx(120, abs=0.3)
+    begins = next(row for row in document["residuals"] if row["quantity"] == "begin")
     assert begins["kind"] is None
     assert begins["ns"]["max"] == pytest.approx(begins["cycles"]["max"] / 84e6 * 1e9)
     assert len(begins["worst"]) == 10
     assert begins["worst"][0]["seq"] == N - 1
-    words = as_text(found)
-    assert " ".join(found.verdict.split()) in " ".join(words.split())
+    words = as_text(comparison)
+    assert " ".join(comparison.verdict.split()) in " ".join(words.split())
 
 
 def test_a_run_that_lost_operations_is_compared_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -174,10 +181,10 @@ def test_a_run_that_lost_operations_is_compared_as_far_as_it_goes(tmp_path: Path
     table = read_operations(run / names.OPERATIONS)
     write_table(run / names.OPERATIONS, table.filter(pl.col("seq") < 60))
     seal(run)
-    found = compare(run)
-    assert found.as_json()["not_in_run"] == list(range(60, N))
-    assert found.notes == ["Of the plan 12 (60, 61, 62, 63, 64, …) are not in the run: not compared."]
-    assert "in all 60 operations" in found.verdict
+    comparison = compare(run)
+    assert comparison.as_json()["not_in_run"] == list(range(60, N))
+    assert comparison.notes == ["Of the plan 12 (60, 61, 62, 63, 64, …) are not in the run: not compared."]
+    assert "in all 60 operations" in comparison.verdict
 
 
 def refused(run: Path) -> str:
@@ -210,7 +217,7 @@ def test_equal_runs_give_equal_comparisons(tmp_path: Path) -> None:
     run = made_run(tmp_path, plan(), flash_acr=0x102)
 
     def told() -> dict[str, object]:
-        found: Comparison = compare(run)
-        return found.as_json()
+        comparison: Comparison = compare(run)
+        return comparison.as_json()
 
     assert told() == told()

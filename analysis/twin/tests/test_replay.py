@@ -22,8 +22,8 @@ def test_edges_fall_into_samples_and_the_last_level_of_a_sample_holds() -> None:
         }
     )
     end = State(119, Fraction(119, 84_000_000), Fraction(84_000_000), 0, {}, 0, b"")
-    found = edge_list(edges, end, 24_000_000)
+    edges_now = edge_list(edges, end, 24_000_000)
     # CRIT is up and down within sample 28. SYNC falls first, so it was high.
-    assert found.sample.tolist() == [0, 29, 30, 31]
-    assert found.word.tolist() == [0x80, 0x83, 0x82, 0x02]
-    assert found.total_samples == 35
+    assert edges_now.sample.tolist() == [0, 29, 30, 31]
+    assert edges_now.word.tolist() == [0x80, 0x83, 0x82, 0x02]
+    assert edges_now.total_samples == 35

@@ -44,9 +44,9 @@ def expected(blocks: list[tuple[list[int], list[int], int]]) -> EdgeList:
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     write(tmp_path / "s", BLOCKS)
-    found = read_stream(tmp_path / "s")
-    assert found.edges == expected(BLOCKS)
-    assert found.asked_samples == ASKED
+    stream = read_stream(tmp_path / "s")
+    assert stream.edges == expected(BLOCKS)
+    assert stream.asked_samples == ASKED
 
 
 def test_the_file_is_as_specified(tmp_path: Path) -> None:

@@ -76,9 +76,9 @@ def written(folder: Path, content: object) -> Path:
 
 @pytest.mark.parametrize(("content", "kind"), [(TOLD, Unreplayed), (REPLAYED, Replayed)])
 def test_what_is_read_is_what_was_written(tmp_path: Path, content: dict[str, Any], kind: type) -> None:
-    found = read(written(tmp_path, content))
-    assert isinstance(found, kind)
-    assert json.dumps(found.document()) == json.dumps(content)
+    explanation = read(written(tmp_path, content))
+    assert isinstance(explanation, kind)
+    assert json.dumps(explanation.document()) == json.dumps(content)
 
 
 def test_a_damaged_file_is_left_out(tmp_path: Path) -> None:

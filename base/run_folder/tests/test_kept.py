@@ -57,21 +57,21 @@ def kept() -> Kept:
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     before = kept()
     write_kept(tmp_path / names.KEPT, before)
-    found = read_kept(tmp_path)
-    assert found.counted == before.counted
-    assert [(one.place, one.edges) for one in found.windows] == [
-        (one.place, one.edges) for one in before.windows
+    windows = read_kept(tmp_path)
+    assert windows.counted == before.counted
+    assert [(window.place, window.edges) for window in windows.windows] == [
+        (window.place, window.edges) for window in before.windows
     ]
     for name in ("samplerate_hz", "total_samples", "asked_samples", "channels", "pins", "merged", "waiting"):
-        assert getattr(found, name) == getattr(before, name)
+        assert getattr(windows, name) == getattr(before, name)
     first = (tmp_path / names.KEPT).read_bytes()
-    write_kept(tmp_path / names.KEPT, found)
+    write_kept(tmp_path / names.KEPT, windows)
     assert (tmp_path / names.KEPT).read_bytes() == first
 
 
-def changed(path: Path, **told: Any) -> None:
+def changed(path: Path, **fields: Any) -> None:
     """The file with other metadata."""
-    metadata = json.loads(pl.read_parquet_metadata(path)[METADATA_KEY]) | told
+    metadata = json.loads(pl.read_parquet_metadata(path)[METADATA_KEY]) | fields
     pl.read_parquet(path).write_parquet(path, metadata={METADATA_KEY: json.dumps(metadata)})
 
 

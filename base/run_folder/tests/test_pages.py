@@ -163,10 +163,10 @@ def test_the_largest_manifest_fits() -> None:
             entry=10.123456789012345,
         ),
     )
-    one = json.dumps({"sweep": {"curves": [curve.model_dump()]}}, indent=2)
+    text = json.dumps({"sweep": {"curves": [curve.model_dump()]}}, indent=2)
     beside_curves = 1 << 20
     assert labels == 10_920
-    assert labels * len(one) + beside_curves < JSON_BYTES_MAX
+    assert labels * len(text) + beside_curves < JSON_BYTES_MAX
 
 
 def test_the_bounds_are_those_of_the_specification() -> None:

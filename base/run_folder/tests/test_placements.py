@@ -30,16 +30,16 @@ def measured(number: int, critical: float, verdict: str = "complete") -> Measure
 @pytest.mark.parametrize("n", [1, 2, 15, 16])
 def test_a_range_is_that_of_another_library(n: int) -> None:
     values = [float(value) for value in np.random.default_rng(n).integers(4_000, 9_000, n)]
-    found = Placements.of([measured(number, value) for number, value in enumerate(values)])
-    told = found.headlines["critical_ns"]
-    assert (told.n, told.least, told.greatest) == (n, np.min(values), np.max(values))
-    assert told.median == pytest.approx(np.quantile(values, 0.5))
-    assert found.headlines["probes"].spread_percent == 0
+    placements = Placements.of([measured(number, value) for number, value in enumerate(values)])
+    headlines = placements.headlines["critical_ns"]
+    assert (headlines.n, headlines.least, headlines.greatest) == (n, np.min(values), np.max(values))
+    assert headlines.median == pytest.approx(np.quantile(values, 0.5))
+    assert placements.headlines["probes"].spread_percent == 0
 
 
 def test_figures_of_a_run_that_is_not_complete_are_in_no_range() -> None:
-    found = Placements.of([measured(0, 5.0), measured(1, 9.0, "inconclusive"), measured(2, 6.0)])
-    assert found.headlines["critical_ns"] == Range(n=2, least=5, median=5.5, greatest=6)
+    placements = Placements.of([measured(0, 5.0), measured(1, 9.0, "inconclusive"), measured(2, 6.0)])
+    assert placements.headlines["critical_ns"] == Range(n=2, least=5, median=5.5, greatest=6)
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_ranges_meet_where_they_have_a_value_in_common(other: tuple[int, int], m
 
 def test_a_file_is_read_as_written_and_refused_where_it_does_not_sum_up(tmp_path: Path) -> None:
     assert read(tmp_path) is None
-    found = Placements.of([measured(0, 5.0), measured(1, 6.0)])
-    content = found.model_dump(mode="json", by_alias=True)
+    placements = Placements.of([measured(0, 5.0), measured(1, 6.0)])
+    content = placements.model_dump(mode="json", by_alias=True)
     (tmp_path / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
-    assert read(tmp_path) == found
+    assert read(tmp_path) == placements
     content["headlines"]["critical_ns"]["least"] = 4.0
     (tmp_path / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(RunError, match=r"headlines .*not what `measured` comes to; remove the file"):

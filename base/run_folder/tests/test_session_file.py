@@ -160,10 +160,10 @@ def test_a_zip_bomb_is_refused_before_it_is_inflated(tmp_path: Path, monkeypatch
 
 def test_a_chunk_that_inflates_to_more_than_it_states_is_refused(tmp_path: Path) -> None:
     path = session(tmp_path / "liar.sr", {"logic-1-1": bytes(70_001)})
-    true_size, stated = (70_001).to_bytes(4, "little"), (7).to_bytes(4, "little")
+    true_size, size_written = (70_001).to_bytes(4, "little"), (7).to_bytes(4, "little")
     data = path.read_bytes()
     assert data.count(true_size) == 2
-    path.write_bytes(data.replace(true_size, stated))
+    path.write_bytes(data.replace(true_size, size_written))
     with pytest.raises(CaptureError, match="not a readable zip"):
         read_sr(path)
 

@@ -30,8 +30,8 @@ def page_of(name: str) -> str:
 def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Schema) -> None:
     (table,) = re.findall(r"\| column \| type \| meaning \|\n\|[-|]+\n((?:\|.*\n)+)", page_of(name))
     rows = [line.split("|")[1:3] for line in table.splitlines()]
-    told = {column: kind.strip() for names, kind in rows for column in re.findall(r"`(\w+)`", names)}
-    assert told == {column: str(dtype) for column, dtype in schema.items()}
+    kinds = {column: kind.strip() for names, kind in rows for column in re.findall(r"`(\w+)`", names)}
+    assert kinds == {column: str(dtype) for column, dtype in schema.items()}
 
 
 def test_the_keys_of_run_json_are_those_of_the_page() -> None:
@@ -45,11 +45,11 @@ def test_the_keys_of_run_json_are_those_of_the_page() -> None:
 
 def test_the_keys_of_runs_from_the_wire_alone_are_those_of_the_page() -> None:
     page = page_of("observed")
-    told = set(re.findall(r"\b[a-z][a-z0-9_]+\b", page))
+    words = set(re.findall(r"\b[a-z][a-z0-9_]+\b", page))
     for model in (Asked, ObservedManifest, Program, FramesFound, ClockFound):
-        assert {field.alias or name for name, field in model.model_fields.items()} <= told
-    asked = {field.alias or name for name, field in Asked.model_fields.items()}
-    assert asked <= {field.alias or name for name, field in ObservedManifest.model_fields.items()}
+        assert {field.alias or name for name, field in model.model_fields.items()} <= words
+    keys = {field.alias or name for name, field in Asked.model_fields.items()}
+    assert keys <= {field.alias or name for name, field in ObservedManifest.model_fields.items()}
 
 
 def test_the_models_have_the_percentiles_that_are_computed() -> None:

@@ -28,7 +28,7 @@ def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
     """Operand, flags, steps, case and result, for each IT, all flags and one to six steps."""
     binary = encodings.build()
     rows = encodings.load(binary)
-    row = next(index for index, one in enumerate(rows) if one.name == "IT T1")
+    row = next(index for index, case in enumerate(rows) if case.name == "IT T1")
     wanted = [(it, flags, steps) for it in every_it() for flags in range(16) for steps in range(1, 7)]
     for start in range(0, len(wanted), SLOTS):
         part = wanted[start : start + SLOTS]
@@ -36,7 +36,7 @@ def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
         batch = assemble(programs, rows, np.random.default_rng(start), Kind(counted=True))
         batch.cases["status"] = [flags << 28 for _, flags, _ in part]
         ran: Results = batches.run(binary, batch)
-        yield from ((*one, batch.cases[at], ran[at]) for at, one in enumerate(part))
+        yield from ((*case, batch.cases[at], ran[at]) for at, case in enumerate(part))
 
 
 def expected(it: int, flags: int, steps: int) -> tuple[int, list[int]]:

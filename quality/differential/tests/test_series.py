@@ -55,8 +55,8 @@ def test_a_flipped_bit_anywhere_is_a_divergence() -> None:
         ours = np.zeros(1, RESULT)
         words = np.zeros(RESULT.itemsize // 4, np.uint32)
         words[word] = 1 << 31
-        found = divergences(batch, ours, words.view(RESULT))
-        assert len(found) == 1, f"word {word} of a result"
+        divergence_list = divergences(batch, ours, words.view(RESULT))
+        assert len(divergence_list) == 1, f"word {word} of a result"
     assert divergences(batch, ours, ours) == []
 
 

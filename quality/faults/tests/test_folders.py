@@ -36,10 +36,12 @@ def test_every_file_and_every_fact_is_a_kind(runs: list[Healthy]) -> None:
 
 
 def test_each_is_detected_or_harmless(runs: list[Healthy]) -> None:
-    found = [series.replay(runs, Fault(kind, number), 7) for kind in kinds(runs) for number in range(2)]
-    assert [outcome.as_json() for outcome in found if not outcome.sound] == []
-    assert {outcome.fate for outcome in found if outcome.fault.kind.startswith("other_file.")} == {"detected"}
-    assert {outcome.fate for outcome in found if outcome.fault.kind == "altered_allocator"} == {"detected"}
+    outcomes = [series.replay(runs, Fault(kind, number), 7) for kind in kinds(runs) for number in range(2)]
+    assert [outcome.as_json() for outcome in outcomes if not outcome.sound] == []
+    assert {outcome.fate for outcome in outcomes if outcome.fault.kind.startswith("other_file.")} == {
+        "detected"
+    }
+    assert {outcome.fate for outcome in outcomes if outcome.fault.kind == "altered_allocator"} == {"detected"}
 
 
 def test_a_folder_whose_readers_check_nothing_passes_undetected(
@@ -59,9 +61,9 @@ def test_a_fact_is_altered_in_the_copy_alone(runs: list[Healthy], tmp_path: Path
     for name, content in before.items():
         (tmp_path / name).write_bytes(content)
     copy.folder_kinds["altered_plan.depth"](tmp_path, Fault("altered_plan.depth", 0).random(1))
-    one, other = (pl.read_parquet(folder / PLAN) for folder in (run.folder, tmp_path))
-    assert sum(a != b for a, b in zip(one["depth"], other["depth"], strict=True)) == 1
-    assert one.drop("depth").equals(other.drop("depth"))
-    told = json.loads((tmp_path / MANIFEST).read_text(encoding="utf-8"))["files"]
-    assert told[PLAN] == digest(tmp_path / PLAN)
+    table, other = (pl.read_parquet(folder / PLAN) for folder in (run.folder, tmp_path))
+    assert sum(a != b for a, b in zip(table["depth"], other["depth"], strict=True)) == 1
+    assert table.drop("depth").equals(other.drop("depth"))
+    paths = json.loads((tmp_path / MANIFEST).read_text(encoding="utf-8"))["files"]
+    assert paths[PLAN] == digest(tmp_path / PLAN)
     assert {path.name: path.read_bytes() for path in run.folder.iterdir()} == before

@@ -68,11 +68,11 @@ def test_the_counts_add_up(report: Report) -> None:
 def test_samples_that_slip_while_the_timers_run_are_all_found(run: Healthy, kind: str) -> None:
     """Before the first edge of a timer and after the last, a slip changes no interval."""
     stimuli = run.stored.seen.edges.transitions("STIM").sample[16:-16]
-    found = [series.replay([run], Fault(kind, number), SEED) for number in range(16)]
-    within = [outcome for outcome in found if stimuli[0] < place(outcome) < stimuli[-1]]
+    outcomes = [series.replay([run], Fault(kind, number), SEED) for number in range(16)]
+    within = [outcome for outcome in outcomes if stimuli[0] < place(outcome) < stimuli[-1]]
     assert len(within) > 5
     assert {outcome.fate for outcome in within} == {"detected"}
-    assert "undetected_changed" not in {outcome.fate for outcome in found}
+    assert "undetected_changed" not in {outcome.fate for outcome in outcomes}
 
 
 def place(outcome: Outcome) -> int:
@@ -115,16 +115,16 @@ def test_processes_change_nothing(run: Healthy) -> None:
 
 def test_the_runs_take_turns(run: Healthy) -> None:
     other = healthy("another", stored(depth=3))
-    found = [series.replay([run, other], Fault("lost_record", number), SEED).run for number in range(4)]
-    assert found == ["synthetic", "another"] * 2
+    channels = [series.replay([run, other], Fault("lost_record", number), SEED).run for number in range(4)]
+    assert channels == ["synthetic", "another"] * 2
 
 
 def test_the_report_is_json(report: Report) -> None:
-    found: dict[str, Any] = json.loads(json.dumps(report.as_json()))
-    assert {key: found[key] for key in ("planted", *FATES)} == report.total
-    assert found["by_kind"] == report.by_kind
-    assert len(found["undetected"]) == found["undetected_changed"]
-    for entry in found["undetected"]:
+    document: dict[str, Any] = json.loads(json.dumps(report.as_json()))
+    assert {key: document[key] for key in ("planted", *FATES)} == report.total
+    assert document["by_kind"] == report.by_kind
+    assert len(document["undetected"]) == document["undetected_changed"]
+    for entry in document["undetected"]:
         assert Fault.named(entry["fault"]).kind == entry["kind"]
         assert all({"headline", "before", "after", "allowed"} == set(change) for change in entry["changes"])
 
@@ -162,12 +162,12 @@ def test_one_outcome_in_full(run: Healthy) -> None:
 
 
 def store(folder: Path, broken: bool = False, depth: int = 3) -> Path:
-    one = stored(depth=depth)
-    kind = kind_of(one.account)
-    created = begin_folder(folder, RunName(one.account.plan.name, "tlsf", "nucleo"), TIME, kind)
-    records = one.seen.serial_bytes[:-20] if broken else one.seen.serial_bytes
-    keep_observation(created, kind, replace(one.seen, serial_bytes=records))
-    kind.conclude(created, one.seen)
+    result = stored(depth=depth)
+    kind = kind_of(result.account)
+    created = begin_folder(folder, RunName(result.account.plan.name, "tlsf", "nucleo"), TIME, kind)
+    records = result.seen.serial_bytes[:-20] if broken else result.seen.serial_bytes
+    keep_observation(created, kind, replace(result.seen, serial_bytes=records))
+    kind.conclude(created, result.seen)
     return created.path
 
 

@@ -19,13 +19,13 @@ PAGE = (ROOT / "docs" / "reference" / "planted-faults.md").read_text(encoding="u
 
 def test_the_kinds_are_those_of_the_page(run: Healthy, tmp_path: Path) -> None:
     rows = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
-    told = {name.split(".")[0] for row in rows for name in re.findall(r"`([\w.]+)`", row)}
+    kinds = {name.split(".")[0] for row in rows for name in re.findall(r"`([\w.]+)`", row)}
     runs = [tmp_path / "run", tmp_path / "other"]
     for folder in runs:
         folder.mkdir()
         (folder / names.OBSERVED_FILES[0]).write_bytes(b"1")
     of_folders = dict(folders.kinds(runs[0], (runs[1],)))
-    assert told == {kind.split(".")[0] for kind in (*run.kinds, *of_folders)}
+    assert kinds == {kind.split(".")[0] for kind in (*run.kinds, *of_folders)}
 
 
 def test_the_keys_of_the_report_are_those_of_the_page(run: Healthy) -> None:

@@ -78,8 +78,8 @@ def planted(run: Healthy, kind: str, number: int) -> EdgeList:
 
 
 def edges_of(edges: EdgeList, channel: str) -> list[int]:
-    found: list[int] = edges.transitions(channel).sample.tolist()
-    return found
+    samples: list[int] = edges.transitions(channel).sample.tolist()
+    return samples
 
 
 def others_alike(before: EdgeList, after: EdgeList, channel: str) -> bool:
@@ -92,8 +92,10 @@ def test_one_edge_is_shifted_and_keeps_its_place_in_the_order(
     run: Healthy, channel: str, number: int
 ) -> None:
     before, after = run.stored.seen.edges, planted(run, f"shifted_edge.{channel}", number)
-    told, found = edges_of(before, channel), edges_of(after, channel)
-    moved = [abs(one - other) for one, other in zip(told, found, strict=True) if one != other]
+    before_samples, after_samples = edges_of(before, channel), edges_of(after, channel)
+    moved = [
+        abs(ours - other) for ours, other in zip(before_samples, after_samples, strict=True) if ours != other
+    ]
     assert len(moved) == 1
     assert 1 <= moved[0] <= wire.MOVED_SAMPLES
     assert others_alike(before, after, channel)
@@ -103,11 +105,11 @@ def test_one_edge_is_shifted_and_keeps_its_place_in_the_order(
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_a_lost_pulse_takes_two_edges_in_sequence(run: Healthy, channel: str, number: int) -> None:
     before, after = run.stored.seen.edges, planted(run, f"lost_pulse.{channel}", number)
-    told, found = edges_of(before, channel), edges_of(after, channel)
-    gone = [index for index, edge in enumerate(told) if edge not in set(found)]
+    before_samples, after_samples = edges_of(before, channel), edges_of(after, channel)
+    gone = [index for index, edge in enumerate(before_samples) if edge not in set(after_samples)]
     assert len(gone) == 2
     assert gone[1] == gone[0] + 1
-    assert set(found) < set(told)
+    assert set(after_samples) < set(before_samples)
     assert others_alike(before, after, channel)
 
 
@@ -115,11 +117,11 @@ def test_a_lost_pulse_takes_two_edges_in_sequence(run: Healthy, channel: str, nu
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_an_extra_pulse_adds_two_edges_in_sequence(run: Healthy, channel: str, number: int) -> None:
     before, after = run.stored.seen.edges, planted(run, f"extra_pulse.{channel}", number)
-    told, found = edges_of(before, channel), edges_of(after, channel)
-    new = [index for index, edge in enumerate(found) if edge not in set(told)]
+    before_samples, after_samples = edges_of(before, channel), edges_of(after, channel)
+    new = [index for index, edge in enumerate(after_samples) if edge not in set(before_samples)]
     assert len(new) == 2
     assert new[1] == new[0] + 1
-    assert set(told) < set(found)
+    assert set(before_samples) < set(after_samples)
     assert others_alike(before, after, channel)
 
 
@@ -160,7 +162,7 @@ def test_one_of_two_neighbours_is_a_sample_off(run: Healthy, number: int) -> Non
     before, after = run.stored.seen.edges, planted(run, "swapped_edges", number)
     (channel,) = [name for name in CHANNELS if edges_of(before, name) != edges_of(after, name)]
     old, new = edges_of(before, channel), edges_of(after, channel)
-    assert [abs(one - other) for one, other in zip(old, new, strict=True) if one != other] == [1]
+    assert [abs(ours - other) for ours, other in zip(old, new, strict=True) if ours != other] == [1]
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -175,9 +177,11 @@ def test_edges_of_one_direction_are_a_sample_late(run: Healthy, number: int) -> 
     before, after = run.stored.seen.edges, planted(run, "late_edges", number)
     late: dict[bool, set[int]] = {True: set(), False: set()}
     for name in CHANNELS:
-        one, other = before.transitions(name), after.transitions(name)
-        if len(one.sample):
-            for level, by in zip(one.level.tolist(), (other.sample - one.sample).tolist(), strict=True):
+        transitions, other = before.transitions(name), after.transitions(name)
+        if len(transitions.sample):
+            for level, by in zip(
+                transitions.level.tolist(), (other.sample - transitions.sample).tolist(), strict=True
+            ):
                 late[level].add(by)
     assert 1 in late[True] | late[False]
     assert late[True] <= {0} or late[False] <= {0}
@@ -191,12 +195,12 @@ def test_a_slow_answer_comes_behind_the_next_stimulus(
 ) -> None:
     before, after = run.stored.seen.edges, planted(run, f"slow_answer.{channel}", number)
     assert others_alike(before, after, channel)
-    told, found = (
+    before_set, after_set = (
         set(edges.transitions(channel).sample[edges.transitions(channel).level].tolist())
         for edges in (before, after)
     )
-    (new,) = found - told
-    gone = sorted(told - found)
+    (new,) = after_set - before_set
+    gone = sorted(before_set - after_set)
     assert len(gone) in (1, 2)
     stimuli = edges_of(before, stimulus)
     assert any(gone[0] < at < new for at in stimuli)

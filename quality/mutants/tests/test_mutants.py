@@ -58,9 +58,9 @@ def tried(root: Path, n: int = 100, seed: int = 1, jobs: int = 1) -> Report:
 def test_tests_kill_what_they_notice_and_nothing_else(root: Path) -> None:
     report = tried(root, jobs=2)
     # Types and the docstring are not mutated, and a limit off by one is what the tests leave open.
-    assert {one.line for one in report.outcomes} == {6}
-    assert "return value is not None or value >= limit" in {one.after for one in report.outcomes}
-    assert [one.after for one in report.survivors] == ["return value is not None and value > limit"]
+    assert {outcome.line for outcome in report.outcomes} == {6}
+    assert "return value is not None or value >= limit" in {outcome.after for outcome in report.outcomes}
+    assert [outcome.after for outcome in report.survivors] == ["return value is not None and value > limit"]
     assert not report.sound
     assert (root / "room" / "code.py").read_text() == CODE
     assert as_text(report).endswith("value >= limit  →  return value is not None and value > limit")
@@ -68,7 +68,9 @@ def test_tests_kill_what_they_notice_and_nothing_else(root: Path) -> None:
 
 
 def test_a_seed_draws_the_same_mutants_again(root: Path) -> None:
-    few = [[one.mutations for one in mutants.drawn(root, ["room/code.py"], 3, seed=7)] for _ in range(2)]
+    few = [
+        [mutant.mutations for mutant in mutants.drawn(root, ["room/code.py"], 3, seed=7)] for _ in range(2)
+    ]
     assert few[0] == few[1]
     assert len(few[0]) == 3
 
@@ -98,7 +100,7 @@ def test_a_survivor_of_the_list_is_harmless(
     monkeypatch.setattr(mutants, "HARMLESS", path)
     report = tried(root, n=1, seed=19)  # it draws the one that survives
     assert report.sound
-    assert [one.why for one in report.outcomes if one.fate == "harmless"] == ["nobody asks"]
+    assert [outcome.why for outcome in report.outcomes if outcome.fate == "harmless"] == ["nobody asks"]
 
 
 @pytest.mark.parametrize(

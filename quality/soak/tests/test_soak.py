@@ -60,13 +60,13 @@ def test_every_fault_comes_once_before_any_comes_again(
 ) -> None:
     carried(lambda fault, board, _runs, _reference: outcome(fault, board))
     desk = [fault.name for fault in FAULTS if "desk" in fault.boards]
-    found = soak.soak(["virtual", "desk"], tmp_path, runs=2 * (1 + len(desk)), seed=3)
-    assert found.sound and len(found.outcomes) == 2 * (1 + len(desk))
-    on_desk = [one.fault for one in found.outcomes if one.board == "desk"]
+    accounting = soak.soak(["virtual", "desk"], tmp_path, runs=2 * (1 + len(desk)), seed=3)
+    assert accounting.sound and len(accounting.outcomes) == 2 * (1 + len(desk))
+    on_desk = [result.fault for result in accounting.outcomes if result.board == "desk"]
     assert on_desk[0] == "none" and sorted(on_desk[1:]) == sorted(desk)
-    again = soak.soak(["virtual", "desk"], tmp_path / "again", runs=len(found.outcomes), seed=3)
-    assert [one.fault for one in again.outcomes] == [one.fault for one in found.outcomes]
-    assert len((tmp_path / soak.LINES).read_text().splitlines()) == len(found.outcomes)
+    again = soak.soak(["virtual", "desk"], tmp_path / "again", runs=len(accounting.outcomes), seed=3)
+    assert [result.fault for result in again.outcomes] == [result.fault for result in accounting.outcomes]
+    assert len((tmp_path / soak.LINES).read_text().splitlines()) == len(accounting.outcomes)
 
 
 def test_a_run_that_is_not_as_due_is_told_and_its_folder_kept(
@@ -79,18 +79,18 @@ def test_a_run_that_is_not_as_due_is_told_and_its_folder_kept(
         return outcome(fault, board, folder=str(folder), wrong=wrong)
 
     carried(carry)
-    found = soak.soak(["virtual"], tmp_path, runs=2, faults=["terminated"])
-    assert not found.sound and [one.fault for one in found.unaccounted] == ["terminated"]
+    accounting = soak.soak(["virtual"], tmp_path, runs=2, faults=["terminated"])
+    assert not accounting.sound and [result.fault for result in accounting.unaccounted] == ["terminated"]
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["run-terminated"]
-    assert "2 runs in 0.0 min, 1 unaccounted for" in soak.as_text(found)
-    assert found.as_json()["wrong"][0]["fault"] == "terminated"
+    assert "2 runs in 0.0 min, 1 unaccounted for" in soak.as_text(accounting)
+    assert accounting.as_json()["wrong"][0]["fault"] == "terminated"
 
 
 def judged(fault: DeskFault, **changed: object) -> list[str]:
     """What is wrong about an outcome that is as due but for what changed."""
     reference = {"probes": [1.0]}
-    found = outcome(fault, "desk", **{"sentences": (fault.says,), "headlines": reference, **changed})
-    return list(one_run.wrong_of(fault, found, "", "", reference))
+    result = outcome(fault, "desk", **{"sentences": (fault.says,), "headlines": reference, **changed})
+    return list(one_run.wrong_of(fault, result, "", "", reference))
 
 
 def test_what_is_not_as_due_is_named() -> None:
@@ -107,8 +107,8 @@ def test_what_is_not_as_due_is_named() -> None:
 
 
 def test_a_complete_run_with_other_headlines_is_not_accounted_for() -> None:
-    found = outcome(NONE, "desk", headlines={"probes": [2.0]})
-    (wrong,) = one_run.wrong_of(NONE, found, "", "", {"probes": [1.0]})
+    result = outcome(NONE, "desk", headlines={"probes": [2.0]})
+    (wrong,) = one_run.wrong_of(NONE, result, "", "", {"probes": [1.0]})
     assert "headlines" in wrong
 
 
@@ -139,10 +139,10 @@ def test_options_that_make_no_sense_get_a_sentence(options: list[str], says: str
 def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> None:
     command = [*LAB, "dev", "soak", "--runs", "3", "--board", "virtual", "--output", str(tmp_path), "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    found = json.loads(done.stdout)
+    document = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
-    assert found["runs"] == 3 and found["unaccounted"] == found["processes_left"] == 0
-    verdicts = {row["fault"]: row["verdict"] for row in found["counts"]}
+    assert document["runs"] == 3 and document["unaccounted"] == document["processes_left"] == 0
+    verdicts = {row["fault"]: row["verdict"] for row in document["counts"]}
     assert verdicts == {"none": COMPLETE, "terminated": TRUNCATED}
     (lines,) = tmp_path.rglob(soak.LINES)
     assert [json.loads(line)["run"] for line in lines.read_text().splitlines()] == [0, 1, 2]

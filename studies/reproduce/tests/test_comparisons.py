@@ -23,31 +23,31 @@ def made(compared: str, printed: dict[str, Any], here: dict[str, MadeFigure | fl
     document = {"key": "k", "author": "a", "title": "b", "platform": "x", "names": NAMES, "table": [table]}
     source = Source.model_validate({**document, **more})
     figures = {
-        ("p", row, "c"): found if isinstance(found, MadeFigure) else MadeFigure(found, 10, 1)
-        for row, found in here.items()
+        ("p", row, "c"): figure if isinstance(figure, MadeFigure) else MadeFigure(figure, 10, 1)
+        for row, figure in here.items()
     }
     return beside(source, source.table[0], (), Remade({"here": figures}, "a test"))
 
 
 def test_exactly_counts_and_names_what_differs() -> None:
-    found = made("exactly", {"A": 3, "B": 4, "C": 0}, {"A": 3, "B": 5, "C": 0})
-    assert headline(found) == "2 of 3 equal"
-    assert list(sentences(found)) == ["2 of 3 figures are equal; not so B, c: 5, not 4."]
+    pair = made("exactly", {"A": 3, "B": 4, "C": 0}, {"A": 3, "B": 5, "C": 0})
+    assert headline(pair) == "2 of 3 equal"
+    assert list(sentences(pair)) == ["2 of 3 figures are equal; not so B, c: 5, not 4."]
 
 
 def test_differences_are_shares_of_the_published_figure() -> None:
-    found = made("as difference", {"A": 100, "B": 200, "C": 0}, {"A": 90, "B": 250, "C": 2})
-    assert headline(found) == "−10.0 to +25.0 %, +2.0 from zero (3 figures)"
-    assert [row["deviation_percent"] for row in rows(found)] == [-10, 25, None]
+    pair = made("as difference", {"A": 100, "B": 200, "C": 0}, {"A": 90, "B": 250, "C": 2})
+    assert headline(pair) == "−10.0 to +25.0 %, +2.0 from zero (3 figures)"
+    assert [row["deviation_percent"] for row in rows(pair)] == [-10, 25, None]
 
 
 def test_the_rank_correlation_is_the_textbooks() -> None:
     """ρ = 1 - 6 Σd² / (n (n² - 1)): ranks 1 2 3 4 against 2 1 4 3 have Σd² = 4, so 1 - 24 / 60."""
-    found = made(
+    pair = made(
         "by order", dict(zip("ABCD", (1, 2, 3, 4), strict=True)), {"A": 20, "B": 10, "C": 40, "D": 30}
     )
-    assert headline(found) == "ρ +0.60 (n = 4)"
-    assert list(sentences(found)) == ["Spearman's ρ over the allocators: c +0.60 (n = 4)."]
+    assert headline(pair) == "ρ +0.60 (n = 4)"
+    assert list(sentences(pair)) == ["Spearman's ρ over the allocators: c +0.60 (n = 4)."]
 
 
 def test_an_order_of_equals_or_of_three_is_none() -> None:
@@ -58,8 +58,8 @@ def test_an_order_of_equals_or_of_three_is_none() -> None:
 
 def test_an_allocator_that_only_one_of_them_has_is_not_ranked() -> None:
     printed = dict(zip("ABCDX", (1, 2, 3, 4, 99), strict=True))
-    found = made("by order", printed, {"A": 1, "B": 2, "C": 3, "D": 4, "heap_2": 0})
-    assert headline(found) == "ρ +1.00 (n = 4)"
+    pair = made("by order", printed, {"A": 1, "B": 2, "C": 3, "D": 4, "heap_2": 0})
+    assert headline(pair) == "ρ +1.00 (n = 4)"
 
 
 def test_a_range_holds_its_ends_and_nothing_beyond() -> None:
@@ -67,28 +67,28 @@ def test_a_range_holds_its_ends_and_nothing_beyond() -> None:
         return MadeFigure(least, 32, 1, least, most)
 
     here = {"A": seeds(5, 9), "B": seeds(5, 9), "C": seeds(5, 9)}
-    found = made("by range", {"A": 5, "B": 9, "C": 10}, dict(here))
-    assert [pair.within for pair in found.pairs] == [True, True, False]
-    assert headline(found) == "2 of 3 within the range; too few to rank"
-    assert next(sentences(found)).endswith("within the range here; outside: C on p, c.")
+    result = made("by range", {"A": 5, "B": 9, "C": 10}, dict(here))
+    assert [pair.within for pair in result.pairs] == [True, True, False]
+    assert headline(result) == "2 of 3 within the range; too few to rank"
+    assert next(sentences(result)).endswith("within the range here; outside: C on p, c.")
 
 
 def test_a_misprint_is_marked_told_and_not_ranked() -> None:
     misprint = {"table": "t", "part": "p", "row": "E", "column": "c", "printed": 0, "should": 5, "why": "so"}
     printed = dict(zip("ABCDE", (1, 2, 3, 4, 0), strict=True))
-    found = made("by order", printed, dict(zip("ABCDE", (1, 2, 3, 4, 5), strict=True)), misprint=[misprint])
-    assert headline(found) == "ρ +1.00 (n = 4)"
-    shown = section(found)
+    pair = made("by order", printed, dict(zip("ABCDE", (1, 2, 3, 4, 5), strict=True)), misprint=[misprint])
+    assert headline(pair) == "ρ +1.00 (n = 4)"
+    shown = section(pair)
     assert ["E", "published", "0 †", ""] in [list(line) for line in shown.grids[0].lines]
     assert "† E, c: the printed 0 should be 5: so." in shown.sentences
 
 
 def test_a_table_that_nobody_makes_shows_what_is_published() -> None:
     source = made("by order", {"A": 1, "B": "cut off", "C": "-"}, {}).source
-    found = beside(source, source.table[0], (Contradiction("other", "p", "A", "stdv"),), None)
-    assert headline(found) == "not made here yet"
-    assert [line[2] for line in section(found).grids[0].lines] == ["1", "cut off"]
-    assert [row["here"] for row in rows(found)] == [None, None, None]
+    pair = beside(source, source.table[0], (Contradiction("other", "p", "A", "stdv"),), None)
+    assert headline(pair) == "not made here yet"
+    assert [line[2] for line in section(pair).grids[0].lines] == ["1", "cut off"]
+    assert [row["here"] for row in rows(pair)] == [None, None, None]
 
 
 @pytest.mark.parametrize(("value", "cell"), [(7.25, "7.2"), (1234567, "1,234,567"), (-3, "−3")])

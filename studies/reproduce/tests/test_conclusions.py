@@ -31,17 +31,17 @@ def made(name: str, figure: Callable[[float], float] = lambda value: value, **mo
 
 
 def planted(
-    found: Beside, row: str, column: str, value: float, variants: Mapping[str, Figures] = {}
+    pair: Beside, row: str, column: str, value: float, variants: Mapping[str, Figures] = {}
 ) -> Beside:
     """The same with one figure changed in its first part."""
-    assert found.remade is not None
-    place = found.table.part[0].title, row, column
-    here = {**found.remade.variants["here"], place: MadeFigure(value, 10, 1)}
-    return beside(found.source, found.table, (), replace(found.remade, variants={"here": here, **variants}))
+    assert pair.remade is not None
+    place = pair.table.part[0].title, row, column
+    here = {**pair.remade.variants["here"], place: MadeFigure(value, 10, 1)}
+    return beside(pair.source, pair.table, (), replace(pair.remade, variants={"here": here, **variants}))
 
 
-def words(found: Beside) -> list[str]:
-    return [one.verdict for one in conclusions(found)]
+def words(pair: Beside) -> list[str]:
+    return [conclusion.verdict for conclusion in conclusions(pair)]
 
 
 def test_the_published_figures_show_the_published_conclusion() -> None:
@@ -50,10 +50,10 @@ def test_the_published_figures_show_the_published_conclusion() -> None:
 
 def test_a_planted_measurement_changes_the_word() -> None:
     """TLSF's p99 of 468 is below SEGLIST's 490; 491 is above it, and 490 neither."""
-    found = made("article-9")
-    assert words(planted(found, "TLSF", "p99", 491))[0] == "reverses"
-    assert words(planted(found, "TLSF", "p99", 490))[0] == "cannot be told"
-    assert words(planted(found, "TLSF", "p99", 489))[0] == "holds"
+    pair = made("article-9")
+    assert words(planted(pair, "TLSF", "p99", 491))[0] == "reverses"
+    assert words(planted(pair, "TLSF", "p99", 490))[0] == "cannot be told"
+    assert words(planted(pair, "TLSF", "p99", 489))[0] == "holds"
 
 
 def test_a_difference_below_the_resolution_cannot_be_told() -> None:
@@ -64,11 +64,11 @@ def test_a_difference_below_the_resolution_cannot_be_told() -> None:
 
 def test_what_a_publication_leaves_open_must_agree() -> None:
     """One of two choices says the reverse: no word can be given, and both are named."""
-    found = made("article-9", judged=("here", "other"))
-    assert found.remade is not None
-    other = planted(found, "TLSF", "p99", 600).remade
+    pair = made("article-9", judged=("here", "other"))
+    assert pair.remade is not None
+    other = planted(pair, "TLSF", "p99", 600).remade
     assert other is not None
-    both = planted(found, "TLSF", "p99", 468, {"other": other.variants["here"]})
+    both = planted(pair, "TLSF", "p99", 468, {"other": other.variants["here"]})
     first = conclusions(both)[0]
     assert first.verdict == "cannot be told"
     assert first.told == "TLSF 468, SEGLIST 490 (p99) [here]; but other: reverses (first: holds)."
@@ -76,22 +76,22 @@ def test_what_a_publication_leaves_open_must_agree() -> None:
 
 def test_of_many_comparisons_all_must_hold_and_more_than_half_reverse() -> None:
     """thesis-6: Half Tree below Conte's TLSF on four traces."""
-    found = made("thesis-6")
+    pair = made("thesis-6")
     claim = 0
-    assert words(found)[claim] == "holds"
+    assert words(pair)[claim] == "holds"
     for column, word in zip(
         ("Small", "Large", "Random", "Typical"),
         ("cannot be told", "cannot be told", "reverses", "reverses"),
         strict=True,
     ):
-        found = planted(found, "Half Tree", column, 999)
-        assert words(found)[claim] == word
+        pair = planted(pair, "Half Tree", column, 999)
+        assert words(pair)[claim] == word
 
 
 def test_printed_figures_hold_only_if_all_are_equal() -> None:
-    found = made("deck2-ranges")
-    assert words(found) == ["holds"]
-    assert words(planted(found, "(10, 5)", "first", 1184)) == ["reverses"]
+    pair = made("deck2-ranges")
+    assert words(pair) == ["holds"]
+    assert words(planted(pair, "(10, 5)", "first", 1184)) == ["reverses"]
 
 
 def test_a_cause_is_told_only_where_figures_here_show_it() -> None:
@@ -109,12 +109,12 @@ def test_a_cause_is_told_only_where_figures_here_show_it() -> None:
 
 def test_a_table_that_was_not_made_tells_nothing() -> None:
     source, table = published.find("thesis-3")
-    (found,) = conclusions(beside(source, table, (), None))
-    assert (found.verdict, found.says) == (
+    (conclusion,) = conclusions(beside(source, table, (), None))
+    assert (conclusion.verdict, conclusion.says) == (
         "cannot be told",
         "Half Tree outperforms Buddy on the trace stable.",
     )
-    assert found.told.startswith("The traces were recorded")
+    assert conclusion.told.startswith("The traces were recorded")
 
 
 @pytest.mark.parametrize(
@@ -128,19 +128,19 @@ def test_seeds_are_compared_one_by_one(below: int, word: str) -> None:
     """
     lesser = tuple(float(seed) for seed in range(32))
     greater = tuple(seed + (0.5 if number < below else -0.5) for number, seed in enumerate(lesser))
-    below_, above = (MadeFigure(15, 32, 1, 0, 32, one) for one in (lesser, greater))
+    below_, above = (MadeFigure(15, 32, 1, 0, 32, number) for number in (lesser, greater))
     assert judge(below_, above) == word
 
 
 def test_words_are_counted() -> None:
-    found = conclusions(planted(made("article-9"), "TLSF", "p99", 491))
-    assert summary(found) == "1 holds, 1 reverses"
-    assert summary(found[:1]) == "reverses"
-    assert summary(found * 2) == "2 hold, 2 reverse"
+    conclusion_list = conclusions(planted(made("article-9"), "TLSF", "p99", 491))
+    assert summary(conclusion_list) == "1 holds, 1 reverses"
+    assert summary(conclusion_list[:1]) == "reverses"
+    assert summary(conclusion_list * 2) == "2 hold, 2 reverse"
     assert summary([]) == ""
 
 
-@pytest.mark.parametrize(("table", "claim"), CLAIMS, ids=lambda one: getattr(one, "name", ""))
+@pytest.mark.parametrize(("table", "claim"), CLAIMS, ids=lambda case: getattr(case, "name", ""))
 def test_a_claim_names_what_its_table_has(table: PublishedTable, claim: Claim) -> None:
     """And says what shows it in one way, unless nothing is compared."""
     parts = [part for part in table.part if not claim.parts or part.title in claim.parts]
@@ -161,7 +161,7 @@ def test_a_claim_names_what_its_table_has(table: PublishedTable, claim: Claim) -
 def test_what_is_printed_bears_out_what_is_concluded(name: str) -> None:
     """No claim is put into a publication's mouth that its own figures do not show."""
     _, table = published.find(name)
-    for claim, one in zip(table.claim, conclusions(made(name)), strict=True):
+    for claim, conclusion in zip(table.claim, conclusions(made(name)), strict=True):
         states = bool(claim.ascending or claim.equal or claim.printed)
-        if states and not one.told.startswith("Nothing of it"):
-            assert one.verdict == "holds", one
+        if states and not conclusion.told.startswith("Nothing of it"):
+            assert conclusion.verdict == "holds", conclusion

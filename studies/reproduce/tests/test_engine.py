@@ -92,7 +92,7 @@ def test_names_of_tables_are_checked() -> None:
 TABLES = [(source, table) for source in published.sources() for table in source.table if table.making]
 
 
-@pytest.mark.parametrize(("source", "table"), TABLES, ids=lambda one: getattr(one, "name", ""))
+@pytest.mark.parametrize(("source", "table"), TABLES, ids=lambda case: getattr(case, "name", ""))
 def test_what_a_table_is_made_by_is_there(source: Source, table: PublishedTable) -> None:
     from scenarios import catalogue
     from studies.reproduce.engine import _RECIPES
@@ -105,7 +105,7 @@ def test_what_a_table_is_made_by_is_there(source: Source, table: PublishedTable)
     assert len(set(ways)) == len(ways)
 
 
-@pytest.mark.parametrize(("source", "table"), TABLES, ids=lambda one: getattr(one, "name", ""))
+@pytest.mark.parametrize(("source", "table"), TABLES, ids=lambda case: getattr(case, "name", ""))
 def test_what_shows_a_cause_is_made(source: Source, table: PublishedTable) -> None:
     assert table.making is not None
     witnesses = set(table.making.witnesses)

@@ -39,11 +39,11 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_is_measured_once(tmp_path: Path) -> None:
-    told: list[str] = []
-    first = Kept(tmp_path / "kept", told.append)(Counting(3))
-    again = Kept(tmp_path / "kept", told.append)(Counting(3))
+    lines: list[str] = []
+    first = Kept(tmp_path / "kept", lines.append)(Counting(3))
+    again = Kept(tmp_path / "kept", lines.append)(Counting(3))
     assert first.equals(again)
-    assert (MEASURED, told) == ([3], ["Counting(number=3)"])
+    assert (MEASURED, lines) == ([3], ["Counting(number=3)"])
 
 
 def test_another_question_is_another_result(tmp_path: Path) -> None:

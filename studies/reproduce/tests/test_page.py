@@ -100,4 +100,6 @@ def test_the_page_draws_every_figure_and_asks_for_nothing(tmp_path: Path) -> Non
             "[...document.querySelectorAll('.plot')].every(one => one.querySelector('.points path'))"
         )
         assert not browser.complaints
-        assert [one for one in browser.requests if not one.startswith(("file:", "about:", "data:"))] == []
+        assert [
+            request for request in browser.requests if not request.startswith(("file:", "about:", "data:"))
+        ] == []

@@ -33,11 +33,12 @@ def at_placements(kept: Kept, run: BoardRun) -> list[pl.DataFrame]:
 @pytest.mark.parametrize("run", [BoardRun("seglist", "mem_frag"), BoardRun("tlsf", "mem_stress", art=True)])
 def test_the_worst_at_each_place_is_that_of_a_captured_run(kept: Kept, run: BoardRun) -> None:
     """A capture reads the same counter, by the wire's frames and the whole of the decoding."""
-    found = at_placements(kept, run)
+    tables = at_placements(kept, run)
     captured = placements.measure(RunRequest(plan=run.plan(), image=run.built()), COUNT)
-    expected = [one.greatest["dwt_cycles"] for one in captured.measured]
+    expected = [measurement.greatest["dwt_cycles"] for measurement in captured.measured]
     assert [
-        frame.filter(pl.col("measured") & (pl.col("kind") == "A"))["critical_cycles"].max() for frame in found
+        frame.filter(pl.col("measured") & (pl.col("kind") == "A"))["critical_cycles"].max()
+        for frame in tables
     ] == expected
     assert len(set(expected)) > 1
 
@@ -97,21 +98,21 @@ def table(tlsf: MadeFigure, seglist: MadeFigure, **more: MadeFigure) -> Beside:
     source, article = published.find("article-9")
     title = article.part[0].title
     rows = {"TLSF": tlsf, "SEGLIST": seglist, **more}
-    here = {(title, row, "p99"): one for row, one in rows.items()}
+    here = {(title, row, "p99"): figure for row, figure in rows.items()}
     return beside(source, article, (), Remade({"here": here}, "a test"))
 
 
-def first_of(found: Beside) -> Conclusion:
-    return conclusions(found)[0]
+def first_of(pair: Beside) -> Conclusion:
+    return conclusions(pair)[0]
 
 
 def test_placement_is_told_as_the_cause_where_it_hides_the_difference() -> None:
-    found = first_of(table(placed(468, 460, 481), placed(490, 480, 500)))
-    assert (found.verdict, found.told) == (
+    conclusion = first_of(table(placed(468, 460, 481), placed(490, 480, 500)))
+    assert (conclusion.verdict, conclusion.told) == (
         "cannot be told",
         "TLSF 468 (460–481), SEGLIST 490 (480–500) (p99).",
     )
-    assert found.cause == (
+    assert conclusion.cause == (
         "Placement. By the medians the conclusion holds, but the difference is smaller than what the code's "
         "place in the flash does: it takes TLSF from 460 to 481 and SEGLIST from 480 to 500 (p99)."
     )
@@ -122,17 +123,21 @@ def test_placement_is_no_cause_where_the_medians_do_not_differ_or_the_ranges_do(
         (placed(490, 460, 500), placed(490, 480, 500), "cannot be told"),
         (placed(468, 460, 470), placed(490, 480, 500), "holds"),
     ):
-        found = first_of(table(tlsf, seglist))
-        assert (found.verdict, found.cause) == (word, "")
+        conclusion = first_of(table(tlsf, seglist))
+        assert (conclusion.verdict, conclusion.cause) == (word, "")
 
 
 def test_a_section_says_how_many_places_its_cycles_are_of() -> None:
-    sixteen, one, none = placed(468, 460, 481), MadeFigure(490, 10, 1, placements=1), MadeFigure(490, 10, 1)
-    told = section(table(sixteen, sixteen)).placement
-    assert told.startswith("Cycles are of 16 placements of the code: the median")
-    assert "one image" not in told
-    assert "not have are of one image" in section(table(sixteen, sixteen, avl=one)).placement
-    assert section(table(one, one)).placement.startswith("Cycles are of one image each")
+    sixteen, figure, none = (
+        placed(468, 460, 481),
+        MadeFigure(490, 10, 1, placements=1),
+        MadeFigure(490, 10, 1),
+    )
+    placement = section(table(sixteen, sixteen)).placement
+    assert placement.startswith("Cycles are of 16 placements of the code: the median")
+    assert "one image" not in placement
+    assert "not have are of one image" in section(table(sixteen, sixteen, avl=figure)).placement
+    assert section(table(figure, figure)).placement.startswith("Cycles are of one image each")
     assert section(table(none, none)).placement == "No figure here depends on where the code lies."
     source, article = published.find("article-9")
     assert section(beside(source, article, (), None)).placement == ""

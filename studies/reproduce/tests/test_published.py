@@ -39,23 +39,36 @@ def test_allocators_are_called_by_names_that_are_there(source: Source) -> None:
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.key)
 def test_the_misprints_are_what_the_figures_contradict(source: Source) -> None:
     """Of deviations that cannot be there are too many to list: the page marks and counts them."""
-    shown = {(one.table, one.part, one.row) for one in contradictions(source) if "stdv" not in one.rule}
-    assert shown == {(one.table, one.part, one.row) for one in source.misprint}
+    shown = {
+        (contradiction.table, contradiction.part, contradiction.row)
+        for contradiction in contradictions(source)
+        if "stdv" not in contradiction.rule
+    }
+    assert shown == {(misprint.table, misprint.part, misprint.row) for misprint in source.misprint}
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.key)
 def test_a_misprint_is_told_as_it_is_printed(source: Source) -> None:
     tables = {table.name: table for table in source.table}
-    for one in source.misprint:
-        assert tables[one.table].part_called(one.part).printed(one.row, one.column) == one.printed
+    for misprint in source.misprint:
+        assert (
+            tables[misprint.table].part_called(misprint.part).printed(misprint.row, misprint.column)
+            == misprint.printed
+        )
 
 
 def test_a_contradiction_that_is_planted_is_found() -> None:
     source = published.source("thesis").model_copy(deep=True)
     (part,) = (part for table in source.table if table.name == "thesis-11" for part in table.part[1:])
-    assert not [one for one in contradictions(source) if one.table == "thesis-11"]
+    assert not [
+        contradiction for contradiction in contradictions(source) if contradiction.table == "thesis-11"
+    ]
     part.rows["Best Fit"][part.columns.index("used")] = 17_902
-    found = [(one.table, one.row) for one in contradictions(source) if one.table == "thesis-11"]
+    found = [
+        (contradiction.table, contradiction.row)
+        for contradiction in contradictions(source)
+        if contradiction.table == "thesis-11"
+    ]
     assert found == [("thesis-11", "Best Fit")]
 
 
@@ -64,9 +77,17 @@ def test_the_deviation_of_two_equal_halves_is_possible_and_any_above_it_is_not()
     source = published.source("deck2").model_copy(deep=True)
     part = next(table for table in source.table if table.name == "deck2-fragmentation").part[0]
     part.rows["TLSF"] = [5, 5, 10, 0]
-    assert not [one for one in contradictions(source) if one.table == "deck2-fragmentation"]
+    assert not [
+        contradiction
+        for contradiction in contradictions(source)
+        if contradiction.table == "deck2-fragmentation"
+    ]
     part.rows["TLSF"] = [5, 5.1, 10, 0]
-    assert [one.row for one in contradictions(source) if one.table == "deck2-fragmentation"] == ["TLSF"]
+    assert [
+        contradiction.row
+        for contradiction in contradictions(source)
+        if contradiction.table == "deck2-fragmentation"
+    ] == ["TLSF"]
 
 
 def test_percentages_of_figure_20_are_those_of_the_table() -> None:

@@ -41,8 +41,8 @@ def test_it_says_of_what_run_it_is(document: dict[str, Any]) -> None:
 def test_each_row_has_its_bound_in_cycles_and_in_time(document: dict[str, Any]) -> None:
     rows = [*document["sections"], *document["handlers"], *document["priorities"]]
     assert len(document["sections"]) == 5
-    for one in rows:
-        assert one["bound_ns"] == pytest.approx(one["bound_cycles"] * 1e9 / HZ)
+    for row in rows:
+        assert row["bound_ns"] == pytest.approx(row["bound_cycles"] * 1e9 / HZ)
     cycles = [one["bound_cycles"] for one in document["sections"]]
     assert cycles == sorted(cycles, reverse=True)
 

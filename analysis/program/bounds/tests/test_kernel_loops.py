@@ -39,8 +39,8 @@ def bounded(elf: Path, **counts: int) -> BoundsReport:
 
 def test_the_tick_has_a_bound_once_the_tasks_are_counted_and_no_run_of_so_many_is_longer(elf: Path) -> None:
     without, counted, more = bounded(elf), bounded(elf, tasks=TASKS), bounded(elf, tasks=2 * TASKS)
-    (asked,) = [row for row in without.handlers if row.function == "xPortSysTickHandler"]
-    assert asked.cycles is None and asked.why_not == (ASKED,)
+    (section,) = [row for row in without.handlers if row.function == "xPortSysTickHandler"]
+    assert section.cycles is None and section.why_not == (ASKED,)
     handlers = [
         next(row for row in report.handlers if row.function == "xPortSysTickHandler")
         for report in (counted, more)
@@ -49,8 +49,8 @@ def test_the_tick_has_a_bound_once_the_tasks_are_counted_and_no_run_of_so_many_i
     least, most = (row.cycles or 0 for row in handlers)
     assert handlers[0].seen is not None and handlers[0].seen <= least < most
     assert not counted.violations
-    (told,) = [one for one in counted.annotations if one.function == "xTaskIncrementTick"]
-    assert (told.source, told.says) == ("FreeRTOS V11.2.0", f"at most {TASKS} laps")
+    (annotation,) = [one for one in counted.annotations if one.function == "xTaskIncrementTick"]
+    assert (annotation.source, annotation.says) == ("FreeRTOS V11.2.0", f"at most {TASKS} laps")
 
 
 def test_what_a_queue_copies_is_no_larger_than_the_items_that_it_was_made_for(elf: Path) -> None:

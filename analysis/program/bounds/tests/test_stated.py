@@ -50,27 +50,27 @@ def written(folder: Path, text: str | bytes) -> Path:
 
 
 def address(program: Program, name: str) -> int:
-    (one,) = program.functions_named(name)
-    return one.address
+    (function,) = program.functions_named(name)
+    return function.address
 
 
 def test_a_loop_is_found_by_function_and_line_and_its_head_is_passed_once_more(
     program: Program, tmp_path: Path
 ) -> None:
-    told = read(written(tmp_path, GOOD), program)
-    assert told.passes("walk", {"a.c:3", "a.c:4"}) == 8
-    assert told.passes("walk", {"a.c:5"}) == 21
-    assert told.passes("other", {"b.c:9"}) == 1
-    assert told.passes("other", {"a.c:3"}) is None
-    assert told.hints("walk", {"a.c:3"}, []) is None
+    statements = read(written(tmp_path, GOOD), program)
+    assert statements.passes("walk", {"a.c:3", "a.c:4"}) == 8
+    assert statements.passes("walk", {"a.c:5"}) == 21
+    assert statements.passes("other", {"b.c:9"}) == 1
+    assert statements.passes("other", {"a.c:3"}) is None
+    assert statements.hints("walk", {"a.c:3"}, []) is None
 
 
 def test_a_call_has_the_entries_of_all_that_are_named(program: Program, tmp_path: Path) -> None:
-    told = read(written(tmp_path, GOOD), program)
+    statements = read(written(tmp_path, GOOD), program)
     inside = address(program, "short_section") + 2
-    assert set(told.called(inside)) == {address(program, "levels"), address(program, "doze")}
-    assert not [*told.called(address(program, "update_table"))]
-    assert told.untaken == {"on_fault"}
+    assert set(statements.called(inside)) == {address(program, "levels"), address(program, "doze")}
+    assert not [*statements.called(address(program, "update_table"))]
+    assert statements.untaken == {"on_fault"}
 
 
 def one(table: str, **keys: object) -> str:
@@ -181,8 +181,8 @@ def test_a_pragma_is_for_the_innermost_loop_around_the_lines(
 ) -> None:
     path = tmp_path / "f.c"
     path.write_text(SOURCE, encoding="utf-8")
-    told = Pragmas({"f.c": path}).laps("f", {f"f.c:{line}" for line in lines})
-    assert told == Hint(at_most, frozenset(f"f.c:{line}" for line in body))
+    hint = Pragmas({"f.c": path}).laps("f", {f"f.c:{line}" for line in lines})
+    assert hint == Hint(at_most, frozenset(f"f.c:{line}" for line in body))
 
 
 @pytest.mark.parametrize("line", [14, 16, 18])
@@ -210,7 +210,7 @@ def test_a_folder_in_place_of_a_source_says_nothing(tmp_path: Path) -> None:
 def test_a_function_that_calls_itself_is_stated_by_calls_or_by_depth(
     program: Program, tmp_path: Path
 ) -> None:
-    told = read(
+    statements = read(
         written(
             tmp_path,
             """schema = 1
@@ -226,7 +226,7 @@ why = "x"
         ),
         program,
     )
-    assert told.recursions == {"levels": Recursion(7, None), "doze": Recursion(None, 3)}
+    assert statements.recursions == {"levels": Recursion(7, None), "doze": Recursion(None, 3)}
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_bound_is_no_less_than_the_section(found: BoundsReport, function: str,
 
 def test_the_headline_counts_and_names_the_longest(found: BoundsReport) -> None:
     first = as_text(found).splitlines()[0]
-    longest = max(one.cycles or 0 for one in found.all)
+    longest = max(section.cycles or 0 for section in found.all)
     assert first.startswith("program.elf: 8 of 8 have a bound (5 sections, 3 handlers); ")
     assert f"the longest is {longest:,} cycles" in first
     assert first.endswith(f"primask, raised by update_table (main.c:{line_of('    mask();')}).")
@@ -38,18 +38,18 @@ def test_the_headline_counts_and_names_the_longest(found: BoundsReport) -> None:
 
 def test_a_priority_is_the_sum_of_its_parts(found: BoundsReport) -> None:
     told = [one.cycles for one in found.used_priorities]
-    for one in found.used_priorities:
-        assert one.section is not None
-        assert one.cycles == one.entry + (one.section.cycles or 0) + sum(
-            it.cycles or 0 for it in one.handlers
+    for priority in found.used_priorities:
+        assert priority.section is not None
+        assert priority.cycles == priority.entry + (priority.section.cycles or 0) + sum(
+            it.cycles or 0 for it in priority.handlers
         )
-        assert one.seen is not None and one.seen <= one.cycles
+        assert priority.seen is not None and priority.seen <= priority.cycles
     assert told == sorted(told, key=lambda cycles: cycles or 0)
 
 
 def test_each_row_says_where_it_is_from(found: BoundsReport) -> None:
     text = as_text(found, everything=True)
-    for one in found.all:
-        assert where(one) in text
+    for section in found.all:
+        assert where(section) in text
     assert "basepri 0x50, raised by levels" in text
     assert "Without a bound" not in text

@@ -23,7 +23,7 @@ OFF, BOTH_CACHES = 0x0, 0x705
 
 def bounded(folder: Path, name: str, *options: str, acr: int = OFF, chip: str = "") -> BoundsReport:
     elf = folder / f"{name}.elf"
-    sources = [PROGRAMS / one for one in ("start.s", f"{name}.c", "syscalls.c")]
+    sources = [PROGRAMS / file for file in ("start.s", f"{name}.c", "syscalls.c")]
     words: list[str | Path] = [
         "-O2",
         "-g",
@@ -52,28 +52,28 @@ def bounded(folder: Path, name: str, *options: str, acr: int = OFF, chip: str = 
 def test_no_section_takes_longer_than_its_bound(
     tmp_path: Path, name: str, functions: list[str], acr: int
 ) -> None:
-    found = bounded(tmp_path, name, acr=acr)
-    assert sorted(one.function for one in found.sections) == functions
-    for one in found.sections:
-        assert one.cycles is not None and one.seen is not None
-        assert one.seen <= one.cycles < 3 * one.seen
-    assert not found.violations
+    report = bounded(tmp_path, name, acr=acr)
+    assert sorted(one.function for one in report.sections) == functions
+    for section in report.sections:
+        assert section.cycles is not None and section.seen is not None
+        assert section.seen <= section.cycles < 3 * section.seen
+    assert not report.violations
 
 
 @pytest.mark.parametrize("divider", [0, 4, 5, 6, 7])
 def test_a_store_through_an_alias_costs_what_the_bus_behind_it_does(tmp_path: Path, divider: int) -> None:
-    found = bounded(tmp_path, "bit_band", f"-DDIVIDER={divider}u", acr=BOTH_CACHES)
-    (one,) = found.sections
-    assert one.cycles is not None and one.seen is not None
+    report = bounded(tmp_path, "bit_band", f"-DDIVIDER={divider}u", acr=BOTH_CACHES)
+    (section,) = report.sections
+    assert section.cycles is not None and section.seen is not None
     # Eight times the word is read and written: two transfers of two PCLK each, after the first.
     clocks = {0: 1, 4: 2, 5: 4, 6: 8, 7: 16}[divider]
-    assert 7 * 2 * clocks <= one.seen <= one.cycles
+    assert 7 * 2 * clocks <= section.seen <= section.cycles
 
 
 def test_a_second_sram_lets_loads_wait(tmp_path: Path) -> None:
     here = bounded(tmp_path, "second_sram", chip="stm32f407vg")
     elsewhere = bounded(tmp_path, "second_sram", chip="stm32f411re")
-    with_waits, without = (found.sections[0] for found in (here, elsewhere))
+    with_waits, without = (report.sections[0] for report in (here, elsewhere))
     assert with_waits.seen is not None and with_waits.cycles is not None and without.cycles is not None
     assert without.cycles + 30 <= with_waits.cycles
     assert with_waits.seen <= with_waits.cycles
@@ -95,28 +95,28 @@ def test_a_second_sram_lets_loads_wait(tmp_path: Path) -> None:
 def test_what_does_not_come_back_to_its_caller_has_no_bound(
     tmp_path: Path, name: str, sentences: list[str]
 ) -> None:
-    found = bounded(tmp_path, name)
-    assert list(found.missing) == sentences
-    assert not found.endless
+    report = bounded(tmp_path, name)
+    assert list(report.missing) == sentences
+    assert not report.endless
 
 
 def test_a_priority_that_waited_longer_than_its_bound_is_a_violation(tmp_path: Path) -> None:
-    found = bounded(tmp_path, "svc_in_basepri")
-    (last,) = [one for one in found.priorities if one.priority == 0xF0]
+    report = bounded(tmp_path, "svc_in_basepri")
+    (last,) = [priority for priority in report.priorities if priority.priority == 0xF0]
     assert last.cycles is not None and last.seen is not None and last.seen <= last.cycles
-    wrong = replace(found, priorities=(replace(last, cycles=last.seen - 1),))
-    assert [one.seen for one in wrong.violations] == [last.seen]
+    wrong = replace(report, priorities=(replace(last, cycles=last.seen - 1),))
+    assert [violation.seen for violation in wrong.violations] == [last.seen]
     assert "priority 15 (0xf0)" in as_text(wrong).partition("By priority")[0]
     assert rows.subject(wrong).wrong
 
 
 def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Path) -> None:
-    found = bounded(tmp_path, "svc_in_basepri")
-    assert [(row.number, row.priority) for row in found.priorities] == [(n, n << 4) for n in range(16)]
-    unused = next(row for row in found.priorities if row.number == 14)
+    report = bounded(tmp_path, "svc_in_basepri")
+    assert [(row.number, row.priority) for row in report.priorities] == [(n, n << 4) for n in range(16)]
+    unused = next(row for row in report.priorities if row.number == 14)
     assert not unused.exceptions and unused.cycles is not None
-    assert unused.cycles >= max(row.cycles or 0 for row in found.sections)
-    measured = rows.subject(found)
+    assert unused.cycles >= max(row.cycles or 0 for row in report.sections)
+    measured = rows.subject(report)
     for name, most, status in (
         ("priority 14", unused.cycles - 1, 1),
         ("priority 0xe0", unused.cycles, 0),
@@ -126,13 +126,13 @@ def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Pat
 
 
 def test_a_bound_far_above_what_was_seen_names_its_loop(tmp_path: Path) -> None:
-    found = bounded(tmp_path, "many_laps", "-fno-ipa-cp", "-fno-inline")
-    (one,) = [one for one in found.sections if one.function == "counted"]
-    assert one.cycles is not None and one.seen is not None and one.cycles > 100 * one.seen
+    report = bounded(tmp_path, "many_laps", "-fno-ipa-cp", "-fno-inline")
+    (section,) = [one for one in report.sections if one.function == "counted"]
+    assert section.cycles is not None and section.seen is not None and section.cycles > 100 * section.seen
     # 65,535 laps of 16 bits, and the head or what stands for it once more.
-    assert " in counted is taken to pass its head 65,53" in found.loose(one)
-    assert found.loose(one) in as_text(found)
-    assert not found.loose(replace(one, seen=one.cycles))
+    assert " in counted is taken to pass its head 65,53" in report.loose(section)
+    assert report.loose(section) in as_text(report)
+    assert not report.loose(replace(section, seen=section.cycles))
 
 
 @pytest.mark.parametrize("of", ["memset", "memcpy", "memmove"])
@@ -140,7 +140,7 @@ def test_a_bound_far_above_what_was_seen_names_its_loop(tmp_path: Path) -> None:
 def test_the_c_librarys_loops_go_by_the_length_that_the_code_shows(
     tmp_path: Path, of: str, length: int
 ) -> None:
-    found = bounded(tmp_path, "library", f"-DOF={of}", f"-DLENGTH={length}u", "-fno-builtin")
-    (one,) = found.sections
-    assert one.cycles is not None, one.why_not
-    assert one.seen is not None and one.seen <= one.cycles < 40 * length + 300
+    report = bounded(tmp_path, "library", f"-DOF={of}", f"-DLENGTH={length}u", "-fno-builtin")
+    (section,) = report.sections
+    assert section.cycles is not None, section.why_not
+    assert section.seen is not None and section.seen <= section.cycles < 40 * length + 300

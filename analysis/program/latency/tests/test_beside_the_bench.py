@@ -68,11 +68,11 @@ def test_the_curve_of_an_empty_section_is_that_of_the_wire(tmp_path: Path) -> No
         Question(exception_of("TIM2"), start=first, until=int(stimulus[missed]), every=1),
     )
     curve, _ = answers.latencies(answers.answered(asked.rows), asked.every, NO_CLOCK)
-    known = offset < len(curve)
-    differences = Counter((wire[known] - curve[offset[known]]).tolist())
+    inside = offset < len(curve)
+    differences = Counter((wire[inside] - curve[offset[inside]]).tolist())
     ((from_entry_to_pin, equal),) = differences.most_common(1)
     # The others were met by the control interrupt, or found the flash's caches otherwise, which is
     # worth a line's wait states and the cycle in which it is asked for.
-    assert equal > known.sum() / 2
+    assert equal > inside.sum() / 2
     assert max(abs(difference - from_entry_to_pin) for difference in differences) <= 4
     assert curve.max() + from_entry_to_pin == wire.max()

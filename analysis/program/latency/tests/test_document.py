@@ -63,10 +63,10 @@ def subject() -> Subject:
     return Subject(UserProgram(Path("my.elf")), WHOLE, Places(WHOLE, stacks))
 
 
-def latencies(**told: Any) -> Latencies:
+def latencies(**fields: Any) -> Latencies:
     found = Answers(**{
         "first_use_cycle": 90, "used": (45,), "handler": 0x0800_0501, "sharing": 0, "first_cycle": 90,
-        "end_cycle": 952, "every": 1, "rows": ROWS, "ended": "", **told,
+        "end_cycle": 952, "every": 1, "rows": ROWS, "ended": "", **fields,
     })  # fmt: skip
     taken = answers.answered(found.rows)
     worst = answers.worst_kinds(taken, 5)
@@ -266,17 +266,17 @@ def test_what_was_not_asked_for_is_left_out() -> None:
 
 
 def test_pends_that_were_drawn_and_that_the_board_enabled() -> None:
-    asked = replace(
+    result = replace(
         latencies(every=None, ended="It stopped."), question=Question(45, "62us", random=11, seed=3, enable=2)
     )
-    found = as_json(subject(), asked, [])["latency"]
-    assert (found["mode"], found["seed"], found["enabled_by"], found["ended"]) == (
+    document = as_json(subject(), result, [])["latency"]
+    assert (document["mode"], document["seed"], document["enabled_by"], document["ended"]) == (
         "random",
         3,
         "board",
         "It stopped.",
     )
-    assert found["window"]["every"] is None
+    assert document["window"]["every"] is None
 
 
 def test_the_text_tells_the_document() -> None:
@@ -329,8 +329,8 @@ def test_a_text_has_no_line_for_what_is_not_there() -> None:
     ],
 )
 def test_a_handler_that_many_vectors_have_is_doubted(address: int, sharing: int, words: str) -> None:
-    told = latencies(handler=address, sharing=sharing)
-    assert handler(subject(), Question(45, "62us"), told.answers) == words
+    result = latencies(handler=address, sharing=sharing)
+    assert handler(subject(), Question(45, "62us"), result.answers) == words
 
 
 @pytest.mark.parametrize(

@@ -46,17 +46,21 @@ def _asked(program: UserProgram, *sections: str, **words: Any) -> room.Report:
 
 
 def _latency(program: UserProgram, **words: Any) -> dict[str, Any]:
-    found = _asked(program, **{"irq": "TIM2", **words})
-    assert found.complete
-    latency: dict[str, Any] = found.document["latency"]
+    report = _asked(program, **{"irq": "TIM2", **words})
+    assert report.complete
+    latency: dict[str, Any] = report.document["latency"]
     return latency
 
 
 def test_the_worst_of_a_masked_section_is_explained(program: UserProgram) -> None:
-    found = _asked(program, irq="TIM2", explain="yes").document["latency"]
-    assert found["window"]["every"] == 1
-    assert found["pends"] == found["taken"] == found["window"]["end_cycle"] - found["window"]["first_cycle"]
-    worst = next(one for one in found["worst"] if one["waits"][0]["cause"] == "PRIMASK")
+    document = _asked(program, irq="TIM2", explain="yes").document["latency"]
+    assert document["window"]["every"] == 1
+    assert (
+        document["pends"]
+        == document["taken"]
+        == document["window"]["end_cycle"] - document["window"]["first_cycle"]
+    )
+    worst = next(row for row in document["worst"] if row["waits"][0]["cause"] == "PRIMASK")
     assert worst["cycles"] == MASKED + ENTRY
     assert worst["ns"] == pytest.approx((MASKED + ENTRY) * 62.5)
     assert [(wait["cause"], wait["cycles"]) for wait in worst["waits"]] == [
@@ -66,16 +70,16 @@ def test_the_worst_of_a_masked_section_is_explained(program: UserProgram) -> Non
     assert worst["waits"][0]["raised"]["function"] == "masked"
     assert worst["waits"][0]["raised"]["file"] == "latency.c"
     assert [place["function"] for place in worst["stack"]][:2] == ["masked", "test"]
-    first = found["worst"][0]
+    first = document["worst"][0]
     assert "on_exti0" in first["waits"][1]["cause"]
     entry = first["waits"][-1]["cycles"]
     assert sum(total["cycles"] for total in first["functions"]) == first["cycles"] - entry
 
 
 def test_the_calls_of_one_function_are_swept(program: UserProgram) -> None:
-    found = _latency(program, around="masked")
-    assert found["pends"] == pytest.approx(109 + 128, abs=2)
-    assert found["cycles"]["max"] == MASKED + ENTRY
+    latency = _latency(program, around="masked")
+    assert latency["pends"] == pytest.approx(109 + 128, abs=2)
+    assert latency["cycles"]["max"] == MASKED + ENTRY
 
 
 def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
@@ -87,14 +91,14 @@ def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
 
 
 def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
-    found = _latency(program, enable=3, start="cycles:100")
-    assert found["enabled_by"] == "board"
-    assert found["window"]["first_cycle"] == 100
+    latency = _latency(program, enable=3, start="cycles:100")
+    assert latency["enabled_by"] == "board"
+    assert latency["window"]["first_cycle"] == 100
 
 
 def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
-    found = _asked(program, "first_read..second_read", "recursive..", "masked..").document["sections"]
-    reads, recursive, masked = found
+    document = _asked(program, "first_read..second_read", "recursive..", "masked..").document["sections"]
+    reads, recursive, masked = document
     assert {reads["cycles"]["min"], reads["cycles"]["max"]} == {101}
     assert reads["count"] == 4
     assert masked["count"] == 4
@@ -108,10 +112,10 @@ def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
 def test_a_line_is_a_place(program: UserProgram) -> None:
     source = (bare_metal.FIXTURES / "latency.c").read_text(encoding="utf-8").splitlines()
     line = next(n for n, words in enumerate(source, 1) if "= recursive(2);" in words)
-    (found,) = _asked(program, f"latency.c:{line}..recursive").document["sections"]
-    assert found["count"] == 1
-    assert found["worst"][0]["begin"]["line"] == line
-    assert found["worst"][0]["end"]["function"] == "recursive"
+    (section,) = _asked(program, f"latency.c:{line}..recursive").document["sections"]
+    assert section["count"] == 1
+    assert section["worst"][0]["begin"]["line"] == line
+    assert section["worst"][0]["end"]["function"] == "recursive"
 
 
 @pytest.mark.parametrize(
@@ -134,9 +138,9 @@ def test_a_line_is_a_place(program: UserProgram) -> None:
 def test_what_cannot_be_measured_is_told_in_a_sentence(
     program: UserProgram, sections: tuple[str, ...], words: dict[str, str], sentence: str
 ) -> None:
-    with pytest.raises(TailscopeError, match=sentence) as told:
+    with pytest.raises(TailscopeError, match=sentence) as refusal:
         _asked(program, *sections, **words)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)
 
 
 ANSWERED: dict[str, Any] = {
@@ -205,9 +209,9 @@ def test_an_interrupt_that_cannot_be_pended_is_told_whole(
 
 def test_a_run_that_ended_before_a_pend_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**ANSWERED))
-    found = latencies(subject(), Question(45, "62us"), "", False, lambda _: None, "reset")
-    assert (found.taken, found.worst) == ([], [])
-    assert reasons(found, [])
+    result = latencies(subject(), Question(45, "62us"), "", False, lambda _: None, "reset")
+    assert (result.taken, result.worst) == ([], [])
+    assert reasons(result, [])
 
 
 @pytest.mark.parametrize(
@@ -229,9 +233,9 @@ def test_options_that_mean_nothing(program: UserProgram, words: str, sentence: s
 def test_a_program_without_symbols_has_addresses(program: UserProgram, tmp_path: Path) -> None:
     stripped = tmp_path / "stripped.elf"
     subprocess.run(["arm-none-eabi-strip", "-o", stripped, program.elf], check=True)
-    found = _latency(UserProgram(stripped))
-    assert found["handler"].startswith("0x0800")
-    assert found["cycles"]["max"] == _latency(program)["cycles"]["max"]
+    latency = _latency(UserProgram(stripped))
+    assert latency["handler"].startswith("0x0800")
+    assert latency["cycles"]["max"] == _latency(program)["cycles"]["max"]
     with pytest.raises(TailscopeError, match="no symbols, so masked is not known"):
         _asked(UserProgram(stripped), "masked..")
 
@@ -240,22 +244,22 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     """Interrupt 28 is enabled before 1,000 NOPs of start-up; later 100 hold it at most."""
     elf = made.build(tmp_path, "riot", "-g", "-DEARLY")
     pended = room.question(room.Pending(every=1), irq="TIM2", until="cycles:3000")
-    found = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
-    start, early = found["start"], found["start_up"]
-    assert found["kernel"] == "RIOT" and start["from"] == "start of RIOT"
-    assert found["window"]["first_cycle"] == start["cycle"] > 1000
+    document = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
+    start, early = document["start"], document["start_up"]
+    assert document["kernel"] == "RIOT" and start["from"] == "start of RIOT"
+    assert document["window"]["first_cycle"] == start["cycle"] > 1000
     assert 1000 < early["cycles"] < 1100 and early["raised"]["function"] == "reset"
-    assert early["first_cycle"] == found["first_use_cycle"] < 1000
+    assert early["first_cycle"] == document["first_use_cycle"] < 1000
     raised = [
-        (one, wait["raised"])
-        for one in found["worst"]
-        for wait in one["waits"]
+        (row, wait["raised"])
+        for row in document["worst"]
+        for wait in row["waits"]
         if wait["raised"] and wait["raised"]["function"] == "update_table"
     ]
     masked, place = raised[0]
     assert 100 < masked["cycles"] < 150
     assert masked["task"] in ("motor", "lamp") and place["lock"] == "irq_disable"
-    text = as_text({"latency": found, "noted": [], "reasons": [], "polls": None})
+    text = as_text({"latency": document, "noted": [], "reasons": [], "polls": None})
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
     assert f"in task {masked['task']}" in text and "set at irq_disable in update_table (" in text
     whole = room.run(UserProgram(elf), pended, (), until="cycles:3000", start="reset").document["latency"]
@@ -265,15 +269,15 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
 
 def test_sections_of_start_up_are_left_out_unless_there_are_no_others(tmp_path: Path) -> None:
     elf = made.build(tmp_path, "chibios")
-    found = room.run(UserProgram(elf), None, ("update_table..", "chSysInit.."), until="1ms").document
-    own, early = found["sections"]
+    document = room.run(UserProgram(elf), None, ("update_table..", "chSysInit.."), until="1ms").document
+    own, early = document["sections"]
     assert (own["count"], own["start_up"]) == (2, None)
-    assert {one["task"] for one in own["worst"]} == {"motor", "lamp"}
+    assert {row["task"] for row in own["worst"]} == {"motor", "lamp"}
     assert (early["count"], early["start_up"]) == (1, None)
 
 
 def test_the_handler_behind_a_common_one_is_named(tmp_path: Path) -> None:
     elf = made.build(tmp_path, "nuttx")
     pended = room.question(room.Pending(every=1), irq="TIM2", until="cycles:3000")
-    found = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
-    assert found["handler"] == "exception_common, before tim2_isr"
+    document = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
+    assert document["handler"] == "exception_common, before tim2_isr"

@@ -121,9 +121,9 @@ def test_the_ways_out_of_a_function(code: list[tuple[int, str, str]], exits: dic
 
 
 def test_sections_are_two_places_or_a_function() -> None:
-    found = parse(PROGRAM, "first..app.c:12")
-    assert found == Section("first..app.c:12", frozenset((0x100,)), {0x104: True, 0x200: True})
-    assert found.addresses == {0x100, 0x104, 0x200}
+    section = parse(PROGRAM, "first..app.c:12")
+    assert section == Section("first..app.c:12", frozenset((0x100,)), {0x104: True, 0x200: True})
+    assert section.addresses == {0x100, 0x104, 0x200}
     advice = "write two places with .. between them, or FUNCTION.. from entry to exit."
     refused = {
         "first": f"--section first: {advice}",
@@ -131,11 +131,11 @@ def test_sections_are_two_places_or_a_function() -> None:
         "first..": "No way out of first was found in its code: give both ends, first..PLACE.",
     }
     for text, sentence in refused.items():
-        with pytest.raises(LatencyError) as told:
+        with pytest.raises(LatencyError) as refusal:
             parse(PROGRAM, text)
-        assert str(told.value) == sentence
+        assert str(refusal.value) == sentence
     returns = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
     assert len(parse(Named(*returns), "first..").addresses) == MOST_MARKS  # type: ignore[arg-type]
-    with pytest.raises(LatencyError) as told:
+    with pytest.raises(LatencyError) as refusal:
         parse(Named(*returns, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr")), "first..")  # type: ignore[arg-type]
-    assert str(told.value) == "--section first.. has more than 127 places: give two addresses."
+    assert str(refusal.value) == "--section first.. has more than 127 places: give two addresses."

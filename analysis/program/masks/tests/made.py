@@ -64,7 +64,9 @@ class Program:
         self.never_return: set[str] = set()
 
     def function_at(self, address: int) -> Function | None:
-        return next((one for one in self.functions if 0 <= address - one.address < one.size), None)
+        return next(
+            (function for function in self.functions if 0 <= address - function.address < function.size), None
+        )
 
     def source_line(self, address: int) -> str:
         return f"main.c:{LINES[address]}" if self.has_lines and address in LINES else ""
@@ -76,7 +78,7 @@ class Program:
         return False
 
     def functions_named(self, name: str) -> list[Function]:
-        return [one for one in self.functions if one.name == name]
+        return [function for function in self.functions if function.name == name]
 
     def variable_at(self, _: int) -> str:
         return ""

@@ -64,61 +64,61 @@ def found(kernel: str, folder: Path) -> MaskReport:
 def test_start_up_is_told_apart(kernel: str, found: MaskReport) -> None:
     assert found.kernel is not None and found.kernel.name == made.KERNELS[kernel]
     assert found.start_up is not None
-    (longest,) = [one for one in found.start_up.worst if one.kind == "primask"]
+    (longest,) = [worst for worst in found.start_up.worst if worst.kind == "primask"]
     assert longest.cycles is not None and longest.cycles > START_UP
     assert longest.begin.function == "reset"
     assert longest.begin_cycle < found.beginning.first_cycle
-    masks = [one for one in found.worst if one.kind == "primask"]
-    assert {one.cycles for one in masks} == {OWN}
-    assert {one.begin.function for one in masks} == {"update_table"}
+    masks = [worst for worst in found.worst if worst.kind == "primask"]
+    assert {worst.cycles for worst in masks} == {OWN}
+    assert {worst.begin.function for worst in masks} == {"update_table"}
     opening = as_text(found).splitlines()[:2]
     assert "after start-up the longest interval is" in opening[0]
     assert opening[1].startswith("Start-up: the ") and made.KERNELS[kernel] in opening[1]
 
 
 def test_masks_have_the_names_of_the_kernel_s_locks(kernel: str, found: MaskReport) -> None:
-    masks = [one for one in found.worst if one.kind == "primask"]
-    assert {one.lock for one in masks} == {LOCKS[kernel]}
+    masks = [worst for worst in found.worst if worst.kind == "primask"]
+    assert {worst.lock for worst in masks} == {LOCKS[kernel]}
     words = f"raised by {LOCKS[kernel]} in update_table (" if LOCKS[kernel] else "raised by update_table ("
     assert words in as_text(found)
 
 
 def test_tasks_have_their_names(found: MaskReport) -> None:
-    masks = [one for one in found.worst if one.kind == "primask"]
-    assert {one.task for one in masks} == {"motor", "lamp"}
+    masks = [event for event in found.worst if event.kind == "primask"]
+    assert {event.task for event in masks} == {"motor", "lamp"}
     tracks = {
-        one["args"].get("name") for one in timeline(found).document()["traceEvents"] if one["ph"] == "M"
+        event["args"].get("name") for event in timeline(found).document()["traceEvents"] if event["ph"] == "M"
     }
     assert {"motor", "lamp", "start-up"} <= tracks
 
 
 def test_the_handler_behind_a_common_one_has_its_name(kernel: str, found: MaskReport) -> None:
-    (handler,) = [one for one in found.worst if one.kind == "handler"]
+    (handler,) = [worst for worst in found.worst if worst.kind == "handler"]
     behind = f"tim2_isr behind {COMMON[kernel]}" if kernel in COMMON else "own_isr"
     assert handler.name == f"handler of IRQ 28 ({behind})"
     assert handler.begin.function == behind.partition(" ")[0]
 
 
 def test_a_locked_scheduler_is_an_interval(kernel: str, found: MaskReport) -> None:
-    locked = [one for one in found.worst if one.kind == "scheduler"]
+    locked = [worst for worst in found.worst if worst.kind == "scheduler"]
     assert len(locked) == (kernel in LOCKED)
-    assert all(one.task == "lamp" and 50 <= (one.cycles or 0) < 70 for one in locked)
+    assert all(worst.task == "lamp" and 50 <= (worst.cycles or 0) < 70 for worst in locked)
 
 
 def test_a_program_without_a_kernel_counts_from_main_on(folder: Path) -> None:
-    found = measured(made.build(folder, ""))
-    assert found.kernel is None and found.start_up is not None
-    (longest,) = found.start_up.worst
+    report = measured(made.build(folder, ""))
+    assert report.kernel is None and report.start_up is not None
+    (longest,) = report.start_up.worst
     assert longest.cycles is not None and longest.cycles > START_UP
-    assert "until main() began (no known kernel is in it), left out" in as_text(found)
+    assert "until main() began (no known kernel is in it), left out" in as_text(report)
 
 
 def test_a_program_without_main_counts_from_reset_on(folder: Path) -> None:
-    found = measured(made.build(folder, "", "-g", "-DENTRY=run_all"))
-    assert found.start_up is None
-    assert found.worst[0].cycles is not None and found.worst[0].cycles > START_UP
+    report = measured(made.build(folder, "", "-g", "-DENTRY=run_all"))
+    assert report.start_up is None
+    assert report.worst[0].cycles is not None and report.worst[0].cycles > START_UP
     words = "All of the run counts, from reset on (no known kernel is in it, and no function main)."
-    assert words in as_text(found)
+    assert words in as_text(report)
 
 
 def test_a_function_or_a_time_may_be_asked_for(folder: Path) -> None:
@@ -126,23 +126,23 @@ def test_a_function_or_a_time_may_be_asked_for(folder: Path) -> None:
     whole = measured(elf, start="reset")
     assert whole.start_up is None and whole.worst[0].begin.function == "reset"
     late = measured(elf, start="sched_run")
-    assert [one.task for one in late.worst] == ["lamp"]
-    begun = late.beginning.first_cycle
-    assert measured(elf, start=f"cycles:{begun}").worst == late.worst
+    assert [worst.task for worst in late.worst] == ["lamp"]
+    first_cycle = late.beginning.first_cycle
+    assert measured(elf, start=f"cycles:{first_cycle}").worst == late.worst
     # A cycle takes 62.5 ns: the next whole time lies in the same instruction or the one after.
-    timed = measured(elf, start=f"{int(begun * 62.5) // 1000}us")
-    assert [one.task for one in timed.worst] == ["lamp"]
+    timed = measured(elf, start=f"{int(first_cycle * 62.5) // 1000}us")
+    assert [worst.task for worst in timed.worst] == ["lamp"]
     assert "from cycle" in headline(measured(elf, start="cycles:100"))
     with pytest.raises(MasksError, match=r"no such function\. Did you mean sched_run\?"):
         measured(elf, start="sched_rum")
 
 
 def test_a_run_that_ends_in_start_up_counts_whole(folder: Path) -> None:
-    found = measured(made.build(folder, "zephyr"), until="cycles:500")
-    assert found.beginning.cycle is None and found.start_up is None
+    report = measured(made.build(folder, "zephyr"), until="cycles:500")
+    assert report.beginning.cycle is None and report.start_up is None
     words = "All of the run counts: it ended before Zephyr started its scheduler (bg_thread_main())."
-    assert words in as_text(found)
-    assert as_json(found)["start"]["cycle"] is None
+    assert words in as_text(report)
+    assert as_json(report)["start"]["cycle"] is None
 
 
 def test_a_program_does_not_notice_that_its_kernel_is_known(found: MaskReport) -> None:
@@ -152,13 +152,13 @@ def test_a_program_does_not_notice_that_its_kernel_is_known(found: MaskReport) -
 
 def test_the_end_of_a_function_is_where_it_is_left(folder: Path) -> None:
     """ChibiOS starts within chSysInit(), whose last section counts to start-up."""
-    found = measured(made.build(folder, "chibios"))
+    report = measured(made.build(folder, "chibios"))
     lines = subprocess.run(
-        ["arm-none-eabi-nm", "-S", found.program.elf], check=True, capture_output=True, text=True
+        ["arm-none-eabi-nm", "-S", report.program.elf], check=True, capture_output=True, text=True
     ).stdout
     assert " chSysInit" in lines
-    assert found.start_up is not None
-    assert [one.end.function for one in found.start_up.worst if one.end] == ["chSysInit"]
+    assert report.start_up is not None
+    assert [worst.end.function for worst in report.start_up.worst if worst.end] == ["chSysInit"]
 
 
 def test_times_are_by_the_clock_of_each_moment(folder: Path) -> None:

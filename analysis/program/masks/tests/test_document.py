@@ -33,18 +33,18 @@ def counted(cycles: tuple[int, ...], ns: tuple[float, ...], still_open: int = 0)
 
 
 def of_level(level: int, name: str, cycles: tuple[int, ...], ns: tuple[float, ...]) -> dict[str, Any]:
-    told = counted(cycles, ns)
-    return {**told, "by_level": [{"level": level, "name": name, **told}]}
+    document = counted(cycles, ns)
+    return {**document, "by_level": [{"level": level, "name": name, **document}]}
 
 
 def at(address: int) -> dict[str, object]:
-    one = place(address)
-    told = {"function": one.function, "file": "main.c", "line": one.line}
-    return {**told, "address": f"0x{address:08x}"}
+    spot = place(address)
+    document = {"function": spot.function, "file": "main.c", "line": spot.line}
+    return {**document, "address": f"0x{address:08x}"}
 
 
 def interval(
-    kind: str, span: tuple[int, int | None], ends: tuple[int, int | None], **told: Any
+    kind: str, span: tuple[int, int | None], ends: tuple[int, int | None], **fields: Any
 ) -> dict[str, Any]:
     begin, end = ends
     return {
@@ -64,7 +64,7 @@ def interval(
         "held": ["SysTick", "IRQ 29 (on_tim3)"],
         "count": 1,
         "lock": None,
-        **told,
+        **fields,
     }
 
 
@@ -73,12 +73,12 @@ INTERRUPTED = at(0x0800_0210)
 
 
 def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = made.report(monkeypatch, made.mask_run(ended="It stopped."))
-    found = replace(found, tasks={TASK: "control"}, steps={"primask": STEPS})
+    report = made.report(monkeypatch, made.mask_run(ended="It stopped."))
+    report = replace(report, tasks={TASK: "control"}, steps={"primask": STEPS})
     none = {**counted((), ()), "by_level": []}
     # Asleep for 100 of 120 cycles of 31.25 ns.
     masked = ((100, 30, 20), (6250.0, 1875.0, 625.0))
-    told = as_json(found)
+    told = as_json(report)
     told["priorities"] = [row for row in told["priorities"] if row["exceptions"]]
     assert told == {
         "elf": "my.elf",
@@ -205,17 +205,17 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_run_in_which_nothing_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     run = made.mask_run(())
-    found = made.report(monkeypatch, replace(run, stats=replace(run.stats, cycles=0)))
-    told = as_json(found)
+    report = made.report(monkeypatch, replace(run, stats=replace(run.stats, cycles=0)))
+    told = as_json(report)
     assert (told["ended"], told["worst"], told["tasks"]) == (None, [], {})
     assert {row["count"] for row in told["priorities"]} == {0}
-    assert folded(found) == ""
+    assert folded(report) == ""
 
 
 def test_of_many_instructions_the_first_20_000_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [replace(STEPS[0], cycle=cycle) for cycle in range(20_003)]
-    found = replace(made.report(monkeypatch), steps={"primask": steps})
-    told = as_json(found)["explained"]["primask"]
+    report = replace(made.report(monkeypatch), steps={"primask": steps})
+    told = as_json(report)["explained"]["primask"]
     assert (told["instructions"], told["cycles"]) == (20_003, 40_006)
     assert (len(told["steps"]), told["steps"][-1]["cycle"], told["steps_left_out"]) == (20_000, 19_999, 3)
 
@@ -232,7 +232,7 @@ def test_call_stacks_are_folded_from_the_outermost_call_on(monkeypatch: pytest.M
 
 
 def test_a_semicolon_in_a_name_ends_no_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = made.Program(*(replace(one, name=f"{one.name};") for one in made.WHOLE.functions))
+    odd = made.Program(*(replace(function, name=f"{function.name};") for function in made.WHOLE.functions))
     assert "primask;main:;lock: 130\n" in folded(made.report(monkeypatch, program=odd))
 
 

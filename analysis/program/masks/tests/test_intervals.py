@@ -104,15 +104,15 @@ def slept(pc: int) -> pl.DataFrame:
 
 def test_sleep_that_an_interrupt_ends_does_not_count() -> None:
     table = slept(WFI)
-    found = intervals(table, sleep(table, 1000, code))
-    assert found.select("cycles", "asleep_cycles").row(0) == (20, 900)
+    counted = intervals(table, sleep(table, 1000, code))
+    assert counted.select("cycles", "asleep_cycles").row(0) == (20, 900)
 
 
 def test_sleep_for_an_event_counts() -> None:
     """WFE does not end where PRIMASK holds the interrupt off (ARMv7-M ARM, B1.5.17)."""
     table = slept(WFE)
-    found = intervals(table, sleep(table, 1000, code))
-    assert found.select("cycles", "asleep_cycles").row(0) == (920, 0)
+    counted = intervals(table, sleep(table, 1000, code))
+    assert counted.select("cycles", "asleep_cycles").row(0) == (920, 0)
 
 
 def test_waiting_for_the_flash_is_added_up_and_may_last_to_the_end() -> None:

@@ -45,25 +45,25 @@ def test_what_must_be_known_is_said(
 
 
 def test_without_symbols_places_are_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = made.report(monkeypatch, program=Program(lines=False))
-    assert [str(one.begin) for one in found.worst] == [
+    report = made.report(monkeypatch, program=Program(lines=False))
+    assert [str(interval.begin) for interval in report.worst] == [
         *("0x08000300", "0x08000320", "0x08000500", "0x08000210", "0x08000400"),
     ]
-    assert [one.name for one in found.worst][2:4] == ["handler of IRQ 29", "handler of SysTick"]
+    assert [interval.name for interval in report.worst][2:4] == ["handler of IRQ 29", "handler of SysTick"]
 
 
 def test_the_longest_of_each_kind_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, int | None]] = []
+    requests: list[tuple[str, int | None]] = []
 
-    def steps_of(_program: Any, elf: Any, one: Worst) -> list[Step]:
+    def steps_of(_program: Any, elf: Any, interval: Worst) -> list[Step]:
         assert elf is WHOLE
-        asked.append((one.kind, one.cycles))
+        requests.append((interval.kind, interval.cycles))
         return []
 
     monkeypatch.setattr(worst, "steps_of", steps_of)
-    found = made.report(monkeypatch, explain=True)
-    assert asked == [("primask", 100), ("basepri", 80), ("handler", 50)]
-    assert list(found.steps) == ["primask", "basepri", "handler"]
+    report = made.report(monkeypatch, explain=True)
+    assert requests == [("primask", 100), ("basepri", 80), ("handler", 50)]
+    assert list(report.steps) == ["primask", "basepri", "handler"]
 
 
 def test_a_handler_that_begins_the_longest_wait_is_told_by_its_first_instruction(
@@ -114,11 +114,11 @@ def test_a_program_that_stopped_says_so_first(
     monkeypatch: pytest.MonkeyPatch, last: Row, never_return: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.setattr(WHOLE, "never_return", set(never_return))
-    found = made.report(monkeypatch, made.mask_run((*ROWS[:-1], last)))
-    assert found.reasons == ((said,) if said else ())
-    assert opening(found)[0] == (said or headline(found))
-    assert opening(found).count(headline(found)) == 1
-    assert (said in found.notes) == bool(said)
+    report = made.report(monkeypatch, made.mask_run((*ROWS[:-1], last)))
+    assert report.reasons == ((said,) if said else ())
+    assert opening(report)[0] == (said or headline(report))
+    assert opening(report).count(headline(report)) == 1
+    assert (said in report.notes) == bool(said)
 
 
 def test_a_mask_for_half_of_the_run_is_a_stop_whoever_set_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +145,6 @@ def test_sleep_in_a_handler_counts_if_it_holds_another_off(
         (180, "sleep", 0, 0x0800_0404, None, None),
         (200, "exception", 0, 0x0800_0410, 200, None),
     )
-    found = made.report(monkeypatch, made.mask_run(rows))
-    (handler,) = found.worst
+    report = made.report(monkeypatch, made.mask_run(rows))
+    (handler,) = report.worst
     assert (handler.cycles, handler.asleep_cycles) == (cycles, 100 - cycles)

@@ -103,12 +103,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
 
 
 def masked(found: MaskReport, function: str) -> Worst:
-    (one,) = [one for one in found.worst if (one.kind, one.begin.function) == ("primask", function)]
-    return one
+    (row,) = [one for one in found.worst if (one.kind, one.begin.function) == ("primask", function)]
+    return row
 
 
-def names(one: Worst) -> list[str]:
-    return [f"{'likely ' if frame.likely else ''}{frame.function}" for frame in one.stack]
+def names(worst: Worst) -> list[str]:
+    return [f"{'likely ' if frame.likely else ''}{frame.function}" for frame in worst.stack]
 
 
 def test_functions_without_size_have_their_names_and_lengths(found: MaskReport) -> None:
@@ -132,7 +132,7 @@ def test_a_call_of_another_function_tells_of_no_caller(found: MaskReport) -> Non
 
 def test_a_handler_was_called_by_nobody(found: MaskReport) -> None:
     assert names(masked(found, "handler")) == ["handler"]
-    (handler,) = [one for one in found.worst if one.kind == "handler"]
+    (handler,) = [worst for worst in found.worst if worst.kind == "handler"]
     assert [frame.function for frame in handler.stack] == ["handler", "reset"]
 
 

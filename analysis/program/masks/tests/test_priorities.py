@@ -15,8 +15,8 @@ NO_SLEEP = Sleep([], [])
 
 def waits(table: pl.DataFrame, priority: int, sleep: Sleep = NO_SLEEP) -> list[tuple[int, int | None]]:
     """First cycle and length of each time in which a `priority` waits."""
-    found = held(executed(table), priority, sleep)
-    return list(found.select("begin_cycle", "cycles").iter_rows())
+    counted = held(executed(table), priority, sleep)
+    return list(counted.select("begin_cycle", "cycles").iter_rows())
 
 
 def entered(exception: int, priority: int) -> tuple[int, str, int]:
@@ -124,8 +124,8 @@ def test_masks_hold_as_the_manual_has_it_cycle_by_cycle(
         if state["faultmask"]:
             execution = -1
         waiting.append(priority >= execution)
-    found = [False] * end
+    held_cycles = [False] * end
     for begin, length in waits(changes(*rows), priority):
         until = end if length is None else begin + length
-        found[begin:until] = [True] * (until - begin)
-    assert found == waiting
+        held_cycles[begin:until] = [True] * (until - begin)
+    assert held_cycles == waiting

@@ -45,7 +45,7 @@ def test_a_wait_of_thousands_of_parts_is_added_up(tmp_path: Path) -> None:
     longest = row["worst"]["cycles"]
     assert len(row["worst"]["parts"]) == 2 and sum(part["cycles"] for part in by_kind.values()) == longest
     assert by_kind["handler"]["count"] in (longest // 1600, longest // 1600 + 1)
-    (of_tick,) = [one["cycles"] for one in document["worst"] if one["kind"] == "handler"]
+    (of_tick,) = [row["cycles"] for row in document["worst"] if row["kind"] == "handler"]
     assert by_kind["handler"]["cycles"] == of_tick * by_kind["handler"]["count"]
     report = lab.run("masks", elf, "--until", "400ms").stdout
     assert len(report.splitlines()) < 40 and max(map(len, report.splitlines())) < 250
@@ -60,6 +60,6 @@ def test_a_handler_is_named_by_the_table_that_the_core_reads(tmp_path: Path, cho
     command = ["arm-none-eabi-gcc", *words, "-T", str(script), "-Wl,--no-warn-rwx-segments"]
     subprocess.run([*command, str(source), "-o", str(elf)], check=True, capture_output=True)
     document = masks(elf, "--until", "20ms")
-    (row,) = [one for one in document["worst"] if one["kind"] == "handler"]
+    (row,) = [row for row in document["worst"] if row["kind"] == "handler"]
     assert row["name"] == "handler of IRQ 4 (FLASH_IRQHandler)"
     assert row["begin"]["function"] == "FLASH_IRQHandler"

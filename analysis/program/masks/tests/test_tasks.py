@@ -53,14 +53,14 @@ def test_a_task_without_a_name_is_called_by_its_variable_or_its_number(tmp_path:
     bare = tmp_path / "kernels.c"
     bare.write_text(source.read_text().replace('"motor"', "0").replace('"lamp"', "0"))
     elf = made.build(tmp_path, "riot", "-g", source=bare)
-    found = measure(user_program(elf), "1ms", False, lambda _: None)
-    assert {one.task for one in found.worst if one.kind == "primask"} == {"motor", "lamp"}
+    report = measure(user_program(elf), "1ms", False, lambda _: None)
+    assert {worst.task for worst in report.worst if worst.kind == "primask"} == {"motor", "lamp"}
     stripped = tmp_path / "stripped.elf"
     words = ["-N", "motor", "-N", "lamp", str(elf), str(stripped)]
     subprocess.run(["arm-none-eabi-objcopy", *words], check=True)
     assert find(Program(stripped)) is not None
-    found = measure(user_program(stripped), "1ms", False, lambda _: None)
-    assert {one.task for one in found.worst if one.kind == "primask"} == {"task 1", "task 2"}
+    report = measure(user_program(stripped), "1ms", False, lambda _: None)
+    assert {worst.task for worst in report.worst if worst.kind == "primask"} == {"task 1", "task 2"}
     assert shown({}, 0x2000_0010) == "0x20000010"
 
 
@@ -75,14 +75,14 @@ def test_the_second_run_goes_as_far_as_names_need(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(simulator, "run", spied)
     named, bare = made.build(tmp_path, "riot", "-g"), tmp_path / "kernels.c"
-    found = measure(user_program(named), "1ms", False, lambda _: None)
-    seen = found.run.changes.filter(pl.col("task") != 0).group_by("task").agg(pl.col("cycle").min())
-    assert ran == [(False, seen["cycle"].max())] and len(found.tasks) == 2
+    report = measure(user_program(named), "1ms", False, lambda _: None)
+    seen = report.run.changes.filter(pl.col("task") != 0).group_by("task").agg(pl.col("cycle").min())
+    assert ran == [(False, seen["cycle"].max())] and len(report.tasks) == 2
     source = (made.FOLDER / "kernels.c").read_text()
     bare.write_text(source.replace('"motor"', "0").replace('"lamp"', "0"))
     ran.clear()
-    found = measure(
+    report = measure(
         user_program(made.build(tmp_path, "riot", "-g", source=bare)), "1ms", False, lambda _: None
     )
-    last = found.run.changes.filter(pl.col("task") != 0)["cycle"].max()
+    last = report.run.changes.filter(pl.col("task") != 0)["cycle"].max()
     assert ran == [(False, seen["cycle"].max()), (True, last)]

@@ -62,8 +62,8 @@ Instructions of the longest primask
 
 
 def test_the_text_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = replace(made.report(monkeypatch), steps={"primask": STEPS})
-    assert as_text(found).replace("\N{NO-BREAK SPACE}", " ") == WHOLE
+    report = replace(made.report(monkeypatch), steps={"primask": STEPS})
+    assert as_text(report).replace("\N{NO-BREAK SPACE}", " ") == WHOLE
 
 
 def test_a_program_that_holds_nothing_off_has_a_headline_and_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,16 +74,18 @@ def test_a_program_that_holds_nothing_off_has_a_headline_and_a_note(monkeypatch:
 
 
 def test_a_long_sentence_and_a_name_like_markup_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = made.Program(*(replace(one, name=f"[bold]{one.name}{'x' * 99}") for one in made.WHOLE.functions))
+    odd = made.Program(
+        *(replace(function, name=f"[bold]{function.name}{'x' * 99}") for function in made.WHOLE.functions)
+    )
     first, *_ = as_text(made.report(monkeypatch, program=odd)).splitlines()
     assert f"[bold]lock{'x' * 99} (main.c:10), called by [bold]main{'x' * 99} (main.c:30); ended by" in first
 
 
 def test_of_many_places_ten_are_shown_and_of_a_stack_eight_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = made.report(monkeypatch)
-    longest = found.worst[0]
+    report = made.report(monkeypatch)
+    longest = report.worst[0]
     deep = replace(longest, stack=longest.stack * 5, held=(), asleep_cycles=1234)
-    lines = as_text(replace(found, worst=(deep, *[longest] * 11))).splitlines()
+    lines = as_text(replace(report, worst=(deep, *[longest] * 11))).splitlines()
     assert "and 2 more places (--json or --output FILE.html has all)" in lines
     assert sum(line.endswith("primask, in task 0x20000100") for line in lines) == 10
     first = lines.index("Call stack of the longest") + 1
@@ -91,28 +93,28 @@ def test_of_many_places_ten_are_shown_and_of_a_stack_eight_calls(monkeypatch: py
         *["  lock (main.c:10)", "  main (main.c:30)"] * 4,
         "It held off no interrupt that was enabled; 1,234 more cycles asleep.",
     ]
-    assert "more places" not in as_text(replace(found, worst=(longest,) * 10))
+    assert "more places" not in as_text(replace(report, worst=(longest,) * 10))
 
 
 def test_notes_and_waiting_for_the_flash_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = made.report(monkeypatch)
+    report = made.report(monkeypatch)
     stats = replace(
-        found.run.stats, notes=(NOTE,), standstill=Standstill("sleeps", "the program sleeps for ever", 0)
+        report.run.stats, notes=(NOTE,), standstill=Standstill("sleeps", "the program sleeps for ever", 0)
     )
-    longest = replace(found.worst[0], stalled_cycles=60)
-    lines = as_text(replace(found, run=replace(found.run, stats=stats), worst=(longest,))).splitlines()
+    longest = replace(report.worst[0], stalled_cycles=60)
+    lines = as_text(replace(report, run=replace(report.run, stats=stats), worst=(longest,))).splitlines()
     assert "      for 60 of these cycles the core waited for the flash: it was written or erased" in lines
     first = lines.index("Noted and gone on with: what the manual does not allow, or is not modelled")
     assert lines[first + 1] == f"  {NOTE}"
-    again = made.report(monkeypatch, replace(found.run, stats=stats))
+    again = made.report(monkeypatch, replace(report.run, stats=stats))
     assert "The program sleeps for ever." in again.notes
 
 
 def test_a_length_a_task_and_a_caller_that_are_not_known_are_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = made.report(monkeypatch)
-    (still_open,), longest = found.still_open, found.worst[0]
+    report = made.report(monkeypatch)
+    (still_open,), longest = report.still_open, report.worst[0]
     assert length(still_open) == "still open"
     assert (
         length(replace(longest, cycles=84_000, ns=1_000_000.0))
@@ -122,8 +124,8 @@ def test_a_length_a_task_and_a_caller_that_are_not_known_are_left_out(
     assert who(alone) == "raised by lock (main.c:10); ended by lock (main.c:12)"
     cut = replace(longest, stack=(longest.begin, made.place(0x0800_0210, interrupted=True)))
     assert who(cut) == "raised by lock (main.c:10), interrupted main (main.c:33); ended by lock (main.c:12)"
-    shown = as_text(replace(found, worst=(alone,)))
+    shown = as_text(replace(report, worst=(alone,)))
     assert "2×  primask\n" in shown and f"{TASK:#010x}" not in shown
-    assert headline(replace(found, worst=(alone,))).endswith(
+    assert headline(replace(report, worst=(alone,))).endswith(
         "primask, raised by lock (main.c:10); ended by lock (main.c:12)."
     )

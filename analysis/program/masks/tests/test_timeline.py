@@ -33,11 +33,11 @@ def events(made_: Timeline, *groups: str) -> list[Event]:
     every = made_.document()["traceEvents"]
     named = {(one["name"], one["pid"], one.get("tid")): one["args"].get("name") for one in every}
     found = []
-    for one in every:
-        group = named["process_name", one["pid"], 0]
-        if one["ph"] in "XC" and (not groups or group in groups):
-            track = named.get(("thread_name", one["pid"], one.get("tid")))
-            found.append((group, track, one["name"], one["ts"], one.get("dur"), one["args"]))
+    for event in every:
+        group = named["process_name", event["pid"], 0]
+        if event["ph"] in "XC" and (not groups or group in groups):
+            track = named.get(("thread_name", event["pid"], event.get("tid")))
+            found.append((group, track, event["name"], event["ts"], event.get("dur"), event["args"]))
     return found
 
 
@@ -47,11 +47,13 @@ def span(begin: int, end: int) -> tuple[float, float]:
     return ns[0] / 1000, (ns[1] - ns[0]) / 1000
 
 
-def slices(group: str, track: str, name: str, *rows: tuple[int, int, int | None], **told: str) -> list[Event]:
+def slices(
+    group: str, track: str, name: str, *rows: tuple[int, int, int | None], **facts: str
+) -> list[Event]:
     """Of each row the first cycle, the end, and the cycles awake."""
     return [
         (group, track, name, *span(begin, end), {
-            "begin_cycle": begin, "cycles": cycles, **({} if cycles else {"still": "open"}), **told,
+            "begin_cycle": begin, "cycles": cycles, **({} if cycles else {"still": "open"}), **facts,
         })
         for begin, end, cycles in rows
     ]  # fmt: skip
@@ -60,7 +62,7 @@ def slices(group: str, track: str, name: str, *rows: tuple[int, int, int | None]
 def test_a_program_shows_its_tasks_sleep_masks_handlers_and_who_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = replace(made.report(monkeypatch), tasks={TASK: "control"})
+    report = replace(made.report(monkeypatch), tasks={TASK: "control"})
     tim3, locked, pri = "IRQ 29 (on_tim3)", "lock (main.c:10) ← main (main.c:30)", "primask"
     common = ((100, 200, 100), (500, 550, 50), (700, 820, 20), (950, 1000, None))
     expected = [
@@ -74,8 +76,8 @@ def test_a_program_shows_its_tasks_sleep_masks_handlers_and_who_waits(
         *slices("not taken", f"priority 0x40: {tim3}", "not taken", *common, (370, 400, 30)),
         *slices("not taken", "priority 0xf0: SysTick", "not taken", *common, (370, 480, 110), (838, 870, 32)),
     ]  # fmt: skip
-    assert sorted(events(timeline.timeline(found)), key=repr) == sorted(expected, key=repr)
-    unnamed = events(timeline.timeline(replace(found, tasks={})), "tasks")
+    assert sorted(events(timeline.timeline(report)), key=repr) == sorted(expected, key=repr)
+    unnamed = events(timeline.timeline(replace(report, tasks={})), "tasks")
     assert [track for _, track, *_ in unnamed] == ["0x20000100", "core"]
 
 
@@ -86,8 +88,8 @@ def test_each_task_lasts_to_the_next_and_a_reset_ends_a_sleep(monkeypatch: pytes
         (300, "reset", 0, 0x0800_0200, None, None),
     ))  # fmt: skip
     tasks = pl.Series("task", [TASK, TASK, TASK + 16, TASK + 16, None], dtype=pl.Int64)
-    found = made.report(monkeypatch, replace(run, changes=run.changes.with_columns(tasks)))
-    assert events(timeline.timeline(found), "tasks") == [
+    report = made.report(monkeypatch, replace(run, changes=run.changes.with_columns(tasks)))
+    assert events(timeline.timeline(report), "tasks") == [
         ("tasks", "0x20000100", "0x20000100", *span(100, 200), {"begin_cycle": 100}),
         ("tasks", "0x20000110", "0x20000110", *span(200, 1000), {"begin_cycle": 200}),
         ("tasks", "core", "asleep", *span(210, 300), {"begin_cycle": 210}),
@@ -174,11 +176,11 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
     (folder / "operations.bin").write_bytes(b"image")
     (folder / "explain").mkdir()
     (folder / "explain" / "allocate-instructions.csv").write_text("cycle,cycles,place\n160,16,lock+0x4\n")
-    asked = []
+    requests = []
 
     def run_masks(program: Any, until: str, image: bytes, *, kernel: Any) -> Any:
         assert kernel == NO_WORDS
-        asked.append((program.elf, until, image))
+        requests.append((program.elf, until, image))
         return made.mask_run()
 
     monkeypatch.setattr(timeline, "elf_of", lambda manifest: Path(f"{manifest.allocator}.elf"))
@@ -198,10 +200,10 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
     assert ("pins", "CRIT", "CRIT", 119.762, 4.762, {}) in pins  # 10,060 and 400 samples of 11.905 ns
     assert [name for _, _, name, *_ in events(told, "heap")] == ["allocate", "heap in use"]
     if found is UNREPLAYED:
-        assert (events(told, "explained", "masks", "not taken"), asked) == ([worst], [])
+        assert (events(told, "explained", "masks", "not taken"), requests) == ([worst], [])
     else:
         # 30,480 samples were captured.
-        assert asked == [(Path("tlsf.elf"), "362857ns", b"image")]
+        assert requests == [(Path("tlsf.elf"), "362857ns", b"image")]
         assert events(told, "explained") == [
             ("explained", "functions", "lock", 10.0, 1.0, {"cycles": 16}), worst,
         ]  # fmt: skip
