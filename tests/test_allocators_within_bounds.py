@@ -70,7 +70,7 @@ def test_only_what_the_code_does_not_tell_is_stated(allocator: str) -> None:
         passes = loops.passes(function, lines)
         return None if passes is None else Hint(passes - 1)
 
-    sections = Sections(program, stated=Stated(hints=hint), costs=Costs(unknown=Memory.SRAM))
+    sections = Sections(program, statements=Stated(hints=hint), costs=Costs(unknown=Memory.SRAM))
     begin, end = (mark.address for name in (BEGIN, END) if (mark := program.function(name)))
     loop_counts = {
         name: sections.marked(mark.address, begin, end).cycles

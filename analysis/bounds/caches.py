@@ -69,8 +69,8 @@ def _places(lines: frozenset[int], together: int) -> int:
     return len({line // together for line in lines}) if together > 1 else len(lines)
 
 
-def _both(one: frozenset[int] | None, other: frozenset[int] | None) -> frozenset[int] | None:
-    return None if one is None or other is None else one | other
+def _both(ours: frozenset[int] | None, other: frozenset[int] | None) -> frozenset[int] | None:
+    return None if ours is None or other is None else ours | other
 
 
 @dataclass
@@ -97,16 +97,16 @@ def kept(
     hot: Hot,
 ) -> Kept:
     """What stays in the caches in the loops of a graph in which `hot` does anyway."""
-    found = Kept(dict.fromkeys(successors, hot), {}, {})
+    lines_held = Kept(dict.fromkeys(successors, hot), {}, {})
     if costs.code_cache and not hot.code:
-        _keep(found, successors, lines, costs, Hot(code=True), set(successors))
+        _keep(lines_held, successors, lines, costs, Hot(code=True), set(successors))
     if costs.data_cache and not hot.data:
-        _keep(found, successors, lines, costs, Hot(data=True), set(successors))
-    return found
+        _keep(lines_held, successors, lines, costs, Hot(data=True), set(successors))
+    return lines_held
 
 
 def _keep(
-    found: Kept,
+    lines_held: Kept,
     successors: Mapping[Node, Sequence[Node]],
     lines: Callable[[Node], Lines],
     costs: Costs,
@@ -120,19 +120,19 @@ def _keep(
             all_lines |= lines(node)
         fits = all_lines.fit(costs)
         if (fits.code and which.code) or (fits.data and which.data):
-            number = len(found.entering) + 1
-            found.entering[number] = all_lines.first_reads(costs, which)
+            number = len(lines_held.entering) + 1
+            lines_held.entering[number] = all_lines.first_reads(costs, which)
             for node in loop:
-                code, data = found.loops.get(node, (0, 0))
-                found.loops[node] = (number, data) if which.code else (code, number)
-                hot = found.hot[node]
-                found.hot[node] = Hot(hot.code or which.code, hot.data or which.data)
+                code, data = lines_held.loops.get(node, (0, 0))
+                lines_held.loops[node] = (number, data) if which.code else (code, number)
+                hot = lines_held.hot[node]
+                lines_held.hot[node] = Hot(hot.code or which.code, hot.data or which.data)
             continue
         outside = (following for u, following in successors.items() if u not in loop)
         entries = {node for following in outside for node in following if node in loop}
         entries = entries or {min(loop, key=repr)}
         cut = {u: [v for v in following if v not in entries] for u, following in successors.items()}
-        _keep(found, cut, lines, costs, which, loop)
+        _keep(lines_held, cut, lines, costs, which, loop)
 
 
 def _loops(successors: Mapping[Node, Sequence[Node]], inside: set[Node]) -> Iterable[set[Node]]:

@@ -31,7 +31,7 @@ class Calls:
         vectors: Mapping[int, int],
     ) -> None:
         self._handlers = frozenset(vectors.values())
-        self._service = {vectors[one] for one in (SERVICE_CALL, HARD_FAULT) if one in vectors}
+        self._service = {vectors[number] for number in (SERVICE_CALL, HARD_FAULT) if number in vectors}
         self._program = program
         self._disassembler = disassembler
         self._cells = tuple(cells)
@@ -41,10 +41,10 @@ class Calls:
     @cached_property
     def callees(self) -> dict[int, set[int]]:
         """The functions that each function calls or goes on to, by their entries."""
-        found: dict[int, set[int]] = {}
+        callees: dict[int, set[int]] = {}
         for function in self._program.functions:
             inside = range(function.address, function.address + function.size)
-            targets = found.setdefault(function.address, set())
+            targets = callees.setdefault(function.address, set())
             for _, _, mnemonic, operands in self._program.instructions(function):
                 if mnemonic.startswith("b") and operands.startswith("#"):
                     target = int(operands[1:], 0)
@@ -52,7 +52,7 @@ class Calls:
                         targets.add(target)
                 elif mnemonic == "svc":
                     targets |= self._service
-        return found
+        return callees
 
     @cached_property
     def floating(self) -> set[int]:
@@ -82,25 +82,25 @@ class Calls:
 
     @cached_property
     def _of_handlers(self) -> set[int]:
-        found = set(self._handlers)
-        waiting = list(found)
+        functions = set(self._handlers)
+        waiting = list(functions)
         while waiting:
-            fresh = self.callees.get(waiting.pop(), set()) - found
-            found |= fresh
+            fresh = self.callees.get(waiting.pop(), set()) - functions
+            functions |= fresh
             waiting += fresh
-        return found
+        return functions
 
     @cached_property
     def raised(self) -> list[str]:
         """The masks that some instruction of the program may set."""
-        found = set()
+        handlers = set()
         for function in self._program.functions:
             for _, _, mnemonic, operands in self._program.instructions(function):
                 if mnemonic.startswith("cpsid"):
-                    found |= {kind for kind, letter in _LETTERS.items() if letter in operands}
+                    handlers |= {kind for kind, letter in _LETTERS.items() if letter in operands}
                 elif mnemonic.startswith("msr"):
-                    found |= {kind for kind in KINDS if operands.lower().startswith(kind)}
-        return [kind for kind in KINDS if kind in found]
+                    handlers |= {kind for kind in KINDS if operands.lower().startswith(kind)}
+        return [kind for kind in KINDS if kind in handlers]
 
     @cached_property
     def touching(self) -> set[int]:
@@ -125,20 +125,20 @@ class Calls:
         for caller, targets in self.callees.items():
             for target in targets:
                 callers.setdefault(target, set()).add(caller)
-        found, waiting = set(own), list(own)
+        functions, waiting = set(own), list(own)
         while waiting:
             for caller in callers.get(waiting.pop(), ()):
-                if caller not in found:
-                    found.add(caller)
+                if caller not in functions:
+                    functions.add(caller)
                     waiting.append(caller)
-        return found
+        return functions
 
     def _loads_cell(self, address: int, operands: str) -> bool:
         """Whether an instruction loads the address of a cell from the constants behind the code."""
-        found = _LITERAL.search(operands) if self._cells else None
-        if found is None:
+        match = _LITERAL.search(operands) if self._cells else None
+        if match is None:
             return False
-        literal = (address + 4 & ~3) + int(found[1], 0)
+        literal = (address + 4 & ~3) + int(match[1], 0)
         return int.from_bytes(self._program.code(literal, 4), "little") in self._cells
 
     def calls_itself(self, entry: int) -> bool:
@@ -149,7 +149,9 @@ class Calls:
     @cached_property
     def circles(self) -> list[list[int]]:
         """All functions, callees first; those that call each other stand together."""
-        ways = {caller: [(one, 0) for one in sorted(targets)] for caller, targets in self.callees.items()}
+        ways = {
+            caller: [(target, 0) for target in sorted(targets)] for caller, targets in self.callees.items()
+        }
         nobody = -1
         ways[nobody] = [(entry, 0) for entry in self.callees]
         return components(nobody, ways)[:0:-1]

@@ -84,16 +84,16 @@ class Contexts:
         if len(touching) <= MANY_FUNCTIONS:
             return touching
         # It is asked for while it grows: a callee is decided before those that call it.
-        self.followed = found = set[int]()
+        self.followed = reached = set[int]()
         opening: set[int] = set()
         for circle in self._calls.circles:
             called = {target for entry in circle for target in self._calls.callees.get(entry, ())}
             if called.isdisjoint(opening) and self._calls.changing.isdisjoint(circle):
                 continue
-            found.update(circle)
+            reached.update(circle)
             if any(map(self._opens, circle)):
                 opening.update(circle)
-        return found
+        return reached
 
     def _opens(self, entry: int) -> bool:
         """Whether a function that is called with nothing held off may come back otherwise."""
@@ -116,7 +116,7 @@ class Contexts:
             if self._calls.calls_itself(called.entry) or self._is_of_a_length(called.entry):
                 most = _MOST_CONTEXTS_OF_ITSELF
             if len(known) >= most:
-                around = (one for one in known if all(map(contains, one, arguments)))
+                around = (context for context in known if all(map(contains, context, arguments)))
                 arguments = next(around, (None,) * 4)
             known[arguments] = None
         return called._replace(arguments=arguments)
@@ -177,13 +177,13 @@ class Contexts:
             solved = self.solve(self.context(called))
         except NoBoundError:
             return [Outcome(called.masks, None)]
-        found: dict[Masks, Value] = {}
+        outcomes: dict[Masks, Value] = {}
         for edges in solved.edges.values():
             for edge in edges:
                 if edge.target[0] == RETURN:
                     masks, result = edge.target[1], self._worth(edge.state.registers[0])
-                    found[masks] = join(found[masks], result) if masks in found else result
-        return [Outcome(masks, result) for masks, result in found.items()]
+                    outcomes[masks] = join(outcomes[masks], result) if masks in outcomes else result
+        return [Outcome(masks, result) for masks, result in outcomes.items()]
 
 
 def _any_number(value: Value) -> Value:

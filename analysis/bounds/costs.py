@@ -160,7 +160,7 @@ class Costs:
         waiting = self.memories.waiting
         if not waiting or address is None or address[0] not in ("", SRAM):
             return int(bool(waiting))
-        low, high = (one + (SRAM_ADDRESS if address[0] else 0) for one in address[1:])
+        low, high = (offset + (SRAM_ADDRESS if address[0] else 0) for offset in address[1:])
         if low in _ALIAS or high in _ALIAS:
             return 1
         return int(low < waiting.stop and high >= waiting.start)
@@ -169,13 +169,13 @@ class Costs:
         """Cycles that a store waits for the word of which it changes a bit (ARM DDI 0439, 3.7):
         where it goes through a bit-band alias, or where nobody knows.
         """
-        known = address is not None and not address[0]
-        ends = address[1:] if address is not None and known else ()
-        if known and not any(one in alias for one in ends for alias in (_ALIAS, _ALIAS_OF_DEVICES)):
+        exact = address is not None and not address[0]
+        ends = address[1:] if address is not None and exact else ()
+        if exact and not any(end in alias for end in ends for alias in (_ALIAS, _ALIAS_OF_DEVICES)):
             return 0
         memory = self.memory(address)
         if memory is Memory.SRAM:
-            return self.load_waits(address) if known else 0
+            return self.load_waits(address) if exact else 0
         return 0 if memory is Memory.FLASH or self.core == "cortex-m0" else self.peripheral_cycles
 
     def may_be_unaligned(self, address: Value) -> bool:

@@ -47,12 +47,12 @@ class Counted:
         ]
         starts = {edge.target for call, _, edge in calls if call == begin}
         ends = {node for call, node, _ in calls if call == end}
-        found = [self._between(solved, start, ends) for start in starts]
+        ways = [self._between(solved, start, ends) for start in starts]
         marks = [self._of(edge) for call, _, edge in calls if call in (begin, end)]
-        most = [count for by_end, _ in found for count in by_end.values()]
+        most = [count for by_end, _ in ways for count in by_end.values()]
         if not most:
             raise NoBoundError(f"No way through {solved.body.name} leads from one mark to the other.")
-        called = frozenset(one for _, functions in (*found, *marks) for one in functions)
+        called = frozenset(function for _, functions in (*ways, *marks) for function in functions)
         # The call of the begin marker; that of the end marker is the last of the way.
         return Count(1 + max(most) + sum(sorted(count for count, _ in marks)[-2:]), called)
 
@@ -74,7 +74,7 @@ class Counted:
                 raise NoBoundError(f"{solved.body.name} calls itself.")
             self._under_way.add(key)
             try:
-                returns = {one.target for edges in solved.edges.values() for one in edges}
+                returns = {edge.target for edges in solved.edges.values() for edge in edges}
                 by_end, functions = self._between(
                     solved, solved.start, {node for node in returns if node[0] == RETURN}
                 )
@@ -113,5 +113,5 @@ class Counted:
         def laps(head: Node, inner: set[Node]) -> int:
             return self._sections.laps(solved, head, inner)
 
-        found = longest_ways(start, ends & cost.keys(), successors, cost, laps)
-        return {node: way.cost for node, way in found.items()}, frozenset(functions)
+        ways = longest_ways(start, ends & cost.keys(), successors, cost, laps)
+        return {node: way.cost for node, way in ways.items()}, frozenset(functions)

@@ -60,8 +60,8 @@ class Cut:
             inside = node[1].holds(kind)
             for edge in solved.edges[node]:
                 step = Step(solved.body, block.last, self._step_cycles(part, node, edge), 0).price()
-                for one in self._edge(part, node, edge, kind, inside, step):
-                    (sources if isinstance(one, Source) else sinks).append(one)  # type: ignore[arg-type]
+                for source in self._edge(part, node, edge, kind, inside, step):
+                    (sources if isinstance(source, Source) else sinks).append(source)  # type: ignore[arg-type]
         return part, list(dict.fromkeys(sources)), list(dict.fromkeys(sinks))
 
     def _edge(
@@ -131,13 +131,13 @@ class Cut:
             for (begin, masks), price in ways.tails.items():
                 if masks != target[1]:
                     continue
-                begun = begin.called_from(code.address)
+                mark = begin.called_from(code.address)
                 if returns:
                     # A tail call: what it begins, this function leaves begun.
-                    yield Source(target, begun, through(price).and_then(step))
+                    yield Source(target, mark, through(price).and_then(step))
                     yield Sink(target, None, masks, NOTHING)
                 else:
-                    yield Source(target, begun, through(price).and_then(step))
+                    yield Source(target, mark, through(price).and_then(step))
 
     def _late(self, part: Part, node: Node) -> int:
         """How long a store may hold up what comes behind the instruction that ends a node, if it
@@ -148,7 +148,7 @@ class Cut:
         for edges in part.solved.edges.values():
             for way in edges:
                 before.setdefault(way.target, []).append(way)
-        origins = {id(edge): one for one, edges in part.solved.edges.items() for edge in edges}
+        origins = {id(edge): node for node, edges in part.solved.edges.items() for edge in edges}
         waiting, seen = [(node, 0)], {node}
         while waiting:
             at, passed = waiting.pop()
@@ -182,9 +182,9 @@ class Cut:
 
 def _after_service(before: Masks, ways: Segments) -> Segments:
     """The ways of a handler that SVC enters, with the masks as they are behind it."""
-    found = Segments(heads=ways.heads, sections=ways.sections)
+    segments = Segments(heads=ways.heads, sections=ways.sections)
     for left, price in ways.through.items():
-        most(found.through, after_service(before, left), price)
+        most(segments.through, after_service(before, left), price)
     for (begin, left), price in ways.tails.items():
-        most(found.tails, (begin, after_service(before, left)), price)
-    return found
+        most(segments.tails, (begin, after_service(before, left)), price)
+    return segments

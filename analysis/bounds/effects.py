@@ -91,7 +91,7 @@ def accessed(operation: Operation, state: State) -> Value:
 
 def divided(operation: Operation, state: State) -> tuple[Value, Value]:
     """Dividend and divisor of a division."""
-    dividend, divisor = (_value(one, state) for one in operation.operands[-2:])
+    dividend, divisor = (_value(operand, state) for operand in operation.operands[-2:])
     return dividend, divisor
 
 
@@ -125,35 +125,35 @@ def _do(operation: Operation, state: State, read: Read) -> None:
 def _residues(operation: Operation, state: State) -> dict[int, int]:
     """What registers are modulo 4 after an instruction, where that follows from before."""
     memory, operands, name = operation.memory, operation.operands, operation.name
-    found: dict[int, int] = {}
+    by_register: dict[int, int] = {}
     if memory is None and name not in _TOLD_MODULO_4 and not name.startswith(MULTIPLES):
-        return found
+        return by_register
     if memory is not None:
         if memory.writeback and memory.base < PC:
             by = memory.post if memory.post is not None else memory.offset
-            found[memory.base] = combined("add", state.residue(memory.base), 1 << by % 4)
+            by_register[memory.base] = combined("add", state.residue(memory.base), 1 << by % 4)
         place = address_of(memory, state, operation.address) if name == "ldr" else None
         if place is not None and place[0] == STACK and place[1] == place[2]:
-            found[operands[0].register or 0] = state.residue((place[1], 4))
-        return found
+            by_register[operands[0].register or 0] = state.residue((place[1], 4))
+        return by_register
     if name.startswith(MULTIPLES) and operands and operands[0].register in range(PC):
         base = operands[0].register or 0
         return {base: state.residue(base)}
     target = operands[0].register if operands else None
     if target is None or not 0 <= target < PC:
-        return found
+        return by_register
     sources = operands if len(operands) == 2 and name in _TWO_OPERANDS else operands[1:]
-    known = [_residue(one, state) for one in sources]
+    known = [_residue(operand, state) for operand in sources]
     base_name = {"addw": "add", "subw": "sub"}.get(name, name)
     if len(known) == 2 and base_name in _OF_TWO:
-        found[target] = combined(base_name, *known)
+        by_register[target] = combined(base_name, *known)
     elif name == "lsl" and len(sources) == 2 and sources[1].register is None:
-        found[target] = shifted(known[0], sources[1].number)
+        by_register[target] = shifted(known[0], sources[1].number)
     elif len(known) == 1 and name in _OF_ONE:
-        found[target] = known[0]
+        by_register[target] = known[0]
     elif name == "mla" and len(known) == 3:
-        found[target] = combined("add", combined("mul", known[0], known[1]), known[2])
-    return found
+        by_register[target] = combined("add", combined("mul", known[0], known[1]), known[2])
+    return by_register
 
 
 def _residue(operand: Operand, state: State) -> int:
@@ -234,22 +234,22 @@ def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
     if place[0] == STACK:
         if place[1] != place[2]:
             return widest
-        kept = state.slots.get((place[1], abs(size)))
-        if kept is None or size == 4:
-            return kept if size == 4 else widest
-        low, high = (unsigned if size > 0 else signed)(kept)
+        stored = state.slots.get((place[1], abs(size)))
+        if stored is None or size == 4:
+            return stored if size == 4 else widest
+        low, high = (unsigned if size > 0 else signed)(stored)
         fits = widest is not None and widest[1] <= low % WORD and high - low < 1 << bits
         inside = size > 0 and high < 1 << bits
-        return kept if fits and inside else widest
+        return stored if fits and inside else widest
     known = constant(place)
     if known is None:
         return widest
-    found = read(known, abs(size))
-    if found is None:
+    result = read(known, abs(size))
+    if result is None:
         return widest
-    if size < 0 and found >> (bits - 1):
-        found -= 1 << bits
-    return number(found) if abs(size) < 4 else address(found)
+    if size < 0 and result >> (bits - 1):
+        result -= 1 << bits
+    return number(result) if abs(size) < 4 else address(result)
 
 
 def _store(operation: Operation, state: State) -> None:
@@ -275,7 +275,7 @@ def _double(operation: Operation, state: State, read: Read) -> None:
     memory = operation.memory
     assert memory is not None
     place = address_of(memory, state, operation.address)
-    pair = [one.register for one in operation.operands[:2]]
+    pair = [operand.register for operand in operation.operands[:2]]
     values: list[Value] = []
     for part, register in enumerate(pair):
         at = plus(place, number(4 * part))
@@ -294,7 +294,7 @@ def _bytes_of(operand: Operand) -> int:
 
 
 def _stack(operation: Operation, state: State) -> None:
-    sizes = [_bytes_of(one) for one in operation.operands]
+    sizes = [_bytes_of(operand) for operand in operation.operands]
     pointer = state.registers[SP]
     if operation.name.endswith("push"):
         pointer = plus(pointer, number(-sum(sizes)))
@@ -307,8 +307,8 @@ def _stack(operation: Operation, state: State) -> None:
             state.store(at, size, None)
         elif register is not None and 0 <= register < PC:
             exact = at is not None and at[0] == STACK and at[1] == at[2]
-            kept = state.slots.get((at[1], 4)) if exact and at else None
-            state.put(register, kept, f"@{operation.address:x}:{register}")
+            stored = state.slots.get((at[1], 4)) if exact and at else None
+            state.put(register, stored, f"@{operation.address:x}:{register}")
         at = plus(at, number(size))
     state.put(SP, pointer if operation.name.endswith("push") else at, f"@{operation.address:x}:sp")
 
@@ -328,12 +328,12 @@ def _multiple(operation: Operation, state: State, read: Read) -> None:
             if register is not None and 0 <= register < PC:
                 state.put(register, _loaded(state, at, 4, read), f"@{operation.address:x}:{register}")
         else:
-            known = register is not None and 0 <= register < PC
+            exact = register is not None and 0 <= register < PC
             state.store(
-                at, _bytes_of(operand), state.registers[register] if known and register is not None else None
+                at, _bytes_of(operand), state.registers[register] if exact and register is not None else None
             )
         at = plus(at, number(_bytes_of(operand)))
-    if base in operation.written and not any(loads and one.register == base for one in others):
+    if base in operation.written and not any(loads and operand.register == base for operand in others):
         state.put(base, plus(start, number(-total if down else total)), f"@{operation.address:x}:{base}")
 
 
@@ -379,7 +379,7 @@ def computed(name: str, *sources: Value) -> Value:
 def _compute(operation: Operation, state: State) -> None:
     target = operation.operands[0].register
     assert target is not None
-    values = [_value(one, state) for one in operation.operands]
+    values = [_value(operand, state) for operand in operation.operands]
     # Of two operands the first is also a source: ADD r0, r1.
     sources = values if len(values) == 2 and operation.name in _TWO_OPERANDS else values[1:]
     value = computed(operation.name, *sources)
@@ -438,35 +438,35 @@ def _arithmetic(value: Value, by: Value) -> Value:
     return None if count is None else number(low >> min(count, 31), high >> min(count, 31))
 
 
-def _and(one: Value, other: Value) -> Value:
-    a, b = constant(one), constant(other)
+def _and(left: Value, other: Value) -> Value:
+    a, b = constant(left), constant(other)
     if a is not None and b is not None:
         return number(a & b)
-    return number(0, min(unsigned(one)[1], unsigned(other)[1]))
+    return number(0, min(unsigned(left)[1], unsigned(other)[1]))
 
 
-def _or(one: Value, other: Value) -> Value:
-    a, b = constant(one), constant(other)
+def _or(left: Value, other: Value) -> Value:
+    a, b = constant(left), constant(other)
     if a is not None and b is not None:
         return number(a | b)
-    (low, high), (least, most) = unsigned(one), unsigned(other)
+    (low, high), (least, most) = unsigned(left), unsigned(other)
     return number(max(low, least), (1 << max(high, most).bit_length()) - 1)
 
 
-def _exclusive(one: Value, other: Value) -> Value:
-    if one is not None and one == other and one[1] == one[2]:
+def _exclusive(left: Value, other: Value) -> Value:
+    if left is not None and left == other and left[1] == left[2]:
         return number(0)
-    a, b = constant(one), constant(other)
+    a, b = constant(left), constant(other)
     if a is not None and b is not None:
         return number(a ^ b)
-    return number(0, (1 << max(unsigned(one)[1], unsigned(other)[1]).bit_length()) - 1)
+    return number(0, (1 << max(unsigned(left)[1], unsigned(other)[1]).bit_length()) - 1)
 
 
-def _clear(one: Value, other: Value) -> Value:
-    a, b = constant(one), constant(other)
+def _clear(left: Value, other: Value) -> Value:
+    a, b = constant(left), constant(other)
     if a is not None and b is not None:
         return number(a & ~b)
-    low, high = unsigned(one)
+    low, high = unsigned(left)
     return number(max(0, low - unsigned(other)[1]), high)
 
 
@@ -504,21 +504,21 @@ def _reversed_bits(value: Value) -> Value:
     return None if known is None else number(int(f"{known:032b}"[::-1], 2))
 
 
-def _product(one: Value, other: Value) -> Value:
-    (low, high), (least, most) = unsigned(one), unsigned(other)
+def _product(left: Value, other: Value) -> Value:
+    (low, high), (least, most) = unsigned(left), unsigned(other)
     if high * most < WORD:
         return number(low * least, high * most)
-    corners = [a * b for a in signed(one) for b in signed(other)]
+    corners = [a * b for a in signed(left) for b in signed(other)]
     return number(min(corners), max(corners))
 
 
-def _quotient(one: Value, other: Value) -> Value:
-    (low, high), (least, most) = unsigned(one), unsigned(other)
+def _quotient(left: Value, other: Value) -> Value:
+    (low, high), (least, most) = unsigned(left), unsigned(other)
     return number(0 if least == 0 else low // most, high // max(least, 1))
 
 
-def _signed_quotient(one: Value, other: Value) -> Value:
-    low, high = signed(one)
+def _signed_quotient(left: Value, other: Value) -> Value:
+    low, high = signed(left)
     divisor = constant(other)
     if divisor is None or not 0 < divisor < WORD >> 1:
         return None
@@ -526,10 +526,10 @@ def _signed_quotient(one: Value, other: Value) -> Value:
     return number(*towards_zero)
 
 
-def _top(kept: Value, high: Value) -> Value:
+def _top(low: Value, high: Value) -> Value:
     """MOVT."""
     upper = constant(high)
-    below = constant(kept)
+    below = constant(low)
     if upper is None or below is None:
         return None
     return address(upper << 16 | below & 0xFFFF)
@@ -542,10 +542,10 @@ _COMPUTED: dict[str, Callable[..., Value]] = {
     "addw": plus,
     "sub": minus,
     "subw": minus,
-    "rsb": lambda one, other: minus(other, one),
+    "rsb": lambda left, other: minus(other, left),
     "and": _and,
     "orr": _or,
-    "orn": lambda one, other: _or(one, minus(number(-1), other)),
+    "orn": lambda left, other: _or(left, minus(number(-1), other)),
     "eor": _exclusive,
     "bic": _clear,
     "lsl": _left,
@@ -560,8 +560,8 @@ _COMPUTED: dict[str, Callable[..., Value]] = {
     "clz": _zeros,
     "rbit": _reversed_bits,
     "mul": _product,
-    "mla": lambda one, other, more: plus(_product(one, other), more),
-    "mls": lambda one, other, more: minus(more, _product(one, other)),
+    "mla": lambda left, other, more: plus(_product(left, other), more),
+    "mls": lambda left, other, more: minus(more, _product(left, other)),
     "udiv": _quotient,
     "sdiv": _signed_quotient,
     "movt": _top,

@@ -99,7 +99,7 @@ class Loops:
 
         Raises NoBoundError if a knob is named that the image lacks.
         """
-        said = [self._value_of(one) for one in self._sums(function) if one.fits(lines)]
+        said = [self._value_of(value) for value in self._sums(function) if value.fits(lines)]
         return max(said, default=None)
 
     def grows(self, function: str) -> bool:

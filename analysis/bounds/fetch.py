@@ -84,8 +84,8 @@ class Fetch:
 
     def since(self, now: int) -> None:
         """Counts cycles from `now` on."""
-        self._arrival = [max(one - now, _LONG_AGO) for one in self._arrival]
-        self._room = [max(one - now, _LONG_AGO) for one in self._room]
+        self._arrival = [max(arrival - now, _LONG_AGO) for arrival in self._arrival]
+        self._room = [max(arrival - now, _LONG_AGO) for arrival in self._room]
         self._bus_free = max(self._bus_free - now, _LONG_AGO)
         self._array_free = max(self._array_free - now, _LONG_AGO)
         self._line_arrival = max(self._line_arrival - now, _LONG_AGO)

@@ -80,13 +80,15 @@ def of_options(options: Sequence[str]) -> Memories:
 
 def _of_table(table: Path, core: str) -> Memories:
     """What a chip's own table says of it; the simulator has read it already."""
-    told: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     with suppress(OSError, ValueError, RecursionError), table.open("rb") as file:
-        told = tomllib.loads(file.read(_MOST_BYTES).decode("utf-8-sig"))
+        document = tomllib.loads(file.read(_MOST_BYTES).decode("utf-8-sig"))
     waiting = range(0)
-    for chip in told.get("chips", ()):
+    for chip in document.get("chips", ()):
         end = _SRAM_START + chip.get("sram_kib", 0) * _KIB
         second = range(end - chip.get("second_sram_kib", 0) * _KIB, end)
         waiting = range(min(waiting.start or second.start, second.start), max(waiting.stop, end))
         waiting = waiting if second else range(0)
-    return Memories(str(told.get("core", core)), _PORTS.get(str(told.get("flash_port")), OF_F4), waiting)
+    return Memories(
+        str(document.get("core", core)), _PORTS.get(str(document.get("flash_port")), OF_F4), waiting
+    )

@@ -140,18 +140,18 @@ class Flow:
         not followed: it is the second of the two results, None if nothing comes back.
         """
         inside = None if within is None else set(within)
-        found = dict(start)
+        states = dict(start)
         visits: dict[Node, int] = {}
         back: State | None = None
-        waiting = [(node[0], number, node) for number, node in enumerate(found)]
-        queued = set(found)
+        waiting = [(node[0], number, node) for number, node in enumerate(states)]
+        queued = set(states)
         heapq.heapify(waiting)
         count = len(waiting)
         while waiting:
             node = heapq.heappop(waiting)[2]
             queued.discard(node)
             self.followed += 1
-            for edge in self.edges(body, node, found[node]):
+            for edge in self.edges(body, node, states[node]):
                 target = edge.target
                 if target[0] in (RETURN, NOWHERE) or (
                     inside is not None and target not in inside and target != back_to
@@ -160,27 +160,27 @@ class Flow:
                 if target == back_to:
                     back = edge.state if back is None else merge(back, edge.state, False)
                     continue
-                known = found.get(target)
+                state = states.get(target)
                 new = edge.state
-                if known is not None:
-                    if covers(known, new):
+                if state is not None:
+                    if covers(state, new):
                         continue
                     visits[target] = visits.get(target, 0) + 1
                     careful = visits[target] <= _CAREFUL_VISITS
                     widening = visits[target] > _STEADY_VISITS
-                    new = merge(known, new, widening, body.limits if careful else ())
+                    new = merge(state, new, widening, body.limits if careful else ())
                     if visits[target] > _MOST_VISITS:
                         new = _nothing(new)
                 new = new.copy()
                 new.named(f"j{target[0]:x}")
-                if new == known:
+                if new == state:
                     continue
-                found[target] = new
+                states[target] = new
                 if target not in queued:
                     queued.add(target)
                     count += 1
                     heapq.heappush(waiting, (target[0], count, target))
-        return found, back
+        return states, back
 
     def edges(self, body: Body, node: Node, state: State) -> Iterator[Edge]:
         """The ways from a node on, where that state holds."""
@@ -303,10 +303,10 @@ class Flow:
         if known is not None and known & 1:
             yield Called(known & ~1, masks, arguments)
             return
-        stated = list(self._named(code.address))
-        for one in stated:
-            yield Called(one, masks, arguments)
-        if not stated:
+        targets = list(self._named(code.address))
+        for target in targets:
+            yield Called(target, masks, arguments)
+        if not targets:
             yield Called(0, masks, arguments, code.pointer)
 
     def _mask(self, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
@@ -395,8 +395,8 @@ def _limits(blocks: Mapping[int, Block]) -> tuple[int, ...]:
         for operation in block.operations
         if operation.name == "cmp" and operation.operands[-1].register is None
     }
-    found = {one + beside for one in compared for beside in (-1, 0, 1) if one + beside > 0}
-    return tuple(sorted(found)) if len(found) <= _MOST_LIMITS else ()
+    limits = {limit + beside for limit in compared for beside in (-1, 0, 1) if limit + beside > 0}
+    return tuple(sorted(limits)) if len(limits) <= _MOST_LIMITS else ()
 
 
 def _leaders(graph: Graph, entry: int, disassembler: Disassembler) -> set[int]:

@@ -82,10 +82,10 @@ class Disassembler:
         """The flow of the function that begins at `entry`. Raises NoBoundError if some of it cannot
         be followed.
         """
-        found = self.flow(entry)
-        for why_not in found.unknown.values():
+        graph = self.flow(entry)
+        for why_not in graph.unknown.values():
             raise NoBoundError(why_not)
-        return found
+        return graph
 
     def operation(self, address: int) -> Operation:
         """What an instruction of a graph does."""
@@ -120,36 +120,44 @@ class Disassembler:
         """Adds the instructions from `start` up to a branch, and yields where that leads."""
         code = self._program.code(start, min(inside.stop - start, _LONGEST_RUN_BYTES))
         ruled = 0
-        for found in self._decoder.disasm(code, start):
-            if found.address in graph.instructions:
+        for instruction in self._decoder.disasm(code, start):
+            if instruction.address in graph.instructions:
                 return
-            self._decoded[found.address] = found
+            self._decoded[instruction.address] = instruction
             conditional = ruled > 0
-            ruled = len(found.mnemonic) - 1 if found.id == arm.ARM_INS_IT else max(ruled - 1, 0)
+            ruled = len(instruction.mnemonic) - 1 if instruction.id == arm.ARM_INS_IT else max(ruled - 1, 0)
             why_not = pointer = ""
             try:
-                targets, ends, call = self._flow(found, inside)
+                targets, ends, call = self._flow(instruction, inside)
             except NoBoundError as error:
                 why_not, targets, ends, call = str(error), [], False, None
-                graph.unknown[found.address] = why_not
-                pointer = why_not if _goes_through_register(found) else ""
+                graph.unknown[instruction.address] = why_not
+                pointer = why_not if _goes_through_register(instruction) else ""
                 # BLX comes back; a branch through a register is the function's last act.
-                ends = bool(pointer) and found.id != arm.ARM_INS_BLX
-            if self._never and self._program.source_line(found.address) in self._never and _may_fall(found):
+                ends = bool(pointer) and instruction.id != arm.ARM_INS_BLX
+            if (
+                self._never
+                and self._program.source_line(instruction.address) in self._never
+                and _may_fall(instruction)
+            ):
                 targets = []
-            kind, registers = _kind(found)
-            graph.instructions[found.address] = Instruction(
-                found.address, found.size, f"{found.mnemonic} {found.op_str}".strip(), kind, registers,
-                _literal(found), call, conditional, kind in _ACCESSES, pointer, found.id == arm.ARM_INS_SVC,
+            kind, registers = _kind(instruction)
+            text, is_svc = (
+                f"{instruction.mnemonic} {instruction.op_str}".strip(),
+                instruction.id == arm.ARM_INS_SVC,
+            )
+            graph.instructions[instruction.address] = Instruction(
+                instruction.address, instruction.size, text, kind, registers,
+                _literal(instruction), call, conditional, kind in _ACCESSES, pointer, is_svc,
             )  # fmt: skip
             if ends:
-                graph.ends.add(found.address)
+                graph.ends.add(instruction.address)
             stops = bool(why_not) and not pointer
-            falls = not (ends or targets or stops) or conditional or _may_fall(found)
-            following = found.address + found.size
-            graph.after[found.address] = [(target, True) for target in targets]
+            falls = not (ends or targets or stops) or conditional or _may_fall(instruction)
+            following = instruction.address + instruction.size
+            graph.after[instruction.address] = [(target, True) for target in targets]
             if falls:
-                graph.after[found.address].append((following, False))
+                graph.after[instruction.address].append((following, False))
             if targets or ends or stops:
                 yield from targets
                 if falls and not ruled:
@@ -164,124 +172,131 @@ class Disassembler:
         elif at in inside and at > start:
             graph.unknown.setdefault(last, f"{self._program.place(at)} is reached, and is no instruction.")
 
-    def _flow(self, found: capstone.CsInsn, inside: range) -> tuple[list[int], bool, int | None]:
+    def _flow(self, instruction: capstone.CsInsn, inside: range) -> tuple[list[int], bool, int | None]:
         """Targets inside the function; whether it may leave the function; the function it calls."""
-        if self.operation(found.address).unpredictable:
+        if self.operation(instruction.address).unpredictable:
             raise NoBoundError(
-                f"{self._program.place(found.address)} is UNPREDICTABLE: {found.mnemonic} {found.op_str}."
+                f"{self._program.place(instruction.address)} is UNPREDICTABLE: "
+                f"{instruction.mnemonic} {instruction.op_str}."
             )
-        if found.id in (arm.ARM_INS_BL,):
-            return [], False, int(found.operands[0].imm)
-        if found.id == arm.ARM_INS_BLX:
+        if instruction.id in (arm.ARM_INS_BL,):
+            return [], False, int(instruction.operands[0].imm)
+        if instruction.id == arm.ARM_INS_BLX:
             raise NoBoundError(
-                f"{self._program.place(found.address)} calls through a pointer ({found.op_str})."
+                f"{self._program.place(instruction.address)} calls through a pointer ({instruction.op_str})."
             )
-        if found.id in (arm.ARM_INS_CBZ, arm.ARM_INS_CBNZ):
-            return [int(found.operands[1].imm)], False, None
-        if found.id == arm.ARM_INS_B:
-            target = int(found.operands[0].imm)
+        if instruction.id in (arm.ARM_INS_CBZ, arm.ARM_INS_CBNZ):
+            return [int(instruction.operands[1].imm)], False, None
+        if instruction.id == arm.ARM_INS_B:
+            target = int(instruction.operands[0].imm)
             if target in inside:
                 return [target], False, None
             return [], True, target
-        if found.id in (arm.ARM_INS_TBB, arm.ARM_INS_TBH):
-            return self._table(found), False, None
-        if found.id == arm.ARM_INS_BX:
-            if found.op_str == "lr":
+        if instruction.id in (arm.ARM_INS_TBB, arm.ARM_INS_TBH):
+            return self._table(instruction), False, None
+        if instruction.id == arm.ARM_INS_BX:
+            if instruction.op_str == "lr":
                 return [], True, None
-            raise NoBoundError(f"{self._program.place(found.address)} branches through a register.")
-        if found.id == arm.ARM_INS_UDF:
+            raise NoBoundError(f"{self._program.place(instruction.address)} branches through a register.")
+        if instruction.id == arm.ARM_INS_UDF:
             # It raises a fault. A branch to itself stands for it: no path leads on from here.
-            return [found.address], False, None
-        written = {found.reg_name(register) for register in found.regs_access()[1]}
+            return [instruction.address], False, None
+        written = {instruction.reg_name(register) for register in instruction.regs_access()[1]}
         if "pc" in written:
-            if found.id == arm.ARM_INS_POP or (found.id == arm.ARM_INS_LDR and "[sp]" in found.op_str):
+            if instruction.id == arm.ARM_INS_POP or (
+                instruction.id == arm.ARM_INS_LDR and "[sp]" in instruction.op_str
+            ):
                 return [], True, None
-            if found.id == arm.ARM_INS_LDM:
+            if instruction.id == arm.ARM_INS_LDM:
                 return [], True, None
-            if found.id == arm.ARM_INS_LDR and (target := self._far_target(found)):
+            if instruction.id == arm.ARM_INS_LDR and (target := self._far_target(instruction)):
                 return [], True, target
-            if found.id == arm.ARM_INS_LDR and found.operands[1].mem.index:
-                return self._word_table(found, inside), False, None
+            if instruction.id == arm.ARM_INS_LDR and instruction.operands[1].mem.index:
+                return self._word_table(instruction, inside), False, None
             raise NoBoundError(
-                f"{self._program.place(found.address)} computes where it goes ({found.op_str})."
+                f"{self._program.place(instruction.address)} computes where it goes ({instruction.op_str})."
             )
         return [], False, None
 
-    def _far_target(self, found: capstone.CsInsn) -> int:
+    def _far_target(self, instruction: capstone.CsInsn) -> int:
         """Where LDR PC leads that reads an address beside the code, as the linker's veneers do; 0
         if it is no such one.
         """
-        literal = _literal(found)
+        literal = _literal(instruction)
         word = None if literal is None else self._program.read_only(literal, _WIDEST_BYTES)
         return (word or 0) & ~1
 
-    def _table(self, found: capstone.CsInsn) -> list[int]:
+    def _table(self, instruction: capstone.CsInsn) -> list[int]:
         """The targets of TBB or TBH. The comparison before it tells how many there are."""
-        count = self._entries(found, found.operands[0].mem.index)
-        if not count or found.reg_name(found.operands[0].mem.base) != "pc":
-            raise NoBoundError(f"{self._program.place(found.address)} branches by a table of unknown size.")
-        width = 1 if found.id == arm.ARM_INS_TBB else 2
-        base = found.address + 4
+        count = self._entries(instruction, instruction.operands[0].mem.index)
+        if not count or instruction.reg_name(instruction.operands[0].mem.base) != "pc":
+            raise NoBoundError(
+                f"{self._program.place(instruction.address)} branches by a table of unknown size."
+            )
+        width = 1 if instruction.id == arm.ARM_INS_TBB else 2
+        base = instruction.address + 4
         entries = self._program.code(base, count * width)
         steps = [entries[at : at + width] for at in range(0, len(entries), width)]
         return sorted({base + 2 * int.from_bytes(step, "little") for step in steps})
 
-    def _word_table(self, found: capstone.CsInsn, inside: range) -> list[int]:
+    def _word_table(self, instruction: capstone.CsInsn, inside: range) -> list[int]:
         """The targets of LDR PC, [table, index, LSL #2], where ADR names the table."""
-        memory = found.operands[1].mem
-        count = self._entries(found, memory.index)
+        memory = instruction.operands[1].mem
+        count = self._entries(instruction, memory.index)
         tables = [
-            (int(one.address) + 4 & ~3) + int(one.operands[-1].imm)
-            for one in self._recent(found)
-            if _is_address(one) and one.operands[0].reg == memory.base
+            (int(recent.address) + 4 & ~3) + int(recent.operands[-1].imm)
+            for recent in self._recent(instruction)
+            if _is_address(recent) and recent.operands[0].reg == memory.base
         ]
         if not count or not tables:
-            raise NoBoundError(f"{self._program.place(found.address)} branches by a table of unknown size.")
+            raise NoBoundError(
+                f"{self._program.place(instruction.address)} branches by a table of unknown size."
+            )
         entries = self._program.code(tables[-1], 4 * count)
         words = {int.from_bytes(entries[at : at + 4], "little") & ~1 for at in range(0, len(entries), 4)}
         return sorted(word for word in words if word in inside)
 
-    def _entries(self, found: capstone.CsInsn, index: int) -> int:
+    def _entries(self, instruction: capstone.CsInsn, index: int) -> int:
         """How many entries a table of branches has; 0 if that is not known."""
         counts = [
-            int(one.operands[1].imm) + 1
-            for one in self._recent(found)
-            if one.id == arm.ARM_INS_CMP
-            and one.operands[0].reg == index
-            and one.operands[1].type == arm.ARM_OP_IMM
+            int(recent.operands[1].imm) + 1
+            for recent in self._recent(instruction)
+            if recent.id == arm.ARM_INS_CMP
+            and recent.operands[0].reg == index
+            and recent.operands[1].type == arm.ARM_OP_IMM
         ]
         return counts[-1] if counts else 0
 
-    def _recent(self, found: capstone.CsInsn) -> list[capstone.CsInsn]:
+    def _recent(self, instruction: capstone.CsInsn) -> list[capstone.CsInsn]:
         """The instructions right before one, in the order of their addresses."""
-        before = range(found.address - _COMPARISON_BYTES, found.address, 2)
+        before = range(instruction.address - _COMPARISON_BYTES, instruction.address, 2)
         return [self._decoded[at] for at in before if at in self._decoded]
 
 
-def _is_address(found: capstone.CsInsn) -> bool:
+def _is_address(instruction: capstone.CsInsn) -> bool:
     """Whether it is ADR, or ADDW of the PC, which is the same (ARM DDI 0403E, A7.7.7)."""
-    adds = found.id in (arm.ARM_INS_ADD, arm.ARM_INS_ADDW) and len(found.operands) == 3
-    from_here = adds and found.operands[1].reg == arm.ARM_REG_PC
-    return found.id == arm.ARM_INS_ADR or (from_here and found.operands[2].type == arm.ARM_OP_IMM)
+    adds = instruction.id in (arm.ARM_INS_ADD, arm.ARM_INS_ADDW) and len(instruction.operands) == 3
+    from_here = adds and instruction.operands[1].reg == arm.ARM_REG_PC
+    return instruction.id == arm.ARM_INS_ADR or (from_here and instruction.operands[2].type == arm.ARM_OP_IMM)
 
 
-def _goes_through_register(found: capstone.CsInsn) -> bool:
-    return found.id in (arm.ARM_INS_BLX, arm.ARM_INS_BX)
+def _goes_through_register(instruction: capstone.CsInsn) -> bool:
+    return instruction.id in (arm.ARM_INS_BLX, arm.ARM_INS_BX)
 
 
-def _may_fall(found: capstone.CsInsn) -> bool:
-    return found.id in (arm.ARM_INS_CBZ, arm.ARM_INS_CBNZ) or found.cc not in (
+def _may_fall(instruction: capstone.CsInsn) -> bool:
+    return instruction.id in (arm.ARM_INS_CBZ, arm.ARM_INS_CBNZ) or instruction.cc not in (
         arm.ARM_CC_AL,
         arm.ARM_CC_INVALID,
     )
 
 
-def _literal(found: capstone.CsInsn) -> int | None:
-    if not found.mnemonic.startswith("ldr"):
+def _literal(instruction: capstone.CsInsn) -> int | None:
+    if not instruction.mnemonic.startswith("ldr"):
         return None
-    for operand in found.operands:
-        if operand.type == arm.ARM_OP_MEM and found.reg_name(operand.mem.base) == "pc":
-            return (int(found.address) + 4 & ~3) + int(operand.mem.disp)
+    for operand in instruction.operands:
+        if operand.type == arm.ARM_OP_MEM and instruction.reg_name(operand.mem.base) == "pc":
+            return (int(instruction.address) + 4 & ~3) + int(operand.mem.disp)
     return None
 
 
@@ -305,16 +320,16 @@ _KINDS = (
 _ACCESSES = {"load", "store", "multiple"}
 
 
-def _kind(found: capstone.CsInsn) -> tuple[str, int]:
+def _kind(instruction: capstone.CsInsn) -> tuple[str, int]:
     """The row of the cost table, and how many registers a multiple load or store transfers."""
-    if found.mnemonic.startswith("vmov") and len(found.operands) >= 3:
+    if instruction.mnemonic.startswith("vmov") and len(instruction.operands) >= 3:
         return "pair_move", 0
-    kind = next((kind for pattern, kind in _KINDS if re.match(pattern, found.mnemonic)), "processing")
+    kind = next((kind for pattern, kind in _KINDS if re.match(pattern, instruction.mnemonic)), "processing")
     if kind != "multiple":
         return kind, 0
-    if found.mnemonic.startswith(("ldrd", "strd")):
+    if instruction.mnemonic.startswith(("ldrd", "strd")):
         return kind, 2
-    registers = [operand for operand in found.operands if operand.type == arm.ARM_OP_REG]
-    doubles = sum(found.reg_name(one.reg).startswith("d") for one in registers)
-    has_base = found.mnemonic.startswith(("ldm", "stm", "vldm", "vstm"))
+    registers = [operand for operand in instruction.operands if operand.type == arm.ARM_OP_REG]
+    doubles = sum(instruction.reg_name(register.reg).startswith("d") for register in registers)
+    has_base = instruction.mnemonic.startswith(("ldm", "stm", "vldm", "vstm"))
     return kind, len(registers) + doubles - has_base

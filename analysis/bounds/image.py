@@ -84,11 +84,11 @@ def _of_digest(
     of = (sha256, allocator, locking, repr(knobs), repr(flash_acr), board, capstone.__version__)
 
     def computed() -> dict[str, Any]:
-        found = bounds_of(elf, allocator, locking, dict(knobs), flash_acr, board)
-        return {name: bound.model_dump() for name, bound in found.items()}
+        section_bounds = bounds_of(elf, allocator, locking, dict(knobs), flash_acr, board)
+        return {name: bound.model_dump() for name, bound in section_bounds.items()}
 
-    found = remembered("bounds", [word.encode() for word in of], _code(), computed)
-    return {name: SectionBound(**bound) for name, bound in found.items()}
+    content = remembered("bounds", [word.encode() for word in of], _code(), computed)
+    return {name: SectionBound(**bound) for name, bound in content.items()}
 
 
 def _code() -> list[Path]:
@@ -158,14 +158,14 @@ class _Marked:
             return _none(str(error))
 
     def _bound(self, facade: str) -> SectionBound:
-        found = [self._program.function(name) for name in (facade, BEGIN, END)]
-        if not all(found):
+        functions = [self._program.function(name) for name in (facade, BEGIN, END)]
+        if not all(functions):
             raise NoBoundError(f"The image has no {facade} with markers.")
-        places = [one.address for one in found if one]
+        places = [function.address for function in functions if function]
         # Instructions first: that takes little, and tells what is called, or why there is no bound.
         count = self._engine(facade, Memory.SRAM)[1].marked(*places)
         price = self._price(facade, self._memory(count.functions), *places)
-        names = {one.name for one in map(self._program.function_at, count.functions) if one}
+        names = {function.name for function in map(self._program.function_at, count.functions) if function}
         return SectionBound(
             instructions=count.instructions,
             cycles=price.cycles,
@@ -183,7 +183,7 @@ class _Marked:
         """All sections that are seen with the same assumptions share what is found."""
         never = self._loops.never(facade)
         if (never, memory) not in self._known:
-            stated = Stated(passes=self._loops.passes, never=never)
+            stated_loops = Stated(passes=self._loops.passes, never=never)
             acr = self._flash_acr
             costs = (
                 Costs(unknown=memory, memories=self._memories)
@@ -193,7 +193,7 @@ class _Marked:
             # The heap hands out aligned blocks, and its own fields are words.
             costs = replace(costs, apb_divider=self._apb_divider, aligned=True)
             cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
-            sections = Sections(self._program, cells, stated, costs)
+            sections = Sections(self._program, cells, stated_loops, costs)
             self._known[never, memory] = sections, Counted(sections)
         return self._known[never, memory]
 

@@ -54,14 +54,14 @@ class Spent:
         key = (id(solved), head, frozenset(inner), most)
         if key not in self._known:
             self._known[key] = (solved, [], unrolled(flow, solved, head, inner, most))
-        _, known, following = self._known[key]
+        _, one_laps, following = self._known[key]
         for number in itertools.count():
-            if number == len(known):
+            if number == len(one_laps):
                 lap = next(following, None)
                 if lap is None:
                     return
-                known.append(lap)
-            yield known[number]
+                one_laps.append(lap)
+            yield one_laps[number]
 
 
 class Laps:
@@ -105,31 +105,31 @@ class Laps:
 
     def _sure(self, rounds: _Rounds) -> Passes[Node]:
         def found(head: Node, inner: set[Node]) -> int | Sequence[Lap[Node]]:
-            told = rounds(head, inner)
-            if isinstance(told, str):
-                self.unlimited[head] = told
+            laps = rounds(head, inner)
+            if isinstance(laps, str):
+                self.unlimited[head] = laps
                 return 1
-            return told
+            return laps
 
         return found
 
     def _of(self, part: Part, instead: _Rounds | None) -> _Rounds:
         """The same, with why it is not known; `instead` is asked then."""
-        known: dict[tuple[Node, frozenset[Node]], int | Sequence[Lap[Node]] | str] = {}
+        memo: dict[tuple[Node, frozenset[Node]], int | Sequence[Lap[Node]] | str] = {}
 
         def rounds(head: Node, inner: set[Node]) -> int | Sequence[Lap[Node]] | str:
             key = (head, frozenset(inner))
-            if key not in known:
-                found = self._rounds(part, head, inner, rounds)
-                known[key] = instead(head, inner) if isinstance(found, str) and instead else found
+            if key not in memo:
+                laps = self._rounds(part, head, inner, rounds)
+                memo[key] = instead(head, inner) if isinstance(laps, str) and instead else laps
             if instead is None:
-                told = known[key]
+                told = memo[key]
                 whole = not isinstance(told, int | str) and all(lap.cost is not part.cost for lap in told)
                 if whole:
                     self._seen_through.append(inner)
                 else:
                     self._others |= inner
-            return known[key]
+            return memo[key]
 
         return rounds
 
@@ -153,7 +153,7 @@ class Laps:
         """
         limit = most if isinstance(most, int) else None
         alike = Lap(0, part.successors, part.cost, self._sure(general))
-        found: list[Lap[Node]] = []
+        laps: list[Lap[Node]] = []
         done = 0
         differ = False
         usual: dict[Node, int | str] = {}
@@ -164,17 +164,17 @@ class Laps:
             own = self._priced(solved)
             if own is None:
                 return None
-            if limit is not None and len(found) < _TRIED and not differ:
+            if limit is not None and len(laps) < _TRIED and not differ:
                 differ = self._differs(own, part, head, inner, usual)
             ways = self._sure(self._of(own, general))
-            found.append(Lap(times, own.successors, own.cost, ways, own))
+            laps.append(Lap(times, own.successors, own.cost, ways, own))
             done += times
-            if len(found) == _TRIED and limit is not None and not differ:
+            if len(laps) == _TRIED and limit is not None and not differ:
                 return None
             steps = self._flow.followed - before
             if steps > _MOST_STEPS_OF_A_LOOP or self._spent.steps + steps > self._allowed(most):
-                return None if limit is None else [*found, alike._replace(times=limit - done)]
-        return found or None
+                return None if limit is None else [*laps, alike._replace(times=limit - done)]
+        return laps or None
 
     def _allowed(self, most: int | str) -> float:
         return self._spent.share * (_MOST_STEPS if isinstance(most, int) else _MOST_STEPS_IN_NEED)

@@ -93,56 +93,69 @@ class Operation:
         return set() if first is None else {first}
 
 
-def lift(found: capstone.CsInsn) -> Operation:
+def lift(instruction: capstone.CsInsn) -> Operation:
     """What an instruction does. `found` has details."""
     operands = tuple(
-        _operand(found, one) for one in found.operands if one.type in (arm.ARM_OP_REG, arm.ARM_OP_IMM)
+        _operand(instruction, operand)
+        for operand in instruction.operands
+        if operand.type in (arm.ARM_OP_REG, arm.ARM_OP_IMM)
     )
-    memory = next((_memory(found, one) for one in found.operands if one.type == arm.ARM_OP_MEM), None)
-    name = found.mnemonic.partition(".")[0] if found.id == arm.ARM_INS_HINT else str(found.insn_name())
-    if found.mnemonic.startswith("movt"):
+    memory = next(
+        (_memory(instruction, operand) for operand in instruction.operands if operand.type == arm.ARM_OP_MEM),
+        None,
+    )
+    name = (
+        instruction.mnemonic.partition(".")[0]
+        if instruction.id == arm.ARM_INS_HINT
+        else str(instruction.insn_name())
+    )
+    if instruction.mnemonic.startswith("movt"):
         name = "movt"
-    condition = "" if found.cc in _ALWAYS else _CONDITIONS[found.cc]
+    condition = "" if instruction.cc in _ALWAYS else _CONDITIONS[instruction.cc]
     written = tuple(
-        _NUMBERS[register] for register in map(found.reg_name, found.regs_access()[1]) if register in _NUMBERS
+        _NUMBERS[register]
+        for register in map(instruction.reg_name, instruction.regs_access()[1])
+        if register in _NUMBERS
     )
     return Operation(
-        found.address,
-        found.size,
+        instruction.address,
+        instruction.size,
         name,
         condition,
-        bool(found.update_flags),
+        bool(instruction.update_flags),
         operands,
         memory,
         written,
-        *_system(found),
+        *_system(instruction),
     )
 
 
-def _system(found: capstone.CsInsn) -> tuple[str, bool]:
-    if found.id == arm.ARM_INS_CPS:
-        what = "faultmask" if "f" in found.op_str and "i" not in found.op_str else "primask"
-        return what, found.mnemonic.startswith("cpsie")
-    if found.id not in (arm.ARM_INS_MRS, arm.ARM_INS_MSR):
+def _system(instruction: capstone.CsInsn) -> tuple[str, bool]:
+    if instruction.id == arm.ARM_INS_CPS:
+        what = "faultmask" if "f" in instruction.op_str and "i" not in instruction.op_str else "primask"
+        return what, instruction.mnemonic.startswith("cpsie")
+    if instruction.id not in (arm.ARM_INS_MRS, arm.ARM_INS_MSR):
         return "", False
-    words = re.split(r", *", found.op_str)
-    return words[1 if found.id == arm.ARM_INS_MRS else 0].lower(), False
+    words = re.split(r", *", instruction.op_str)
+    return words[1 if instruction.id == arm.ARM_INS_MRS else 0].lower(), False
 
 
-def _operand(found: capstone.CsInsn, one: arm.ArmOp) -> Operand:
-    if one.type == arm.ARM_OP_IMM:
-        return Operand(None, int(one.imm) & 0xFFFF_FFFF)
-    name = found.reg_name(one.reg)
+def _operand(instruction: capstone.CsInsn, operand: arm.ArmOp) -> Operand:
+    if operand.type == arm.ARM_OP_IMM:
+        return Operand(None, int(operand.imm) & 0xFFFF_FFFF)
+    name = instruction.reg_name(operand.reg)
     if name not in _NUMBERS:
         return Operand(-1, 8 if name.startswith("d") else 4)
-    return Operand(_NUMBERS[name], 0, int(one.shift.type), int(one.shift.value))
+    return Operand(_NUMBERS[name], 0, int(operand.shift.type), int(operand.shift.value))
 
 
-def _memory(found: capstone.CsInsn, one: arm.ArmOp) -> Memory:
+def _memory(instruction: capstone.CsInsn, operand: arm.ArmOp) -> Memory:
     post = None
-    if found.post_index:
-        last = found.operands[-1]
+    if instruction.post_index:
+        last = instruction.operands[-1]
         post = int(last.imm) if last.type == arm.ARM_OP_IMM else 0
-    index = _NUMBERS.get(found.reg_name(one.mem.index)) if one.mem.index else None
-    base = _NUMBERS[found.reg_name(one.mem.base)]
-    return Memory(base, index, int(one.shift.value), int(one.mem.disp), bool(found.writeback), post)
+    index = _NUMBERS.get(instruction.reg_name(operand.mem.index)) if operand.mem.index else None
+    base = _NUMBERS[instruction.reg_name(operand.mem.base)]
+    return Memory(
+        base, index, int(operand.shift.value), int(operand.mem.disp), bool(instruction.writeback), post
+    )

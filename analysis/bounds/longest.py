@@ -126,7 +126,7 @@ def _distances(
                 for node, way in _through_loop(head, at_head, cost[head], inner, laps, wanted).items():
                     if node not in far or way.cost > far[node].cost:
                         far[node] = way
-        for node in [one for one in component if one in far]:
+        for node in [node for node in component if node in far]:
             for v, edge in successors.get(node, ()):
                 if v not in inner:
                     further = far[node].cost + edge + cost[v]
@@ -148,7 +148,7 @@ def _through_loop(
     It is the way to the head, all laps but the last, and the way from the head to the node. No path
     leads to a loop whose head is passed 0 times.
     """
-    found: dict[Node, Way] = {}
+    ways: dict[Node, Way] = {}
     before, trace = at_head.cost - own, at_head.trace[0]
     for times, successors, cost, passes, part in laps:
         if times == 0:
@@ -161,19 +161,19 @@ def _through_loop(
             for v, edge in successors.get(u, ())
             if v == head
         ]
-        lap = max(again, key=lambda one: one.cost, default=None)
+        lap = max(again, key=lambda way: way.cost, default=None)
         if lap is not None and times > 1:
             before += (times - 1) * lap.cost
             trace = (trace, times - 1, lap.trace, part)
         for node, way in within.items():
             leaves = node in wanted or any(v not in inner for v, _ in successors.get(node, ()))
-            if leaves and (node not in found or before + way.cost > found[node].cost):
-                found[node] = Way(before + way.cost, (trace, 1, way.trace, part))
+            if leaves and (node not in ways or before + way.cost > ways[node].cost):
+                ways[node] = Way(before + way.cost, (trace, 1, way.trace, part))
         if lap is None:
             break
         before += lap.cost
         trace = (trace, 1, lap.trace, part)
-    return found
+    return ways
 
 
 def components(entry: Node, successors: Successors[Node]) -> list[list[Node]]:

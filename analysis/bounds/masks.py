@@ -84,10 +84,10 @@ def written(masks: Masks, register: str, value: Value) -> list[Masks]:
         known = 0
     if register in ("primask", "faultmask"):
         choices = (0, 1) if known is None else (known & 1,)
-        return [masks.with_mask(register, one) for one in choices]
+        return [masks.with_mask(register, choice) for choice in choices]
     levels = [SOME if known is None else known & 0xFF]
     if register == "basepri_max":
-        levels = [_raised(masks.basepri, one) for one in levels]
+        levels = [_raised(masks.basepri, level) for level in levels]
     return [masks._replace(basepri=one) for one in dict.fromkeys(levels)]
 
 

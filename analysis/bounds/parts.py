@@ -55,7 +55,7 @@ class Parts:
 
     @property
     def cycles(self) -> int:
-        return sum(one.cycles for one in self.blocks)
+        return sum(block.cycles for block in self.blocks)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _frames(elements: Iterable[tuple[_Element, int]], times: int, least_cycles: 
         inside = [(inner, how_often) for one, how_often in ones for inner in one.price.path]
         count = times * sum(how_often for _, how_often in ones)
         found.append(Frame(entry, count, cycles, _frames(inside, times, least_cycles)))
-    return tuple(sorted(found, key=lambda one: (-one.cycles, one.entry)))
+    return tuple(sorted(found, key=lambda frame: (-frame.cycles, frame.entry)))
 
 
 def _flat(element: _Element) -> Iterator[tuple[Into, int]]:
@@ -124,13 +124,13 @@ class Loop:
 
 def longest_loop(price: Price) -> Loop | None:
     """The loop of a longest path that goes round most often; None if it has none."""
-    found = [
+    loops = [
         Loop(element.part.solved.body.name, _ends(item)[0][0], item[1])
         for element, _ in _elements(price)
         if isinstance(element, Walk)
         for item in _laps(element.trace)
     ]
-    return max(found, key=lambda one: (one.laps, -one.address), default=None)
+    return max(loops, key=lambda loop: (loop.laps, -loop.address), default=None)
 
 
 def _laps(trace: Trace) -> Iterator[Trace]:
@@ -174,19 +174,19 @@ class _Account:
     def _walk(self, walk: Walk, times: int) -> None:
         body = walk.part.solved.body
         self._bodies.setdefault(body.entry, body)
-        known = 0
+        depth = 0
         walked = _walked(walk)
         for part, node, passed in walked.nodes:
             key = (body.entry, node[0])
             self._passes[key] += times * passed
             self._cycles[key] += times * passed * part.cost[node]
-            known += passed * part.cost[node]
+            depth += passed * part.cost[node]
         for part, before, after, passed in walked.ways:
             cycles, call = _edge(part, before, after)
-            known += passed * cycles
+            depth += passed * cycles
             if call is None:
                 self._cycles[body.entry, before[0]] += times * passed * cycles
-        self._rest[body.name] += times * (walk.cycles - known)
+        self._rest[body.name] += times * (walk.cycles - depth)
 
     def told(self) -> Parts:
         """All blocks and calls. What a call costs on its way belongs to the block that calls."""
@@ -203,7 +203,7 @@ class _Account:
             for (entry, address), passed in self._passes.items()
             if address in (body := self._bodies[entry]).blocks
         ]
-        blocks += [Spent(step.body.name, (step.code,), *told) for step, *told in alone.values()]
+        blocks += [Spent(step.body.name, (step.code,), *counts) for step, *counts in alone.values()]
         blocks += [Spent(name, (), 0, cycles) for name, cycles in self._rest.items() if cycles]
         calls = [
             CallOf(body.name, address, called, times, cycles)

@@ -164,15 +164,15 @@ class Pipeline:
 
 def _of_three_stages(function: ThreeStages, solved: Solved) -> Cycles:
     """A block costs the same however it was come to."""
-    found = Cycles()
+    cycles = Cycles()
     blocks = solved.body.blocks
     for node in solved.states:
-        found.cost[node] = function.block(node) if node[0] in blocks else 0
+        cycles.cost[node] = function.block(node) if node[0] in blocks else 0
         for edge in solved.edges[node]:
             key = node, way_of(edge)
-            found.ways[key] = max(found.ways.get(key, 0), function.way(edge, blocks[node[0]].last))
-    found.steps = dict(found.ways)
-    return found
+            cycles.ways[key] = max(cycles.ways.get(key, 0), function.way(edge, blocks[node[0]].last))
+    cycles.steps = dict(cycles.ways)
+    return cycles
 
 
 class _Function:
@@ -187,7 +187,7 @@ class _Function:
         self._passed: dict[tuple[Node, Way], list[tuple[int, Hashable]]] = {}
 
     def cycles(self) -> Cycles:
-        found = Cycles()
+        total = Cycles()
         start = self._branch_to(self._solved.start)
         while self._waiting:
             node, key, core = self._waiting.pop()
@@ -199,24 +199,24 @@ class _Function:
                     cycles, beginning = self._onward(edge, end)
                     passed.append((cycles - timed.cycles, beginning))
         for node in self._solved.states:
-            found.cost[node] = min(
-                (one.cycles for one in self._begun.get(node, {}).values() if one), default=0
+            total.cost[node] = min(
+                (timed.cycles for timed in self._begun.get(node, {}).values() if timed), default=0
             )
-            found.dearest[node] = max(
-                (one.cycles - found.cost[node] for one in self._begun.get(node, {}).values() if one),
+            total.dearest[node] = max(
+                (timed.cycles - total.cost[node] for timed in self._begun.get(node, {}).values() if timed),
                 default=0,
             )
             if not self._costs.certain and node in self._ways:
-                found.lines[node] = self._lines_of(node)
-        found.begin = self._more(self._solved.start, start, found)
+                total.lines[node] = self._lines_of(node)
+        total.begin = self._more(self._solved.start, start, total)
         for (node, way), passed in self._passed.items():
-            found.ways[node, way] = max(cycles for cycles, _ in passed)
-            found.steps[node, way] = max(cycles + self._more(way[0], key, found) for cycles, key in passed)
-        return found
+            total.ways[node, way] = max(cycles for cycles, _ in passed)
+            total.steps[node, way] = max(cycles + self._more(way[0], key, total) for cycles, key in passed)
+        return total
 
-    def _more(self, node: Node, key: Hashable, found: Cycles) -> int:
+    def _more(self, node: Node, key: Hashable, cycles: Cycles) -> int:
         timed = self._begun.get(node, {}).get(key)
-        return timed.cycles - found.cost[node] if timed else 0
+        return timed.cycles - cycles.cost[node] if timed else 0
 
     # From block to block.
 
@@ -260,17 +260,17 @@ class _Function:
         after.fetch.since(core.free)
         after.data_free = max(core.data_free - core.free, 0)
         after.free = 0
-        begun = self._begun.setdefault(node, {})
-        if after.key() not in begun and len(begun) >= _MOST_BEGINNINGS:
+        timeds = self._begun.setdefault(node, {})
+        if after.key() not in timeds and len(timeds) >= _MOST_BEGINNINGS:
             after = _Core(after.fetch, 0, self._costs.peripheral_cycles, frozenset(range(PC)), stored=True)
             after.fetch.forget(node[0])
         return self._begin(node, after)
 
     def _begin(self, node: Node, core: _Core) -> Hashable:
         key = core.key()
-        begun = self._begun.setdefault(node, {})
-        if key not in begun and node[0] in self._solved.body.blocks:
-            begun[key] = None
+        timeds = self._begun.setdefault(node, {})
+        if key not in timeds and node[0] in self._solved.body.blocks:
+            timeds[key] = None
             self._waiting.append((node, key, core))
         return key
 
@@ -283,13 +283,13 @@ class _Function:
         line_bytes = self._costs.lines.bytes
         code = range(first.address // line_bytes, (last.address + last.size + AHEAD_BYTES) // line_bytes + 1)
         data: set[int] = set()
-        for operation, one, address, _, _ in instructions:
-            read = _block_address(one, address)
-            if one.kind != "table_branch" and (not one.accesses or operation.stores):
+        for operation, instruction, address, _, _ in instructions:
+            read = _block_address(instruction, address)
+            if instruction.kind != "table_branch" and (not instruction.accesses or operation.stores):
                 continue
-            memory = Memory.FLASH if one.kind == "table_branch" else self._costs.memory(read)
+            memory = Memory.FLASH if instruction.kind == "table_branch" else self._costs.memory(read)
             lines = (
-                _lines_read(read, _words(operation, one), self._costs.lines)
+                _lines_read(read, _words(operation, instruction), self._costs.lines)
                 if memory is Memory.FLASH
                 else set()
             )
@@ -302,12 +302,12 @@ class _Function:
         cores = [core.copy()]
         ends: list[_End] = []
         for passed in self._instructions(node):
-            ends = [end for one in cores for end in self._execute(one, passed)]
+            ends = [end for core in cores for end in self._execute(core, passed)]
             if len(ends) > _MOST_FORKS:
                 ends = [max(ends, key=lambda end: end.core.free)]
                 ends[0].core.fetch.exact, ends[0].core.fetch.data_line = False, None
             cores = [end.core for end in ends]
-        return _Timed(max(one.free for one in cores), ends)
+        return _Timed(max(core.free for core in cores), ends)
 
     def _instructions(self, node: Node) -> list[_Passed]:
         """The instructions of a block."""
@@ -403,9 +403,9 @@ class _Function:
         if memory is Memory.SRAM:
             core.fetch.exact &= not waits
             return [(core, start + waits)]
-        known = constant(_block_address(code, address))
-        if memory is Memory.FLASH and known is not None:
-            return self._constant(core, known, words, start, code.address + code.size)
+        place = constant(_block_address(code, address))
+        if memory is Memory.FLASH and place is not None:
+            return self._constant(core, place, words, start, code.address + code.size)
         core.fetch.exact = False
         slowest = self._costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
         if memory is not Memory.PERIPHERAL:
@@ -420,14 +420,14 @@ class _Function:
         if core.fetch.data_line is None and core.fetch.exact:
             other = core.copy()
             other.fetch.holds_data(address)
-        found = []
+        cores = []
         for one in (core, other):
             if one is not None:
                 at = start
                 for word in range(words):
                     at += one.fetch.data(address + _WORD_BYTES * word, at + word, pc) - (at + word + 1)
-                found.append((one, at))
-        return found
+                cores.append((one, at))
+        return cores
 
     def _lines(self, core: _Core, words: int, start: int, pc: int) -> int:
         """What a load of words from anywhere in the flash waits, one behind the other."""

@@ -87,20 +87,20 @@ class Part:
     why_not: dict[Node, set[str]] = field(default_factory=dict)
 
 
-def most(found: dict[Any, Price], key: Any, price: Price) -> None:
-    if key not in found or dearer(price, found[key]):
-        found[key] = price
+def most(prices: dict[Any, Price], key: Any, price: Price) -> None:
+    if key not in prices or dearer(price, prices[key]):
+        prices[key] = price
 
 
-def least(found: dict[Any, Price], other: Mapping[Any, Price], more: Price) -> None:
-    for key, price in found.items():
+def least(prices: dict[Any, Price], other: Mapping[Any, Price], more: Price) -> None:
+    for key, price in prices.items():
         if key in other:
-            found[key] = min(price, other[key].and_then(more), key=dearness)
+            prices[key] = min(price, other[key].and_then(more), key=dearness)
 
 
 def dearness(price: Price) -> tuple[bool, int]:
     return bool(price.why_not), price.cycles
 
 
-def dearer(one: Price, other: Price) -> bool:
-    return dearness(one) > dearness(other)
+def dearer(price: Price, other: Price) -> bool:
+    return dearness(price) > dearness(other)

@@ -32,26 +32,26 @@ def cycles(residue: int, size: int) -> tuple[int, int]:
     one for a halfword, or a word at a halfword, two for a word at an odd address).
     """
     of_size = {4: (0, 2, 1, 2), 2: (0, 1, 0, 1)}.get(size, (0,) * _MODULUS)
-    possible = [of_size[one] for one in _members(residue)]
+    possible = [of_size[member] for member in _members(residue)]
     return min(possible), max(possible)
 
 
-def combined(operation: str, one: int, other: int) -> int:
+def combined(operation: str, left: int, other: int) -> int:
     """That of the result of an operation of two numbers."""
-    return _TABLES[operation][one, other]
+    return _TABLES[operation][left, other]
 
 
 def _members(residue: int) -> list[int]:
-    return [one for one in range(_MODULUS) if residue >> one & 1]
+    return [member for member in range(_MODULUS) if residue >> member & 1]
 
 
 def _table(compute: Callable[[int, int], int]) -> dict[tuple[int, int], int]:
-    found = {}
-    for one in range(1, ANY_RESIDUE + 1):
+    table = {}
+    for member in range(1, ANY_RESIDUE + 1):
         for other in range(1, ANY_RESIDUE + 1):
-            results = {compute(a, b) % _MODULUS for a in _members(one) for b in _members(other)}
-            found[one, other] = sum(1 << result for result in results)
-    return found
+            results = {compute(a, b) % _MODULUS for a in _members(member) for b in _members(other)}
+            table[member, other] = sum(1 << result for result in results)
+    return table
 
 
 _TABLES = {

@@ -35,18 +35,18 @@ class Unlimited:
 class Rounds:
     """The loops of a program, each asked for once. `unlimited` has those that nothing limits."""
 
-    def __init__(self, program: Program, flow: Flow, stated: Stated) -> None:
+    def __init__(self, program: Program, flow: Flow, statements: Stated) -> None:
         self._program = program
         self._flow = flow
-        self._stated = stated
+        self._stated = statements
         self._known: dict[tuple[int, Node, frozenset[Node]], tuple[Solved, int | str]] = {}
         # How often nothing limited a loop, by the address of its head.
         self._in_vain: Counter[int] = Counter()
         self.unlimited: dict[int, Unlimited] = {}
 
-    def forget(self, stated: Stated) -> None:
+    def forget(self, statements: Stated) -> None:
         """Forgets how often loops go round, for what is stated now."""
-        self._stated = stated
+        self._stated = statements
         self._known, self._in_vain = {}, Counter()
 
     def passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
@@ -60,9 +60,9 @@ class Rounds:
         blocks = solved.body.blocks
         addresses = [code.address for node in inner for code in blocks[node[0]].instructions]
         lines = {line for line in map(self._program.source_line, addresses) if line}
-        stated = self._stated.passes(solved.body.name, lines)
-        if stated is not None:
-            return stated
+        passes = self._stated.passes(solved.body.name, lines)
+        if passes is not None:
+            return passes
         written = _written(solved, head, inner)
         try:
             counted = of_loop(self._flow, solved, head, inner, self._in_vain[head[0]] < _MOST_IN_VAIN)

@@ -37,18 +37,18 @@ class Sections:
         self,
         program: Program,
         cells: Iterable[int] = (),
-        stated: Stated | None = None,
+        statements: Stated | None = None,
         costs: Costs | None = None,
         vectors: Mapping[int, int] | None = None,
         tell: Tell = lambda _: None,
     ) -> None:
         self._program = program
         self._costs = costs or Costs()
-        stated = stated or Stated()
-        disassembler = Disassembler(program, stated.never)
+        statements = statements or Stated()
+        disassembler = Disassembler(program, statements.never)
         self._vectors = vectors or {}
         self._tell = tell
-        self._ways = Ways(program, disassembler, tuple(cells), stated, self._costs, self._vectors)
+        self._ways = Ways(program, disassembler, tuple(cells), statements, self._costs, self._vectors)
         self._plain = self._ways.contexts.nothing_held
         self.unread: dict[str, str] = {}
 
@@ -78,8 +78,8 @@ class Sections:
             if number <= first or entry not in self._ways.unheld:
                 self._tell(f"following {self._program.place(entry)}, {number:,} of {len(roots):,}")
                 self._root(entry, masks)
-        found = [self._with_late_floats(one) for one in self._ways.found.values()]
-        return sorted(found, key=lambda one: (not one.price.why_not, -one.price.cycles))
+        sections = [self._with_late_floats(section) for section in self._ways.found.values()]
+        return sorted(sections, key=lambda section: (not section.price.why_not, -section.price.cycles))
 
     def _with_late_floats(self, section: Section) -> Section:
         """A section in a handler may be where the floating-point registers of what was interrupted
@@ -87,7 +87,7 @@ class Sections:
         """
         calls, cycles = self._ways.calls, self._costs.float_frame_cycles
         owners = self._program.functions_named(section.owner)
-        entries = [one.address for one in owners if one.address in calls.floating]
+        entries = [owner.address for owner in owners if owner.address in calls.floating]
         if not cycles or not any(map(calls.may_be_in_handler, entries)):
             return section
         holder = self._program.function_at(section.begin.address)
@@ -157,16 +157,16 @@ class Sections:
 
     def laps(self, solved: Solved, head: Node, inner: set[Node]) -> int:
         """How often the head of a loop is passed each time it is entered. Raises NoBoundError."""
-        found = self._ways.rounds.passes(solved, head, inner)
-        if isinstance(found, str):
-            raise NoBoundError(found)
-        return found
+        passes = self._ways.rounds.passes(solved, head, inner)
+        if isinstance(passes, str):
+            raise NoBoundError(passes)
+        return passes
 
-    def again(self, stated: Stated) -> None:
+    def again(self, statements: Stated) -> None:
         """Forgets all prices, and how often loops go round, for what is stated now. Only calls
         through pointers, and branches that are not taken, must be stated as before.
         """
-        self._ways.forget(stated)
+        self._ways.forget(statements)
         self.unread = {}
 
     def _root(self, entry: int, masks: Masks) -> None:

@@ -126,12 +126,12 @@ class State:
         if value is not None and value[0] == STACK:
             self.escape(value)
         if address is None or address[0] != STACK:
-            known = address is not None and not address[0]
-            if not known:
+            exact = address is not None and not address[0]
+            if not exact:
                 self.clobber()
             return
         low, high = address[1], address[2] + size
-        for slot in [one for one in self.slots if one[0] < high and one[0] + one[1] > low]:
+        for slot in [slot for slot in self.slots if slot[0] < high and slot[0] + slot[1] > low]:
             del self.slots[slot]
             self._dropped(slot)
         if address[1] == address[2]:
@@ -142,7 +142,7 @@ class State:
                 self.copies[register] = (low, size)
 
     def _dropped(self, slot: Slot) -> None:
-        for register in [one for one, held in self.copies.items() if held == slot]:
+        for register in [register for register, held in self.copies.items() if held == slot]:
             del self.copies[register]
         self._moved(slot)
 
@@ -154,7 +154,7 @@ class State:
     def clobber(self) -> None:
         """Something was written, nobody knows where: what others may point to is forgotten."""
         if self.escaped is not None:
-            for slot in [one for one in self.slots if one[0] + one[1] > self.escaped]:
+            for slot in [slot for slot in self.slots if slot[0] + slot[1] > self.escaped]:
                 del self.slots[slot]
                 self._dropped(slot)
 
@@ -168,7 +168,7 @@ class State:
         self.flags = None
         stack = self.registers[SP]
         if stack is not None and stack[0] == STACK:
-            for slot in [one for one in self.slots if one[0] < stack[1]]:
+            for slot in [slot for slot in self.slots if slot[0] < stack[1]]:
                 del self.slots[slot]
                 self._dropped(slot)
         self.put(0, result, f"{fresh}:0")
@@ -201,7 +201,7 @@ def entry(arguments: tuple[Value, ...]) -> State:
     return State(registers)
 
 
-def merge(one: State, other: State, widening: bool, limits: tuple[int, ...] = ()) -> State:
+def merge(state: State, other: State, widening: bool, limits: tuple[int, ...] = ()) -> State:
     """What holds in both; with `widening` what changes is let go, so that repeating it ends: up to
     the next of the `limits` of the function, if there is one.
     """
@@ -209,23 +209,23 @@ def merge(one: State, other: State, widening: bool, limits: tuple[int, ...] = ()
     def combine(a: Value, b: Value) -> Value:
         return widen(a, b, limits) if widening else join(a, b)
 
-    registers = [combine(a, b) for a, b in zip(one.registers, other.registers, strict=True)]
+    registers = [combine(a, b) for a, b in zip(state.registers, other.registers, strict=True)]
     slots = {
-        slot: combine(value, other.slots[slot]) for slot, value in one.slots.items() if slot in other.slots
+        slot: combine(value, other.slots[slot]) for slot, value in state.slots.items() if slot in other.slots
     }
-    copies = {register: slot for register, slot in one.copies.items() if other.copies.get(register) == slot}
-    escaped = [at for at in (one.escaped, other.escaped) if at is not None]
-    flags = one.flags if one.flags == other.flags else None
+    copies = {register: slot for register, slot in state.copies.items() if other.copies.get(register) == slot}
+    escaped = [at for at in (state.escaped, other.escaped) if at is not None]
+    flags = state.flags if state.flags == other.flags else None
     merged = State(registers, slots, flags, copies, min(escaped, default=None))
-    known, others = one.residues, other.residues
+    ours, others = state.residues, other.residues
     for register in range(REGISTERS):
-        differs = one.registers[register] != other.registers[register]
-        if (differs or register in known or register in others) and not _is_exact(registers[register]):
-            merged.leaves(register, one.residue(register) | other.residue(register))
+        differs = state.registers[register] != other.registers[register]
+        if (differs or register in ours or register in others) and not _is_exact(registers[register]):
+            merged.leaves(register, state.residue(register) | other.residue(register))
     for slot in slots:
-        differs = one.slots[slot] != other.slots[slot]
-        if (differs or slot in known or slot in others) and not _is_exact(slots[slot]):
-            merged.leaves(slot, one.residue(slot) | other.residue(slot))
+        differs = state.slots[slot] != other.slots[slot]
+        if (differs or slot in ours or slot in others) and not _is_exact(slots[slot]):
+            merged.leaves(slot, state.residue(slot) | other.residue(slot))
     return merged
 
 
@@ -298,15 +298,15 @@ def _beside_zero(state: State, value: Value, where: Where, condition: str) -> bo
     return possible
 
 
-def _without(value: Value, one: int) -> tuple[bool, Value]:
+def _without(value: Value, register: int) -> tuple[bool, Value]:
     """The value, which is not `one`."""
     if value is None or value[0]:
         return True, value
-    if value[1] == value[2] == one:
+    if value[1] == value[2] == register:
         return False, None
     low, high = unsigned(value)
     if (low, high) == value[1:]:
-        return True, number(low + (low == one), high - (high == one))
+        return True, number(low + (low == register), high - (high == register))
     return True, value
 
 

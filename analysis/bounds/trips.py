@@ -53,29 +53,29 @@ def passes(flow: Flow, solved: Solved, head: Node, inner: set[Node], walks: bool
 
 def _at_entry(solved: Solved, head: Node, inner: set[Node]) -> State | None:
     """What holds at the head when the loop is entered."""
-    found: State | None = None
+    state: State | None = None
     if head == solved.start:
-        found = solved.begin.copy()
+        state = solved.begin.copy()
     for node, edges in solved.edges.items():
         if node in inner:
             continue
         for edge in edges:
             if edge.target == head:
-                found = edge.state if found is None else merge(found, edge.state, False)
-    return found
+                state = edge.state if state is None else merge(state, edge.state, False)
+    return state
 
 
 def _counted(flow: Flow, solved: Solved, head: Node, inner: set[Node], first: State) -> int | None:
-    names, known = _named(solved.states[head])
-    lap, back = flow.states(solved.body, {head: known}, inner, head)
+    names, state = _named(solved.states[head])
+    lap, back = flow.states(solved.body, {head: state}, inner, head)
     if back is None:
         return 1
-    found = [
+    counts = [
         laps + 1
         for test in _tests(flow, solved.body, head, inner, lap)
         if (laps := _laps(test, names, first, back)) is not None and laps < _MOST_LAPS
     ]
-    return min(found, default=None)
+    return min(counts, default=None)
 
 
 Names = dict[str, int | Slot]
@@ -254,9 +254,9 @@ def _walked(flow: Flow, body: Body, head: Node, inner: set[Node], first: State) 
     return None
 
 
-def _alike(one: State, other: State) -> bool:
+def _alike(state: State, other: State) -> bool:
     """Whether two states say the same. One that says more may lead to the loop's end."""
-    return covers(one, other) and covers(other, one)
+    return covers(state, other) and covers(other, state)
 
 
 class OneLap(NamedTuple):

@@ -88,15 +88,15 @@ def _plain(value: Value) -> Value:
     return ("", SRAM_ADDRESS, SRAM_ADDRESS + SRAM_BYTES - 1)
 
 
-def plus(one: Value, other: Value) -> Value:
+def plus(left: Value, other: Value) -> Value:
     """The sum. At most one of the two may have a base, but for a pointer: it is moved."""
-    for pointer, moved in ((one, other), (other, one)):
+    for pointer, moved in ((left, other), (other, left)):
         if pointer is not None and pointer[0] in _POINTERS and (moved is None or moved[0]):
             return None if moved is not None and moved[0] in _POINTERS else (pointer[0], -_FAR, _FAR)
-    if one is None or other is None or (one[0] and other[0]):
+    if left is None or other is None or (left[0] and other[0]):
         return None
-    (low, high), (least, most) = _beside(one, other), _beside(other, one)
-    return relative(one[0] or other[0], low + least, high + most)
+    (low, high), (least, most) = _beside(left, other), _beside(other, left)
+    return relative(left[0] or other[0], low + least, high + most)
 
 
 def _beside(value: tuple[str, int, int], other: tuple[str, int, int]) -> tuple[int, int]:
@@ -104,32 +104,32 @@ def _beside(value: tuple[str, int, int], other: tuple[str, int, int]) -> tuple[i
     return signed(value) if other[0] and not value[0] else value[1:]
 
 
-def minus(one: Value, other: Value) -> Value:
+def minus(left: Value, other: Value) -> Value:
     """The difference; of the same base, a number."""
-    if one is None or other is None:
+    if left is None or other is None:
         return None
-    if other[0] and one[0] != other[0]:
-        one, other = _plain(one), _plain(other)
-        if one is None or other is None or (other[0] and one[0] != other[0]):
+    if other[0] and left[0] != other[0]:
+        left, other = _plain(left), _plain(other)
+        if left is None or other is None or (other[0] and left[0] != other[0]):
             return None
-    base = "" if other[0] else one[0]
-    least, most = _beside(other, one) if base else other[1:]
-    return relative(base, one[1] - most, one[2] - least)
+    base = "" if other[0] else left[0]
+    least, most = _beside(other, left) if base else other[1:]
+    return relative(base, left[1] - most, left[2] - least)
 
 
-def join(one: Value, other: Value) -> Value:
+def join(left: Value, other: Value) -> Value:
     """What may be the one or the other: the shorter way around for numbers."""
-    if one is not None and other is not None and one[0] != other[0] and SRAM in (one[0], other[0]):
-        one, other = _plain(one), _plain(other)
-    if one is None or other is None or one[0] != other[0]:
+    if left is not None and other is not None and left[0] != other[0] and SRAM in (left[0], other[0]):
+        left, other = _plain(left), _plain(other)
+    if left is None or other is None or left[0] != other[0]:
         return None
-    if one == other:
-        return one
-    if one[0]:
-        return relative(one[0], min(one[1], other[1]), max(one[2], other[2]))
+    if left == other:
+        return left
+    if left[0]:
+        return relative(left[0], min(left[1], other[1]), max(left[2], other[2]))
     ways = []
     for shift in (-WORD, 0, WORD):
-        low, high = min(one[1], other[1] + shift), max(one[2], other[2] + shift)
+        low, high = min(left[1], other[1] + shift), max(left[2], other[2] + shift)
         ways.append((high - low, low, high))
     _, low, high = min(ways)
     return number(low, high)
@@ -150,11 +150,11 @@ def widen(before: Value, after: Value, limits: tuple[int, ...] = ()) -> Value:
         return (both[0], low, both[2] if both[2] == before[2] else _FAR)
     if both[0]:
         return None
-    low = both[1] if both[1] == before[1] else max(one for one in (0, 1, *limits) if one <= both[1])
+    low = both[1] if both[1] == before[1] else max(limit for limit in (0, 1, *limits) if limit <= both[1])
     high = both[2]
     if high != before[2]:
         limits = tuple(sorted((*_THRESHOLDS, *limits)))
-        high = next((one for one in limits if one >= high), WORD * 2)
+        high = next((limit for limit in limits if limit >= high), WORD * 2)
     return number(low, high)
 
 

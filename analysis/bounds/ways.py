@@ -39,18 +39,25 @@ class Ways:
         program: Program,
         disassembler: Disassembler,
         cells: Sequence[int],
-        stated: Stated,
+        statements: Stated,
         costs: Costs,
         vectors: Mapping[int, int],
     ) -> None:
         self._program = program
         self._costs = costs
-        self._stated = stated
-        self.calls = Calls(program, disassembler, cells, stated.untaken, vectors)
+        self._stated = statements
+        self.calls = Calls(program, disassembler, cells, statements.untaken, vectors)
         self.contexts = Contexts(
-            program, disassembler, self.calls, cells, stated.called, stated.copied, self.depth, vectors
+            program,
+            disassembler,
+            self.calls,
+            cells,
+            statements.called,
+            statements.copied,
+            self.depth,
+            vectors,
         )
-        self.rounds = Rounds(program, self.contexts.flow, stated)
+        self.rounds = Rounds(program, self.contexts.flow, statements)
         self.timed = Timed(program, self.contexts.flow, costs, self.contexts.solve)
         self.cut = Cut(program, costs, self.timed, self._called_ways, self.contexts.strays)
         self.known: dict[tuple[Any, ...], Segments] = {}
@@ -65,9 +72,9 @@ class Ways:
         self.endless: dict[tuple[str, Mark], Section] = {}
 
     def of(self, called: Called, kind: str, hot: Hot = COLD) -> Segments:
-        stated = self._recursion(called.entry)
-        if stated is not None:
-            return self._ways_again(called, kind, hot, stated)
+        recursion = self._recursion(called.entry)
+        if recursion is not None:
+            return self._ways_again(called, kind, hot, recursion)
         called = self.contexts.context(called)
         key = (*called[:3], kind, hot, *self._again.items())
         if key not in self.known:
@@ -82,19 +89,19 @@ class Ways:
                 self.unheld.add(called.entry)
         return self.known[key]
 
-    def forget(self, stated: Stated) -> None:
+    def forget(self, statements: Stated) -> None:
         """Forgets all prices, and how often loops go round, for what is stated now."""
-        self._stated = stated
+        self._stated = statements
         self.known, self.unheld, self._spent = {}, set(), Spent(self._spent.share)
-        self.rounds.forget(stated)
+        self.rounds.forget(statements)
         self.found, self.endless = {}, {}
 
     def _least_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
         """The ways of a function; those that find all lines in the caches but the first time, if
         that is less.
         """
-        found = self._found_ways(solved, kind, hot)
-        nothing = not (found.through or found.heads or found.tails or found.sections)
+        segments = self._found_ways(solved, kind, hot)
+        nothing = not (segments.through or segments.heads or segments.tails or segments.sections)
         lines = UNKNOWN if self._costs.certain or nothing else self.timed.all_lines(solved)
         fits = lines.fit(self._costs)
         warm = Hot(hot.code or fits.code, hot.data or fits.data)
@@ -102,11 +109,11 @@ class Ways:
             first = Hot(warm.code and not hot.code, warm.data and not hot.data)
             reads = lines.first_reads(self._costs, first)
             more = Step(solved.body, solved.body.blocks[solved.body.entry].instructions[0], reads, 0).price()
-            found.limit(self._found_ways(solved, kind, warm), more)
+            segments.limit(self._found_ways(solved, kind, warm), more)
         if hot == COLD:
-            for (begin, end), (level, price) in found.sections.items():
+            for (begin, end), (level, price) in segments.sections.items():
                 self.keep(kind, level, solved.body.entry, begin, end, price)
-        return found
+        return segments
 
     def depth(self, entry: int) -> int:
         """How many calls of a function are being priced, one in another."""
@@ -118,7 +125,7 @@ class Ways:
             return None
         return self._stated.recursions.get(function.name)
 
-    def _ways_again(self, called: Called, kind: str, hot: Hot, stated: Recursion) -> Segments:
+    def _ways_again(self, called: Called, kind: str, hot: Hot, recursion: Recursion) -> Segments:
         """The ways of a function that is stated to call itself so often: each of its calls takes
         the longest way, and what it calls in turn is counted with the others.
         """
@@ -128,11 +135,11 @@ class Ways:
         key = (*called[:3], kind, hot, *self._again.items())
         if key not in self.known:
             own = self._with_again(called, kind, hot, 0)
-            calls = stated.calls
+            calls = recursion.calls
             if calls is None:
                 most = self._with_again(called, kind, hot, _DEAR).values()
                 each = max((price.cycles // _DEAR for price in most), default=0)
-                calls = sum(each**level for level in range(stated.depth or 1))
+                calls = sum(each**level for level in range(recursion.depth or 1))
             self.known[key] = Segments(
                 through={masks: Again(price, calls).priced() for masks, price in own.items()}
             )
@@ -148,22 +155,23 @@ class Ways:
 
     def _found_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
         part, sources, sinks = self.cut.part(Part(solved, self.timed.kept(solved, kind, hot), solved), kind)
-        found = Segments()
+        segments = Segments()
         by_node: dict[Node, list[Sink]] = {}
         for sink in sinks:
             by_node.setdefault(sink.node, []).append(sink)
         laps = self.laps_of(part, kind)
         of_loops = laps.passes(part)
         ways = {
-            node: self.between(part, node, by_node, laps, of_loops) for node in {one.node for one in sources}
+            node: self.between(part, node, by_node, laps, of_loops)
+            for node in {source.node for source in sources}
         }
         for source in sources:
             if source.begin is not None and not ways[source.node]:
                 self._without_end(part, source, kind)
             for sink, price in ways[source.node]:
                 whole = source.before.and_then(price).and_then(sink.after)
-                self._sort(found, kind, source, sink, whole)
-        return found
+                self._sort(segments, kind, source, sink, whole)
+        return segments
 
     def _without_end(self, part: Part, source: Source, kind: str) -> None:
         """From there no way leads on that ends the section, as far as they can be followed."""
@@ -178,19 +186,19 @@ class Ways:
             own = part.solved.body.name
             self.endless[kind, source.begin] = Section(kind, 0, own, source.begin, None, price)
 
-    def _sort(self, found: Segments, kind: str, source: Source, sink: Sink, price: Price) -> None:
+    def _sort(self, segments: Segments, kind: str, source: Source, sink: Sink, price: Price) -> None:
         """Keeps a way as what it is: all through, to an end, from a beginning, or a section."""
         if source.begin is None and sink.end is None:
-            most(found.through, sink.masks, price)
+            most(segments.through, sink.masks, price)
         elif source.begin is None and sink.end is not None:
-            most(found.heads, sink.end, price)
+            most(segments.heads, sink.end, price)
         elif source.begin is not None and sink.end is None:
-            most(found.tails, (source.begin, sink.masks), price)
+            most(segments.tails, (source.begin, sink.masks), price)
         elif source.begin is not None:
             level = source.node[1].basepri if kind == "basepri" else 0
-            known = found.sections.get((source.begin, sink.end))
+            known = segments.sections.get((source.begin, sink.end))
             if known is None or dearer(price, known[1]):
-                found.sections[source.begin, sink.end] = (level, price)
+                segments.sections[source.begin, sink.end] = (level, price)
 
     def _called_ways(self, called: Called, kind: str, inside: bool, code: int, hot: Hot) -> Segments:
         """The ways of what the call at `code` goes to. Raises NoBoundError."""
@@ -225,15 +233,15 @@ class Ways:
             ways = longest_ways(node, ends, part.successors, part.cost, of_loops)
         except NoBoundError as error:
             ways, irreducible = {}, str(error)
-        told = self._told(part, alive, laps)
+        reasons = self._told(part, alive, laps)
         # What leads nobody knows where may lead to any end.
         lost = {word for place, words in part.why_not.items() if place in reached for word in words}
         found = []
         for end in ends:
             why_not = {irreducible, *lost} if irreducible else set(lost)
-            if told:
+            if reasons:
                 here = reaching({end}, part.successors) & reached
-                why_not |= {word for place, words in told.items() if place in here for word in words}
+                why_not |= {word for place, words in reasons.items() if place in here for word in words}
             way = ways.get(end)
             if way is None and not irreducible:
                 continue
@@ -244,13 +252,13 @@ class Ways:
 
     def _told(self, part: Part, alive: set[Node], laps: Laps) -> dict[Node, set[str]]:
         """Why there is no bound, by the nodes that say so."""
-        told: dict[Node, set[str]] = {}
+        reasons: dict[Node, set[str]] = {}
         for (u, v), price in part.calls.items():
             if u in alive and v in alive and price.why_not and not laps.saw_through(u, v):
-                told.setdefault(u, set()).update(price.why_not)
+                reasons.setdefault(u, set()).update(price.why_not)
         for node, word in laps.unlimited.items():
-            told.setdefault(node, set()).add(word)
-        return told
+            reasons.setdefault(node, set()).add(word)
+        return reasons
 
     def laps_of(self, part: Part, kind: str) -> Laps:
         return Laps(
@@ -269,10 +277,10 @@ class Ways:
 
     def keep(self, kind: str, level: int, entry: int, begin: Mark, end: Mark | None, price: Price) -> None:
         key = (kind, begin, end)
-        known = self.found.get(key)
+        section = self.found.get(key)
         function = self._program.function_at(entry)
         new = Section(kind, level, function.name if function else f"{entry:#010x}", begin, end, price)
-        if known is None or dearer(price, known.price):
+        if section is None or dearer(price, section.price):
             self.found[key] = new
 
 

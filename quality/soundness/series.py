@@ -98,16 +98,20 @@ class Report:
     @property
     def sound(self) -> bool:
         """Whether no section took longer than its bound, and at least one was compared."""
-        return bool(self.ratios()) and all(one.sound for one in self.sections)
+        return bool(self.ratios()) and all(comparison.sound for comparison in self.sections)
 
     @property
     def violations(self) -> tuple[Compared, ...]:
         """The sections that took longer."""
-        return tuple(one for one in self.sections if not one.sound)
+        return tuple(comparison for comparison in self.sections if not comparison.sound)
 
     def ratios(self, of: tuple[str, str, int] | None = None) -> list[float]:
         """Of the sections that have a bound and ran, of one kind, chip and setting, or of all."""
-        return [one.ratio for one in self.sections if one.ratio is not None and of in (None, one.trial.group)]
+        return [
+            comparison.ratio
+            for comparison in self.sections
+            if comparison.ratio is not None and of in (None, comparison.trial.group)
+        ]
 
     def says(self) -> str:
         """The outcome in a sentence."""
@@ -122,7 +126,7 @@ class Report:
         """Each kind, chip and setting with its number of sections, and the ratios of those that
         were compared.
         """
-        there = Counter(one.trial.group for one in self.sections)
+        there = Counter(comparison.trial.group for comparison in self.sections)
         for kind in dict.fromkeys(KINDS):
             for chip in _CHIPS.values():
                 for setting in chip.settings:
@@ -148,21 +152,21 @@ class Report:
                 }
                 for kind, chip, setting, there, ratios in self.rows()
             ],
-            "violations": [asdict(one) for one in self.violations],
+            "violations": [asdict(comparison) for comparison in self.violations],
         }
 
 
 def trials(n: int, seed: int) -> list[Trial]:
     """The programs of a series: kinds and chips go round, options, settings and seeds are drawn."""
     draw = random.Random(seed)
-    found = []
+    results = []
     for number in range(n):
         kind = KINDS[number % len(KINDS)]
         chip = list(_CHIPS.values())[number // len(KINDS) % len(_CHIPS)]
         kind = UNUSUAL if kind == STRAIGHT and not chip.mainline else kind
         drawn = draw.randrange(1 << 31)
-        found.append(Trial(kind, drawn, draw.choice(_OPTIONS), chip.name, draw.choice(chip.settings)))
-    return found
+        results.append(Trial(kind, drawn, draw.choice(_OPTIONS), chip.name, draw.choice(chip.settings)))
+    return results
 
 
 def run(n: int, seed: int, jobs: int = 1, tell: Callable[[int], None] = lambda _: None) -> Report:
@@ -171,25 +175,25 @@ def run(n: int, seed: int, jobs: int = 1, tell: Callable[[int], None] = lambda _
     `jobs` is how many processes share the work; the report does not depend on it. Raises
     SoundnessError without the compiler, and where a program cannot be compiled.
     """
-    found: list[Compared] = []
+    comparisons: list[Compared] = []
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("forkserver")) as pool:
         for done, sections in enumerate(pool.map(compare, trials(n, seed)), start=1):
-            found += sections
+            comparisons += sections
             tell(done)
-    return Report(seed, n, tuple(found))
+    return Report(seed, n, tuple(comparisons))
 
 
 def compare(trial: Trial) -> list[Compared]:
     """The sections of one program. Raises SoundnessError."""
     with tempfile.TemporaryDirectory(prefix="tailscope-") as made:
         folder = Path(made)
-        source, stated = folder / "random.c", folder / "loops.toml"
+        source, path = folder / "random.c", folder / "loops.toml"
         source.write_text(trial.source(), encoding="utf-8")
-        stated.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
+        path.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
         elf = _compiled(source, folder, trial)
-        report = bounds(user_program(elf, chip=trial.chip), WITHIN, lambda _: None, stated=stated)
+        report = bounds(user_program(elf, chip=trial.chip), WITHIN, lambda _: None, stated=path)
     section = partial(Compared, trial)
-    return [section(one.function, one.cycles, one.seen) for one in report.sections]
+    return [section(bounded.function, bounded.cycles, bounded.seen) for bounded in report.sections]
 
 
 def _compiled(source: Path, folder: Path, trial: Trial) -> Path:

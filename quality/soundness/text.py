@@ -27,11 +27,12 @@ def as_text(report: Report) -> str:
     with console.capture() as captured:
         console.print(_table(report))
         console.print(report.says(), style="" if report.sound else "bold red")
-        for one in report.violations:
-            trial = one.trial
+        for comparison in report.violations:
+            trial = comparison.trial
             console.print(
-                f"{one.function} of {trial.kind} {trial.seed} ({trial.option}, {trial.chip}, FLASH_ACR "
-                f"{trial.flash_acr:#x}): bound {one.cycles:,}, measured {one.seen:,} cycles"
+                f"{comparison.function} of {trial.kind} {trial.seed} ({trial.option}, {trial.chip}, "
+                f"FLASH_ACR {trial.flash_acr:#x}): "
+                f"bound {comparison.cycles:,}, measured {comparison.seen:,} cycles"
             )
     return captured.get().rstrip()
 

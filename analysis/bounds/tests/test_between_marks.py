@@ -54,10 +54,12 @@ def assembled(folder: Path, body: str) -> Program:
     return Program(elf)
 
 
-def most(program: Program, facade: str, stated: Stated | None = None) -> tuple[int, int]:
+def most(program: Program, facade: str, statements: Stated | None = None) -> tuple[int, int]:
     """Instructions and cycles of the longest ways. Raises NoBoundError."""
-    entry, begin, end = (found.address for name in (facade, BEGIN, END) if (found := program.function(name)))
-    sections = Sections(program, stated=stated)
+    entry, begin, end = (
+        function.address for name in (facade, BEGIN, END) if (function := program.function(name))
+    )
+    sections = Sections(program, statements=statements)
     price = sections.marked(entry, begin, end)
     if price.why_not:
         raise NoBoundError(" ".join(price.why_not))
@@ -194,9 +196,9 @@ def test_a_call_through_a_pointer_and_a_recursion_have_no_bound(tmp_path: Path) 
         )
         elf = folder / "code.elf"
         assert program.function("heap_free")
-        found = bounds_of(elf, "tlsf", "basepri", {})["free"]
-        assert found.cycles is None
-        assert why in str(found.why_not)
+        section_bound = bounds_of(elf, "tlsf", "basepri", {})["free"]
+        assert section_bound.cycles is None
+        assert why in str(section_bound.why_not)
 
 
 def compiled(folder: Path, body: str) -> Program:
@@ -257,21 +259,21 @@ def test_an_untaken_branch_leads_nowhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["tlsf", "half_fit", "o1heap", "tlsf_conte"])
 def test_allocators_in_constant_time_have_no_loop_in_their_section(name: str) -> None:
     row = catalogue.allocators()[name]
-    found = bounds_of(firmware.build(name).elf, "nobody's loops", row.lockings[0], row.knobs)
-    assert all(found[section].cycles for section in ("allocate", "free"))
+    section_bounds = bounds_of(firmware.build(name).elf, "nobody's loops", row.lockings[0], row.knobs)
+    assert all(section_bounds[section].cycles for section in ("allocate", "free"))
 
 
 def test_a_bound_that_grows_follows_the_heap_of_the_image() -> None:
     """A step of seglist's walk takes 64 bytes (firmware/heap/README.md): laps of one loop."""
-    found = {
+    bounds = {
         heap_bytes: bounds_of(firmware.build("seglist", heap_bytes=heap_bytes).elf, "seglist", "basepri", {})
         for heap_bytes in (24_000, 48_000, 65_536)
     }
-    most = [one["allocate"].instructions or 0 for one in found.values()]
+    most = [section_bounds["allocate"].instructions or 0 for section_bounds in bounds.values()]
     lap, rest = divmod(most[1] - most[0], (48_000 - 24_000) // 64)
     assert (lap > 0, rest) == (True, 0)
     assert most[2] - most[1] == lap * (65_536 // 64 - 48_000 // 64)
-    assert len({one["free"].instructions for one in found.values()}) == 1
+    assert len({section_bounds["free"].instructions for section_bounds in bounds.values()}) == 1
 
 
 def test_a_damaged_line_table_is_told_where_a_bound_would_stand(tmp_path: Path) -> None:
@@ -285,9 +287,9 @@ def test_a_damaged_line_table_is_told_where_a_bound_would_stand(tmp_path: Path) 
     content[start : start + 64] = b"\xfc" * 64
     damaged = tmp_path / "damaged.elf"
     damaged.write_bytes(content)
-    found = bounds_of(damaged, "seglist", "basepri", {})["allocate"]
-    assert found is not None
-    assert "line table of the firmware is damaged" in str(found.why_not)
+    section_bound = bounds_of(damaged, "seglist", "basepri", {})["allocate"]
+    assert section_bound is not None
+    assert "line table of the firmware is damaged" in str(section_bound.why_not)
 
 
 def test_the_scheduler_lock_has_no_bound() -> None:

@@ -32,10 +32,13 @@ def image(folder: Path, callers: int) -> Program:
     source, elf = folder / f"{callers}.c", folder / f"{callers}.elf"
     called = ("whole()", "within(n)", "pair(n)", "clears(n)")
     text = [
-        f"APART void caller{one}(unsigned n) {{ words[7] = {one}; {called[one % 4]}; words[8]++; }}\n"
-        for one in range(callers)
+        f"APART void caller{caller}(unsigned n) {{ words[7] = {caller}; {called[caller % 4]}; "
+        "words[8]++; }\n"
+        for caller in range(callers)
     ]
-    text.append("void start(void) { " + "".join(f"caller{one}({one});" for one in range(callers)) + " }\n")
+    text.append(
+        "void start(void) { " + "".join(f"caller{caller}({caller});" for caller in range(callers)) + " }\n"
+    )
     source.write_text(_SECTIONS + "".join(text))
     options = ["-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib"]
     link = ["-Wl,-Ttext=0x08000000,-Tdata=0x20000000,-estart"]

@@ -51,11 +51,11 @@ def loops(folder: Path, text: str, allocator: str, **knobs: int) -> Loops:
 
 
 def test_a_sum_is_that_of_its_terms(tmp_path: Path) -> None:
-    stated = loops(tmp_path, STATED, "list")
-    assert (stated.passes("insert", set()), stated.grows("insert")) == (5, False)
+    facts = loops(tmp_path, STATED, "list")
+    assert (facts.passes("insert", set()), facts.grows("insert")) == (5, False)
     # 200 blocks of 24 bytes, of which 100 are free.
-    assert (stated.passes("find", set()), stated.grows("find")) == (109, True)
-    assert stated.passes("unrolled", set()) == 26
+    assert (facts.passes("find", set()), facts.grows("find")) == (109, True)
+    assert facts.passes("unrolled", set()) == 26
 
 
 @pytest.mark.parametrize(("region", "bits"), [(64, 4), (65_528, 13), (65_536, 14), (131_072, 15)])
@@ -63,16 +63,16 @@ def test_bits_of_a_size_are_those_of_the_region_in_units_of_8_bytes(
     region: int, bits: int, tmp_path: Path
 ) -> None:
     text = '[[allocators]]\nnames = ["tree"]\nloops.find = "size_bits"\nwhy = "a tree"\n'
-    stated = replace(loops(tmp_path, text, "tree"), region_bytes=region)
-    assert (stated.passes("find", set()), stated.grows("find")) == (bits, False)
+    facts = replace(loops(tmp_path, text, "tree"), region_bytes=region)
+    assert (facts.passes("find", set()), facts.grows("find")) == (bits, False)
 
 
 def test_a_loop_goes_by_the_files_that_its_lines_come_from(tmp_path: Path) -> None:
-    stated = loops(tmp_path, STATED, "list")
-    assert stated.passes("mixed", {"list.h:3", "block.h:7"}) == 7
-    assert stated.passes("mixed", {"list.c:3"}) == 6
-    assert stated.passes("mixed", {"list.h:3", "list.c:3"}) == 7
-    assert stated.passes("mixed", {"block.h:7"}) is None
+    facts = loops(tmp_path, STATED, "list")
+    assert facts.passes("mixed", {"list.h:3", "block.h:7"}) == 7
+    assert facts.passes("mixed", {"list.c:3"}) == 6
+    assert facts.passes("mixed", {"list.h:3", "list.c:3"}) == 7
+    assert facts.passes("mixed", {"block.h:7"}) is None
 
 
 def test_what_several_have_is_said_once(tmp_path: Path) -> None:
@@ -88,9 +88,9 @@ def test_a_knob_at_0_leaves_the_free_blocks_as_the_only_end(tmp_path: Path) -> N
 
 
 def test_a_branch_is_never_taken_for_one_function_of_the_facade(tmp_path: Path) -> None:
-    stated = loops(tmp_path, STATED, "other")
-    assert stated.never("heap_allocate") == {"hole.rs:114"}
-    assert stated.never("heap_allocate_aligned") == frozenset()
+    facts = loops(tmp_path, STATED, "other")
+    assert facts.never("heap_allocate") == {"hole.rs:114"}
+    assert facts.never("heap_allocate_aligned") == frozenset()
 
 
 def test_a_shorter_header_lets_more_blocks_be_free(tmp_path: Path) -> None:
@@ -123,15 +123,15 @@ def test_free_blocks_are_as_many_as_any_layout_has(
     blocks = f"blocks.16 = {{ free = {free}, between = {between} }}"
     text = f'[[allocators]]\nnames = ["one"]\n{blocks}\nloops.find = "free_blocks"\nwhy = "small"\n'
     (tmp_path / "loops.toml").write_text(text)
-    stated = Loops("one", region, {}, file=tmp_path / "loops.toml", live_blocks=live)
-    assert stated.passes("find", set()) == most_free(region, free, between, live)
+    facts = Loops("one", region, {}, file=tmp_path / "loops.toml", live_blocks=live)
+    assert facts.passes("find", set()) == most_free(region, free, between, live)
 
 
 def test_where_nothing_is_merged_as_many_of_the_least_are_free_as_were_live(tmp_path: Path) -> None:
-    stated = loops(tmp_path, STATED, "unmerged")
-    assert stated.passes("find", set()) == 300
+    facts = loops(tmp_path, STATED, "unmerged")
+    assert facts.passes("find", set()) == 300
     # 120 blocks of 16 bytes; the other 2,880 bytes hold 120 of 24.
-    assert replace(stated, live_blocks=120).passes("find", set()) == 240
+    assert replace(facts, live_blocks=120).passes("find", set()) == 240
 
 
 @pytest.mark.parametrize("allocator", ["list", "unheard"])

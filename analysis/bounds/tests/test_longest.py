@@ -69,7 +69,7 @@ def test_laps_that_differ_are_as_if_each_stood_in_the_code(seed: int) -> None:
     laps = random.randint(1, 5)
     shape = {1: [2, 3], 2: [4], 3: [4], 4: [1]}
     out = {u: [(5, 3)] if random.random() < 0.5 else [] for u in shape}
-    kept: list[Edges] = [
+    lap_edges: list[Edges] = [
         {
             u: [*((v, random.randrange(9)) for v in to if random.random() < 0.8), *out[u]]
             for u, to in shape.items()
@@ -83,7 +83,7 @@ def test_laps_that_differ_are_as_if_each_stood_in_the_code(seed: int) -> None:
         edges: Edges = {0: [(11, 1)]}
         cost = {0: 1, 5: 1}
         for lap in range(laps):
-            for u, to in kept[lap].items():
+            for u, to in lap_edges[lap].items():
                 cost[10 * (lap + 1) + u] = costs[lap][u]
                 edges[10 * (lap + 1) + u] = [
                     (5 if v == 5 else 10 * (lap + 1 + (v == 1)) + v, edge)
@@ -93,9 +93,9 @@ def test_laps_that_differ_are_as_if_each_stood_in_the_code(seed: int) -> None:
         return edges, cost
 
     edges, cost = one_after_the_other()
-    told = [Lap(1, kept[lap], costs[lap], unbounded) for lap in range(laps)]
+    lap_list = [Lap(1, lap_edges[lap], costs[lap], unbounded) for lap in range(laps)]
     plain = {0: 1, 5: 1, **dict.fromkeys((1, 2, 3, 4), 1)}
-    assert longest(0, {5}, whole, plain, lambda *_: told) == by_trying(0, {5}, edges, cost, {})
+    assert longest(0, {5}, whole, plain, lambda *_: lap_list) == by_trying(0, {5}, edges, cost, {})
 
 
 def test_a_loop_inside_goes_round_as_often_as_the_outer_one_counts() -> None:

@@ -25,8 +25,8 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_result_is_among_what_is_told(name: str) -> None:
     for a, b in product(range(16), range(16)):
-        told = combined(name, 1 << a % 4, 1 << b % 4)
-        assert told == 1 << OPERATIONS[name](a, b) % 4
+        members = combined(name, 1 << a % 4, 1 << b % 4)
+        assert members == 1 << OPERATIONS[name](a, b) % 4
 
 
 def test_a_shift_is_a_product() -> None:

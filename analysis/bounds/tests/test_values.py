@@ -62,11 +62,11 @@ def test_what_two_numbers_give_is_in_the_range_of_their_ranges(
 ) -> None:
     draw = random.Random(name)
     for _ in range(_TRIALS):
-        one, other = drawn(draw), drawn(draw)
+        left, other = drawn(draw), drawn(draw)
         if name in ("lsr", "lsl", "asr"):
             other = number(draw.randint(0, 33))
-        a, b = member(one, draw), member(other, draw)
-        assert holds(effects.computed(name, one, other), truth(a, b) % WORD), (one, other, a, b)
+        a, b = member(left, draw), member(other, draw)
+        assert holds(effects.computed(name, left, other), truth(a, b) % WORD), (left, other, a, b)
 
 
 @pytest.mark.parametrize(
@@ -83,19 +83,19 @@ def test_what_two_numbers_give_is_in_the_range_of_their_ranges(
 def test_what_a_number_gives_is_in_the_range_of_its_range(name: str, truth: Callable[[int], int]) -> None:
     draw = random.Random(name)
     for _ in range(_TRIALS):
-        one = drawn(draw)
-        a = member(one, draw)
-        assert holds(effects.computed(name, one), truth(a) % WORD), (one, a)
+        value = drawn(draw)
+        a = member(value, draw)
+        assert holds(effects.computed(name, value), truth(a) % WORD), (value, a)
 
 
 def test_a_joined_and_a_widened_range_have_the_numbers_of_both() -> None:
     draw = random.Random(1)
     for _ in range(_TRIALS):
-        one, other = drawn(draw), drawn(draw)
-        for value in (one, other):
+        left, other = drawn(draw), drawn(draw)
+        for value in (left, other):
             a = member(value, draw)
-            assert holds(values.join(one, other), a), (one, other, a)
-            assert holds(values.widen(one, other), a), (one, other, a)
+            assert holds(values.join(left, other), a), (left, other, a)
+            assert holds(values.widen(left, other), a), (left, other, a)
 
 
 def test_widening_comes_to_an_end() -> None:
@@ -125,11 +125,11 @@ _TRUTHS: dict[str, Callable[[int, int], bool]] = {
 def test_a_branch_keeps_every_number_that_takes_it(condition: str) -> None:
     draw = random.Random(condition)
     for _ in range(_TRIALS):
-        one, other = drawn(draw), drawn(draw)
-        a, b = member(one, draw), member(other, draw)
-        state = State([one, other, *[None] * 13], flags=Flags("compare", one, other, 0, 1))
+        left, other = drawn(draw), drawn(draw)
+        a, b = member(left, draw), member(other, draw)
+        state = State([left, other, *[None] * 13], flags=Flags("compare", left, other, 0, 1))
         after = assume(state, condition, _TRUTHS[condition](a, b))
-        assert after is not None, (one, other, a, b)
+        assert after is not None, (left, other, a, b)
         assert holds(after.registers[0], a)
         assert holds(after.registers[1], b)
 

@@ -120,17 +120,17 @@ def _block(report: BoundsReport, part: Spent) -> Block:
 
 def _chosen(report: BoundsReport, which: str) -> Bounded:
     bounded = sorted(
-        (one for one in report.all if one.cycles is not None), key=lambda one: -(one.cycles or 0)
+        (bound for bound in report.all if bound.cycles is not None), key=lambda bound: -(bound.cycles or 0)
     )
     if which.isascii() and which.isdecimal():
         if not 0 < int(which) <= len(bounded):
             raise NoBoundError(f"--explain {which}: {len(bounded)} have a bound; 1 is the longest.")
         return bounded[int(which) - 1]
-    rows = [*bounded, *(one for one in report.all if one.cycles is None)]
+    rows = [*bounded, *(bound for bound in report.all if bound.cycles is None)]
     for bound in rows:
         if which in _names(bound):
             return bound
-    near = near_miss(which, [name for one in rows for name in _names(one)])
+    near = near_miss(which, [name for bound in rows for name in _names(bound)])
     raise NoBoundError(
         f"--explain {which[:80]}: nothing of that place holds interrupts off; give a function, file.c:12, "
         f"an address, or the number of a row, 1 for the longest.{near}"

@@ -260,8 +260,8 @@ def _estimated(
     def key(row: Bounded) -> tuple[str, int, str, int, int]:
         return row.kind, row.level, row.function, row.begin.address, row.caller.address if row.caller else 0
 
-    bounded = {key(one): one for one in before if one.cycles is not None}
-    why_not = {key(one): one.why_not for one in before}
+    bounded = {key(bound): bound for bound in before if bound.cycles is not None}
+    why_not = {key(bound): bound.why_not for bound in before}
     sections = []
     for bound in after:
         if bound.cycles is None:
@@ -308,17 +308,19 @@ def _sections(sections: list[Section], places: Places, seen: _Seen) -> list[Boun
         ).append(section)
     rows = []
     for (kind, address, call, owner), ones in groups.items():
-        worst = max(ones, key=lambda one: (bool(one.price.why_not), one.price.cycles))
-        why_not = sorted({word for one in ones for word in one.price.why_not})
-        if any(one.end is None and not one.price.why_not for one in ones):
+        worst = max(ones, key=lambda section: (bool(section.price.why_not), section.price.cycles))
+        why_not = sorted({word for section in ones for word in section.price.why_not})
+        if any(section.end is None and not section.price.why_not for section in ones):
             why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
         longest, count = seen.section(kind, address, call)
         if not why_not and longest is not None and longest > worst.price.cycles:
             # A kernel that has not started keeps its mask past the end that its code shows.
-            elsewhere = seen.ends(kind, address) - {one.end.address for one in ones if one.end}
+            elsewhere = seen.ends(kind, address) - {section.end.address for section in ones if section.end}
             why_not += [f"A run saw it end at {places.place(end)}, elsewhere." for end in sorted(elsewhere)]
-        ends = sorted({places.place(one.end.address) for one in ones if one.end}, key=lambda at: at.address)
-        level = max(one.level for one in ones)
+        ends = sorted(
+            {places.place(section.end.address) for section in ones if section.end}, key=lambda at: at.address
+        )
+        level = max(section.level for section in ones)
         rows.append(
             Bounded(
                 kind=kind,

@@ -52,9 +52,9 @@ def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> lis
     """
     whole = masks.cycles
     trial = min(max(whole // _TRIAL, 1), whole)
-    first = {one.head: rows for one, rows in _marked(masks, loops, trial)}
-    calm = [one for one in loops if len(first[one.head]) * _TRIAL <= _MOST_ROWS]
-    full = {one.head: rows for one, rows in _marked(masks, calm, masks.until)}
+    first = {loop.head: rows for loop, rows in _marked(masks, loops, trial)}
+    calm = [loop for loop in loops if len(first[loop.head]) * _TRIAL <= _MOST_ROWS]
+    full = {loop.head: rows for loop, rows in _marked(masks, calm, masks.until)}
     counts = []
     for loop in loops:
         passes, entries = _greatest(loop, full.get(loop.head, first[loop.head]))
@@ -70,7 +70,7 @@ def _marked(
     """The passages of the marks of each loop, as simulator.masks.Passages.rows."""
     kernel = words_of(masks.kernel)
     for some in _batches(loops):
-        marks = {address for one in some for address in _marks(one)}
+        marks = {address for loop in some for address in _marks(loop)}
         rows = run_marks(masks.program, marks, until, kernel).rows
         for loop in some:
             yield loop, rows.filter(pl.col("address").is_in(sorted(_marks(loop))))

@@ -215,9 +215,16 @@ def of_run(
     state = executed_priorities(run.changes)
     at_priorities = [
         _at_priority(
-            one, numbers, _counted(held(state, one, slept), start_of_run), state, run, places, clock, program
+            interval,
+            numbers,
+            _counted(held(state, interval, slept), start_of_run),
+            state,
+            run,
+            places,
+            clock,
+            program,
         )
-        for one, numbers in exceptions.priorities(priority_bits(program.chip)).items()
+        for interval, numbers in exceptions.priorities(priority_bits(program.chip)).items()
     ]
     steps = {}
     if explain:

@@ -28,17 +28,17 @@ def report(*pairs: Pair) -> Report:
 
 def test_the_seed_decides_the_programs() -> None:
     assert trials(20, 1) == trials(20, 1) != trials(20, 2)
-    assert {one.kind for one in trials(4, 1)} == {BRANCHING, STRAIGHT, UNUSUAL}
-    assert [one.source() for one in trials(4, 3)] == [one.source() for one in trials(4, 3)]
+    assert {trial.kind for trial in trials(4, 1)} == {BRANCHING, STRAIGHT, UNUSUAL}
+    assert [trial.source() for trial in trials(4, 3)] == [trial.source() for trial in trials(4, 3)]
 
 
 def test_each_chip_has_its_programs_and_only_settings_of_its_own() -> None:
     drawn = trials(400, 1)
     settings = {chip.name: set(chip.settings) for chip in chips()}
-    assert {(one.chip, one.flash_acr) for one in drawn} == {
+    assert {(trial.chip, trial.flash_acr) for trial in drawn} == {
         (name, acr) for name, acrs in settings.items() for acr in acrs
     }
-    assert not any(one.kind == STRAIGHT and one.chip == "stm32f072rb" for one in drawn)
+    assert not any(trial.kind == STRAIGHT and trial.chip == "stm32f072rb" for trial in drawn)
 
 
 @pytest.mark.parametrize("chip", chips(), ids=lambda chip: chip.name)
@@ -52,12 +52,12 @@ def test_a_program_of_each_kind_is_linked_for_each_chip(chip: Chip, tmp_path: Pa
 
 def test_what_takes_as_long_as_its_bound_is_sound_and_longer_is_not() -> None:
     assert report((10, 10), (30, 20)).sound
-    found = report((10, 10), (9, 10))
-    assert not found.sound
-    assert [one.function for one in found.violations] == ["section1"]
+    result = report((10, 10), (9, 10))
+    assert not result.sound
+    assert [comparison.function for comparison in result.violations] == ["section1"]
     assert (
         "section1 of straight 5 (-O1, stm32f401re, FLASH_ACR 0x702): bound 9, measured 10 cycles"
-        in as_text(found)
+        in as_text(result)
     )
 
 
@@ -69,12 +69,17 @@ def test_a_series_that_compared_nothing_is_not_sound(
 
 
 def test_the_document_is_an_outcome_with_the_keys_of_the_page() -> None:
-    told = json.loads(json.dumps(report((9, 10), (30, 20), (None, 4)).as_json()))
-    assert told["sources"] == outcomes.sources()
-    assert told["settings"] == [
+    document = json.loads(json.dumps(report((9, 10), (30, 20), (None, 4)).as_json()))
+    assert document["sources"] == outcomes.sources()
+    assert document["settings"] == [
         {"kind": STRAIGHT, "chip": "stm32f401re", "flash_acr": "0x702", "sections": 3, "compared": 2}
         | {"least_ratio": 0.9, "median_ratio": 1.2, "greatest_ratio": 1.5}
     ]
     page = (ROOT / "docs" / "reference" / "soundness.md").read_text(encoding="utf-8")
-    keys = {*told, *told["settings"][0], *told["violations"][0], *told["violations"][0]["trial"]}
+    keys = {
+        *document,
+        *document["settings"][0],
+        *document["violations"][0],
+        *document["violations"][0]["trial"],
+    }
     assert keys <= set(re.findall(r"\w+", page))

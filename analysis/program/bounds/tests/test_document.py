@@ -43,7 +43,7 @@ def test_each_row_has_its_bound_in_cycles_and_in_time(document: dict[str, Any]) 
     assert len(document["sections"]) == 5
     for row in rows:
         assert row["bound_ns"] == pytest.approx(row["bound_cycles"] * 1e9 / HZ)
-    cycles = [one["bound_cycles"] for one in document["sections"]]
+    cycles = [row["bound_cycles"] for row in document["sections"]]
     assert cycles == sorted(cycles, reverse=True)
 
 

@@ -49,7 +49,9 @@ def test_the_tick_has_a_bound_once_the_tasks_are_counted_and_no_run_of_so_many_i
     least, most = (row.cycles or 0 for row in handlers)
     assert handlers[0].seen is not None and handlers[0].seen <= least < most
     assert not counted.violations
-    (annotation,) = [one for one in counted.annotations if one.function == "xTaskIncrementTick"]
+    (annotation,) = [
+        annotation for annotation in counted.annotations if annotation.function == "xTaskIncrementTick"
+    ]
     assert (annotation.source, annotation.says) == ("FreeRTOS V11.2.0", f"at most {TASKS} laps")
 
 

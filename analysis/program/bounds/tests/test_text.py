@@ -37,7 +37,7 @@ def test_the_headline_counts_and_names_the_longest(found: BoundsReport) -> None:
 
 
 def test_a_priority_is_the_sum_of_its_parts(found: BoundsReport) -> None:
-    told = [one.cycles for one in found.used_priorities]
+    told = [priority.cycles for priority in found.used_priorities]
     for priority in found.used_priorities:
         assert priority.section is not None
         assert priority.cycles == priority.entry + (priority.section.cycles or 0) + sum(

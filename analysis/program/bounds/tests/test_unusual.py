@@ -53,7 +53,7 @@ def test_no_section_takes_longer_than_its_bound(
     tmp_path: Path, name: str, functions: list[str], acr: int
 ) -> None:
     report = bounded(tmp_path, name, acr=acr)
-    assert sorted(one.function for one in report.sections) == functions
+    assert sorted(section.function for section in report.sections) == functions
     for section in report.sections:
         assert section.cycles is not None and section.seen is not None
         assert section.seen <= section.cycles < 3 * section.seen
@@ -127,7 +127,7 @@ def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Pat
 
 def test_a_bound_far_above_what_was_seen_names_its_loop(tmp_path: Path) -> None:
     report = bounded(tmp_path, "many_laps", "-fno-ipa-cp", "-fno-inline")
-    (section,) = [one for one in report.sections if one.function == "counted"]
+    (section,) = [section for section in report.sections if section.function == "counted"]
     assert section.cycles is not None and section.seen is not None and section.cycles > 100 * section.seen
     # 65,535 laps of 16 bits, and the head or what stands for it once more.
     assert " in counted is taken to pass its head 65,53" in report.loose(section)

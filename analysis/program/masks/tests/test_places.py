@@ -103,7 +103,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
 
 
 def masked(found: MaskReport, function: str) -> Worst:
-    (row,) = [one for one in found.worst if (one.kind, one.begin.function) == ("primask", function)]
+    (row,) = [row for row in found.worst if (row.kind, row.begin.function) == ("primask", function)]
     return row
 
 

@@ -31,7 +31,7 @@ Event = tuple[Any, ...]
 def events(made_: Timeline, *groups: str) -> list[Event]:
     """Group, track, name, begin and length in µs, and what is told, of each slice and counter."""
     every = made_.document()["traceEvents"]
-    named = {(one["name"], one["pid"], one.get("tid")): one["args"].get("name") for one in every}
+    named = {(event["name"], event["pid"], event.get("tid")): event["args"].get("name") for event in every}
     found = []
     for event in every:
         group = named["process_name", event["pid"], 0]
