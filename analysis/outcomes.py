@@ -45,13 +45,13 @@ def heading(of: str, sound: bool, says: str) -> dict[str, Any]:
 def read(path: Path, error: type[TailscopeError]) -> Outcome:
     """The outcome in a file, if it is one of these sources. Raises `error`."""
     document = open_json(path, error, remedy="name what ./lab dev soundness --json printed")
-    found = document.check(Outcome)
-    if found.sources != sources():
+    outcome = document.check(Outcome)
+    if outcome.sources != sources():
         raise error(
-            f"{path}: it was made with other sources of the bench than these; run ./lab dev {found.of} "
+            f"{path}: it was made with other sources of the bench than these; run ./lab dev {outcome.of} "
             "--json again."
         )
-    return found
+    return outcome
 
 
 @cache

@@ -108,7 +108,7 @@ def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
 
 
 def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
-    series = waiter.one
+    series = waiter.series
     key = worst_key(series.run, SECTION if waiter.wait.by == "section" else lane.quantity)
     cells = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]
     cells.append(f"median {microseconds(waiter.median_ns)}")

@@ -64,7 +64,7 @@ def _holders(lane: Lane) -> Iterator[str]:
 
 def held(waiter: Waiter) -> str:
     """`masked 7.81 µs by operation 663, a free of 120 bytes; 6.36 µs without interrupts in it`."""
-    verb = "held" if spares_interrupts(waiter.one) else "masked"
+    verb = "held" if spares_interrupts(waiter.series) else "masked"
     by = operation_words(waiter.holder)
     words = f"{verb} {microseconds(waiter.section_ns)}" + (f" by {by}" if by else "")
     if waiter.holder is None or not waiter.holder.interrupted:
@@ -77,14 +77,14 @@ def seen(waiter: Waiter) -> str:
     if waiter.seen_ns is None:
         return "no wait was seen"
     longer = ", longer than the longest section and the entry" if waiter.wait.by == "wait" else ""
-    sign = waiter.one.run.summary(waiter.quantity).at_least
+    sign = waiter.series.run.summary(waiter.quantity).at_least
     words = f"the longest wait seen is {sign}{microseconds(waiter.seen_ns)}{longer}"
-    met = waiter.one.run.manifest.maxima.get(waiter.quantity.key)
+    met = waiter.series.run.manifest.maxima.get(waiter.quantity.key)
     return words if met is None else f"{words}, which met {operation_words(met) or 'no operation'}"
 
 
 def _growing(waiter: Waiter) -> str:
-    return ", growing with each freed block" if grows(waiter.one.run) else ""
+    return ", growing with each freed block" if grows(waiter.series.run) else ""
 
 
 def grows(run: LoadedRun) -> bool:
@@ -156,11 +156,11 @@ def _ties(lane: Lane) -> str:
 def _growth(lanes: Sequence[Lane]) -> str:
     """How the worst critical section changed from a ramp's first depth to its last quarter."""
     waiters = [waiter for lane in lanes for waiter in lane.waiters]
-    grown = [(waiter, *ends) for waiter in waiters if (ends := fresh_and_fragmented(waiter.one.run))]
+    grown = [(waiter, *ends) for waiter in waiters if (ends := fresh_and_fragmented(waiter.series.run))]
     if not grown:
         return ""
     rising = sorted(
-        (growth for growth in grown if grows(growth[0].one.run) and growth[2] > growth[1]),
+        (growth for growth in grown if grows(growth[0].series.run) and growth[2] > growth[1]),
         key=lambda growth: -growth[2],
     )
     flat = [growth[0].name for growth in grown if growth not in rising]
@@ -191,11 +191,11 @@ def _cost(lane: Lane) -> str:
     best = lane.waiters[-1]
     pairs = []
     for words, bytes_of in (("heap", _heap_used), ("flash", _flash)):
-        ours = bytes_of(best.one)
+        ours = bytes_of(best.series)
         others = [
             (value, waiter.name)
             for waiter in lane.waiters[:-1]
-            if (value := bytes_of(waiter.one)) is not None
+            if (value := bytes_of(waiter.series)) is not None
         ]
         if ours is not None and others and ours > min(others)[0]:
             pairs.append((words, ours, *min(others)))
@@ -240,7 +240,7 @@ def _worse(slower: Waiter, lane: Lane) -> str:
 
 
 def _value(waiter: Waiter, quantity: Quantity, statistic: str) -> float | None:
-    figure: float | None = getattr(waiter.one.run.summary(quantity), statistic)
+    figure: float | None = getattr(waiter.series.run.summary(quantity), statistic)
     return figure
 
 

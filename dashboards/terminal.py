@@ -94,16 +94,16 @@ def _placements(series: Sequence[Series]) -> list[RenderableType]:
 def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
     """A table for each lane, a row for each setting, and one of runs in which nothing waited."""
     ordering = lanes(series)
-    waiting = {waiter.one.run.id for lane in ordering for waiter in lane.waiters}
+    waiting = {waiter.series.run.id for lane in ordering for waiter in lane.waiters}
     for lane in ordering:
         title = scenario if len(ordering) == 1 else f"{scenario}: {lane.who} waits{_work(lane)}"
         table = _titled(title)
         for waiter in lane.waiters:
-            seen = waiter.one.run.summary(waiter.quantity)
+            seen = waiter.series.run.summary(waiter.quantity)
             waits = (_told(waiter.possible_ns, waiter.wait.at_least), _told(seen.max, seen.at_least))
-            _add(table, waiter.one, waiter.name, (*waits, *_longest(waiter.one)))
+            _add(table, waiter.series, waiter.name, (*waits, *_longest(waiter.series)))
         yield table
-    pooled = {Options.of(waiter.one.run.manifest) for lane in ordering for waiter in lane.waiters}
+    pooled = {Options.of(waiter.series.run.manifest) for lane in ordering for waiter in lane.waiters}
     rest = [
         member
         for member in series
@@ -124,7 +124,7 @@ def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
 
 def _work(lane: Lane) -> str:
     """`, nucleo-f401re, depth 64`: the board and the parameters of a lane, beside others."""
-    manifest = lane.waiters[0].one.run.manifest
+    manifest = lane.waiters[0].series.run.manifest
     return "".join(f", {word}" for word in (manifest.board_folder, *_parameters(manifest)))
 
 

@@ -39,7 +39,7 @@ def test_every_board_is_in_every_table(measured: list[str]) -> None:
 def test_what_an_interrupt_waits_is_no_less_than_the_manual_says(measured: list[str]) -> None:
     """The entry is the core's by its manual, the answer what the simulator's wire showed."""
     of_boards = [[cell.strip() for cell in line.split("|")[1:-1]] for line in measured][1:]
-    told = [line for line in of_boards if line[1].startswith("Cortex-M")]
-    assert len(told) == len(boards.names())
-    for line in told:
+    result = [line for line in of_boards if line[1].startswith("Cortex-M")]
+    assert len(result) == len(boards.names())
+    for line in result:
         assert float(line[9]) > float(line[7]) > 0

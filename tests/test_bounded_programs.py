@@ -46,22 +46,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path) -> BoundsReport:
+def report(folder: Path) -> BoundsReport:
     program = user_program(folder / "program.elf")
     kernel, loops = str(folder / "kernel.toml"), folder / "loops.toml"
     return bounds(program, "20ms", lambda _: None, kernel=kernel, stated=loops)
 
 
-def of(found: BoundsReport, function: str) -> Bounded:
+def of(report: BoundsReport, function: str) -> Bounded:
     """The longest section of a function."""
-    own = [section for section in found.sections if section.function == function]
+    own = [section for section in report.sections if section.function == function]
     return max(own, key=lambda section: section.cycles or 0)
 
 
-def test_every_section_has_a_bound_and_none_is_too_low(found: BoundsReport) -> None:
-    assert {section.function: section.why_not for section in found.all if section.cycles is None} == {}
-    assert found.violations == ()
-    assert {section.function for section in found.sections if not section.count} == {"never_run"}
+def test_every_section_has_a_bound_and_none_is_too_low(report: BoundsReport) -> None:
+    assert {section.function: section.why_not for section in report.all if section.cycles is None} == {}
+    assert report.violations == ()
+    assert {section.function for section in report.sections if not section.count} == {"never_run"}
 
 
 @pytest.mark.parametrize(
@@ -79,16 +79,16 @@ def test_every_section_has_a_bound_and_none_is_too_low(found: BoundsReport) -> N
     ],
 )
 def test_each_way_of_holding_off_is_found_with_its_level(
-    found: BoundsReport, function: str, kind: str, level: int
+    report: BoundsReport, function: str, kind: str, level: int
 ) -> None:
-    section = of(found, function)
+    section = of(report, function)
     assert (section.kind, section.level) == (kind, level)
 
 
-def test_an_inner_section_does_not_end_the_outer_one(found: BoundsReport) -> None:
+def test_an_inner_section_does_not_end_the_outer_one(report: BoundsReport) -> None:
     """What follows the inner one takes at least two cycles a lap, and belongs to the outer one."""
     for function, laps in (("saved", 40), ("counted", 60)):
-        inner, outer = of(found, function), of(found, f"{function}_twice")
+        inner, outer = of(report, function), of(report, f"{function}_twice")
         assert inner.cycles is not None
         assert outer.cycles is not None
         assert outer.cycles > inner.cycles + 2 * laps
@@ -96,32 +96,32 @@ def test_an_inner_section_does_not_end_the_outer_one(found: BoundsReport) -> Non
         assert outer.caller.function == f"{function}_twice"
 
 
-def test_a_call_is_seen_with_what_it_is_given(found: BoundsReport) -> None:
+def test_a_call_is_seen_with_what_it_is_given(report: BoundsReport) -> None:
     """The longer of the two, not that of any number of laps."""
-    section = of(found, "told_how_often")
+    section = of(report, "told_how_often")
     assert section.cycles is not None
     assert section.seen is not None
     assert section.seen <= section.cycles < 4 * section.seen
 
 
-def test_what_takes_longer_than_its_bound_is_told(found: BoundsReport) -> None:
-    section = of(found, "left_early")
+def test_what_takes_longer_than_its_bound_is_told(report: BoundsReport) -> None:
+    section = of(report, "left_early")
     assert section.seen is not None
-    wrong = replace(found, sections=(replace(section, cycles=section.seen - 1),))
+    wrong = replace(report, sections=(replace(section, cycles=section.seen - 1),))
     assert [it for it in wrong.violations if isinstance(it, Bounded)] == list(wrong.sections)
     assert "LONGER THAN ITS BOUND" in as_text(wrong)
 
 
-def test_both_ends_of_a_section_are_told(found: BoundsReport) -> None:
-    assert len(of(found, "left_early").ends) == 2
+def test_both_ends_of_a_section_are_told(report: BoundsReport) -> None:
+    assert len(of(report, "left_early").ends) == 2
 
 
-def test_a_priority_waits_for_the_longest_section_and_each_handler(found: BoundsReport) -> None:
+def test_a_priority_waits_for_the_longest_section_and_each_handler(report: BoundsReport) -> None:
     (systick,) = [
-        priority for priority in found.priorities if any("SysTick" in name for name in priority.exceptions)
+        priority for priority in report.priorities if any("SysTick" in name for name in priority.exceptions)
     ]
-    section = max(section.cycles or 0 for section in found.sections)
-    handler = next(section for section in found.handlers if section.function == "on_systick")
+    section = max(section.cycles or 0 for section in report.sections)
+    handler = next(section for section in report.handlers if section.function == "on_systick")
     assert systick.cycles == systick.entry + section + (handler.cycles or 0)
     assert systick.seen is not None
     assert systick.seen <= systick.cycles
@@ -136,11 +136,11 @@ def test_without_its_bound_a_loop_is_named_with_its_line(folder: Path) -> None:
     assert "The loop at locked_sections.c:" in done.stdout
 
 
-def test_the_document_says_the_same(found: BoundsReport) -> None:
-    document: dict[str, Any] = json.loads(json.dumps(as_json(found)))
+def test_the_document_says_the_same(report: BoundsReport) -> None:
+    document: dict[str, Any] = json.loads(json.dumps(as_json(report)))
     assert document["violations"] == 0
     assert {section["function"] for section in document["sections"]} == {
-        section.function for section in found.sections
+        section.function for section in report.sections
     }
 
 

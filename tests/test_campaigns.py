@@ -46,7 +46,7 @@ WITHIN_S = 240.0
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> matrix.Matrix:
+def small(tmp_path_factory: pytest.TempPathFactory) -> matrix.Matrix:
     path = tmp_path_factory.mktemp("matrix") / "small.toml"
     path.write_text(MATRIX, encoding="utf-8")
     return matrix.read(path)
@@ -58,11 +58,11 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield made
 
 
-def conducted(asked: matrix.Matrix, folder: Path, client: Client) -> tuple[Store, conduct.Course]:
+def conducted(small: matrix.Matrix, folder: Path, client: Client) -> tuple[Store, conduct.Course]:
     store = Store(folder)
     with store.writing():
-        store.keep_matrix(asked.text, asked.count())
-        course = conduct.run(asked, store, client, asked.count(), lambda _: None)
+        store.keep_matrix(small.text, small.count())
+        course = conduct.run(small, store, client, small.count(), lambda _: None)
     return store, course
 
 
@@ -71,11 +71,11 @@ def complete(store: Store) -> int:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(asked: matrix.Matrix, client: Client, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(small: matrix.Matrix, client: Client, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the campaign, made in this process."""
     simulator.build()
     folder = tmp_path_factory.mktemp("undisturbed")
-    store, course = conducted(asked, folder, client)
+    store, course = conducted(small, folder, client)
     assert (course.settled, course.incomplete) == (4, 0)
     store.write_runs()
     return folder
@@ -104,9 +104,9 @@ def workers_of(command: subprocess.Popen[bytes]) -> list[int]:
 
 
 def test_with_worker_and_command_killed_the_tables_are_the_same(
-    asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
+    small: matrix.Matrix, undisturbed: Path, tmp_path: Path
 ) -> None:
-    words = [sys.executable, "-m", "cli", "campaign", str(asked.path)]
+    words = [sys.executable, "-m", "cli", "campaign", str(small.path)]
     words += ["--output", str(tmp_path / "out"), "--workers", "1"]
     with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL) as command:
         wait_for_runs(tmp_path / "out", 1, command)
@@ -174,20 +174,20 @@ def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
 
 
 def test_runs_of_an_earlier_matrix_do_not_stand_in_for_those_that_miss(
-    asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
+    small: matrix.Matrix, undisturbed: Path, tmp_path: Path
 ) -> None:
     """Four runs are there and two were asked for, but not these."""
     shutil.copytree(undisturbed, tmp_path / "out")
     store = Store(tmp_path / "out")
     with store.writing():
-        store.keep_matrix(asked.text + b"# another", 2)
+        store.keep_matrix(small.text + b"# another", 2)
     done = lab.run("campaign", "status", tmp_path / "out")
     assert done.returncode == 1
     assert "The campaign is not over: the same command goes on." in done.stdout
 
 
 def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
-    asked: matrix.Matrix, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: matrix.Matrix, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts = []
 
@@ -196,21 +196,21 @@ def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
         raise RuntimeError("the worker burnt down")
 
     monkeypatch.setattr(work, "run", breaks)
-    store, course = conducted(asked, tmp_path / "out", client)
+    store, course = conducted(small, tmp_path / "out", client)
     assert (course.settled, course.incomplete) == (4, 4)
     assert sorted(attempts) == sorted(ATTEMPTS_MAX * [*store.results])
     assert store.rows().select("state", "verdict", "reason").unique().rows() == [
         ("failed", None, "No worker brought it to an end: RuntimeError: the worker burnt down")
     ]
-    assert conducted(asked, tmp_path / "out", client)[1].made == 0
+    assert conducted(small, tmp_path / "out", client)[1].made == 0
 
 
-def test_a_key_is_of_all_that_decides_and_of_nothing_else(asked: matrix.Matrix) -> None:
-    orders = Orders(asked)
-    points = list(asked.points())
+def test_a_key_is_of_all_that_decides_and_of_nothing_else(small: matrix.Matrix) -> None:
+    orders = Orders(small)
+    points = list(small.points())
     keys = [orders.make(point).key for point in points]
     assert len(set(keys)) == 4
-    assert [Orders(asked).make(point).key for point in points] == keys
+    assert [Orders(small).make(point).key for point in points] == keys
 
 
 def test_the_digest_of_the_sources_changes_with_each(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> N
 
 
 def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
-    asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
+    small: matrix.Matrix, undisturbed: Path, tmp_path: Path
 ) -> None:
     with (
         LocalCluster(  # type: ignore[no-untyped-call]
@@ -245,13 +245,13 @@ def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
         ) as there,
         conduct.remote(there.scheduler_address) as client,
     ):
-        store, course = conducted(asked, tmp_path / "out", client)
+        store, course = conducted(small, tmp_path / "out", client)
         assert course.settled == 4
         store.write_runs()
         assert tables(store.folder) == tables(undisturbed)
         there.close()
         with pytest.raises(CampaignError, match="scheduler is gone"):
-            conducted(asked, tmp_path / "other", client)
+            conducted(small, tmp_path / "other", client)
 
 
 @pytest.fixture(scope="module")

@@ -67,8 +67,8 @@ def readme_row(allocator: str) -> list[str]:
     rows = [
         line.strip("| \n").split(" | ") for line in README.read_text().splitlines() if line.startswith("| ")
     ]
-    (found,) = [row for row in rows if row[0] == allocator and row[1:2] == ["617"]]
-    return found
+    (result,) = [row for row in rows if row[0] == allocator and row[1:2] == ["617"]]
+    return result
 
 
 def in_the_readme(allocator: str, run: Path) -> list[str]:

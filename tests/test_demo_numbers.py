@@ -90,16 +90,16 @@ def waits(
 ) -> list[tuple[int, int]]:
     """From the first stimulus that is not answered yet to the answer, between two samples."""
     moments = [(sample, 0) for sample, _ in stimuli] + [(sample, 1) for sample, rose in answers if rose]
-    found, pending = [], None
+    result, pending = [], None
     for sample, answered in sorted(moments):
         if not first <= sample <= last:
             continue
         if not answered and pending is None:
             pending = sample
         elif answered and pending is not None:
-            found.append((pending, sample))
+            result.append((pending, sample))
             pending = None
-    return found
+    return result
 
 
 def truth_of(folder: Path) -> Truth:
@@ -241,11 +241,11 @@ def test_python_has_them(demo: Demo) -> None:
 
 def test_explain_has_them(demo: Demo) -> None:
     key = ("mem_frag", "tlsf")
-    found = explanation.explain(demo.folders[key])
+    result = explanation.explain(demo.folders[key])
     truth = demo.truths[key]
-    assert (found.quantity, found.key) == ("section", str(truth.holder))
-    assert found.value_ns == pytest.approx(truth.section)
-    assert f": {us(truth.section)} µs" in as_text(found).splitlines()[0]
+    assert (result.quantity, result.key) == ("section", str(truth.holder))
+    assert result.value_ns == pytest.approx(truth.section)
+    assert f": {us(truth.section)} µs" in as_text(result).splitlines()[0]
 
 
 def test_compare_and_gate_have_them(demo: Demo) -> None:

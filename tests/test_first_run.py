@@ -64,15 +64,15 @@ class BroughtUp:
             _, self.complaints = process.communicate(timeout=TIMEOUT_S)
         self.lines, self.status = lines, process.returncode
         assert "Traceback" not in self.complaints, self.complaints
-        self.told: dict[str, Any] = json.loads(self.page.with_suffix(".json").read_text())
+        self.document: dict[str, Any] = json.loads(self.page.with_suffix(".json").read_text())
 
     @property
     def states(self) -> dict[str, str]:
         """The state of each step that was done."""
-        return {step["key"]: step["state"] for step in self.told["steps"]}
+        return {step["key"]: step["state"] for step in self.document["steps"]}
 
     def figure(self, step: str, name: str) -> dict[str, Any]:
-        (of_step,) = [done["figures"] for done in self.told["steps"] if done["key"] == step]
+        (of_step,) = [done["figures"] for done in self.document["steps"] if done["key"] == step]
         (figure,) = [figure for figure in of_step if figure["name"] == name]
         return dict(figure)
 
@@ -106,7 +106,7 @@ def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
     with EmulatedDesk(clock_error_ppm=120) as desk:
         bring_up = BroughtUp(desk, tmp_path)
     assert bring_up.status == 0, bring_up.lines
-    assert bring_up.told["whole"] and tuple(bring_up.states) == KEYS
+    assert bring_up.document["whole"] and tuple(bring_up.states) == KEYS
     assert set(bring_up.states.values()) - {"look"} == {"right"}
     clock = bring_up.figure("clock", "by the cycle counter")
     assert abs(clock["value"] - 120) <= clock["plus_minus"] < 2
@@ -119,7 +119,7 @@ def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
     assert abs(number["value"] - counted_ns) <= number["plus_minus"]
     assert number["n"] > 100
     assert bring_up.number_of_parcel() == pytest.approx(number["value"], abs=0.05)
-    assert bring_up.told["versions"]["sigrok_cli"] and len(bring_up.told["runs"]) == 3
+    assert bring_up.document["versions"]["sigrok_cli"] and len(bring_up.document["runs"]) == 3
     assert shown(bring_up.page, ".steps-done > li") == len(STEPS)
     assert shown(bring_up.page, ".drawing svg") == 1
 
@@ -146,7 +146,7 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
     assert any(
         "→ D0 sees OP and D1 sees CRIT: swap the clips of D0 and D1." in line for line in bring_up.lines
     )
-    clips = {clip["input"]: clip["state"] for clip in bring_up.told["steps"][-1]["clips"]}
+    clips = {clip["input"]: clip["state"] for clip in bring_up.document["steps"][-1]["clips"]}
     assert {name for name, state in clips.items() if state == "swapped"} == {"D0", "D1"}
     assert shown(bring_up.page, ".state.stop") == 1
     assert shown(bring_up.page, "text=7 further steps") == 1
@@ -159,7 +159,7 @@ def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     assert bring_up.status == 1
     assert list(bring_up.states) == list(KEYS[:11]) and bring_up.states["rate"] == "stop"
     assert {state for key, state in bring_up.states.items() if key != "rate"} == {"right"}
-    advice = bring_up.told["steps"][-1]["todo"]
+    advice = bring_up.document["steps"][-1]["todo"]
     assert "samples were lost" in advice[0] and "lower samplerate" in advice[-1]
 
 
@@ -169,11 +169,11 @@ def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
         bring_up = BroughtUp(desk, tmp_path, "wiring", "serial noise 97 at 2000")
     assert bring_up.status == 1
     assert list(bring_up.states) == list(KEYS[:8]) and bring_up.states["line"] == "stop"
-    assert bring_up.told["steps"][-1]["todo"][0].startswith(
+    assert bring_up.document["steps"][-1]["todo"][0].startswith(
         "At 500,000 baud they came whole: set baud = 500000"
     )
     assert bring_up.figure("line", "lines that cannot be read")["value"] > 0
-    assert len(bring_up.told["runs"]) == 2
+    assert len(bring_up.document["runs"]) == 2
 
 
 def test_the_page_has_the_steps_and_their_remedies() -> None:
@@ -190,7 +190,7 @@ def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Pat
         bring_up = BroughtUp(desk, tmp_path)
     assert bring_up.status == 1
     assert list(bring_up.states) == list(KEYS[:3]) and bring_up.states["desk"] == "stop"
-    assert "pyOCD finds none" in bring_up.told["steps"][-1]["todo"][0] and bring_up.told["runs"] == []
+    assert "pyOCD finds none" in bring_up.document["steps"][-1]["todo"][0] and bring_up.document["runs"] == []
 
 
 def test_a_virtual_board_skips_what_means_nothing_there(tmp_path: Path) -> None:

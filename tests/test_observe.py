@@ -229,14 +229,14 @@ UNFRAMED = ("--pins", "CRIT=PA8,OP=PA9", "--elf", program("tasks"), "--duration"
 
 def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
     whole = observed(*UNFRAMED)
-    found = observed(*UNFRAMED, "--keep", "worst=2", "--around", "100us")
+    result = observed(*UNFRAMED, "--keep", "worst=2", "--around", "100us")
     for part in ("widths_ns", "intervals_ns", "latencies_ns", "verdict", "reasons", "total_samples"):
-        assert found[part] == whole[part]
-    folder, edges = Path(found["folder"]), read_parquet(Path(whole["folder"]) / "edges.parquet")
+        assert result[part] == whole[part]
+    folder, edges = Path(result["folder"]), read_parquet(Path(whole["folder"]) / "edges.parquet")
     assert {path.name for path in folder.iterdir()} == {
         *("run.json", "observed.json", "kept.parquet", "windows"),
     }
-    windows = found["kept"]["windows"]
+    windows = result["kept"]["windows"]
     assert [window["name"] for window in windows] == ["CRIT-1", "CRIT-2", "OP-1", "OP-2", "end"]
     longest = max(end - begin for begin, end in pulses_of(edges, "CRIT"))
     assert windows[0]["end"] - windows[0]["start"] == longest
@@ -246,13 +246,13 @@ def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
         levels = np.repeat(kept_edges.word, np.diff(kept_edges.sample, append=kept_edges.total_samples))
         every = np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples))
         assert np.array_equal(levels, every[place["begin"] : place["until"]])
-    assert any("Only the windows were kept" in sentence for sentence in found["unjudged"])
+    assert any("Only the windows were kept" in sentence for sentence in result["unjudged"])
     before = (folder / "run.json").read_bytes()
     (folder / "windows" / "CRIT-1.sr").unlink()
     (folder / "run.json").unlink()
     assert lab.run("redecode", folder).returncode == 1  # what the tools said went with run.json
     document = json.loads((folder / "run.json").read_text())
-    assert document["verdict"] == "inconclusive" and document["widths_ns"] == found["widths_ns"]
+    assert document["verdict"] == "inconclusive" and document["widths_ns"] == result["widths_ns"]
     assert (
         read_sr(folder / "windows" / "CRIT-1.sr").total_samples == windows[0]["until"] - windows[0]["begin"]
     )

@@ -109,8 +109,8 @@ def test_comparison_and_gate_cannot_say(cut: tuple[Path, EdgeList, float]) -> No
     run = read_run(SimpleNamespace(folder=cut[0], manifest=manifest))  # type: ignore[arg-type]
     extreme = Extreme.of(run, LATENCY)
     assert extreme is not None and extreme.at_least
-    (found,) = [case for case in worst_cases(run, run, True, None) if case.quantity is LATENCY]
-    assert found.finding == "not told"
+    (result,) = [case for case in worst_cases(run, run, True, None) if case.quantity is LATENCY]
+    assert result.finding == "not told"
     measured = SimpleNamespace(manifest=manifest, exact=True, names=[])
     rows = rows_of(measured)  # type: ignore[arg-type]
     held = limits.parse_all({"interrupt": "900ms", "INTERRUPT": "1us"}, ["interrupt"])

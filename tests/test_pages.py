@@ -26,7 +26,7 @@ HARMFUL = re.compile(r"\./lab (app|test|dev (build|clean|soak))\b")
 WHAT_WAS_TRIED = re.compile(r"#what-was-tried|^## What was tried$", re.MULTILINE)
 
 
-def found() -> Iterator[Command]:
+def page_commands() -> Iterator[Command]:
     for path in pages.pages():
         yield from pages.read(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
 
@@ -109,7 +109,7 @@ def _found(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
     return group, context, words
 
 
-COMMANDS = list(found())
+COMMANDS = list(page_commands())
 SETTLED = settled(COMMANDS)
 RUN = to_run(SETTLED)
 PAGES = list(dict.fromkeys(command.page for command in RUN))

@@ -55,7 +55,7 @@ def test_every_published_figure_stands_in_the_page(source: Source, table: Publis
     bare = section(beside(source, table, tuple(contradictions(source)), None))
     for grid in bare.grids:
         for line in grid.lines:
-            assert any(found[: len(line)] == list(line) for found in lines), (
+            assert any(result[: len(line)] == list(line) for result in lines), (
                 f"{table.name}, {grid.title}: {line} is missing; run ./lab heap reproduce."
             )
     if table.reason:
@@ -82,12 +82,12 @@ def test_the_page_has_what_a_run_of_these_sources_gives(name: str) -> None:
 def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
     """One image lies in the range of placements that the page has, or near it."""
     for made in engine.run(WITH_CYCLES, Budget(quick=True), Kept()):
-        told = [cells(line) for line in lines_of(made.table.name)]
+        result = [cells(line) for line in lines_of(made.table.name)]
         for pair in made.pairs:
             if pair.here is None or not pair.published:
                 continue
             part = made.table.part_called(pair.part)
-            rows = iter(told)
+            rows = iter(result)
             assert any(line[:2] == [pair.row, "published"] for line in rows)
             line = next(line for line in rows if line[:2] == ["", pair.variant])
             shown = line[2 + part.columns.index(pair.column)].replace(",", "").replace("−", "-")

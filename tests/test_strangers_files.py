@@ -42,7 +42,7 @@ Chosen = random.Random
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with all its files, and an explanation."""
     folder = store(SyntheticRun(small_plan(depth=9)), tmp_path_factory.mktemp("kept")).folder
     assert said("explain", folder)[0] == 0
@@ -157,13 +157,13 @@ def members(run: Path, chosen: Chosen) -> str:
     return f"{file.name}: {'a link' if file.is_symlink() else 'gone'}"
 
 
-def mutated(kept: Path, place: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
+def mutated(run_folder: Path, place: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
     """Copies of the run, each changed, and in which way."""
     kinds = (values, values, values, cells, cells, content, members)
     for _ in range(MUTATIONS):
-        run = place / "runs" / kept.name
+        run = place / "runs" / run_folder.name
         shutil.rmtree(run, ignore_errors=True)
-        shutil.copytree(kept, run)
+        shutil.copytree(run_folder, run)
         change = chosen.choice(kinds)(run, chosen)
         # The reader of a file is as guarded as the check that it is the run's own.
         if chosen.random() < 0.7:
@@ -172,15 +172,15 @@ def mutated(kept: Path, place: Path, chosen: Chosen) -> Iterator[tuple[Path, str
         yield run, change
 
 
-def test_no_change_of_a_run_folder_breaks_a_command(kept: Path, tmp_path: Path) -> None:
+def test_no_change_of_a_run_folder_breaks_a_command(run_folder: Path, tmp_path: Path) -> None:
     outside, output = tmp_path / "outside", tmp_path / "output"
     for folder in (outside, output):
         folder.mkdir()
     (outside / "secret").write_text("a secret\n", encoding="utf-8")
     chosen = random.Random(SEED)
     tried, refused = 0, 0
-    for run, change in mutated(kept, tmp_path, chosen):
-        for words in chosen.sample(commands(run, kept, output), COMMANDS_OF_EACH):
+    for run, change in mutated(run_folder, tmp_path, chosen):
+        for words in chosen.sample(commands(run, run_folder, output), COMMANDS_OF_EACH):
             situation = f"{words[0]}: {change}"
             try:
                 status, printed = said(*words)
@@ -200,9 +200,9 @@ def test_no_change_of_a_run_folder_breaks_a_command(kept: Path, tmp_path: Path) 
     assert tried / 10 < refused < tried, "changes that nothing notices, or nothing that is left to read"
 
 
-def test_no_board_that_a_run_folder_names_is_opened(kept: Path, tmp_path: Path) -> None:
-    run, named = tmp_path / kept.name, tmp_path / "evil"
-    shutil.copytree(kept, run)
+def test_no_board_that_a_run_folder_names_is_opened(run_folder: Path, tmp_path: Path) -> None:
+    run, named = tmp_path / run_folder.name, tmp_path / "evil"
+    shutil.copytree(run_folder, run)
     named.mkdir()
     (named / "board.toml").write_text("opened = true\n", encoding="utf-8")
     document = json.loads((run / "run.json").read_text(encoding="utf-8"))
@@ -214,9 +214,9 @@ def test_no_board_that_a_run_folder_names_is_opened(kept: Path, tmp_path: Path) 
         assert status == 2 and "which nobody named here" in printed, (command, printed)
 
 
-def test_no_file_that_a_run_folder_names_is_compiled_or_read(kept: Path, tmp_path: Path) -> None:
-    run, named = tmp_path / kept.name, tmp_path / "evil.c"
-    shutil.copytree(kept, run)
+def test_no_file_that_a_run_folder_names_is_compiled_or_read(run_folder: Path, tmp_path: Path) -> None:
+    run, named = tmp_path / run_folder.name, tmp_path / "evil.c"
+    shutil.copytree(run_folder, run)
     named.write_text("#error compiled\n", encoding="utf-8")
     document = json.loads((run / "run.json").read_text(encoding="utf-8"))
     document["allocator"] = document["asked"]["allocator"] = "evil"

@@ -38,7 +38,7 @@ RUNS = [
 
 @dataclass(frozen=True)
 class Made:
-    told: Mapping[str, Any]
+    document: Mapping[str, Any]
     operations: pl.DataFrame
     interrupts: pl.DataFrame
     edges: EdgeList
@@ -77,7 +77,7 @@ def test_it_waits_for_what_is_left_of_the_others_section(made: Any, allocator: s
     meanwhile is then made up for.
     """
     run: Made = made(allocator, locking)
-    assert run.told["verdict"] == "complete", run.told["reasons"]
+    assert run.document["verdict"] == "complete", run.document["reasons"]
     crit, stim, isr, task = (run.edges.transitions(name) for name in ("CRIT", "STIM", "ISR", "TASK"))
     stimuli = run.interrupts["sample"].to_numpy()  # without the common pulses at both ends
     assert len(stimuli) == 2 * ROUNDS
@@ -92,7 +92,7 @@ def test_it_waits_for_what_is_left_of_the_others_section(made: Any, allocator: s
     latencies = has_the_heap - stimuli
     calm = ~run.interrupts["task_tick"].to_numpy()
     undisturbed = np.median(latencies[~met & calm])
-    wait = run.told["heap_wait"]
+    wait = run.document["heap_wait"]
     assert (wait["n"], cycles(wait["max"])) == (met.sum(), latencies[met].max() - undisturbed)
     assert (wait["undisturbed_n"], cycles(wait["undisturbed_ns"])) == ((~met & calm).sum(), undisturbed)
     beyond = (latencies - undisturbed - (ends[next_end] - stimuli))[met & calm]
@@ -111,7 +111,7 @@ class Wait:
 def longest_calm_wait(run: Made) -> Wait:
     calm = run.interrupts.filter(~pl.col("task_tick")).sort("task_latency_ns", descending=True)
     longest = calm.row(0, named=True)
-    beyond_ns = longest["task_latency_ns"] - run.told["heap_wait"]["undisturbed_ns"]
+    beyond_ns = longest["task_latency_ns"] - run.document["heap_wait"]["undisturbed_ns"]
     return Wait(cycles(beyond_ns), longest["operation_seq"])
 
 
@@ -125,7 +125,7 @@ def test_the_longest_wait_is_the_section_that_the_records_tell(made: Any, alloca
     section = run.operations.filter(pl.col("seq") == wait.seq)["dwt_cycles"].item()
     assert section == run.operations.filter("measured")["dwt_cycles"].max()
     assert section - STEP_CYCLES <= wait.cycles <= section + 80
-    heap_wait = run.told["heap_wait"]
+    heap_wait = run.document["heap_wait"]
     assert wait.cycles <= cycles(heap_wait["max"]) <= wait.cycles + MOST_TICK_CYCLES
     assert cycles(heap_wait["resolution_ns"]) <= 4
 
@@ -136,7 +136,7 @@ def test_with_the_scheduler_suspended_the_task_waits_and_the_interrupt_does_not(
 ) -> None:
     waits = {lock: longest_calm_wait(made(allocator, lock)).cycles for lock in BEYOND_CYCLES}
     latencies = {
-        lock: cycles(made(allocator, lock).told["interrupt_latency_ns"]["max"]) for lock in BEYOND_CYCLES
+        lock: cycles(made(allocator, lock).document["interrupt_latency_ns"]["max"]) for lock in BEYOND_CYCLES
     }
     assert waits["scheduler"] > waits["basepri"]
     assert latencies["scheduler"] < waits["scheduler"] / 4
@@ -146,14 +146,14 @@ def test_with_the_scheduler_suspended_the_task_waits_and_the_interrupt_does_not(
 def test_the_table_of_the_page_is_what_the_runs_measure(made: Any) -> None:
     page = (ROOT / "docs" / "reference" / "scenarios.md").read_text(encoding="utf-8")
     for allocator, locking in RUNS:
-        shown = made(allocator, locking).told
+        shown = made(allocator, locking).document
         figures = (shown["heap_wait"]["max"], shown["interrupt_latency_ns"]["max"])
         cells = " | ".join(f"{ns / 1000:.2f}" for ns in figures)
         assert f"| {allocator} | {locking} | {shown['heap_wait']['n']} | {cells} |" in page
 
 
 def test_other_runs_say_nothing_of_it(made: Any) -> None:
-    shown = made("tlsf", "basepri", "mem_frag").told
+    shown = made("tlsf", "basepri", "mem_frag").document
     assert "heap_wait" not in shown
     assert "urgent_task" not in shown["firmware"]
 
@@ -161,4 +161,4 @@ def test_other_runs_say_nothing_of_it(made: Any) -> None:
 def test_a_build_without_the_urgent_task_refuses_the_call() -> None:
     plan = catalogue.load("two_tasks", {"depth": 1, "rounds": 1}).compile()
     refused = runner(firmware.build("tlsf").elf)(plan.image)
-    assert refused.one(FailRecord).reason == "call"
+    assert refused.only(FailRecord).reason == "call"

@@ -522,7 +522,7 @@ def _signed_quotient(left: Value, other: Value) -> Value:
     divisor = constant(other)
     if divisor is None or not 0 < divisor < WORD >> 1:
         return None
-    towards_zero = [one // divisor if one >= 0 else -(-one // divisor) for one in (low, high)]
+    towards_zero = [left // divisor if left >= 0 else -(-left // divisor) for left in (low, high)]
     return number(*towards_zero)
 
 

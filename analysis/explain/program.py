@@ -425,8 +425,8 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
         functions[address] = Function(name, address, functions[address].size)
     labels = _global_labels(symbols, sections)
     bounds = sorted({*functions, *labels, *(end for _, end in sections.values())})
-    sized = [one for one in functions.values() if one.size]
-    within = {one.address: one.address + one.size for one in sized}
+    sized = [function for function in functions.values() if function.size]
+    within = {function.address: function.address + function.size for function in sized}
     starts = sorted(within)
     for address, name in labels.items():
         index = bisect.bisect_right(starts, address) - 1

@@ -265,7 +265,7 @@ KILLED = (
 )
 
 
-def begun(run: SyntheticRun, runs: Path, serial_bytes: bytes = b"") -> Path:
+def unfinished(run: SyntheticRun, runs: Path, serial_bytes: bytes = b"") -> Path:
     """The folder of a run whose capture has begun."""
     folder = begin_folder(runs, NAME, TIME, kind_in(run)).path
     (folder / "uart.log").write_bytes(serial_bytes)
@@ -275,7 +275,7 @@ def begun(run: SyntheticRun, runs: Path, serial_bytes: bytes = b"") -> Path:
 def test_a_run_that_was_killed_while_it_was_captured_is_judged(run: SyntheticRun, tmp_path: Path) -> None:
     """What reached the disk is joined; a second time gives the same."""
     cut = run.truths[10].start
-    folder = begun(run, tmp_path, run.uart()[: run.uart().index(b"@OP,12,")])
+    folder = unfinished(run, tmp_path, run.uart()[: run.uart().index(b"@OP,12,")])
     stream(folder, run.edges().until(cut), run.edges().total_samples)
     result = redecode(folder)
     assert result.verdict == "truncated"
@@ -290,7 +290,7 @@ def test_a_run_that_was_killed_while_it_was_captured_is_judged(run: SyntheticRun
 
 
 def test_a_run_that_is_still_captured_is_not_judged(run: SyntheticRun, tmp_path: Path) -> None:
-    folder, edges = begun(run, tmp_path), run.edges()
+    folder, edges = unfinished(run, tmp_path), run.edges()
     with EdgeWriter(folder / EDGE_STREAM, CORE_HZ, edges.channels, edges.total_samples) as writer:
         writer.append(edges.sample, edges.word, edges.total_samples)
         with pytest.raises(CaptureError, match="still being captured; wait"):
@@ -302,7 +302,7 @@ def test_a_run_that_was_killed_before_its_capture_is_told_in_a_sentence(
     run: SyntheticRun, tmp_path: Path
 ) -> None:
     with pytest.raises(CaptureError, match="killed before the first sample; run it again"):
-        redecode(begun(run, tmp_path))
+        redecode(unfinished(run, tmp_path))
 
 
 def own_scenario() -> Plan:

@@ -30,7 +30,7 @@ KEYS = {
 }
 
 
-def asked(*words: str) -> subprocess.CompletedProcess[str]:
+def bench(*words: str) -> subprocess.CompletedProcess[str]:
     return lab.run("heap", "fragmentation", *words, environment={**os.environ, "COLUMNS": "80"})
 
 
@@ -41,7 +41,7 @@ def trace(folder: Path, lines: str) -> Path:
 
 
 def test_the_json_has_what_the_specification_says(tmp_path: Path) -> None:
-    done = asked(
+    done = bench(
         "--trace",
         str(trace(tmp_path, "a,1,100\na,2,60\nf,1\na,3,20\nf,2\n")),
         "--allocator",
@@ -72,7 +72,7 @@ def test_the_heap_is_the_scenarios_own_unless_another_is_asked_for(tmp_path: Pat
 
 
 def test_the_table_says_units_counts_and_seeds() -> None:
-    done = asked("mem_stress", "--allocator", "tlsf,heap_4", "--seeds", "3", "--parameter", "operations=200")
+    done = bench("mem_stress", "--allocator", "tlsf,heap_4", "--seeds", "3", "--parameter", "operations=200")
     assert done.returncode == 0, done.stderr
     for words in ("mem_stress: operations 200, 3 seeds from 0x1234abcd", "a heap of 65,536 bytes", "median"):
         assert words in done.stdout
@@ -81,7 +81,7 @@ def test_the_table_says_units_counts_and_seeds() -> None:
 
 def test_of_several_seeds_the_spread_is_told_and_the_search_may_be_left_out() -> None:
     words = ("periodic_small", "--allocator", "tlsf_conte", "--seeds", "3", "--parameter", "ticks=300")
-    done = asked(*words, "--no-search", "--json")
+    done = bench(*words, "--no-search", "--json")
     rows = json.loads(done.stdout)
     assert [(row["cost_metric_bytes"], row["looked_up_to_bytes"]) for row in rows] == [(None, 0)] * 3
     # It keeps its lists at the region's beginning.
@@ -90,12 +90,12 @@ def test_of_several_seeds_the_spread_is_told_and_the_search_may_be_left_out() ->
     assert values == [
         pytest.approx(100 * (row["used_from_start_bytes"] / row["peak_live_bytes"] - 1)) for row in rows
     ]
-    printed = asked(*words, "--no-search").stdout
+    printed = bench(*words, "--no-search").stdout
     line = printed[printed.index("from the start") :].splitlines()[1].split()
     figures = [f"{figure(values):.2f}" for figure in (fmean, stdev, max, min)]
     assert line[0] == "tlsf_conte" and line[-4:] == figures
     assert "no heap that was tried" not in printed
-    both = asked(*words, "--no-search", "--exhaustive")
+    both = bench(*words, "--no-search", "--exhaustive")
     assert is_sentence(both.stderr.strip(), "An exhaustive search cannot be left out; *.")
 
 
@@ -106,13 +106,13 @@ def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
     (ran / "operations.bin").write_bytes(image)
     page = tmp_path / "heap.html"
     words = ("mem_stress", "--allocator", "tlsf", "--parameter", "operations=40")
-    done = asked(*words, "--runs", str(ran), "--output", str(page))
+    done = bench(*words, "--runs", str(ran), "--output", str(page))
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"page: {page}\n")
     text = page.read_text(encoding="utf-8")
     # 840 cycles at 84 MHz.
     assert "shortest worst critical section, 10.00 µs." in text and ran.name in text
-    other = asked(*words[:-1], "operations=41", "--runs", str(ran), "--output", str(tmp_path / "no.html"))
+    other = bench(*words[:-1], "operations=41", "--runs", str(ran), "--output", str(tmp_path / "no.html"))
     assert other.returncode == 2
     assert is_sentence(other.stderr.strip(), "*did not run the trace that is replayed here; *.")
     assert not (tmp_path / "no.html").exists()

@@ -289,7 +289,7 @@ def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
 def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:
     """Each name once, with the worst that it showed in any of the scenarios."""
     entries: dict[int, Entry] = {}
-    for member in (one for series in scenarios.values() for one in series):
+    for member in (member for series in scenarios.values() for member in series):
         wait = member.run.manifest.possible_wait
         worst = float(wait.ns) if wait else None
         before = entries.get(member.style.entry)

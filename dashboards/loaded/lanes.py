@@ -44,7 +44,7 @@ class Waiter:
     where the run lacks a part of it, and `grows` is True where it grows with the heap.
     """
 
-    one: Series
+    series: Series
     quantity: Quantity
     wait: PossibleWait
     median_ns: float
@@ -64,36 +64,36 @@ class Waiter:
     @property
     def seen_ns(self) -> float | None:
         """None where no answer was seen."""
-        return self.one.run.summary(self.quantity).max
+        return self.series.run.summary(self.quantity).max
 
     @property
     def section_ns(self) -> float | None:
         """The longest masked section of any operation."""
-        return self.one.run.summary(SECTION).max
+        return self.series.run.summary(SECTION).max
 
     @property
     def uninterrupted_ns(self) -> float | None:
         """The longest that no interrupt ran in."""
-        return self.one.run.summary(UNINTERRUPTED).max
+        return self.series.run.summary(UNINTERRUPTED).max
 
     @property
     def holder(self) -> Maximum | None:
         """The operation of the longest section; None where run.json does not tell it."""
-        return self.one.run.manifest.maxima.get(SECTION.key)
+        return self.series.run.manifest.maxima.get(SECTION.key)
 
     @property
     def lock(self) -> str:
         """A word on the lock; empty where the run does not tell."""
-        return LOCKS.get(self.one.run.manifest.locking or "", "")
+        return LOCKS.get(self.series.run.manifest.locking or "", "")
 
     @property
     def name(self) -> str:
         """The run's name, without the lock that all of its lane have; of repeats their number."""
-        name = self.one.name
+        name = self.series.name
         if self.repeats > 1:
-            name = f"{configuration(self.one.run.manifest)} ({self.repeats} runs)"
-            name += verdict_suffix(self.one.run)
-        return name.replace(f", {LOCKS['scheduler']}", "", 1) if spares_interrupts(self.one) else name
+            name = f"{configuration(self.series.run.manifest)} ({self.repeats} runs)"
+            name += verdict_suffix(self.series.run)
+        return name.replace(f", {LOCKS['scheduler']}", "", 1) if spares_interrupts(self.series) else name
 
 
 @dataclass(frozen=True)
@@ -119,11 +119,11 @@ def alike(first: Waiter, second: Waiter) -> bool:
     ranges = [
         placed.headlines.get(SECTION.key)
         for waiter in (first, second)
-        if (placed := waiter.one.run.placements) is not None
+        if (placed := waiter.series.run.placements) is not None
     ]
     if len(ranges) == 2 and ranges[0] and ranges[1]:
         return ranges[0].meets(ranges[1])
-    accelerated = all(Options.of(waiter.one.run.manifest).accelerated for waiter in (first, second))
+    accelerated = all(Options.of(waiter.series.run.manifest).accelerated for waiter in (first, second))
     return more <= PLACED[accelerated] * less
 
 
@@ -159,7 +159,7 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
 
 def _work(waiter: Waiter) -> object:
     """What must be the same for two runs to be in one order."""
-    options = Options.of(waiter.one.run.manifest)
+    options = Options.of(waiter.series.run.manifest)
     return (options.board_folder, options.parameters, options.seed, options.stimulus)
 
 
@@ -167,7 +167,7 @@ def _pooled(waiters: Sequence[Waiter]) -> Iterator[Waiter]:
     """One for each setting: that with the longest possible wait of all its repeats."""
 
     def setting(waiter: Waiter) -> str:  # repeats have one firmware, and are all believed or all not
-        manifest = waiter.one.run.manifest
+        manifest = waiter.series.run.manifest
         return f"{Options.of(manifest).sha256} {manifest.verdict} {manifest.firmware.elf_sha256}"
 
     for _, repeats in groupby(sorted(waiters, key=setting), setting):

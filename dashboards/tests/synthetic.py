@@ -243,10 +243,10 @@ def summary(values: list[float]) -> dict[str, Any]:
         names = ("min", "mean", "stdev", "median", "p90", "p99", "p99_9", "p99_99", "max")
         return {"n": 0, **dict.fromkeys(names)}
     p99 = nearest_rank(values, 99) if len(values) >= 100 else None
-    found = {"n": len(values), "median": nearest_rank(values, 50), "p99": p99, "max": max(values)}
+    result = {"n": len(values), "median": nearest_rank(values, 50), "p99": p99, "max": max(values)}
     deviation = statistics.stdev(values) if len(values) > 1 else None
-    found |= {"min": min(values), "mean": statistics.fmean(values), "stdev": deviation}
-    return found | {"p90": nearest_rank(values, 90), "p99_9": None, "p99_99": None}
+    result |= {"min": min(values), "mean": statistics.fmean(values), "stdev": deviation}
+    return result | {"p90": nearest_rank(values, 90), "p99_9": None, "p99_99": None}
 
 
 def _budget(times: int) -> dict[str, Any]:

@@ -21,48 +21,48 @@ FIGURES = 3
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
+def report(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
     elf = masked_sections.build(tmp_path_factory.mktemp("program"))
     return bounds(user_program(elf), "5ms", lambda _: None)
 
 
 @pytest.fixture(scope="module")
-def told(found: BoundsReport) -> Explained:
-    return explain(found, LONGEST)
+def explanation(report: BoundsReport) -> Explained:
+    return explain(report, LONGEST)
 
 
-def figure(found: BoundsReport, told: Explained | None, key: str) -> dict[str, Any]:
-    (chart,) = [chart for chart in pages.charts(found, told) if chart.key == key]
+def figure(report: BoundsReport, explanation: Explained | None, key: str) -> dict[str, Any]:
+    (chart,) = [chart for chart in pages.charts(report, explanation) if chart.key == key]
     return chart.figure.to_dict()
 
 
 def test_the_page_has_each_section_and_the_lines_of_the_longest_path(
-    found: BoundsReport, told: Explained
+    report: BoundsReport, explanation: Explained
 ) -> None:
-    text = pages.html(found, told)
-    assert text == pages.html(found, told)
-    for section in found.all:
+    text = pages.html(report, explanation)
+    assert text == pages.html(report, explanation)
+    for section in report.all:
         assert str(section.begin) in text and f"<td>{section.cycles:,}</td>" in text
     assert f"main.c:{masked_sections.line_of('NOPS(1000)')}" in text
     assert "NOPS(1000);" in text
 
 
-def test_the_parts_of_a_priority_are_its_bar(found: BoundsReport) -> None:
-    bars = figure(found, None, "priorities")["data"]
-    for row, priority in enumerate(found.used_priorities):
+def test_the_parts_of_a_priority_are_its_bar(report: BoundsReport) -> None:
+    bars = figure(report, None, "priorities")["data"]
+    for row, priority in enumerate(report.used_priorities):
         assert sum(part["x"][row] for part in bars) == priority.cycles
 
 
-def test_a_call_is_within_the_one_around_it(found: BoundsReport, told: Explained) -> None:
-    (bars,) = figure(found, told, "calls")["data"]
-    assert bars["x"][0] == told.cycles
+def test_a_call_is_within_the_one_around_it(report: BoundsReport, explanation: Explained) -> None:
+    (bars,) = figure(report, explanation, "calls")["data"]
+    assert bars["x"][0] == explanation.cycles
     for depth, begin, cycles in zip(bars["y"], bars["base"], bars["x"], strict=True):
-        assert begin + cycles <= told.cycles or depth == 0
+        assert begin + cycles <= explanation.cycles or depth == 0
 
 
-def test_without_a_bound_there_is_a_page_that_says_why(found: BoundsReport) -> None:
-    none = tuple(replace(section, cycles=None, why_not=("Nobody knows <b>.",)) for section in found.sections)
-    empty = replace(found, sections=none, handlers=(), priorities=())
+def test_without_a_bound_there_is_a_page_that_says_why(report: BoundsReport) -> None:
+    none = tuple(replace(section, cycles=None, why_not=("Nobody knows <b>.",)) for section in report.sections)
+    empty = replace(report, sections=none, handlers=(), priorities=())
     assert pages.charts(empty, None) == []
     text = pages.html(empty, None)
     assert "What is missing" in text and "Nobody knows &lt;b&gt;." in text
@@ -70,7 +70,7 @@ def test_without_a_bound_there_is_a_page_that_says_why(found: BoundsReport) -> N
 
 @in_a_browser
 def test_the_page_draws_its_figures_and_asks_for_nothing(
-    found: BoundsReport, told: Explained, tmp_path: Path
+    report: BoundsReport, explanation: Explained, tmp_path: Path
 ) -> None:
-    output = pages.write(found, told, tmp_path / "bounds.html")
+    output = pages.write(report, explanation, tmp_path / "bounds.html")
     assert_draws(output, FIGURES)

@@ -288,7 +288,7 @@ def test_latencies_by_depth(
     points, line, *control = traces(chart)
     assert points == trace(
         f"{name} single interrupts", "markers", [1, 2, 2, 2],
-        us(*(one + more for one in (2_103, 11_580, 6_577, 1_574))),
+        us(*(drawn + more for drawn in (2_103, 11_580, 6_577, 1_574))),
         "depth %{x}: %{hovertext}<br>operation %{customdata}", run, ["0", "1", "1", "1"],
     )  # fmt: skip
     most = "141.43" if more else "137.86"

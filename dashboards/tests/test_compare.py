@@ -16,22 +16,22 @@ in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: ap
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Comparison:
+def comparison(tmp_path: Path) -> Comparison:
     """Operation 1 is 40 cycles longer."""
     return compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 40})))
 
 
-def test_the_page_says_the_headline_and_has_every_table(found: Comparison) -> None:
-    text = dashboards_compare.html(found)
+def test_the_page_says_the_headline_and_has_every_table(comparison: Comparison) -> None:
+    text = dashboards_compare.html(comparison)
     assert "longest masked section of any operation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1" in text
     for title in ("Worst cases", "Operation by operation", "By outcome", "All samples"):
         assert f"<h3>{title}</h3>" in text
     assert "Settings that differ" not in text
-    assert text == dashboards_compare.html(found)
+    assert text == dashboards_compare.html(comparison)
 
 
-def test_each_operation_is_a_point(found: Comparison) -> None:
-    (chart,) = dashboards_compare.charts(found.compared[0])
+def test_each_operation_is_a_point(comparison: Comparison) -> None:
+    (chart,) = dashboards_compare.charts(comparison.compared[0])
     alike, otherwise = as_plotly(chart.figure).data
     assert list(zip(alike.x, alike.y, strict=True)) == [(0, 0), (1, 40), (2, 0), (3, 0), (4, 0)]
     assert not otherwise.x
@@ -48,5 +48,5 @@ def test_of_several_pairs_the_worse_ones_are_shown(tmp_path: Path) -> None:
 
 
 @in_a_browser
-def test_the_page_draws_its_figure_and_asks_for_nothing(found: Comparison, tmp_path: Path) -> None:
-    assert_draws(dashboards_compare.write(found, tmp_path / "compare.html"), 1)
+def test_the_page_draws_its_figure_and_asks_for_nothing(comparison: Comparison, tmp_path: Path) -> None:
+    assert_draws(dashboards_compare.write(comparison, tmp_path / "compare.html"), 1)

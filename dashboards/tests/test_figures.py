@@ -125,10 +125,10 @@ def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:
         for drawn in (interrupt_latency, other_latency)
         for annotation in as_plotly(_chart(drawn(frag)).figure).layout.annotations
     ]
-    told = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in names}
-    assert told["met a critical section: seglist"] == f"{counts['critical']}"
-    assert told["in an operation, not critical: seglist"] == f"{counts['operation']}"
-    assert told["outside operations: seglist"] == f"{counts['none']:,}"
+    result = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in names}
+    assert result["met a critical section: seglist"] == f"{counts['critical']}"
+    assert result["in an operation, not critical: seglist"] == f"{counts['operation']}"
+    assert result["outside operations: seglist"] == f"{counts['none']:,}"
 
 
 def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:

@@ -56,8 +56,8 @@ def test_an_error_budget_that_all_share_stands_once_above(stress: list[Series]) 
     manifest = other.run.manifest.model_copy(update={"error_budget": wider})
     table = comparison([series, replace(other, run=replace(other.run, manifest=manifest))])
     assert {group.words: group.note for group in table.groups}[WIRE] == ""
-    told = [cell_of(table, WIRE, "max", row).notes[0] for row in (0, 1)]
-    assert sorted(told) == ["±0.02, overhead 0.08", "±0.05, overhead 0.08"]
+    result = [cell_of(table, WIRE, "max", row).notes[0] for row in (0, 1)]
+    assert sorted(result) == ["±0.02, overhead 0.08", "±0.05, overhead 0.08"]
 
 
 def test_the_worst_of_a_quantity_stands_first(stress: list[Series]) -> None:

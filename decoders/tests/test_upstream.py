@@ -162,7 +162,7 @@ def test_the_files_have_the_form_of_libsigrokdecodes(decoder: str, name: str) ->
 README = (pulseview.FOLDER / "README.md").read_text(encoding="utf-8")
 
 
-def told(test: str) -> str:
+def words(test: str) -> str:
     """The commands of the page that a test is named for."""
     blocks = re.findall(rf"<!-- elsewhere: \S+::{test} -->\n\n((?:    .*\n|\n)+)", README)
     assert blocks
@@ -183,7 +183,7 @@ def done(commands: str, checkout: Path, **variables: str) -> str:
 
 def test_the_decoders_work_from_a_users_folder(tmp_path: Path) -> None:
     (tmp_path / "checkout").mkdir()
-    done(told("test_the_decoders_work_from_a_users_folder"), tmp_path / "checkout", HOME=str(tmp_path))
+    done(words("test_the_decoders_work_from_a_users_folder"), tmp_path / "checkout", HOME=str(tmp_path))
     environment = {name: value for name, value in os.environ.items() if name != "SIGROKDECODE_DIR"}
     environment |= {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / ".local" / "share")}
     for decoder in IDS:
@@ -200,7 +200,7 @@ def test_the_trees_fit_into_those_of_sigrok(tmp_path: Path) -> None:
     look = 'for id; do grep -h "^.input" test/$id/test.conf; done'
     runner.write_text(f'#!/bin/sh\ncd "$(dirname "$0")"; shift 2; {look}\n')
     runner.chmod(0o755)
-    said = done(told("test_the_trees_fit_into_those_of_sigrok"), tmp_path / "checkout")
+    said = done(words("test_the_trees_fit_into_those_of_sigrok"), tmp_path / "checkout")
     inputs = {line.split()[1] for line in said.splitlines()}
     assert inputs == {case.input for case in ALL}
     dumps = {name for name in inputs if not name.startswith("misc/")}

@@ -74,7 +74,7 @@ def test_the_interrupt_raises_its_pin_first(tlsf: firmware.FirmwareImage) -> Non
 
 
 def test_the_counter_is_proven_at_both_ends(stimulated: Run) -> None:
-    for proof in (stimulated.one(Proof), stimulated.one(StillRecord)):
+    for proof in (stimulated.only(Proof), stimulated.only(StillRecord)):
         assert proof.timer_ticks >= 32_768
         assert abs(proof.dwt_cycles - proof.timer_ticks) <= 16
 
@@ -120,15 +120,15 @@ def test_one_timer_gives_stimulus_and_frames_and_neither_disturbs_the_other(stim
 
 
 def test_there_is_no_control_and_nothing_misses_it(stimulated: Run) -> None:
-    stat = stimulated.one(StatRecord)
+    stat = stimulated.only(StatRecord)
     assert (stat.control_entries, stat.isr_entries) == (0, len(stimulated.stimuli("STIM")))
     assert stimulated.stimuli("CTRL") == stimulated.stimuli("CISR") == []
-    assert stimulated.one(Boot).locking == "primask"
+    assert stimulated.only(Boot).locking == "primask"
 
 
 def test_an_image_that_asks_for_a_control_is_refused(tlsf: firmware.FirmwareImage) -> None:
     refused = runner(tlsf.elf)(image(*CHURN, stimulus_period=PERIOD_TICKS, control_period=7919))
-    failed = refused.one(FailRecord)
+    failed = refused.only(FailRecord)
     assert (failed.reason, failed.detail) == ("control", 7919)
 
 

@@ -109,8 +109,8 @@ def test_a_heap_above_the_usual_is_used_whole(allocator: str) -> None:
     assert built.configuration.heap_bytes == symbol_bytes(built.elf, "heap_region") == THESIS_BYTES
     assert symbol_bytes(built.elf, "slots") == 8 * SLOTS_BESIDE_IT
     done = runner(built.elf)(image(*REQUESTS, slots=len(REQUESTS)))
-    assert done.one(Boot).heap_bytes == THESIS_BYTES
-    assert done.one(HeapRecord).invariants_hold == 1
+    assert done.only(Boot).heap_bytes == THESIS_BYTES
+    assert done.only(HeapRecord).invariants_hold == 1
     served = sum(operation.kind == "A" for operation in done.operations)
     assert 83 <= served < 86
 
@@ -125,7 +125,7 @@ def test_the_largest_heap_runs_and_has_its_one_slot() -> None:
     run = runner(firmware.build("tlsf", heap_bytes=88_568).elf)
     small = image(entry(ALLOCATE, 0, 80_000), slots=1)
     assert [operation.kind for operation in run(small).operations] == ["A"]
-    assert run(image(*REQUESTS[:2], slots=2)).one(FailRecord) == FailRecord("slots", 2)
+    assert run(image(*REQUESTS[:2], slots=2)).only(FailRecord) == FailRecord("slots", 2)
 
 
 @pytest.mark.parametrize(

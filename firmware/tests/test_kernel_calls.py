@@ -25,8 +25,8 @@ def test_every_call_is_made_and_recorded(quiet: Run) -> None:
     assert [(record.kind, record.size) for record in quiet.operations] == [
         ("K", n) for n in range(1, NAMES + 1)
     ] * 3
-    assert quiet.one(HeapRecord).invariants_hold == 1
-    assert quiet.one(EndRecord).operations == 3 * NAMES
+    assert quiet.only(HeapRecord).invariants_hold == 1
+    assert quiet.only(EndRecord).operations == 3 * NAMES
 
 
 def test_every_call_masks_and_its_marks_are_what_the_counter_counted(quiet: Run) -> None:
@@ -44,4 +44,4 @@ def test_every_call_masks_and_its_marks_are_what_the_counter_counted(quiet: Run)
 
 def test_a_build_without_the_kernels_calls_refuses_them() -> None:
     refused = runner(firmware.build("seglist").elf)(image(*ROUND, **WITHOUT_STIMULUS))
-    assert refused.one(FailRecord) == FailRecord("call", 1)
+    assert refused.only(FailRecord) == FailRecord("call", 1)

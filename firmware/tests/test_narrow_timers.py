@@ -24,13 +24,13 @@ def test_a_period_that_16_bits_cannot_count_is_refused(
     run: Runner, mode: int, period: int, control: int
 ) -> None:
     wrong = image(ONE, mode=mode, stimulus_period=period, control_period=control)
-    assert run(wrong).one(FailRecord) == FailRecord("period", period)
+    assert run(wrong).only(FailRecord) == FailRecord("period", period)
 
 
 @pytest.mark.parametrize(("mode", "period"), [(PERIODIC, 65_536), (RANDOM, 43_690)])
 def test_the_longest_that_they_count_is_played(run: Runner, mode: int, period: int) -> None:
     done = run(image(ONE, mode=mode, stimulus_period=period, control_period=65_536))
     assert not done.log.all(FailRecord)
-    proof = done.one(Proof)
+    proof = done.only(Proof)
     assert proof.timer_ticks >= 32_768
     assert abs(proof.dwt_cycles - proof.timer_ticks) <= 16

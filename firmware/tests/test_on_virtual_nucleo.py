@@ -66,7 +66,7 @@ class Run:
     edges: dict[str, list[tuple[int, int]]]
     log: RecordLog
 
-    def one(self, kind: type[R]) -> R:
+    def only(self, kind: type[R]) -> R:
         """The only record of its kind."""
         (record,) = self.log.all(kind)
         return record
@@ -155,17 +155,17 @@ def test_records_come_in_order(odd: Run) -> None:
         *(*calibration, StillRecord, StatRecord, HeapRecord, EndRecord),
     ]
     assert odd.log.all(MarkRecord) == (MarkRecord(41), MarkRecord(42))
-    assert odd.one(EndRecord).operations == 7
+    assert odd.only(EndRecord).operations == 7
 
 
 def test_heap_begins_as_built_and_ends_sound(odd: Run) -> None:
-    boot = odd.one(Boot)
+    boot = odd.only(Boot)
     assert boot.core_hz == boards.default().core_hz
     assert boot.flash_acr == 0x702
     assert boot.locking in catalogue.allocators()[boot.allocator].lockings
     knobs = [f"{name}={value}" for name, value in catalogue.allocators()[boot.allocator].knobs.items()]
     assert boot.knobs == ("/".join(knobs) or "none")
-    assert odd.one(HeapRecord).invariants_hold == 1
+    assert odd.only(HeapRecord).invariants_hold == 1
 
 
 def test_outcomes_and_account(odd: Run) -> None:
@@ -271,7 +271,7 @@ def test_the_timer_tells_each_latency_plus_one_distance(stimulated: Run) -> None
             assert latency_sum.number == len(inside)
             if inside:
                 distances.add((latency_sum.ticks - sum(latency[rise] for rise in inside)) / len(inside))
-        between = getattr(stimulated.one(StatRecord), name)
+        between = getattr(stimulated.only(StatRecord), name)
         rest = [latency[rise] for rise in rises if rise not in met]
         distances |= {between.least_ticks - min(rest), between.most_ticks - max(rest)}
         if name != "isr":
@@ -283,7 +283,7 @@ def test_the_timer_tells_each_latency_plus_one_distance(stimulated: Run) -> None
 def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
     assert spacings(stimulated.stimuli("STIM")) == {5003}
     assert spacings(stimulated.stimuli("CTRL")) == {7919}
-    stat = stimulated.one(StatRecord)
+    stat = stimulated.only(StatRecord)
     assert stat.isr_entries == len(stimulated.stimuli("STIM")) == len(stimulated.within("ISR"))
     assert stat.task_wakes == stat.isr_entries == len(stimulated.within("TASK"))
     assert stat.control_entries == len(stimulated.stimuli("CTRL")) == len(stimulated.within("CISR"))
@@ -296,7 +296,7 @@ def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
 
 
 def test_critical_section_masks_the_stimulus_and_never_the_control(stimulated: Run) -> None:
-    if stimulated.one(Boot).locking != "basepri":
+    if stimulated.only(Boot).locking != "basepri":
         pytest.skip("the allocator does not work under BASEPRI")
     critical = stimulated.within("CRIT")[CALIBRATION:]
     for channel in ("ISR", "TASK"):
@@ -315,7 +315,7 @@ def test_another_lock_holds_off_whom_it_says(
 ) -> None:
     elf = firmware.build("seglist", locking=locking).elf
     done = runner(elf)(image(*CHURN, stimulus_period=5003, control_period=7919))
-    assert (done.one(Boot).locking, done.one(Boot).knobs) == (locking, "none")
+    assert (done.only(Boot).locking, done.only(Boot).knobs) == (locking, "none")
     critical = done.within("CRIT")[CALIBRATION:]
     inside = {
         channel: sum(begin < rise < end for rise, _ in done.within(channel) for begin, end in critical)
@@ -329,18 +329,18 @@ def test_another_lock_holds_off_whom_it_says(
 def test_no_stimulus_where_none_is_asked_for(odd: Run) -> None:
     assert not any(odd.within(name) for name in ("STIM", "CTRL", "ISR", "CISR", "TASK"))
     none = ((1 << 32) - 1, 0)
-    assert odd.one(StatRecord) == StatRecord(0, 0, 0, 0, *none, *none, *none)
+    assert odd.only(StatRecord) == StatRecord(0, 0, 0, 0, *none, *none, *none)
 
 
 def test_bad_image_is_refused_before_anything_moves(run: Runner) -> None:
     refused = run(image(*ODD, version=2))
     assert [type(record) for record in refused.log.records] == [Boot, Proof, FailRecord]
-    assert refused.one(FailRecord) == FailRecord("version", 2)
+    assert refused.only(FailRecord) == FailRecord("version", 2)
     assert not any(refused.edges.values())
 
 
 def test_erased_flash_is_refused(run: Runner) -> None:
-    assert run(b"\xff" * 64).one(FailRecord) == FailRecord("magic", 0xFFFFFFFF)
+    assert run(b"\xff" * 64).only(FailRecord) == FailRecord("magic", 0xFFFFFFFF)
 
 
 def senseless(random: Random) -> tuple[bytes, ...]:
@@ -358,7 +358,7 @@ def senseless(random: Random) -> tuple[bytes, ...]:
 def test_whatever_an_image_asks_for_the_run_ends_in_order(run: Runner, seed: int) -> None:
     wrong = senseless(Random(seed))
     done = run(image(*wrong, slots=8, stimulus_period=2000, control_period=1000))
-    assert done.one(EndRecord).operations == len(wrong)
+    assert done.only(EndRecord).operations == len(wrong)
     assert not done.log.all(FailRecord)
-    assert done.one(HeapRecord).invariants_hold == 1
+    assert done.only(HeapRecord).invariants_hold == 1
     assert {record.kind for record in done.operations} == {"A", "O", "F", "N", "E"}

@@ -117,5 +117,5 @@ def told_in_operations(done: Run, name: str, began: dict[int, int]) -> bool:
 def told_between(done: Run, name: str, began: dict[int, int]) -> bool:
     windows = done.within("OP")[CALIBRATION:]
     rest = [wait for at, wait in began.items() if not any(begin < at < end for begin, end in windows)]
-    between = getattr(done.one(StatRecord), name)
+    between = getattr(done.only(StatRecord), name)
     return bool(abs(between.most_ticks - max(rest)) <= 200 and abs(between.least_ticks - min(rest)) <= 4)

@@ -45,7 +45,7 @@ def test_of_two_edges_under_one_mask_one_is_missed_and_none_is_lost(run: Runner)
     """Spaced closer than a critical section lasts: some pairs have a single answer."""
     done = run(image(*CHURN, mode=4, stimulus_period=5003, parameter=100))
     stimuli = len(done.stimuli("STIM"))
-    assert done.one(StatRecord).isr_entries == len(done.within("ISR")) < stimuli
+    assert done.only(StatRecord).isr_entries == len(done.within("ISR")) < stimuli
 
 
 def test_a_swept_edge_comes_once_per_operation_that_asks(run: Runner) -> None:
@@ -82,5 +82,5 @@ def test_an_empty_call_has_one_critical_section(run: Runner) -> None:
 
 
 def assert_all_answered(done: Run) -> None:
-    stat = done.one(StatRecord)
+    stat = done.only(StatRecord)
     assert stat.isr_entries == stat.task_wakes == len(done.stimuli("STIM")) == len(done.within("ISR"))

@@ -125,5 +125,5 @@ def test_a_loop_that_can_be_entered_at_two_nodes(seed: int, passes: int) -> None
     shape = {0: [1, 2], 1: [2], 2: [1, 3], 3: []}
     edges = {u: [(v, random.randrange(9)) for v in following] for u, following in shape.items()}
     cost = {node: random.randrange(1, 9) for node in shape}
-    found = longest(0, {3}, edges, cost, lambda *_: passes)
-    assert found == by_trying(0, {3}, edges, cost, dict.fromkeys((1, 2), passes))
+    result = longest(0, {3}, edges, cost, lambda *_: passes)
+    assert result == by_trying(0, {3}, edges, cost, dict.fromkeys((1, 2), passes))

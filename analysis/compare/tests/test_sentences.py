@@ -141,9 +141,9 @@ def test_runs_that_cannot_be_believed_are_named_with_why(tmp_path: Path) -> None
         sentences.described(comparison.compared[0].b.stored) == f"made, seglist, virtual: {cut} (truncated)"
     )
     blind = write(tmp_path / "c", exact=False, changes={"error_budget": {}})
-    told = compare(good, blind)
-    assert told.status == "cannot say"
-    assert overall(told).startswith(
+    result = compare(good, blind)
+    assert result.status == "cannot say"
+    assert overall(result).startswith(
         "longest masked section of any operation: a run does not tell how wrong it may be; ./lab redecode it."
     )
 

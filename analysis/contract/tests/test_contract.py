@@ -38,14 +38,14 @@ def of_example(
 @needs_tools
 def test_the_example_holds_and_says_what_it_does_not_state() -> None:
     (name,) = outside.admit([str(EXAMPLE)])
-    found = contract.hold(name)
-    assert found.holds
-    assert found.lists == lists.LISTS + 5
-    assert {suite.name for suite in found.suites} >= {"requests", "contents", "recovery", "markers", "fuzz"}
-    assert set(found.not_stated) | {"frees", "merges", "reuses_holes", "tells_usable"} == set(
+    result = contract.hold(name)
+    assert result.holds
+    assert result.lists == lists.LISTS + 5
+    assert {suite.name for suite in result.suites} >= {"requests", "contents", "recovery", "markers", "fuzz"}
+    assert set(result.not_stated) | {"frees", "merges", "reuses_holes", "tells_usable"} == set(
         catalogue.PROMISES
     )
-    said = text.as_text(found)
+    said = text.as_text(result)
     assert "state what is true of yours as promises = […] in my_heap.toml beside it:\n  checks_frees " in said
     assert said.endswith("\nthe contract holds")
 
@@ -224,10 +224,10 @@ def test_what_only_the_fuzzer_finds_has_its_shortest_operations(tmp_path: Path) 
     (tmp_path / "my_heap.c").write_text(source)
     shutil.copy(EXAMPLE.with_suffix(".toml"), tmp_path)
     (name,) = outside.admit([str(tmp_path / "my_heap.c")])
-    found = contract.hold(name)
-    assert not found.broken and not found.holds
-    kinds = [operation[0] for operation in found.fuzzed]
+    result = contract.hold(name)
+    assert not result.broken and not result.holds
+    kinds = [operation[0] for operation in result.fuzzed]
     assert kinds == ["a"] * 31
-    said = text.as_text(found)
+    said = text.as_text(result)
     assert "the shortest operations of the fuzzer that break it; the last one does:\n    1  a = " in said
-    assert len(found.as_json()["fuzz_operations"]) == 31
+    assert len(result.as_json()["fuzz_operations"]) == 31

@@ -13,11 +13,11 @@ from analysis.explain.loops import dominating, without
 BASE = {"main": 0x100, "walk": 0x200, "look": 0x300, "handler": 0x400, "pend": 0x500, "other": 0x600}
 
 
-def trace(*told: str) -> list[Step]:
+def trace(*result: str) -> list[Step]:
     """`walk+4 bl #0x300`: 10 cycles each, from cycle 0. `!IRQ 28` is the line of an exception."""
     clock = count(0, 10)
     steps: list[Step] = []
-    for line in told:
+    for line in result:
         if line.startswith("!"):
             steps.append(Step(steps[-1].cycle + 10, 0, 0, "(exception)", "", f"now in {line[1:]}", ""))
             continue

@@ -68,10 +68,10 @@ def explained(every: dict[str, Replayed]) -> Replayed:
 
 def replayed_of(folder: Path, quantity: str) -> Replayed:
     """The explanation, which must also be what its file says."""
-    found = explanation.explain(folder, quantity)
-    assert isinstance(found, Replayed)
-    assert read(folder / "explain" / f"{quantity}.json") == found
-    return found
+    result = explanation.explain(folder, quantity)
+    assert isinstance(result, Replayed)
+    assert read(folder / "explain" / f"{quantity}.json") == result
+    return result
 
 
 def instructions(folder: Path, quantity: str) -> list[dict[str, str]]:
@@ -167,12 +167,12 @@ def level_at(edges: EdgeList, sample: int) -> int:
 
 
 def test_the_worst_wait_ends_with_its_answer(deepest: Path, every: dict[str, Replayed]) -> None:
-    found = every["interrupt"]
+    result = every["interrupt"]
     rows = instructions(deepest, "interrupt")
-    assert sum(int(row["cycles"]) for row in rows) == found.end_sample - found.start_sample
+    assert sum(int(row["cycles"]) for row in rows) == result.end_sample - result.start_sample
     # The handler was entered once, before the pin rose. Most of the wait was a critical section.
     assert rows[-1]["place"].split("+")[0] != "heap_index_find"
-    assert found.functions[0].name == "heap_index_find"
+    assert result.functions[0].name == "heap_index_find"
 
 
 @pytest.fixture
@@ -231,14 +231,14 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     but its live blocks are known all the same.
     """
     folder = measure(tmp_path, "o1heap", 24_000_000, depth=16).folder
-    found = replayed_of(folder, "allocate")
-    live = [piece.bytes for piece in found.heap.pieces if piece.what == "live"]
+    result = replayed_of(folder, "allocate")
+    live = [piece.bytes for piece in result.heap.pieces if piece.what == "live"]
     # The worst allocation makes one more live block than there were before it.
-    assert len(live) + 1 == found.maximum.live
+    assert len(live) + 1 == result.maximum.live
     assert set(live) <= {72, 8}
-    assert sum(piece.bytes for piece in found.heap.pieces) == 65_536
+    assert sum(piece.bytes for piece in result.heap.pieces) == 65_536
     edge_cycles = 84 / 24
-    assert abs(found.cycles - found.value_ns * 84e6 / 1e9) <= edge_cycles
+    assert abs(result.cycles - result.value_ns * 84e6 / 1e9) <= edge_cycles
 
 
 def test_one_replay_tells_what_each_alone_tells(
@@ -251,16 +251,16 @@ def test_one_replay_tells_what_each_alone_tells(
 
 
 def test_the_time_of_a_woken_task_is_accounted_for(deepest: Path, every: dict[str, Replayed]) -> None:
-    found = every["task"]
+    result = every["task"]
     rows = instructions(deepest, "task")
-    assert (found.begins.split()[0], found.ends) == ("STIM", "TASK rising")
+    assert (result.begins.split()[0], result.ends) == ("STIM", "TASK rising")
     # At 84 MS/s a sample is a cycle.
-    taken = found.end_sample - found.start_sample
-    assert sum(int(row["cycles"]) for row in rows) == sum(part.cycles for part in found.parts) == taken
-    ends = [part.begin_cycle + part.cycles for part in found.parts]
-    assert [part.begin_cycle for part in found.parts[1:]] == ends[:-1]
-    assert found.parts[-1].words == "the woken task"
-    masked = [part for part in found.parts if part.what == "masked"]
+    taken = result.end_sample - result.start_sample
+    assert sum(int(row["cycles"]) for row in rows) == sum(part.cycles for part in result.parts) == taken
+    ends = [part.begin_cycle + part.cycles for part in result.parts]
+    assert [part.begin_cycle for part in result.parts[1:]] == ends[:-1]
+    assert result.parts[-1].words == "the woken task"
+    masked = [part for part in result.parts if part.what == "masked"]
     assert masked[0].words == "interrupts masked by BASEPRI 0x50"
     assert masked[0].place.startswith("heap_port_lock")
 
@@ -268,11 +268,11 @@ def test_the_time_of_a_woken_task_is_accounted_for(deepest: Path, every: dict[st
 def test_a_handler_is_told_while_its_code_runs(deepest: Path, every: dict[str, Replayed]) -> None:
     """Each executed instruction of the handler lies in a part of that name, and no other does."""
     for quantity in ("interrupt", "task"):
-        found = every[quantity]
+        result = every[quantity]
         for row in instructions(deepest, quantity):
             cycle, function = int(row["cycle"]), row["place"].split("+")[0]
             part = next(
-                part for part in found.parts if part.begin_cycle <= cycle < part.begin_cycle + part.cycles
+                part for part in result.parts if part.begin_cycle <= cycle < part.begin_cycle + part.cycles
             )
             if function.endswith("_IRQHandler"):
                 assert (part.what, part.words) == ("exception", f"handler {function}")
@@ -292,15 +292,15 @@ def test_an_interrupt_outside_of_all_operations_has_heap_and_instructions(copy: 
     facts = {"value": stimulus["isr_latency_ns"], "times": 1, "sample": stimulus["sample"]}
     manifest["maxima"]["interrupt_latency_ns"] = {**dict.fromkeys(manifest["maxima"]["critical_ns"]), **facts}
     edit_manifest(copy, maxima=manifest["maxima"])
-    found = replayed_of(copy, "interrupt")
-    assert found.key == f"@{stimulus['sample']}"
-    assert found.operation is None and found.previous is not None and found.next is not None
-    assert found.next.seq == found.previous.seq + 1
-    assert found.previous.end_sample < found.start_sample < found.next.start_sample  # type: ignore[operator]
-    before = (found.start_sample - found.previous.end_sample) * 1e9 / 84e6  # type: ignore[operator]
-    assert f"outside of all operations: {before / 1000:.2f} µs after operation" in found.place
-    assert sum(int(row["cycles"]) for row in instructions(copy, "interrupt")) == found.cycles
-    assert sum(piece.bytes for piece in found.heap.pieces) == 65_536
+    result = replayed_of(copy, "interrupt")
+    assert result.key == f"@{stimulus['sample']}"
+    assert result.operation is None and result.previous is not None and result.next is not None
+    assert result.next.seq == result.previous.seq + 1
+    assert result.previous.end_sample < result.start_sample < result.next.start_sample  # type: ignore[operator]
+    before = (result.start_sample - result.previous.end_sample) * 1e9 / 84e6  # type: ignore[operator]
+    assert f"outside of all operations: {before / 1000:.2f} µs after operation" in result.place
+    assert sum(int(row["cycles"]) for row in instructions(copy, "interrupt")) == result.cycles
+    assert sum(piece.bytes for piece in result.heap.pieces) == 65_536
 
 
 def test_what_is_beside_it_is_what_the_table_has(deepest: Path, explained: Replayed) -> None:
@@ -350,26 +350,26 @@ def made_of(deepest: Path, every: dict[str, Replayed]) -> dict[str, Anatomy]:
 def test_the_loop_is_passed_once_for_each_free_block(
     explained: Replayed, made_of: dict[str, Anatomy]
 ) -> None:
-    found = made_of["allocate"]
-    assert found.loop is not None and found.loop.source.startswith("free_list.h:")
-    assert found.loop.passes == explained.maximum.depth
-    whole = f"{found.loop.passes:,} passes of the loop at {found.loop.source} took "
-    assert found.sentence.startswith(whole)
-    assert found.sentence.endswith(f"{found.loop.cycles:,} of {explained.cycles:,} cycles.")
+    result = made_of["allocate"]
+    assert result.loop is not None and result.loop.source.startswith("free_list.h:")
+    assert result.loop.passes == explained.maximum.depth
+    whole = f"{result.loop.passes:,} passes of the loop at {result.loop.source} took "
+    assert result.sentence.startswith(whole)
+    assert result.sentence.endswith(f"{result.loop.cycles:,} of {explained.cycles:,} cycles.")
     # Of the walk by source line: what the loop's lines took, but for the first look before it.
     walked = sum(line.cycles for line in explained.lines if line.source.startswith("free_list.h:"))
-    assert found.loop.cycles == pytest.approx(walked, abs=60)
+    assert result.loop.cycles == pytest.approx(walked, abs=60)
 
 
 def test_the_bands_fill_the_time_and_tell_handlers_as_the_parts_do(
     every: dict[str, Replayed], made_of: dict[str, Anatomy]
 ) -> None:
-    for name, found in made_of.items():
-        ends = np.cumsum([band.cycles for band in found.bands]).tolist()
-        assert [band.begin_cycle for band in found.bands] == [0, *ends[:-1]]
-        assert ends[-1] == found.cycles == every[name].cycles
+    for name, result in made_of.items():
+        ends = np.cumsum([band.cycles for band in result.bands]).tolist()
+        assert [band.begin_cycle for band in result.bands] == [0, *ends[:-1]]
+        assert ends[-1] == result.cycles == every[name].cycles
         handlers = sum(part.cycles for part in every[name].parts if part.what == "exception")
-        assert sum(band.cycles for band in found.bands if band.what in ("entry", "interrupt")) == handlers
+        assert sum(band.cycles for band in result.bands if band.what in ("entry", "interrupt")) == handlers
     assert made_of["interrupt"].bands[-1].what == "entry"
     assert all(band.what != "entry" for band in made_of["allocate"].bands)
 
@@ -378,10 +378,10 @@ def test_calls_that_the_trace_shows_are_those_that_memory_shows(
     every: dict[str, Replayed], made_of: dict[str, Anatomy]
 ) -> None:
     """The stack at an instant is unwound from memory; the calls are told by branches."""
-    for name, found in made_of.items():
+    for name, result in made_of.items():
         one = every[name]
         at = one.moment.cycle - one.parts[0].begin_cycle
-        under_way = [call for call in found.calls if call.begin_cycle <= at < call.begin_cycle + call.cycles]
+        under_way = [call for call in result.calls if call.begin_cycle <= at < call.begin_cycle + call.cycles]
         under_way.sort(key=lambda call: -call.depth)
         # A function that ends in the cycle its callee ends in left by a jump: its frame is gone.
         ends = [call.begin_cycle + call.cycles for call in under_way]
@@ -393,8 +393,8 @@ def test_calls_that_the_trace_shows_are_those_that_memory_shows(
         stack = [frame.place.partition("+")[0] for frame in one.stack]
         assert innermost == stack[: len(innermost)] and innermost
         by_name = {total.name: total.cycles for total in one.functions}
-        own = {call.name: 0 for call in found.calls}
-        for call in found.calls:
+        own = {call.name: 0 for call in result.calls}
+        for call in result.calls:
             own[call.name] += call.own_cycles
         assert own == {name: cycles for name, cycles in by_name.items() if name != "(exception)"}
 

@@ -29,7 +29,7 @@ Row = tuple[int, str, int, int, int | None, int]
 Part = tuple[str, str, int, int, str]
 
 
-def told(quantity: NamedQuantity, *rows: Row, start: int = 100, end: int = 200) -> list[Part]:
+def parts_of(quantity: NamedQuantity, *rows: Row, start: int = 100, end: int = 200) -> list[Part]:
     """What, words, first cycle, cycles and place of each part."""
     names = ("cycle", "what", "value", "pc", "began", "task")
     masks = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"began": pl.Int64})
@@ -46,7 +46,7 @@ FREE, OWN = "nothing held it off", "the section's own code"
 
 def test_an_interrupt_waits_for_masks_and_handlers() -> None:
     """The handler counts from where the core begins to enter it; of two masks the first holds."""
-    assert told(
+    assert parts_of(
         INTERRUPT,
         BEGIN,
         (90, "basepri", 0x50, LOCK, None, FIRST),
@@ -66,7 +66,7 @@ def test_an_interrupt_waits_for_masks_and_handlers() -> None:
 
 def test_what_was_set_before_the_log_began_is_of_nobody() -> None:
     rows: tuple[Row, ...] = ((0, "faultmask", 1, LOCK, None, FIRST), (110, "faultmask", 0, LOCK, None, FIRST))
-    assert told(INTERRUPT, *rows) == [
+    assert parts_of(INTERRUPT, *rows) == [
         ("masked", "interrupts masked by FAULTMASK", 100, 10, ""),
         ("running", FREE, 110, 90, ""),
     ]
@@ -74,7 +74,7 @@ def test_what_was_set_before_the_log_began_is_of_nobody() -> None:
 
 def test_a_section_is_its_own_code_but_for_handlers() -> None:
     """Within the handler of 45 another one, without a vector; both return."""
-    assert told(
+    assert parts_of(
         ALLOCATE,
         BEGIN,
         (90, "basepri", 0x50, LOCK, None, FIRST),
@@ -102,14 +102,14 @@ def test_a_task_waits_for_the_scheduler_too_and_not_for_itself() -> None:
         (150, "basepri", 0, LOCK, None, FIRST),
         (160, "basepri", 0x50, LOCK, None, SECOND),
     )
-    assert told(TASK, *rows) == [
+    assert parts_of(TASK, *rows) == [
         ("running", FREE, 100, 5, ""),
         ("scheduler", "scheduler suspended", 105, 15, "suspend"),
         ("masked", BY_BASEPRI, 120, 30, "lock"),
         ("running", FREE, 150, 10, ""),
         ("running", "the woken task", 160, 40, ""),
     ]
-    assert told(INTERRUPT, *rows) == [
+    assert parts_of(INTERRUPT, *rows) == [
         ("running", FREE, 100, 15, ""),
         ("masked", BY_BASEPRI, 115, 35, "lock"),
         ("running", FREE, 150, 10, ""),
@@ -128,17 +128,17 @@ def test_of_changes_in_one_cycle_the_last_holds_and_the_ends_are_those_of_the_sa
         (120, "basepri", 0x20, LOCK, None, FIRST),
         (200, "basepri", 0, LOCK, None, FIRST),
     )
-    assert told(quantity, *rows) == [
+    assert parts_of(quantity, *rows) == [
         ("masked", BY_BASEPRI, 100, 20, "lock"),
         ("masked", "interrupts masked by BASEPRI 0x20", 120, 80, "lock"),
     ]
-    assert told(quantity, *rows, start=130, end=131) == [
+    assert parts_of(quantity, *rows, start=130, end=131) == [
         ("masked", "interrupts masked by BASEPRI 0x20", 130, 1, "lock")
     ]
 
 
 def test_before_any_change_nothing_holds() -> None:
-    assert told(INTERRUPT, (150, "basepri", 0x50, LOCK, None, FIRST)) == [
+    assert parts_of(INTERRUPT, (150, "basepri", 0x50, LOCK, None, FIRST)) == [
         ("running", FREE, 100, 50, ""),
         ("masked", BY_BASEPRI, 150, 50, ""),
     ]

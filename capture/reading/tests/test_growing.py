@@ -59,7 +59,7 @@ def waits_of(sample: list[int], word: list[int]) -> tuple[list[int], int]:
 
 def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) -> Growing:
     """What was counted, where the rows came in blocks that end at `cuts`."""
-    found, follower = Growing(), EdgeFollower(path)
+    result, follower = Growing(), EdgeFollower(path)
     with EdgeWriter(path, HZ, CHANNELS, 1 << 30) as writer:
         assert follower.more() is None
         for first, after in zip([0, *cuts], [*cuts, len(sample)], strict=True):
@@ -67,9 +67,9 @@ def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) ->
             writer.append(np.array(sample[first:after]), np.array(word[first:after], np.uint8), total)
             new = follower.more()
             if new is not None:
-                found.add(new)
+                result.add(new)
         assert follower.more() is None
-    return found
+    return result
 
 
 @settings(max_examples=60, deadline=None)
@@ -79,13 +79,13 @@ def test_each_pulse_and_each_answer_is_counted_once(
 ) -> None:
     sample, word = drawn(seed, edges)
     where = sorted(cut for cut in cuts if cut < len(sample))
-    found = followed(tmp_path_factory.mktemp("stream") / "s", sample, word, where)
+    result = followed(tmp_path_factory.mktemp("stream") / "s", sample, word, where)
     for channel in ("CRIT", "ISR", "OP"):
         widths = pulses_of(sample, word, channel)
-        assert found.widths_ns()[channel].n == len(widths)
-        assert found.widths_ns()[channel].max == (max(widths) * 1000 if widths else None)
+        assert result.widths_ns()[channel].n == len(widths)
+        assert result.widths_ns()[channel].max == (max(widths) * 1000 if widths else None)
     waits, lasted = waits_of(sample, word)
-    summary = found.latencies_ns()["STIM to ISR"]
+    summary = result.latencies_ns()["STIM to ISR"]
     longest = max([*waits, lasted])
     assert (summary.n, summary.max) == (len(waits), longest * 1000 if longest else None)
     assert summary.open == (lasted > max(waits, default=0))
@@ -105,8 +105,8 @@ def test_a_pulse_that_lasts_over_many_looks_has_its_width(tmp_path: Path) -> Non
     edges = growing.RECENT_ROWS * 4
     sample = [0, 5, *range(10, 10 + 10 * edges, 10), 20 * edges]
     word = [0, BIT["CRIT"], *(BIT["CRIT"] | row % 2 * BIT["SYNC"] for row in range(1, edges + 1)), 0]
-    found = followed(tmp_path / "s", sample, word, [edges // 3, edges // 2])
-    assert found.widths_ns()["CRIT"].max == (20 * edges - 5) * 1000
+    result = followed(tmp_path / "s", sample, word, [edges // 3, edges // 2])
+    assert result.widths_ns()["CRIT"].max == (20 * edges - 5) * 1000
 
 
 @pytest.mark.parametrize("step", [1, 7, 10_000])
@@ -145,8 +145,8 @@ def test_calibration_and_common_pulses_are_left_out(tmp_path: Path, step: int) -
             word ^= BIT[channel]
         sample.append(at)
         words.append(word)
-    found = followed(tmp_path / "s", sample, words, list(range(step, len(sample), step)))
-    widths, waits = found.widths_ns(), found.latencies_ns()["STIM to ISR"]
+    result = followed(tmp_path / "s", sample, words, list(range(step, len(sample), step)))
+    widths, waits = result.widths_ns(), result.latencies_ns()["STIM to ISR"]
     assert (widths["CRIT"].n, widths["CRIT"].max) == (2, 5_000)
     assert (widths["ISR"].n, widths["ISR"].max) == (2, 1_000)
     assert (waits.n, waits.max) == (2, 6_000)

@@ -44,8 +44,8 @@ def longest(edges: EdgeList, worst: int) -> dict[str, list[tuple[int, int]]]:
 def levels(edges: EdgeList, begin: int, until: int) -> list[int]:
     """The word at each sample."""
     every = np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples))
-    found: list[int] = every[begin:until].tolist()
-    return found
+    result: list[int] = every[begin:until].tolist()
+    return result
 
 
 @settings(deadline=None, max_examples=150)

@@ -24,7 +24,7 @@ OPERATIONS = (
 )
 
 
-def told(kinds: str) -> list[tuple[str, int | None]]:
+def answers_due(kinds: str) -> list[tuple[str, int | None]]:
     """Of each operation in order; a dot stands for a missing record."""
     kind_by_seq = {seq: kind for seq, kind in enumerate(kinds) if kind != "."}
     return [(next_record.answers, next_record.size) for next_record in due(OPERATIONS, kind_by_seq)]
@@ -41,13 +41,13 @@ def told(kinds: str) -> list[tuple[str, int | None]]:
     ],
 )
 def test_what_runs_follows_from_what_came_before(kinds: str, answers: str, freed: list[int]) -> None:
-    due_records = told(kinds)
+    due_records = answers_due(kinds)
     assert [answer for answer, _ in due_records] == answers.split()
     assert [size for _, size in due_records[6:9]] == freed
 
 
 def test_behind_a_missing_record_nothing_is_claimed() -> None:
-    due_records = told("AS.SASFFFAK")
+    due_records = answers_due("AS.SASFFFAK")
     assert [answer for answer, _ in due_records] == [
         *("AO", "S", "AO"),
         *("AOS", "AOS", "AOS"),

@@ -43,7 +43,7 @@ samplerate_hz = 25_000_000
 """
 
 
-def told(pair: Sequence[str]) -> str:
+def sentence(pair: Sequence[str]) -> str:
     return f"{pair[0]} and {pair[1]} look exchanged: run ./lab wiring check."
 
 
@@ -84,14 +84,14 @@ def request(runs: Path, board: str = "virtual", samplerate_hz: int | None = None
 def test_any_two_clips_are_named_once(of_virtual_board: Evidence, pair: tuple[str, str]) -> None:
     seen = changed(of_virtual_board, pair)
     assert len(without_the_search(seen)) > FEWEST_REASONS
-    assert judge(seen) == ("inconclusive", (told(pair),))
+    assert judge(seen) == ("inconclusive", (sentence(pair),))
 
 
 @pytest.mark.parametrize("samplerate_hz", [24_000_000, 84_000_000])
 def test_they_are_named_at_each_rate(samplerate_hz: int) -> None:
     for pair in PAIRS:
         seen = changed(made_up("", samplerate_hz), pair)
-        assert judge(seen) == ("inconclusive", (told(pair),)), pair
+        assert judge(seen) == ("inconclusive", (sentence(pair),)), pair
 
 
 def test_without_a_stimulus_the_quiet_pins_cannot_be_told_apart_nor_need_be() -> None:
@@ -100,15 +100,17 @@ def test_without_a_stimulus_the_quiet_pins_cannot_be_told_apart_nor_need_be() ->
     quiet = {"STIM", "ISR", "TASK", "CTRL", "CISR"}
     for pair in PAIRS:
         verdict = judge(changed(whole, pair))
-        assert verdict == (("complete", ()) if set(pair) <= quiet else ("inconclusive", (told(pair),))), pair
+        assert verdict == (("complete", ()) if set(pair) <= quiet else ("inconclusive", (sentence(pair),))), (
+            pair
+        )
 
 
 def test_another_fault_keeps_its_own_sentence() -> None:
     run = SyntheticRun(small_plan())
     seen = changed(evidence_of(run, report={"oddities": ("sigrok-cli says: hm.",)}), ("STIM", "ISR"))
-    assert judge(seen) == ("inconclusive", (told(("STIM", "ISR")), "sigrok-cli says: hm."))
+    assert judge(seen) == ("inconclusive", (sentence(("STIM", "ISR")), "sigrok-cli says: hm."))
     lossy = changed(evidence_of(run, report={"losses": ("sigrok-cli died.",)}), ("CRIT", "OP"))
-    assert judge(lossy) == ("truncated", (told(("CRIT", "OP")), "sigrok-cli died."))
+    assert judge(lossy) == ("truncated", (sentence(("CRIT", "OP")), "sigrok-cli died."))
 
 
 def test_a_run_that_two_exchanges_are_wrong_with_is_told_rule_by_rule() -> None:
@@ -138,5 +140,5 @@ def test_a_capture_with_exchanged_clips_says_so(tmp_path: Path, pair: tuple[str,
     board = tmp_path / "exchanged.toml"
     board.write_text(BOARD + "".join(f'{channel} = "{name}"\n' for channel, name in inputs.items()))
     result = conduct(Sigrok(request(tmp_path / "runs", str(board))))
-    assert (result.verdict, result.reasons) == ("inconclusive", (told(pair),))
-    assert read_manifest(result.folder / MANIFEST).reasons == [told(pair)]
+    assert (result.verdict, result.reasons) == ("inconclusive", (sentence(pair),))
+    assert read_manifest(result.folder / MANIFEST).reasons == [sentence(pair)]

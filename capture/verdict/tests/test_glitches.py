@@ -61,7 +61,7 @@ def planted(whole: Path, folder: Path, channel: str, samples: int = 1) -> Path:
     return folder
 
 
-def told(folder: Path) -> dict[str, Any]:
+def manifest(folder: Path) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((folder / names.MANIFEST).read_text())
     return document
 
@@ -69,12 +69,12 @@ def told(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_one_sample_fails_a_run_and_can_be_left_out(whole: Path, tmp_path: Path, channel: str) -> None:
     folder = planted(whole, tmp_path / whole.name, channel)
-    before = told(folder)
+    before = manifest(folder)
     assert before["verdict"] != "complete" and "glitches" not in before
     assert len(before["reasons"]) > 1 and before["reasons"][-1].endswith(NAMED.format(channel))
 
     assert redecode(folder, ignore_glitches=True).verdict == "complete"
-    document, right = told(folder), told(whole)
+    document, right = manifest(folder), manifest(whole)
     assert document["glitches"] == {
         "shortest_pulse_cycles": 18,
         "longest_samples": 2,
@@ -102,9 +102,9 @@ def test_it_is_left_out_until_it_is_kept(whole: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("samples", [3, 5])
 def test_what_may_be_a_pulse_is_not_left_out(whole: Path, tmp_path: Path, samples: int) -> None:
     folder = planted(whole, tmp_path / whole.name, "CRIT", samples)
-    assert not any("--ignore-glitches" in reason for reason in told(folder)["reasons"])
+    assert not any("--ignore-glitches" in reason for reason in manifest(folder)["reasons"])
     result = redecode(folder, ignore_glitches=True)
-    assert result.verdict == "inconclusive" and told(folder)["glitches"]["count"] == {}
+    assert result.verdict == "inconclusive" and manifest(folder)["glitches"]["count"] == {}
 
 
 def test_another_fault_is_not_forgiven(whole: Path, tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_a_whole_run_is_the_same_with_it_and_says_so(whole: Path, tmp_path: Path
     folder = tmp_path / whole.name
     shutil.copytree(whole, folder)
     assert redecode(folder, ignore_glitches=True).verdict == "complete"
-    assert told(folder)["glitches"]["count"] == {}
-    assert any("as asked: none was there." in line for line in told(folder)["warnings"])
+    assert manifest(folder)["glitches"]["count"] == {}
+    assert any("as asked: none was there." in line for line in manifest(folder)["warnings"])
 
 
 def test_of_a_capture_that_is_too_slow_it_is_refused(tmp_path: Path) -> None:

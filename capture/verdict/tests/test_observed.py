@@ -20,7 +20,7 @@ def seen(edges: EdgeList, **fields: object) -> Seen:
     return Seen(report, PINS, read_observed(edges))
 
 
-def one(channel: str, *samples: int, total: int = 1000, initially: int = 0) -> EdgeList:
+def wire(channel: str, *samples: int, total: int = 1000, initially: int = 0) -> EdgeList:
     words = [(n + initially) & 1 for n in range(len(samples) + 1)]
     return EdgeList(
         np.array([0, *samples], np.int64), np.array(words, np.uint8), 84_000_000, total, (channel,)
@@ -32,7 +32,7 @@ def test_frames_and_all_samples_are_complete() -> None:
 
 
 def test_without_frames_the_count_of_the_samples_decides() -> None:
-    edges = one("CRIT", 100, 200)
+    edges = wire("CRIT", 100, 200)
     assert judge(seen(edges)) == ("complete", ())
     verdict, reasons = judge(seen(edges, asked_samples=1001))
     assert verdict == "truncated" and reasons == (
@@ -54,7 +54,7 @@ def test_one_frame_is_a_part_of_a_run(edges: EdgeList, words: str) -> None:
 
 
 def test_what_the_tools_lost_or_said_is_a_reason() -> None:
-    edges = one("CRIT", 100, 200)
+    edges = wire("CRIT", 100, 200)
     assert judge(seen(edges, losses=("It hung.",))) == ("truncated", ("It hung.",))
     assert judge(seen(edges, oddities=("It spoke.",))) == ("inconclusive", ("It spoke.",))
     assert judge(seen(edges, interrupted=True))[0] == "truncated"
@@ -62,19 +62,19 @@ def test_what_the_tools_lost_or_said_is_a_reason() -> None:
 
 @pytest.mark.parametrize(("initially", "level"), [(0, "low"), (1, "high")])
 def test_a_channel_without_an_edge_is_a_reason(initially: int, level: str) -> None:
-    verdict, (reason,) = judge(seen(one("ISR", initially=initially)))
+    verdict, (reason,) = judge(seen(wire("ISR", initially=initially)))
     assert verdict == "inconclusive"
     assert reason.startswith(f"ISR (PA10) shows no edge in 1.19048e-05 s, it is {level} throughout; check")
 
 
 def test_a_level_that_never_changes_back_is_a_reason() -> None:
-    verdict, (reason,) = judge(seen(one("CRIT", 100, 300, 500)))
+    verdict, (reason,) = judge(seen(wire("CRIT", 100, 300, 500)))
     assert verdict == "inconclusive"
     assert "CRIT (PA8) rises at 5.95238e-06 s and does not fall again by the end" in reason
 
 
 def test_a_pulse_that_the_end_cuts_off_is_none_where_whole_ones_are_longer() -> None:
-    assert judge(seen(one("CRIT", 100, 700, 900)))[0] == "complete"
+    assert judge(seen(wire("CRIT", 100, 700, 900)))[0] == "complete"
 
 
 def test_missed_stimuli_are_warned_of() -> None:
@@ -87,7 +87,7 @@ def test_missed_stimuli_are_warned_of() -> None:
 
 
 def test_pulses_of_a_single_sample_are_a_reason() -> None:
-    assert judge(seen(one("ISR", 340, 342)))[0] == "complete"
-    verdict, (reason,) = judge(seen(one("ISR", 100, 200, 340, 341)))
+    assert judge(seen(wire("ISR", 340, 342)))[0] == "complete"
+    verdict, (reason,) = judge(seen(wire("ISR", 100, 200, 340, 341)))
     assert verdict == "inconclusive"
     assert reason.startswith("ISR (PA10) has pulses of a single sample, 11.9 ns: shorter ones are not seen")

@@ -423,12 +423,12 @@ def test_the_clocks_are_told_with_what_is_allowed_between_them() -> None:
         *rest, cycles = run.lines[at].split(",")
         since = (int(cycles) - first) % (1 << 32)
         run.lines[at] = ",".join([*rest, str((first + since + since // 10_000) % (1 << 32))])
-    (told,) = [reason for reason in judge(evidence_of(run))[1] if "times by DWT" in reason]
+    (result,) = [reason for reason in judge(evidence_of(run))[1] if "times by DWT" in reason]
     evidence = evidence_of(run)
     clock, counter = evidence.wire.clock, evidence.joined.counter
     assert clock and counter
     allowed_ppm = (clock.ratio_uncertainty + counter.ratio_uncertainty) * 1e6
-    assert f"({allowed_ppm:.1f} ppm apart allowed)" in told
+    assert f"({allowed_ppm:.1f} ppm apart allowed)" in result
     assert 0.1 < allowed_ppm < 100
 
 
@@ -504,8 +504,8 @@ def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:
 
 @pytest.mark.parametrize(("ppm", "verdict"), [(900, "complete"), (-900, "complete"), (1_100, "inconclusive")])
 def test_a_clock_that_no_crystal_has_is_none(ppm: int, verdict: str) -> None:
-    found, reasons = judge(evidence_of(SyntheticRun(small_plan()), ppm=ppm))
-    assert found == verdict
+    result, reasons = judge(evidence_of(SyntheticRun(small_plan()), ppm=ppm))
+    assert result == verdict
     if reasons:
         (reason,) = reasons
         assert reason.startswith("The analyzer runs 1.0011 times as fast as its samplerate says")
@@ -527,7 +527,7 @@ def test_an_analyzer_that_repeats_its_samples_is_found(
     seen, times = run.edges(true_hz), samplerate_hz // true_hz
     edges = EdgeList(seen.sample * times, seen.word, samplerate_hz, seen.total_samples * times)
     tools = ToolReport(asked_samples=edges.total_samples)
-    found, reasons = judge(decode(run.plan, tools, edges, run.uart(), None, ASKED))
+    result, reasons = judge(decode(run.plan, tools, edges, run.uart(), None, ASKED))
     grid = [reason for reason in reasons if f"one of every {times} samples" in reason]
-    assert (found, len(grid)) == (verdict, int(verdict != "complete"))
+    assert (result, len(grid)) == (verdict, int(verdict != "complete"))
     assert all(f"samples at {true_hz // 1_000_000} MHz" in reason for reason in grid)

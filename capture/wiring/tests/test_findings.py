@@ -17,12 +17,12 @@ CLIPS = clips(read_bench().board("nucleo"))
 RIGHT = tuple(range(PINS))
 
 
-def found(desk: Desk) -> Findings:
+def check(desk: Desk) -> Findings:
     return judge(read(desk.edges()), CLIPS)
 
 
 def states(desk: Desk) -> list[str]:
-    return [verdict.state for verdict in found(desk).verdicts]
+    return [verdict.state for verdict in check(desk).verdicts]
 
 
 def clipped(**changed: int | None) -> Desk:
@@ -80,7 +80,7 @@ def test_any_order_of_clips_off_them_or_touching_is_told_as_it_is(desk: Desk) ->
 
 
 def test_all_is_right() -> None:
-    findings = found(Desk())
+    findings = check(Desk())
     assert findings.right and findings.remedies == ()
 
 
@@ -134,7 +134,7 @@ def test_all_is_right() -> None:
     ],
 )
 def test_the_remedy_names_the_clips(desk: Desk, remedies: list[str]) -> None:
-    findings = found(desk)
+    findings = check(desk)
     assert list(findings.remedies) == remedies
     assert not findings.right
     assert all(is_sentence(sentence, sentence) for sentence in findings.remedies)
@@ -146,19 +146,19 @@ def test_an_input_that_floats_is_missing_however_it_moves() -> None:
     for spikes in (hum, wild):
         desk = Desk(clipped(D3=None).clips, spikes=spikes)
         assert states(desk) == ["right"] * 3 + ["missing"] + ["right"] * 4
-        assert found(desk).remedies == ("D3 sees only noise: clip it on ISR (D2, CN9-3).",)
+        assert check(desk).remedies == ("D3 sees only noise: clip it on ISR (D2, CN9-3).",)
 
 
 def test_an_input_that_is_held_high_is_missing() -> None:
     desk = Desk(clipped(D0=None).clips, spikes=[(0, 0, 209_000)])
-    assert found(desk).remedies == ("D0 stays high: clip it on CRIT (D7, CN9-8).",)
+    assert check(desk).remedies == ("D0 stays high: clip it on CRIT (D7, CN9-8).",)
 
 
 def test_a_clip_that_lets_go_now_and_then_is_loose() -> None:
     """The three pulses of STIM are lost in six of the rounds of 19 ms, where low is held."""
     begins = range(3_000 + (100 + 200 + 1_000) + (100 + 400 + 1_000) + 100, 6 * 19_000, 19_000)
     spikes = [(2, begin + 200 * pulse, 100) for begin in begins for pulse in range(3)]
-    findings = found(Desk(spikes=spikes, held=False))
+    findings = check(Desk(spikes=spikes, held=False))
     assert findings.remedies == ("D2 sees STIM only now and then: press its clip on STIM (A0, CN8-1).",)
 
 
@@ -166,4 +166,4 @@ def test_a_clip_that_lets_go_now_and_then_is_loose() -> None:
 @settings(max_examples=30, deadline=None)
 def test_a_capture_of_any_length_can_be_read(total_us: int) -> None:
     """Whatever it says, it says of eight clips."""
-    assert len(found(Desk(total_us=total_us)).verdicts) == PINS
+    assert len(check(Desk(total_us=total_us)).verdicts) == PINS

@@ -36,13 +36,13 @@ WHOLE = ["a,1,24", "a,2,64", "f,1", "a,3,8"]
 
 
 def test_a_whole_log() -> None:
-    found = convert(b"boot v1\r\n" + log(*FOUR) + b"temperature 21\n@TEMP,3\n")
-    assert (found.lines, found.defects, found.refused) == (WHOLE, [], 0)
+    result = convert(b"boot v1\r\n" + log(*FOUR) + b"temperature 21\n@TEMP,3\n")
+    assert (result.lines, result.defects, result.refused) == (WHOLE, [], 0)
 
 
 def test_other_words_may_stand_in_the_line() -> None:
-    found = convert(b"I (10) heap: " + log(*FOUR).replace(b"\n", b"\r\n", 1).replace(b"\n", b" "))
-    assert (found.lines, found.defects) == (WHOLE, [])
+    result = convert(b"I (10) heap: " + log(*FOUR).replace(b"\n", b"\r\n", 1).replace(b"\n", b" "))
+    assert (result.lines, result.defects) == (WHOLE, [])
 
 
 @pytest.mark.parametrize(
@@ -65,27 +65,27 @@ def test_other_words_may_stand_in_the_line() -> None:
     ],
 )  # fmt: skip
 def test_each_defect_is_a_sentence(said: bytes, lines: list[str], defects: list[str]) -> None:
-    found = convert(said)
-    assert found.lines == lines
-    assert len(found.defects) == len(defects)
-    assert all(is_sentence(*pair) for pair in zip(found.defects, defects, strict=True)), found.defects
+    result = convert(said)
+    assert result.lines == lines
+    assert len(result.defects) == len(defects)
+    assert all(is_sentence(*pair) for pair in zip(result.defects, defects, strict=True)), result.defects
 
 
 def test_numbers_begin_again_after_the_last() -> None:
-    found = convert(log("TA,ffffffff,20000100,18", "TA,0,20000200,18", "TF,1,20000100"))
-    assert found.lines == ["a,1,24", "a,2,24", "f,1"]
-    assert len(found.defects) == 1
+    result = convert(log("TA,ffffffff,20000100,18", "TA,0,20000200,18", "TF,1,20000100"))
+    assert result.lines == ["a,1,24", "a,2,24", "f,1"]
+    assert len(result.defects) == 1
 
 
 def test_what_the_board_refused_is_no_defect() -> None:
-    found = convert(log("TA,0,0,0", "TA,1,20000100,8"))
-    assert (found.lines, found.defects, found.refused) == (["a,1,8"], [], 1)
-    assert list(sentences(found)) == ["Requests that the board's heap refused, left out: 1."]
+    result = convert(log("TA,0,0,0", "TA,1,20000100,8"))
+    assert (result.lines, result.defects, result.refused) == (["a,1,8"], [], 1)
+    assert list(sentences(result)) == ["Requests that the board's heap refused, left out: 1."]
 
 
 def test_many_defects_are_counted() -> None:
-    found = convert(log(FOUR[0], *(f"TF,{number:x},20000200" for number in range(1, 31))))
-    said = list(sentences(found))
+    result = convert(log(FOUR[0], *(f"TF,{number:x},20000200" for number in range(1, 31))))
+    said = list(sentences(result))
     assert (len(said), said[-1]) == (MOST_DEFECTS_TOLD + 1, "Further defects: 10.")
 
 
@@ -102,11 +102,11 @@ def test_whatever_a_log_holds_its_trace_can_be_read(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "log.csv"
     try:
-        found = convert(b"".join(pieces))
+        result = convert(b"".join(pieces))
     except RecordingError:
         return
-    path.write_text("".join(f"{line}\n" for line in found.lines))
-    assert len(trace.read(path).operations) == len(found.lines)
+    path.write_text("".join(f"{line}\n" for line in result.lines))
+    assert len(trace.read(path).operations) == len(result.lines)
 
 
 PROGRAM = """

@@ -34,7 +34,7 @@ def compiled(folder: Path, *flags: str, source: str = "known.c", compiler: str =
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> str:
+def shim(tmp_path_factory: pytest.TempPathFactory) -> str:
     return compiled(tmp_path_factory.mktemp("known"), *STRICT)
 
 
@@ -62,9 +62,9 @@ def recorded(folder: Path, *command: str, every: bool = False) -> tuple[Recorded
     ],
 )
 def test_a_trace_is_what_the_program_says(
-    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], what: str, status: int
+    shim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], what: str, status: int
 ) -> None:
-    recording, trace = recorded(tmp_path, known, what)
+    recording, trace = recorded(tmp_path, shim, what)
     assert trace == capfd.readouterr().out.splitlines() != []
     assert recording.exit_status == status
     assert recording.written[0].account.operations == len(trace)
@@ -72,19 +72,19 @@ def test_a_trace_is_what_the_program_says(
 
 
 def test_what_is_allocated_before_main(
-    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    shim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALLOCATE_EARLY", "1")
-    _, trace = recorded(tmp_path, known, "nothing")
+    _, trace = recorded(tmp_path, shim, "nothing")
     assert trace == ["a,1,40"] == capfd.readouterr().out.splitlines()
 
 
 def test_blocks_that_go_from_thread_to_thread(
-    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    shim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever the order of the threads was, no block is freed or moved before its allocation:
     the reader refuses that. And nothing is missing."""
-    recording, trace = recorded(tmp_path, known, "threads")
+    recording, trace = recorded(tmp_path, shim, "threads")
     allocations, size, moves, frees = map(int, capfd.readouterr().out.split(","))
     fields = [line.split(",") for line in trace]
     own = {number: int(bytes_) for kind, number, *(bytes_, *_) in ((*f, "0") for f in fields) if kind == "a"}
@@ -97,11 +97,11 @@ def test_blocks_that_go_from_thread_to_thread(
 
 @pytest.mark.parametrize("raw", [False, True])
 def test_a_fork_begins_a_trace_of_its_own(
-    known: str, tmp_path: Path, raw: bool, monkeypatch: pytest.MonkeyPatch
+    shim: str, tmp_path: Path, raw: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if raw:
         monkeypatch.setenv("RAW_FORK", "1")
-    recording, _ = recorded(tmp_path, known, "forks", every=True)
+    recording, _ = recorded(tmp_path, shim, "forks", every=True)
     traces = sorted(lines(written.path) for written in recording.written)
     assert traces == [["a,1,111", "a,2,222", "a,3,333", "f,3"], ["a,1,444", "a,2,555", "f,2"]]
     (child,) = [written for written in recording.written if written.account.inherited]
@@ -110,12 +110,12 @@ def test_a_fork_begins_a_trace_of_its_own(
 
 
 def test_an_exec_begins_a_trace_of_its_own(
-    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    shim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    recording, trace = recorded(tmp_path, known, "executes")
+    recording, trace = recorded(tmp_path, shim, "executes")
     assert trace == capfd.readouterr().out.splitlines()
     (other,) = recording.others
-    assert (Path(other.program), other.recorded) == (Path(known), 1)
+    assert (Path(other.program), other.recorded) == (Path(shim), 1)
     assert "Other processes that were recorded: 1 (known)" in " ".join(sentences(recording))
 
 
@@ -136,35 +136,35 @@ def test_new_and_delete(tmp_path: Path) -> None:
     ]
 
 
-def test_the_recorder_keeps_the_first_operations_of_too_many(known: str, tmp_path: Path) -> None:
-    recording = record([known, "threads"], tmp_path / "trace.csv", most=1000)
+def test_the_recorder_keeps_the_first_operations_of_too_many(shim: str, tmp_path: Path) -> None:
+    recording = record([shim, "threads"], tmp_path / "trace.csv", most=1000)
     assert len(lines(tmp_path / "trace.csv")) <= 1000
     assert (recording.exit_status, recording.written[0].process.recorded) == (0, 1000)
     (_, early) = sentences(recording)
     assert early.startswith("It ends early: of ") and "the first 1,000 are kept" in early
 
 
-def test_what_cannot_be_recorded_is_told(known: str, tmp_path: Path) -> None:
+def test_what_cannot_be_recorded_is_told(shim: str, tmp_path: Path) -> None:
     program = compiled(tmp_path, "-static")
     output = tmp_path / "trace.csv"
     with pytest.raises(RecordingError, match="statically linked"):
         record([program, "calls"], output)
-    (tmp_path / "cut").write_bytes(Path(known).read_bytes()[:80])
+    (tmp_path / "cut").write_bytes(Path(shim).read_bytes()[:80])
     (tmp_path / "cut").chmod(0o755)
     with pytest.raises(RecordingError, match="no sound ELF file"):
         record([str(tmp_path / "cut")], output)
     with pytest.raises(RecordingError, match="There is no command 'nonesuch'"):
         record(["nonesuch"], output)
     with pytest.raises(RecordingError, match="never called malloc"):
-        record([known, "nothing"], output)
+        record([shim, "nothing"], output)
     assert not output.exists()
 
 
-def test_a_program_with_more_rights_is_told(known: str, tmp_path: Path) -> None:
+def test_a_program_with_more_rights_is_told(shim: str, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can make such a program")
     program = tmp_path / "other"
-    shutil.copy(known, program)
+    shutil.copy(shim, program)
     os.chown(program, 65_534, 65_534)
     program.chmod(0o4755)
     with pytest.raises(RecordingError, match="setuid"):
@@ -176,8 +176,8 @@ def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
     assert scenarios_trace.MOST_OPERATIONS == MOST_OPERATIONS
 
 
-def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:
-    recording, _ = recorded(tmp_path, known, "forks")
+def test_every_sentence_is_one(shim: str, tmp_path: Path) -> None:
+    recording, _ = recorded(tmp_path, shim, "forks")
     account = Account(5, 5, 5, 1, 1, 1, 1)
     written = [type(sentence)(sentence.process, account, sentence.path) for sentence in recording.written]
     all_of_it = Recorded(0, tuple(written), recording.others * 300, 2)
@@ -201,10 +201,10 @@ def test_the_commands_words_and_status_are_its_own(tmp_path: Path) -> None:
     assert f"{output}: " in complaint and "operations of" in complaint
 
 
-def test_a_signal_is_the_commands(known: str, tmp_path: Path) -> None:
+def test_a_signal_is_the_commands(shim: str, tmp_path: Path) -> None:
     """SIGTERM ends it, its status is passed on, and what it did until then is written."""
     output = tmp_path / "trace.csv"
-    process = lab("--output", str(output), "--", "sh", "-c", f"{known} calls; echo here; exec sleep 60")
+    process = lab("--output", str(output), "--", "sh", "-c", f"{shim} calls; echo here; exec sleep 60")
     assert process.stdout is not None
     while "here" not in process.stdout.readline():
         pass

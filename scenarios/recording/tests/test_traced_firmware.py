@@ -29,10 +29,10 @@ def built() -> Path:
 def test_the_trace_is_what_the_program_says(tmp_path: Path) -> None:
     said = simulator.run(built(), until="5s").uart
     assert said.endswith(b"over 00000000 00000000\n"), said[-200:]
-    found = convert(said)
-    assert found.defects == []
-    (tmp_path / "trace.csv").write_text("".join(f"{line}\n" for line in found.lines))
-    assert len(trace.read(tmp_path / "trace.csv").operations) == len(found.lines)
+    result = convert(said)
+    assert result.defects == []
+    (tmp_path / "trace.csv").write_text("".join(f"{line}\n" for line in result.lines))
+    assert len(trace.read(tmp_path / "trace.csv").operations) == len(result.lines)
 
     # The program says of each block right behind its line in the trace, or before its free.
     lines = said.splitlines()
@@ -45,9 +45,9 @@ def test_the_trace_is_what_the_program_says(tmp_path: Path) -> None:
         if what == b"took":
             # heap_4 rounds up to 8 bytes, and gives away a rest of less than two headers.
             assert size <= int(rest[0], 16) < size + 8 + 2 * HEADER_BYTES
-    assert found.refused == sum(match[1] == b"refused" for match, _ in own) == 1
+    assert result.refused == sum(match[1] == b"refused" for match, _ in own) == 1
 
     # What the kernel itself took: three stacks of 640 bytes, three control blocks, two queues.
-    sizes = [int(line.split(",")[2]) for line in found.lines if line.startswith("a")]
+    sizes = [int(line.split(",")[2]) for line in result.lines if line.startswith("a")]
     assert sizes.count(640) == 3
     assert len(sizes) == 121 + 3 * 2 + 2 + 2  # its own; tasks; queues; the idle task

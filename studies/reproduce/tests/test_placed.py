@@ -22,18 +22,18 @@ COUNT = 4
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(tmp_path_factory.mktemp("kept"))
 
 
-def at_placements(kept: Kept, run: BoardRun) -> list[pl.DataFrame]:
-    return at_places(run, kept(run), kept(PlacedCycles(run, COUNT)))
+def at_placements(store: Kept, run: BoardRun) -> list[pl.DataFrame]:
+    return at_places(run, store(run), store(PlacedCycles(run, COUNT)))
 
 
 @pytest.mark.parametrize("run", [BoardRun("seglist", "mem_frag"), BoardRun("tlsf", "mem_stress", art=True)])
-def test_the_worst_at_each_place_is_that_of_a_captured_run(kept: Kept, run: BoardRun) -> None:
+def test_the_worst_at_each_place_is_that_of_a_captured_run(store: Kept, run: BoardRun) -> None:
     """A capture reads the same counter, by the wire's frames and the whole of the decoding."""
-    tables = at_placements(kept, run)
+    tables = at_placements(store, run)
     captured = placements.measure(RunRequest(plan=run.plan(), image=run.built()), COUNT)
     expected = [measurement.greatest["dwt_cycles"] for measurement in captured.measured]
     assert [
@@ -43,29 +43,29 @@ def test_the_worst_at_each_place_is_that_of_a_captured_run(kept: Kept, run: Boar
     assert len(set(expected)) > 1
 
 
-def test_nothing_but_cycles_depends_on_the_place(kept: Kept) -> None:
-    first, *others = at_placements(kept, BoardRun("tlsf", "mem_stress", art=True))
+def test_nothing_but_cycles_depends_on_the_place(store: Kept) -> None:
+    first, *others = at_placements(store, BoardRun("tlsf", "mem_stress", art=True))
     cycles = ["critical_cycles", "operation_cycles"]
     assert all(one.drop(cycles).equals(first.drop(cycles)) for one in others)
     assert any(not one.equals(first) for one in others)
 
 
-def test_as_many_at_a_time_give_the_same(kept: Kept) -> None:
+def test_as_many_at_a_time_give_the_same(store: Kept) -> None:
     run = BoardRun("tlsf", "mem_stress", art=True)
-    assert kept(PlacedCycles(run, COUNT)).equals(PlacedCycles(run, COUNT, processes=2).measure())
+    assert store(PlacedCycles(run, COUNT)).equals(PlacedCycles(run, COUNT, processes=2).measure())
 
 
-def test_one_placement_is_the_image_as_it_is(kept: Kept) -> None:
+def test_one_placement_is_the_image_as_it_is(store: Kept) -> None:
     run = BoardRun("tlsf", "mem_stress", art=True)
-    (only,) = at_places(run, kept(run), None)
-    assert only.equals(kept(run))
+    (only,) = at_places(run, store(run), None)
+    assert only.equals(store(run))
 
 
-def test_another_outcome_at_another_place_is_refused(kept: Kept) -> None:
+def test_another_outcome_at_another_place_is_refused(store: Kept) -> None:
     run = BoardRun("tlsf", "mem_stress", art=True)
-    damaged = kept(PlacedCycles(run, COUNT)).with_columns(kind=pl.lit("O"))
+    damaged = store(PlacedCycles(run, COUNT)).with_columns(kind=pl.lit("O"))
     with pytest.raises(ValueError, match="comes out otherwise at another placement"):
-        at_places(run, kept(run), damaged)
+        at_places(run, store(run), damaged)
 
 
 def test_of_placements_the_median_that_occurred_is_told() -> None:

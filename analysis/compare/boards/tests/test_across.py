@@ -45,22 +45,22 @@ def on_f446(**more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Across:
+def across_boards(tmp_path: Path) -> Across:
     write(tmp_path, ramp())
     write(tmp_path, ramp(), board="virtual_nucleo_f446re", changes=on_f446())
     return across([tmp_path])
 
 
-def test_a_group_has_a_line_for_each_board_the_first_first(found: Across) -> None:
-    (group,) = found.groups
+def test_a_group_has_a_line_for_each_board_the_first_first(across_boards: Across) -> None:
+    (group,) = across_boards.groups
     assert (group.title, group.remark) == ("made on seglist", "")
     assert [line.name for line in group.lines] == ["Nucleo-F401RE", "Nucleo-F446RE"]
     assert [line.figures.core_hz for line in group.lines] == [84_000_000, 180_000_000]
     assert group.lines[1].figures.wait_states == 5
 
 
-def test_the_slope_is_what_each_freed_block_adds(found: Across) -> None:
-    for line in found.lines:
+def test_the_slope_is_what_each_freed_block_adds(across_boards: Across) -> None:
+    for line in across_boards.lines:
         growth = line.figures.growth
         assert growth is not None
         assert growth.cycles == pytest.approx(PER_BLOCK, abs=0.05)
@@ -97,9 +97,9 @@ def test_runs_of_one_board_are_left_out(tmp_path: Path) -> None:
     write(tmp_path, ramp())
     write(tmp_path, ramp(), board="virtual_nucleo_f446re", changes=on_f446())
     alone = write(tmp_path, ramp(), allocator="tlsf")
-    found = across([tmp_path])
-    assert [group.allocator for group in found.groups] == ["seglist"]
-    assert found.left_out == (f"{alone}: no run of another board is like it.",)
+    result = across([tmp_path])
+    assert [group.allocator for group in result.groups] == ["seglist"]
+    assert result.left_out == (f"{alone}: no run of another board is like it.",)
 
 
 def test_one_board_alone_is_one_sentence(tmp_path: Path) -> None:
@@ -110,13 +110,13 @@ def test_one_board_alone_is_one_sentence(tmp_path: Path) -> None:
         across([tmp_path])
 
 
-def test_text_and_page_have_each_run_and_both_units(found: Across) -> None:
-    text = as_text(found)
-    for line in found.lines:
+def test_text_and_page_have_each_run_and_both_units(across_boards: Across) -> None:
+    text = as_text(across_boards)
+    for line in across_boards.lines:
         assert line.run in text
     assert "Nucleo-F446RE 561 cycles, 6.67 µs" in text
-    assert "One allocator on 2 boards: Nucleo-F401RE, Nucleo-F446RE." in page.html(found)
-    assert [len(chart.figure.data) for chart in page.charts(found.groups)] == [2]
+    assert "One allocator on 2 boards: Nucleo-F401RE, Nucleo-F446RE." in page.html(across_boards)
+    assert [len(chart.figure.data) for chart in page.charts(across_boards.groups)] == [2]
 
 
 def test_each_board_of_the_bench_has_a_core_with_a_manual() -> None:

@@ -31,12 +31,12 @@ def address_of(elf: Path, name: str) -> int:
 @pytest.mark.parametrize(("kernel", "name"), made.KERNELS.items())
 def test_each_kernel_is_recognised_by_its_symbols(folder: Path, kernel: str, name: str) -> None:
     program = Program(made.build(folder, kernel))
-    found = find(program)
-    assert found is not None and found.name == name
-    assert found.start is not None and found.words.task is not None
-    assert found.untold == ()
+    result = find(program)
+    assert result is not None and result.name == name
+    assert result.start is not None and result.words.task is not None
+    assert result.untold == ()
     named = find(program, kernel)
-    assert named == found
+    assert named == result
     assert find(program, "none") is None
 
 
@@ -61,12 +61,12 @@ def test_the_simulator_is_told_where_the_kernel_has_its_state(
     folder: Path, kernel: str, variable: str, task: int, scheduler: str
 ) -> None:
     elf = made.build(folder, kernel)
-    found = find(Program(elf))
-    assert found is not None
-    assert found.words.task == address_of(elf, variable) + task
+    result = find(Program(elf))
+    assert result is not None
+    assert result.words.task == address_of(elf, variable) + task
     named, _, place = scheduler.partition(" ")
     further = task if "*" in place else 0
-    assert found.words.scheduler == (place.format(address_of(elf, named) + further) if named else "")
+    assert result.words.scheduler == (place.format(address_of(elf, named) + further) if named else "")
 
 
 def test_without_debug_information_a_plain_variable_is_known(folder: Path, tmp_path: Path) -> None:

@@ -17,19 +17,19 @@ HZ = 16_000_000
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
+def report(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
     elf = masked_sections.build(tmp_path_factory.mktemp("program"))
     return bounds(user_program(elf), "5ms", lambda _: None)
 
 
 @pytest.fixture(scope="module")
-def document(found: BoundsReport) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(json.dumps(as_json(found), allow_nan=False))
-    return told
+def document(report: BoundsReport) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(json.dumps(as_json(report), allow_nan=False))
+    return result
 
 
-def test_json_loses_nothing(found: BoundsReport, document: dict[str, Any]) -> None:
-    assert document == as_json(found)
+def test_json_loses_nothing(report: BoundsReport, document: dict[str, Any]) -> None:
+    assert document == as_json(report)
 
 
 def test_it_says_of_what_run_it_is(document: dict[str, Any]) -> None:
@@ -55,6 +55,6 @@ def test_a_section_has_its_places(document: dict[str, Any]) -> None:
     assert one["begin"]["address"] < one["ends"][0]["address"]
 
 
-def test_two_runs_give_the_same_document(found: BoundsReport, document: dict[str, Any]) -> None:
-    again = bounds(user_program(found.program.elf), "5ms", lambda _: None)
+def test_two_runs_give_the_same_document(report: BoundsReport, document: dict[str, Any]) -> None:
+    again = bounds(user_program(report.program.elf), "5ms", lambda _: None)
     assert json.dumps(as_json(again)) == json.dumps(document)

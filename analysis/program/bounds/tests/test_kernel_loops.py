@@ -58,8 +58,8 @@ def test_the_tick_has_a_bound_once_the_tasks_are_counted_and_no_run_of_so_many_i
 def test_what_a_queue_copies_is_no_larger_than_the_items_that_it_was_made_for(elf: Path) -> None:
     """The example's one queue has pointers, of 4 bytes."""
     report = bounded(elf, tasks=TASKS, ticks=2)
-    told = [row for row in report.annotations if row.function == "prvCopyDataToQueue"]
-    assert [row.says for row in told] == ["copies at most 4 bytes"]
+    result = [row for row in report.annotations if row.function == "prvCopyDataToQueue"]
+    assert [row.says for row in result] == ["copies at most 4 bytes"]
     assert not any("memcpy" in word for word in report.missing)
     assert not report.violations
 

@@ -73,7 +73,7 @@ def test_a_call_has_the_entries_of_all_that_are_named(program: Program, tmp_path
     assert statements.untaken == {"on_fault"}
 
 
-def one(table: str, **keys: object) -> str:
+def table_text(table: str, **keys: object) -> str:
     rows = [
         f"{name} = {str(value) if isinstance(value, int | list) else repr(value)}"
         for name, value in keys.items()
@@ -85,21 +85,21 @@ def one(table: str, **keys: object) -> str:
     ("text", "words"),
     [
         (
-            one("calls", function="doze", to=["nobody"], why="x"),
+            table_text("calls", function="doze", to=["nobody"], why="x"),
             "names nobody, which the program does not have",
         ),
-        (one("loops", at_most=3, why="x"), "names neither a function nor a line"),
-        (one("calls", to=["doze"], why="x"), "names neither a function nor a line"),
-        (one("loops", function="doze", at_most=3), "why"),
-        (one("loops", function="doze", why="x"), "at_most"),
-        (one("loops", function="doze", at_most=-1, why="x"), "at_most"),
-        (one("loops", function="doze", at_most=1 << 40, why="x"), "at_most"),
-        (one("loops", function="doze", at_most="3", why="x"), "at_most"),
-        (one("loops", line="../a.c:3", at_most=3, why="x"), "line"),
-        (one("loops", line="a.c", at_most=3, why="x"), "line"),
-        (one("loops", function="doze", at_most=3, why="x", times=4), "times"),
-        (one("calls", function="doze", to=[], why="x"), "to"),
-        (one("untaken", why="x"), "function"),
+        (table_text("loops", at_most=3, why="x"), "names neither a function nor a line"),
+        (table_text("calls", to=["doze"], why="x"), "names neither a function nor a line"),
+        (table_text("loops", function="doze", at_most=3), "why"),
+        (table_text("loops", function="doze", why="x"), "at_most"),
+        (table_text("loops", function="doze", at_most=-1, why="x"), "at_most"),
+        (table_text("loops", function="doze", at_most=1 << 40, why="x"), "at_most"),
+        (table_text("loops", function="doze", at_most="3", why="x"), "at_most"),
+        (table_text("loops", line="../a.c:3", at_most=3, why="x"), "line"),
+        (table_text("loops", line="a.c", at_most=3, why="x"), "line"),
+        (table_text("loops", function="doze", at_most=3, why="x", times=4), "times"),
+        (table_text("calls", function="doze", to=[], why="x"), "to"),
+        (table_text("untaken", why="x"), "function"),
         ("[[loops]]\n", "schema"),
         ("schema = 2\n", "schema"),
         ("schema = 1\n[[loop]]\n", "loop"),

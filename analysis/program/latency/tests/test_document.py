@@ -64,15 +64,15 @@ def subject() -> Subject:
 
 
 def latencies(**fields: Any) -> Latencies:
-    found = Answers(**{
+    result = Answers(**{
         "first_use_cycle": 90, "used": (45,), "handler": 0x0800_0501, "sharing": 0, "first_cycle": 90,
         "end_cycle": 952, "every": 1, "rows": ROWS, "ended": "", **fields,
     })  # fmt: skip
-    taken = answers.answered(found.rows)
+    taken = answers.answered(result.rows)
     worst = answers.worst_kinds(taken, 5)
     return Latencies(
         Question(45, "62us"),
-        found,
+        result,
         taken,
         list(zip(worst, (EXPLAINED, *[NOTHING] * 3), strict=False)),
         Clock(CLOCKS),

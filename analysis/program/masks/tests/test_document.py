@@ -78,9 +78,9 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
     none = {**counted((), ()), "by_level": []}
     # Asleep for 100 of 120 cycles of 31.25 ns.
     masked = ((100, 30, 20), (6250.0, 1875.0, 625.0))
-    told = as_json(report)
-    told["priorities"] = [row for row in told["priorities"] if row["exceptions"]]
-    assert told == {
+    result = as_json(report)
+    result["priorities"] = [row for row in result["priorities"] if row["exceptions"]]
+    assert result == {
         "elf": "my.elf",
         "options": ["--chip=stm32f411xe"],
         "until": "62us",
@@ -206,18 +206,22 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
 def test_a_run_in_which_nothing_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     run = made.mask_run(())
     report = made.report(monkeypatch, replace(run, stats=replace(run.stats, cycles=0)))
-    told = as_json(report)
-    assert (told["ended"], told["worst"], told["tasks"]) == (None, [], {})
-    assert {row["count"] for row in told["priorities"]} == {0}
+    result = as_json(report)
+    assert (result["ended"], result["worst"], result["tasks"]) == (None, [], {})
+    assert {row["count"] for row in result["priorities"]} == {0}
     assert folded(report) == ""
 
 
 def test_of_many_instructions_the_first_20_000_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [replace(STEPS[0], cycle=cycle) for cycle in range(20_003)]
     report = replace(made.report(monkeypatch), steps={"primask": steps})
-    told = as_json(report)["explained"]["primask"]
-    assert (told["instructions"], told["cycles"]) == (20_003, 40_006)
-    assert (len(told["steps"]), told["steps"][-1]["cycle"], told["steps_left_out"]) == (20_000, 19_999, 3)
+    result = as_json(report)["explained"]["primask"]
+    assert (result["instructions"], result["cycles"]) == (20_003, 40_006)
+    assert (len(result["steps"]), result["steps"][-1]["cycle"], result["steps_left_out"]) == (
+        20_000,
+        19_999,
+        3,
+    )
 
 
 def test_call_stacks_are_folded_from_the_outermost_call_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,15 +95,15 @@ handler:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
+def report(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
     folder = tmp_path_factory.mktemp("places")
     (folder / "a.S").write_text(SOURCE)
     elf = masked_sections.build(folder, source=folder / "a.S")
     return measure(user_program(elf), "1ms", False, lambda _: None)
 
 
-def masked(found: MaskReport, function: str) -> Worst:
-    (row,) = [row for row in found.worst if (row.kind, row.begin.function) == ("primask", function)]
+def masked(report: MaskReport, function: str) -> Worst:
+    (row,) = [row for row in report.worst if (row.kind, row.begin.function) == ("primask", function)]
     return row
 
 
@@ -111,34 +111,34 @@ def names(worst: Worst) -> list[str]:
     return [f"{'likely ' if frame.likely else ''}{frame.function}" for frame in worst.stack]
 
 
-def test_functions_without_size_have_their_names_and_lengths(found: MaskReport) -> None:
+def test_functions_without_size_have_their_names_and_lengths(report: MaskReport) -> None:
     for function, cycles in (("leaf", 11), ("stale", 21), ("hook", 31), ("handler", 41)):
-        assert masked(found, function).cycles == cycles
+        assert masked(report, function).cycles == cycles
 
 
-def test_a_caller_that_lr_alone_tells_of_is_likely(found: MaskReport) -> None:
+def test_a_caller_that_lr_alone_tells_of_is_likely(report: MaskReport) -> None:
     """The call there is one of this function, or one by a pointer, which may be."""
-    assert names(masked(found, "leaf")) == ["leaf", "likely caller"]
-    assert names(masked(found, "hook")) == ["hook", "likely caller"]
-    assert str(masked(found, "leaf").caller).startswith("likely caller")
-    (_, frame) = masked(found, "leaf").as_json()["stack"]
+    assert names(masked(report, "leaf")) == ["leaf", "likely caller"]
+    assert names(masked(report, "hook")) == ["hook", "likely caller"]
+    assert str(masked(report, "leaf").caller).startswith("likely caller")
+    (_, frame) = masked(report, "leaf").as_json()["stack"]
     assert frame["likely"] is True
 
 
-def test_a_call_of_another_function_tells_of_no_caller(found: MaskReport) -> None:
+def test_a_call_of_another_function_tells_of_no_caller(report: MaskReport) -> None:
     """LR still points behind the call of other() in tail()."""
-    assert names(masked(found, "stale")) == ["stale"]
+    assert names(masked(report, "stale")) == ["stale"]
 
 
-def test_a_handler_was_called_by_nobody(found: MaskReport) -> None:
-    assert names(masked(found, "handler")) == ["handler"]
-    (handler,) = [worst for worst in found.worst if worst.kind == "handler"]
+def test_a_handler_was_called_by_nobody(report: MaskReport) -> None:
+    assert names(masked(report, "handler")) == ["handler"]
+    (handler,) = [worst for worst in report.worst if worst.kind == "handler"]
     assert [frame.function for frame in handler.stack] == ["handler", "reset"]
 
 
-def test_ranges_go_to_the_next_symbol_of_the_section(found: MaskReport) -> None:
+def test_ranges_go_to_the_next_symbol_of_the_section(report: MaskReport) -> None:
     """As binutils tell the addresses of the symbols."""
-    elf = found.program.elf
+    elf = report.program.elf
     lines = subprocess.run(["arm-none-eabi-nm", "-n", elf], check=True, capture_output=True, text=True).stdout
     rows = re.findall(r"^(08[0-9a-f]+) T (\w+)$", lines, re.MULTILINE)
     addresses = [(int(address, 16), name) for address, name in rows]

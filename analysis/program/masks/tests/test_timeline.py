@@ -32,13 +32,13 @@ def events(made_: Timeline, *groups: str) -> list[Event]:
     """Group, track, name, begin and length in µs, and what is told, of each slice and counter."""
     every = made_.document()["traceEvents"]
     named = {(event["name"], event["pid"], event.get("tid")): event["args"].get("name") for event in every}
-    found = []
+    result = []
     for event in every:
         group = named["process_name", event["pid"], 0]
         if event["ph"] in "XC" and (not groups or group in groups):
             track = named.get(("thread_name", event["pid"], event.get("tid")))
-            found.append((group, track, event["name"], event["ts"], event.get("dur"), event["args"]))
-    return found
+            result.append((group, track, event["name"], event["ts"], event.get("dur"), event["args"]))
+    return result
 
 
 def span(begin: int, end: int) -> tuple[float, float]:
@@ -187,7 +187,7 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
     monkeypatch.setattr(timeline, "simulator", SimpleNamespace(run_masks=run_masks))
     monkeypatch.setattr(measure, "Program", lambda *_, **__: made.WHOLE)
     monkeypatch.setattr(timeline, "Program", lambda *_, **__: made.WHOLE)
-    told = timeline.run_timeline(folder, found)
+    result = timeline.run_timeline(folder, found)
     worst = (
         "explained",
         "the worst sample",
@@ -196,15 +196,15 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
         5.0,
         {"value_ns": 5000.0},
     )
-    pins = events(told, "pins")
+    pins = events(result, "pins")
     assert ("pins", "CRIT", "CRIT", 119.762, 4.762, {}) in pins  # 10,060 and 400 samples of 11.905 ns
-    assert [name for _, _, name, *_ in events(told, "heap")] == ["allocate", "heap in use"]
+    assert [name for _, _, name, *_ in events(result, "heap")] == ["allocate", "heap in use"]
     if found is UNREPLAYED:
-        assert (events(told, "explained", "masks", "not taken"), requests) == ([worst], [])
+        assert (events(result, "explained", "masks", "not taken"), requests) == ([worst], [])
     else:
         # 30,480 samples were captured.
         assert requests == [(Path("tlsf.elf"), "362857ns", b"image")]
-        assert events(told, "explained") == [
+        assert events(result, "explained") == [
             ("explained", "functions", "lock", 10.0, 1.0, {"cycles": 16}), worst,
         ]  # fmt: skip
-        assert len(events(told, "masks")) == 5
+        assert len(events(result, "masks")) == 5
