@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,21 @@ def _makes_something_once(file: str) -> bool:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
     """Gives xdist our way. (Its own --dist loadgroup does not know the node ids of pytest 9.2.)"""
     return OneProcessForAFixture(config, log)
+
+
+SLOWEST_FILES = 25
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where the time went: the files whose tests and fixtures took longest, in seconds."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    terminalreporter.write_line(f"{sum(seconds.values()):,.0f} s in tests and fixtures; the longest files:")
+    for file, taken in seconds.most_common(SLOWEST_FILES):
+        terminalreporter.write_line(f"{taken:8.1f}  {file}")
 
 
 @pytest.fixture
