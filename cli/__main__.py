@@ -13,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+    if sys.flags.safe_path:  # -P leaves out the checkout, too
+        sys.path.insert(0, str(ROOT))
     # Where nothing compiled is to lie beside its source, it lies in build/: else each start would
     # compile all again.
     if sys.dont_write_bytecode:

@@ -47,7 +47,7 @@ def test_each_is_detected_or_harmless(runs: list[Healthy]) -> None:
 def test_a_folder_whose_readers_check_nothing_passes_undetected(
     runs: list[Healthy], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("base.run_folder.folder.altered", lambda *_: None)
+    monkeypatch.setattr("base.run_folder.manifest.check_digests", lambda *_: None)
     outcome = series.replay(runs, Fault("other_file.operations.parquet", 0), 7)
     assert outcome.fate == "undetected_changed"
     assert "operations.parquet" in {change.headline for change in outcome.changes}
