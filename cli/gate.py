@@ -35,7 +35,7 @@ def command(run: tuple[Path, ...], named: int, as_json: bool, judging: Judging) 
         raise OptionError("Say what to judge by: --baseline FILE, or --limit allocate=10us.")
     ready = gate.ready(judging, GATE, tuple(ON_THE_WIRE), TIMED)
     if judging.renew:
-        done = ready.renew(*runs.updated(ready.baseline, run, ready.limits))
+        done = ready.renew(*runs.updated(ready.baseline, run, ready.limits()))
     else:
         done = ready.conclude(runs.judge(ready.before, run, ready.parsed(), named))
     return gate.show(done, judging, as_json)

@@ -23,6 +23,8 @@ _APART = ("priority", "scheduler")
 _LEVELS = ("priority", "basepri")
 _LEVEL = re.compile(r"0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}")
 _NS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
+_LEVELS_MOST = 1 << 8
+"""A priority is a byte."""
 _VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
 _AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(%| ?cycles)?")
 
@@ -137,8 +139,8 @@ def parse(name: str, text: str, kinds: Sequence[str], bits: int = 4, timed: Sequ
         )
     kind, function = _kind(name, kinds)
     first, _, level = kind.partition(" ")
-    if first in _LEVELS and _LEVEL.fullmatch(level):
-        kind = f"{first} {priority_of(int(level, 16 if level[:2].lower() == '0x' else 10), bits):#04x}"
+    if first in _LEVELS and level:
+        kind = f"{first} {_level(name, level, bits)}"
     unit: Unit = "ns" if match[2] in _NS else "cycles"
     if unit == "cycles" and kind in timed:
         raise GateError(f"A limit of {kind} is a time, since it is read off the wire: such as {kind}=10us.")
@@ -148,15 +150,43 @@ def parse(name: str, text: str, kinds: Sequence[str], bits: int = 4, timed: Sequ
 def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
     """Kind and function of `handler:on_tim2`; a section's own name may have a colon."""
     by_folded = {kind.casefold(): kind for kind in kinds}
-    for word, function in ((name, ""), name.split(":", 1) if ":" in name else (name, "")):
-        first = word.partition(" ")[0]
-        kind = by_folded.get(word.casefold())
-        if kind or first in by_folded:
-            return kind or word, function
-    near = near_miss(name.partition(":")[0], kinds)
+    if whole := by_folded.get(name.casefold()):
+        return whole, ""
+    word, _, function = name.partition(":")
+    kind = by_folded.get(word.casefold())
+    if kind or word.partition(" ")[0] in by_folded:
+        return kind or word, function
+    near = near_miss(word, kinds)
     raise GateError(
         f"--limit {name[:MOST_SHOWN]}: there is no such kind; give one of {', '.join(kinds)}.{near}"
     )
+
+
+def _level(name: str, words: str, bits: int) -> str:
+    """`0x50` of `5` and `80`; a level that there is not would hold nothing."""
+    level, _, estimate = words.partition(" ")
+    number = int(level, 16 if level[:2].lower() == "0x" else 10) if _LEVEL.fullmatch(level) else _LEVELS_MOST
+    if number >= _LEVELS_MOST:
+        raise GateError(
+            f"--limit {name[:MOST_SHOWN]}: {level[:MOST_SHOWN]} is no priority; give a number of the NVIC "
+            "such as 5, or a byte such as 0x50."
+        )
+    return f"{priority_of(number, bits):#04x}{f' {estimate}' if estimate else ''}"
+
+
+def override(
+    before: Mapping[str, str], given: Mapping[str, str], kinds: Sequence[str], bits: int = 4
+) -> dict[str, str]:
+    """The words `given`, and before them those of a baseline that limit something else, whatever
+    the spelling. Raises GateError.
+    """
+    renewed = {_matter(limit) for limit in parse_all(given, kinds, bits)}
+    others = {
+        name: text
+        for name, text in before.items()
+        if name in given or _matter(parse(name, text, kinds, bits)) not in renewed
+    }
+    return {**others, **given}
 
 
 def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
@@ -184,6 +214,10 @@ def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) 
     within = "within" if limit.length(first) <= limit.value else "within the error budget of"
     sentence = f"{longest}, {within} {limit.text}: {_where(first)}."
     return _check(limit, "as good", "within", sentence, held[:1])
+
+
+def _matter(limit: Limit) -> tuple[str, str]:
+    return limit.kind, limit.function
 
 
 def _check(limit: Limit, state: State, finding: str, sentence: str, rows: Sequence[Row] = ()) -> Check:

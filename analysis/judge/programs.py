@@ -22,7 +22,7 @@ def judge(
     vanished it cannot be said that it is good, unless that is allowed: it may be behind a hang.
     """
     rows = (*subject.rows, *subject.together)
-    checks = [Check(name, "worse", sentence, finding="refuted") for name, sentence in subject.wrong]
+    checks = _refuted(subject)
     checks += [hold(limit, rows, subject.words, allowance) for limit in limits]
     refusal = why_refused(subject, allowance)
     compared: list[Check] = []
@@ -52,7 +52,12 @@ def judge(
 def unjudged(subject: Subject) -> Report:
     """What was measured where nothing is to be held to anything."""
     refusal = subject.refusal or subject.polls
-    return Report(subject.command, None, (Judgement(subject.name, refusal=refusal, rows=subject.rows),))
+    checks = tuple(_refuted(subject))
+    return Report(subject.command, None, (Judgement(subject.name, checks, refusal, rows=subject.rows),))
+
+
+def _refuted(subject: Subject) -> list[Check]:
+    return [Check(name, "worse", sentence, finding="refuted") for name, sentence in subject.wrong]
 
 
 def why_refused(subject: Subject, allowance: Allowance) -> str:

@@ -134,7 +134,8 @@ def _cases(subject: Judgement, judges: bool) -> Iterator[Case]:
         element = _ELEMENTS.get(check.state)
         yield Case(check.name, check.sentence, element, check.state, [*check.more, *details])
     for row in () if judges else subject.rows:
-        yield Case(row.name, f"{row.length}, {row.place}.")
+        element = "error" if row.why_not else None
+        yield Case(row.name, " ".join(filter(None, (f"{row.length}, {row.place}.", row.why_not))), element)
 
 
 def as_bencher(subject: Subject) -> str:

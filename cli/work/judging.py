@@ -36,7 +36,7 @@ class Done:
 @dataclass(frozen=True)
 class Ready:
     """The options, read before anything is measured. `before` is the baseline that is there;
-    `limits` are the words of both.
+    `given` are the limits of the command line.
     """
 
     options: Judging
@@ -44,16 +44,21 @@ class Ready:
     kinds: Sequence[str]
     timed: Sequence[str]
     before: Baseline | None
-    limits: dict[str, str]
+    given: dict[str, str]
 
     @property
     def baseline(self) -> Baseline:
         """That which is there, or an empty one, to be written to."""
         return self.before or files.made(self.options.baseline or Path(), self.command, {}, ())
 
+    def limits(self, priority_bits: int = 4) -> dict[str, str]:
+        """The words of both, of a chip whose priorities have so many bits."""
+        before = self.before.limits if self.before else {}
+        return limits.override(before, self.given, self.kinds, priority_bits)
+
     def parsed(self, priority_bits: int = 4) -> list[Limit]:
-        """The limits, of a chip whose priorities have so many bits."""
-        return limits.parse_all(self.limits, self.kinds, priority_bits, self.timed)
+        """The limits of both."""
+        return limits.parse_all(self.limits(priority_bits), self.kinds, priority_bits, self.timed)
 
     def judge(self, subject: Subject) -> Done:
         """Judges a program, or makes it the baseline. Raises TailscopeError."""
@@ -85,7 +90,10 @@ class Ready:
                 for check in lengths.compare(before.functions, subject, Allowance())
                 if check.finding != "equal"
             ]
-        return self.renew(files.made(self.baseline.path, self.command, self.limits, [entry]), sentences)
+        return self.renew(
+            files.made(self.baseline.path, self.command, self.limits(subject.priority_bits), [entry]),
+            sentences,
+        )
 
     def conclude(self, report: Report) -> Done:
         """Writes the files that are asked for."""
@@ -124,7 +132,7 @@ def ready(options: Judging, command: str, kinds: Sequence[str], timed: Sequence[
     before = None
     if options.baseline and not (options.renew and not is_there(options.baseline, GateError)):
         before = files.read(options.baseline, command)
-    done = Ready(options, command, kinds, timed, before, {**(before.limits if before else {}), **given})
+    done = Ready(options, command, kinds, timed, before, given)
     done.parsed()
     return done
 

@@ -15,6 +15,8 @@ from analysis.judge.tests.made_programs import KINDS
         ("primask=1200", "primask", "", 1200, False),
         ("PRIMASK=1200 cycles", "primask", "", 1200, False),
         ("basepri 0x50=2us", "basepri 0x50", "", 2000, True),
+        ("basepri 0x50:on_tim2=9", "basepri 0x50", "on_tim2", 9, False),
+        ("basepri 0x50 estimate=9", "basepri 0x50 estimate", "", 9, False),
         ("handler:on_tim2=0.5ms", "handler", "on_tim2", 500_000, True),
         ("handler:std::f(int)=5", "handler", "std::f(int)", 5, False),
         ("primask:operator==(a)=5", "primask", "operator==(a)", 5, False),
@@ -38,6 +40,8 @@ def test_a_limit_is_read(word: str, kind: str, function: str, value: float, in_n
         (["primask=-5"], "'-5' is no limit"),
         (["primask=5s"], "'5s' is no limit"),
         (["primsk=5"], "no such kind; give one of primask, basepri, handler, any. Did you mean primask?"),
+        (["basepri 0x6O=5"], "0x6O is no priority; give a number of the NVIC such as 5, or a byte"),
+        (["basepri 999=5"], "999 is no priority"),
         (["primask=5", "primask=6"], "given twice, as 5 and as 6"),
     ],
 )
@@ -45,6 +49,13 @@ def test_what_is_no_limit_is_refused_in_a_sentence(words: list[str], sentence: s
     with pytest.raises(GateError) as caught:
         limits.parse_words(words, KINDS)
     assert sentence in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "bits"), [("basepri 6", 4), ("basepri 96", 4), ("basepri 1", 2)])
+def test_a_limit_given_comes_before_the_same_in_another_spelling(name: str, bits: int) -> None:
+    before = {"primask": "3", f"basepri {'0x60' if bits == 4 else '0x40'}": "100", "basepri 0x70": "5"}
+    words = limits.override(before, {name: "5000"}, KINDS, bits)
+    assert words == {"primask": "3", "basepri 0x70": "5", name: "5000"}
 
 
 def test_what_is_read_off_the_wire_has_no_limit_in_cycles() -> None:

@@ -242,6 +242,13 @@ def test_without_a_judgement_there_are_all_figures() -> None:
     assert ["lock: primask", "120 cycles (7.50 µs)", "lock.c:1"] in tables(render.as_markdown(judged))[0]
 
 
+def test_without_a_judgement_what_has_no_bound_or_refutes_one_is_not_green() -> None:
+    unbounded = unjudged(measured(row("lock", "primask", 9, why_not="A loop."), row("a", "handler", 7)))
+    assert cases(unbounded) == {("fw.elf", "lock: primask"): "error", ("fw.elf", "a: handler"): "system-out"}
+    refuted = unjudged(replace(FOUND, wrong=(("lock: primask", "A run took 9 cycles."),)))
+    assert cases(refuted) == {("fw.elf", "lock: primask"): "failure"}
+
+
 def test_metrics_are_of_the_form_that_bencher_states() -> None:
     """Its JSON Schema: an object of objects of objects with a number `value`."""
     metrics = json.loads(render.as_bencher(FOUND))
