@@ -57,12 +57,14 @@ SLOWEST_FILES = 25
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Where the time went: the files whose tests and fixtures took longest, in seconds."""
+    """Where the time of a suite went: its files that took longest, with fixtures, in seconds."""
     seconds: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
                 seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) <= SLOWEST_FILES:
+        return
     terminalreporter.write_line(f"{sum(seconds.values()):,.0f} s in tests and fixtures; the longest files:")
     for file, taken in seconds.most_common(SLOWEST_FILES):
         terminalreporter.write_line(f"{taken:8.1f}  {file}")

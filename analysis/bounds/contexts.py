@@ -31,8 +31,8 @@ MANY_FUNCTIONS = 200
 class Contexts:
     """The functions of a program as they are called. `cells` are addresses of a kernel's counters
     of nesting, `pointed` gives the entries that a call through a pointer may go to, `copied` the
-    most bytes that a call of OF_A_LENGTH copies, `depth` how
-    many calls of a function are being priced, one in another. `vectors` has handlers by exception.
+    most bytes that a call of OF_A_LENGTH copies, `depth` how many calls of a function are being
+    priced, one in another. `vectors` has handlers by exception.
     """
 
     def __init__(

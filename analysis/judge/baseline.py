@@ -225,6 +225,8 @@ def as_text(baseline: Baseline) -> str:
     return f"{head}\n{document(values)}"
 
 
-def write(baseline: Baseline) -> None:
-    """Writes it to its path, whole or not at all. Raises WriteError."""
-    write_bytes(baseline.path, as_text(baseline).encode())
+def write(baseline: Baseline) -> int:
+    """Writes it to its path, whole or not at all. Returns how many bytes. Raises WriteError."""
+    content = as_text(baseline).encode()
+    write_bytes(baseline.path, content)
+    return len(content)

@@ -79,7 +79,9 @@ class Judgement:
     def state(self) -> State:
         """The whole of it in one word."""
         states: list[State] = [check.state for check in self.checks]
-        status = exit_status([*states, *(["cannot say"] if self.refusal else [])])  # type: ignore[list-item]
+        if self.refusal:
+            states.append("cannot say")
+        status = exit_status(states)
         if status:
             return "worse" if status == 1 else "cannot say"
         return "better" if "better" in states else "as good"

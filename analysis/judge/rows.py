@@ -66,13 +66,12 @@ class Words:
 class Subject:
     """What a command measured in a program, and the settings that must be equal to be compared.
 
-    `rows` has one of each function and kind, the
-    longest first. `together` are what several of them make one after another: limits hold them, and
-    no baseline, since what follows on what is often chance. `refusal` is the sentence why this is
-    not all of it, and `polls` one on a program that waits for what never comes; empty if there is
-    none. `priority_bits` are those of the chip. `wrong` has the name of each that refutes what was
-    said of it, and a sentence; that fails, whatever it is held to. `made_by` names the tools whose
-    versions may change cycles.
+    `rows` has one of each function and kind, the longest first. `together` are what several of them
+    make one after another: limits hold them, and no baseline, since what follows on what is often
+    chance. `refusal` is the sentence why this is not all of it, and `polls` one on a program that
+    waits for what never comes; empty if there is none. `priority_bits` are those of the chip.
+    `wrong` has the name of each that refutes what was said of it, and a sentence; that fails,
+    whatever it is held to. `made_by` names the tools whose versions may change cycles.
     """
 
     command: str

@@ -113,12 +113,10 @@ class Ready:
             for name, text in new.limits.items()
             if before.get(name) != text
         ]
-        content = files.as_text(new)
-        if self.before is not None and content == files.as_text(self.before):
+        if self.before is not None and files.as_text(new) == files.as_text(self.before):
             outcome = f"{new.path} is left as it was."
         else:
-            files.write(new)
-            outcome = f"{new.path} is written: {len(content.encode()):,} bytes."
+            outcome = f"{new.path} is written: {files.write(new):,} bytes."
         notes = [*sentences, *changed, outcome]
         return Done("\n".join(notes), {"updated": str(new.path), "notes": notes}, 0)
 

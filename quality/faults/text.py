@@ -71,9 +71,7 @@ _SHOWN_OF_A_KIND, _CHANGES_SHOWN = 2, 3
 
 
 def as_text(report: Report | Outcome) -> str:
-    """A series as its table by kind, with what passed and what
-    crashed; or one outcome in full.
-    """
+    """A series as its table by kind, with what passed and what crashed; or one outcome in full."""
     if isinstance(report, Outcome):
         return _in_full(report)
     console = Console(width=WIDTH_COLUMNS, highlight=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -201,21 +202,22 @@ def hints(
 
 def copied(program: Program, record: Record, kernel: Kernel | None) -> Callable[[int], int | None]:
     """The most bytes of an item that the kernel copies, as Stated.copied takes it."""
-    copies = kernel.loops.copies if kernel and kernel.loops else None
-    if kernel is None or kernel.loops is None or copies is None:
+    if kernel is None or kernel.loops is None or (copies := kernel.loops.copies) is None:
         return lambda _address: None
     source, inlined = f"{kernel.name} {kernel.loops.version}", Inlined(program)
-    most = largest_item(program, copies.made_by)
+    # Only of a program that copies items by a call: it takes all of the code.
+    largest = cache(lambda: largest_item(program, copies.made_by))
 
     def of(address: int) -> int | None:
         holder = program.function_at(address)
         names = _around(inlined, holder.name if holder else "", [address])
         function = next((name for name in names if name in copies.within), "")
-        if function and most is not None:
+        most = largest() if function else None
+        if most is not None:
             why = f"an item is no larger in any call of {' or '.join(copies.made_by)} that the code shows"
             words = f"copies at most {most} bytes"
             record.told(function, Annotation(source, "call", function, "", words, why, used=True))
-        return most if function else None
+        return most
 
     return of
 
