@@ -79,7 +79,7 @@ def _histogram(
     comparison: Comparison, key: str, title: str, quantities: Sequence[str], explanation: str
 ) -> Iterator[Chart]:
     first = comparison.trials.first
-    of = {name: _figures_residuals(first, name)["residual"].to_numpy() for name in quantities}
+    of = {name: _of_quantity(first, name)["residual"].to_numpy() for name in quantities}
     of = {name: values for name, values in of.items() if len(values)}
     if not of:
         return
@@ -113,13 +113,13 @@ def _histogram(
 def _over_operations(
     comparison: Comparison, key: str, title: str, quantity: str, unit: str, factor: float, explanation: str
 ) -> Iterator[Chart]:
-    first = _figures_residuals(comparison.trials.first, quantity)
+    first = _of_quantity(comparison.trials.first, quantity)
     if first.is_empty():
         return
     figure = Figure()
     layers = [("nothing taken out", first, MUTED, "circle-open")]
     if comparison.trials.holds:
-        last = _figures_residuals(comparison.trials.last, quantity)
+        last = _of_quantity(comparison.trials.last, quantity)
         layers.append(("with what holds taken out", last, _COLOURS[0], "circle"))
     for name, values, colour, symbol in layers:
         figure.add(
@@ -142,7 +142,7 @@ def _over_operations(
     )
 
 
-def _figures_residuals(table: pl.DataFrame, quantity: str) -> pl.DataFrame:
+def _of_quantity(table: pl.DataFrame, quantity: str) -> pl.DataFrame:
     return table.filter(pl.col("quantity") == quantity)
 
 

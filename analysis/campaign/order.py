@@ -11,6 +11,7 @@ from pathlib import Path
 
 from analysis.campaign.matrix import Capture, Matrix, Point
 from analysis.fragmentation.of_run import program_of
+from base import source_digest
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from capture.acquisition.duration import longest_s
@@ -34,6 +35,7 @@ _DECIDING = (
     *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),
     *("requirements.lock", "VERSION", "simulator/virtual-nucleo"),
 )
+_LEFT_OUT = {"tests", "__pycache__"}
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,8 @@ def digest() -> str:
 def digest_of(root: Path, patterns: Iterable[str]) -> str:
     """SHA-256 of the names and contents of the files, those of tests left out."""
     files = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
-    total = hashlib.sha256()
-    for path in sorted(files):
-        name = path.relative_to(root)
-        if not {"tests", "__pycache__"} & set(name.parts):
-            total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return total.hexdigest()
+    own = (path for path in sorted(files) if not _LEFT_OUT & set(path.relative_to(root).parts))
+    return source_digest.digest_of(own, root)
 
 
 def _is_replayed(image: FirmwareImage) -> bool:

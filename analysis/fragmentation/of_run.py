@@ -7,7 +7,7 @@ operation the same outcome, probes and bytes in use.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -48,17 +48,12 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
 
     Nothing is raised: a signal must not keep what was captured from being judged.
     """
-    return memory_by(lambda: program_of(image), image.configuration.heap_bytes, plan, log)
-
-
-def memory_by(program: Callable[[], Path], heap_bytes: int, plan: Plan, log: RecordLog) -> Memory:
-    """The same by a program that may be built elsewhere; it may raise TailscopeError."""
     try:
         operations = _operations(plan)
         # An allocator that never returned on the board does not on the PC either.
         if len(_records(log)) != len(operations):
             return Memory.unknown(_NOT_EVERY_OPERATION)
-        replay = _replay(program(), heap_bytes, operations)
+        replay = _replay(program_of(image), image.configuration.heap_bytes, operations)
         why_not = _contradiction(operations, replay, log)
     except TailscopeError as error:
         why_not = str(error).partition("\n")[0]

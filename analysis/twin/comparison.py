@@ -60,12 +60,12 @@ class Comparison:
         # No board has part in it.
         return words.replace("The board", "The run", 1) if self.with_itself else words
 
-    @property
+    @cached_property
     def rows(self) -> list[Row]:
         """The residuals with nothing assumed."""
         return rows(self.trials.first)
 
-    @property
+    @cached_property
     def rows_left(self) -> list[Row]:
         """The residuals with all that holds."""
         return rows(self.trials.last)

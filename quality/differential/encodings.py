@@ -77,8 +77,8 @@ def load(binary: Path, core: str = "cortex-m4") -> list[Encoding]:
 def described_by(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> Mask:
     """Which opcodes have row `index` as the first that covers them."""
     row = rows[index]
-    array = row.covers(opcodes)
+    covered = row.covers(opcodes)
     for earlier in rows[:index]:
         if earlier.wide == row.wide:
-            array &= ~earlier.covers(opcodes)
-    return array
+            covered &= ~earlier.covers(opcodes)
+    return covered

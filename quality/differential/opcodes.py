@@ -93,19 +93,19 @@ def draw(rows: Sequence[Encoding], index: int, random: Random, wanted: int) -> O
     """`wanted` predictable opcodes of row `index`. They repeat if there are too few."""
     row = rows[index]
     free = np.uint32(~row.mask & row.width_mask)
-    array = np.empty(0, np.uint32)
+    drawn = np.empty(0, np.uint32)
     for _ in range(DRAWS):
         operands = values.uniform(random, (4 * wanted + 4096,))
         if row.name in SPECIAL_REGISTERS:
             operands = operands & ~np.uint32(0xFF) | random.choice(SPECIAL_REGISTERS[row.name], len(operands))
         opcodes = np.uint32(row.value) | operands & free
         opcodes = opcodes[~unpredictable(row, opcodes) & ~needs_other_operands(row, opcodes)]
-        array = np.concatenate([array, opcodes[described_by(rows, index, opcodes)]])
-        if len(array) >= wanted:
-            return array[:wanted]
-    if len(array) == 0:
+        drawn = np.concatenate([drawn, opcodes[described_by(rows, index, opcodes)]])
+        if len(drawn) >= wanted:
+            return drawn[:wanted]
+    if len(drawn) == 0:
         raise AssertionError(f"no predictable opcode of {row.label} was found")
-    return np.resize(array, wanted)
+    return np.resize(drawn, wanted)
 
 
 def draw_unpredictable(rows: Sequence[Encoding], index: int, random: Random, tried: int) -> Opcodes:

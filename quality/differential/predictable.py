@@ -245,17 +245,17 @@ BASELINE_RULES: list[tuple[str, Rule]] = [
 
 def baseline_unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes ARMv6-M gives no result, of an encoding that it has."""
-    array = unpredictable(row, opcodes)
+    mask = unpredictable(row, opcodes)
     for pattern, rule in BASELINE_RULES:
         if re.match(pattern, row.name):
-            array |= rule(opcodes)
-    return array
+            mask |= rule(opcodes)
+    return mask
 
 
 def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes the manual gives no result."""
-    array = np.zeros(len(opcodes), bool)
+    mask = np.zeros(len(opcodes), bool)
     for pattern, rule in WIDE_RULES if row.wide else NARROW_RULES:
         if re.match(pattern, row.name):
-            array |= rule(opcodes)
-    return array
+            mask |= rule(opcodes)
+    return mask

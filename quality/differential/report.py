@@ -183,6 +183,6 @@ class Report:
         """A few unexplained divergences of each encoding."""
         return [
             f"{name}: {divergence}"
-            for name, counts in self.unexplained.items()
-            for divergence in counts[:SHOWN]
+            for name, divergences in self.unexplained.items()
+            for divergence in divergences[:SHOWN]
         ]

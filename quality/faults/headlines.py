@@ -88,9 +88,8 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
 
 
 def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
-    budget = run.error_budget[quantity.key].total.of(quantity.unit)
-    budget_now = healthy.error_budget[quantity.key].total.of(quantity.unit) if budget is None else budget
-    return 0.0 if budget_now is None else budget_now
+    budgets = (manifest.error_budget[quantity.key].total.of(quantity.unit) for manifest in (run, healthy))
+    return next((budget for budget in budgets if budget is not None), 0.0)
 
 
 def _around(value: float | None, within: float | None) -> Ends | None:

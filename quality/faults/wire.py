@@ -50,8 +50,8 @@ def delete_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
     """The capture without `count` samples from `at` on; its last sample is repeated as often."""
     sample = np.union1d(edges.sample, [at + count])
     word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1]
-    array = (sample < at) | (sample >= at + count)
-    sample, word = sample[array], word[array]
+    stays = (sample < at) | (sample >= at + count)
+    sample, word = sample[stays], word[stays]
     return _without_repeats(edges, np.where(sample >= at + count, sample - count, sample), word)
 
 
@@ -250,8 +250,8 @@ def shift(edges: EdgeList, channel: str, by: int, first: int, last: int) -> Edge
     own = edges.transitions(channel).sample
     moved = np.where((own > first) & (own < last), own + by, own)
     # A pulse that is pushed into one that stays is gone with it.
-    array, times = np.unique(moved, return_counts=True)
-    toggles = array[times % 2 == 1]
+    places, times = np.unique(moved, return_counts=True)
+    toggles = places[times % 2 == 1]
     sample = np.union1d(edges.sample, toggles)
     word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1] & ~np.uint8(_bit(channel))
     level = (np.searchsorted(toggles, sample, side="right") + edges.initial_level(channel)) % 2

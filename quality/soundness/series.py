@@ -159,14 +159,14 @@ class Report:
 def trials(n: int, seed: int) -> list[Trial]:
     """The programs of a series: kinds and chips go round, options, settings and seeds are drawn."""
     draw = random.Random(seed)
-    results = []
+    programs = []
     for number in range(n):
         kind = KINDS[number % len(KINDS)]
         chip = list(_CHIPS.values())[number // len(KINDS) % len(_CHIPS)]
         kind = UNUSUAL if kind == STRAIGHT and not chip.mainline else kind
         drawn = draw.randrange(1 << 31)
-        results.append(Trial(kind, drawn, draw.choice(_OPTIONS), chip.name, draw.choice(chip.settings)))
-    return results
+        programs.append(Trial(kind, drawn, draw.choice(_OPTIONS), chip.name, draw.choice(chip.settings)))
+    return programs
 
 
 def run(n: int, seed: int, jobs: int = 1, tell: Callable[[int], None] = lambda _: None) -> Report:
@@ -187,11 +187,11 @@ def compare(trial: Trial) -> list[Compared]:
     """The sections of one program. Raises SoundnessError."""
     with tempfile.TemporaryDirectory(prefix="tailscope-") as made:
         folder = Path(made)
-        source, path = folder / "random.c", folder / "loops.toml"
+        source, loops = folder / "random.c", folder / "loops.toml"
         source.write_text(trial.source(), encoding="utf-8")
-        path.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
+        loops.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
         elf = _compiled(source, folder, trial)
-        report = bounds(user_program(elf, chip=trial.chip), WITHIN, lambda _: None, stated=path)
+        report = bounds(user_program(elf, chip=trial.chip), WITHIN, lambda _: None, stated=loops)
     section = partial(Compared, trial)
     return [section(bounded.function, bounded.cycles, bounded.seen) for bounded in report.sections]
 

@@ -72,9 +72,9 @@ def _at(spacing: int, repeats: int, folder: Path) -> Speed:
     ]
     return Speed(
         spacing_samples=spacing,
-        found=median(ratio for ratio, _ in pairs),
+        found=median(ours for ours, _ in pairs),
         delivered=median(delivered for _, delivered in pairs),
-        ratio=median(ratio / delivered for ratio, delivered in pairs),
+        ratio=median(ours / delivered for ours, delivered in pairs),
     )
 
 
@@ -111,9 +111,9 @@ def _delivering_s(file: Path, count: int) -> float:
     block, received, began_s = bytearray(PIECE_BYTES), 0, 0.0
     with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0, pipesize=PIECE_BYTES) as process:
         assert process.stdout is not None
-        while count := os.readv(process.stdout.fileno(), [block]):
+        while size := os.readv(process.stdout.fileno(), [block]):
             began_s = began_s or time.perf_counter()
-            received += count
+            received += size
         took_s = time.perf_counter() - began_s
     if received < count:
         raise BenchmarkError(f"sigrok-cli delivered {received} of {count} samples of a file; reinstall it.")

@@ -72,7 +72,7 @@ def allocations(allocator: str, scenario: str) -> list[OperationRecord]:
 
 
 def row(what: str, records: Iterable[OperationRecord], statistic: Statistic, measured: float) -> Row:
-    """A line whose predictions are the `statistic` of both windows of the operations `found`."""
+    """A line whose predictions are the `statistic` of both windows of `records`."""
     windows = [(record.critical_cycles, record.operation_cycles) for record in records]
     critical, call = (statistic(cycles) for cycles in zip(*windows, strict=True))
     return Row(what, len(windows), critical, call, measured)
