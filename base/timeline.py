@@ -78,7 +78,7 @@ class Timeline:
     def slice(
         self, group: str, track: str, name: str, begin_ns: float, end_ns: float, **facts: object
     ) -> None:
-        """Something named `name` that lasts from `begin_ns` to `end_ns`, with what is `told` of it.
+        """Something named `name` that lasts from `begin_ns` to `end_ns`, with `facts` of it.
 
         Slices of a track must lie within each other or apart.
         """
@@ -226,13 +226,13 @@ def _overlaps(row: _Row, spans: list[tuple[int, int]]) -> npt.NDArray[np.bool_]:
     return array
 
 
-def _folded(row: _Row, array: npt.NDArray[np.bool_], width: int) -> _Fold:
+def _folded(row: _Row, overlapping: npt.NDArray[np.bool_], width: int) -> _Fold:
     """The fold of a row's slices shorter than `width` that begin in the same stretch so long.
 
-    What is `kept` or has something within it that stays alone stays alone, too, and parts the
-    groups around it. So groups and slices lie within each other or apart, as the slices did.
+    What is `overlapping` or has something within it that stays alone stays alone, too, and parts
+    the groups around it. So groups and slices lie within each other or apart, as the slices did.
     """
-    exact = array | (row.end - row.begin >= width)
+    exact = overlapping | (row.end - row.begin >= width)
     begins = row.begin[exact]
     exact |= np.searchsorted(begins, row.end) > np.searchsorted(begins, row.begin)
     cuts = np.sort(np.concatenate([row.begin[exact], row.end[exact]]), kind="stable")
@@ -249,9 +249,9 @@ def _folded(row: _Row, array: npt.NDArray[np.bool_], width: int) -> _Fold:
     return _Fold(group < 0, group, int((new & ~lonely).sum()))
 
 
-def _least_drawn(row: _Row, array: npt.NDArray[np.bool_], width: int) -> int:
+def _least_drawn(row: _Row, overlapping: npt.NDArray[np.bool_], width: int) -> int:
     """_folded() of these draws no fewer slices, and takes much longer to say how many."""
-    exact = array | (row.end - row.begin >= width)
+    exact = overlapping | (row.end - row.begin >= width)
     least = int(exact.sum())
     if row.is_flat:
         stretches = row.begin[~exact] // max(width, 1)

@@ -144,7 +144,7 @@ def command(
     report = bounded(elf, **options)
     path = None if explain is None else explained.explain(report, explain)
     shown = path
-    if shown is None and any(row.cycles is not None for row in report.all):
+    if (output or evidence) and shown is None and any(row.cycles is not None for row in report.all):
         shown = explained.explain(report, explained.LONGEST)
     if output:
         pages.write(report, shown, output)

@@ -31,7 +31,7 @@ _ROOM = 1.25
 def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane]) -> DotPlot | None:
     """A row a run, the worst first, on one axis of time. None where nothing waited.
 
-    `found` are the lanes of `series`.
+    `lanes` are those of `series`.
     """
     if not lanes:
         return None

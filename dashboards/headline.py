@@ -114,7 +114,7 @@ def _both_ends(table: pl.DataFrame, column: str) -> tuple[float, float] | None:
 def facts(series: Sequence[Series], lanes: Sequence[Lane]) -> tuple[str, ...]:
     """What to know beside the answer: medians, growth, cause, cost, and where the best is worse.
 
-    `found` are the lanes of `series`.
+    `lanes` are those of `series`.
     """
     several = [lane for lane in lanes if len(lane.waiters) > 1]
     sentences = [sentence for lane in several for sentence in _of_lane(lane)]

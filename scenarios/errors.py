@@ -18,7 +18,7 @@ class ImageError(TailscopeError):
 
 
 def unknown(what: str, given: str, names: Iterable[str]) -> ScenarioError:
-    """The refusal of a name that is not among `known`, with the list of these and any near miss.
+    """The refusal of a name that is not among `names`, with the list of these and any near miss.
 
     `what` is what the name should name, such as "scenario".
     """

@@ -109,7 +109,7 @@ NO_STIMULUS = Stimulus("none", 0, 0)
 
 
 def override(own: Stimulus, words: str) -> Stimulus:
-    """What `asked` makes of a scenario's `own` stimulus.
+    """What `words` make of a scenario's `own` stimulus.
 
     - `none`: no stimulus.
     - `MODE`: another mode with the scenario's own periods.
@@ -129,7 +129,7 @@ def override(own: Stimulus, words: str) -> Stimulus:
 
 
 def check(words: str) -> None:
-    """Raises ScenarioError where override() could make nothing of `asked` for any scenario."""
+    """Raises ScenarioError where override() could make nothing of `words` for any scenario."""
     _parts(words)
 
 

@@ -134,8 +134,8 @@ class _Baselines:
         path = next(self._paths)
         if allow and path.exists() and not self._update:
             options = {**options, "allow": allow}
-        part, refusal = self._answer(ask, elf, options, path)
-        result = made(part, any_verdict=any_verdict)
+        document, refusal = self._answer(ask, elf, options, path)
+        result = made(document, any_verdict=any_verdict)
         if refusal and result.complete:
             raise Error(_for_pytest(refusal))
         return result
@@ -145,9 +145,9 @@ class _Baselines:
     ) -> tuple[dict[str, Any], str]:
         """The document, and the sentence why it is held to no baseline, or why it becomes none."""
         if not self._update:
-            part = self._remembered(ask, elf, options, path if path.exists() else None)
-            judgement = judgement_of(part)
-            return part, judgement.refusal if judgement else ""
+            document = self._remembered(ask, elf, options, path if path.exists() else None)
+            judgement = judgement_of(document)
+            return document, judgement.refusal if judgement else ""
         try:
             return ask(elf, **options, baseline=path, update=True), ""
         except Error as error:
@@ -166,13 +166,13 @@ class _Baselines:
         if key in self._known:
             return self._known[key]
         try:
-            part = ask(elf, **options, **held_to)
+            document = ask(elf, **options, **held_to)
         except Error as error:
             raise Error(_for_pytest(str(error)), error.exit_status) from None
-        judgement = judgement_of(part)
+        judgement = judgement_of(document)
         if judgement is None or not judgement.refusal:
-            self._known[key] = part
-        return part
+            self._known[key] = document
+        return document
 
 
 def _for_pytest(sentence: str) -> str:

@@ -94,7 +94,7 @@ class Operation:
 
 
 def lift(instruction: capstone.CsInsn) -> Operation:
-    """What an instruction does. `found` has details."""
+    """What an instruction does. `instruction` has details."""
     operands = tuple(
         _operand(instruction, operand)
         for operand in instruction.operands

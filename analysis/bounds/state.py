@@ -299,7 +299,7 @@ def _beside_zero(state: State, value: Value, where: Where, condition: str) -> bo
 
 
 def _without(value: Value, register: int) -> tuple[bool, Value]:
-    """The value, which is not `one`."""
+    """The value, which is not that of `register`."""
     if value is None or value[0]:
         return True, value
     if value[1] == value[2] == register:

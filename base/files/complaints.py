@@ -84,7 +84,7 @@ def quoted(value: object) -> str:
 
 
 def unknown_key(given: str, names: Collection[str]) -> WrongValueError:
-    """The refusal of a key that is not among `known`."""
+    """The refusal of a key that is not among `names`."""
     choices = sorted(names)
     listed = f"the keys here are {', '.join(choices)}" if choices else "no keys belong here"
     if len(choices) > _MOST_LISTED:
@@ -93,7 +93,7 @@ def unknown_key(given: str, names: Collection[str]) -> WrongValueError:
 
 
 def not_among(given: str, names: Collection[str], *place: str | int) -> WrongValueError:
-    """The refusal of a value that is not one of the names `known`."""
+    """The refusal of a value that is not one of `names`."""
     choices = list(names)
     listed = f"choose from {', '.join(choices)}" if choices else "there is nothing to choose from"
     remedy = f"{listed}.{near_miss(given, choices)}"
@@ -101,7 +101,7 @@ def not_among(given: str, names: Collection[str], *place: str | int) -> WrongVal
 
 
 def among(names: Collection[str]) -> AfterValidator:
-    """An annotation: the text must be one of the names `known`."""
+    """An annotation: the text must be one of `names`."""
 
     def check(given: str) -> str:
         if given not in names:

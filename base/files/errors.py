@@ -47,14 +47,14 @@ _MOST_CHARACTERS = 80
 
 
 def nearest(given: str, names: Iterable[str], most: int = 3) -> list[str]:
-    """The names of `known` near `given`, in any case of letters, the nearest first."""
+    """Those of `names` near `given`, in any case of letters, the nearest first."""
     by_folded = {name.casefold(): name for name in names}
     folded = given[:_MOST_CHARACTERS].casefold()
     return [by_folded[name] for name in difflib.get_close_matches(folded, list(by_folded), n=most)]
 
 
 def near_miss(given: str, names: Collection[str]) -> str:
-    """A question, led by a space, for what of `known` was probably meant; empty where nothing is
+    """A question, led by a space, for what of `names` was probably meant; empty where nothing is
     near.
     """
     near = nearest(given, names, 1)
@@ -62,7 +62,7 @@ def near_miss(given: str, names: Collection[str]) -> str:
 
 
 def no_such(what: str, given: str, names: Collection[str], of: str = "") -> str:
-    """The sentence for a name that is not among `known`; it lists them all where none is near.
+    """The sentence for a name that is not among `names`; it lists them all where none is near.
 
     `what` is what the name should name, such as "allocator", `of` whose it would be.
     """

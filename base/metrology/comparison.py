@@ -154,10 +154,10 @@ class _Differences:
 
     def _nearest(self, value: float) -> float:
         after = np.searchsorted(self._v, self._u - value, "left")
-        array = np.concatenate(
+        differences = np.concatenate(
             [self._u - self._v[np.clip(after + step, 0, len(self._v) - 1)] for step in (-1, 0)]
         )
-        return float(array[np.abs(array - value).argmin()])
+        return float(differences[np.abs(differences - value).argmin()])
 
 
 def exceedance_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

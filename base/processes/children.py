@@ -43,16 +43,16 @@ def with_devices() -> tuple[str, ...]:
 
 def marked(word: str) -> tuple[str, ...]:
     """The command lines of all other live processes with `word`, NAME=VALUE, in the environment."""
-    marks = []
+    lines = []
     for process in Path("/proc").glob("[0-9]*"):
         if process.name == str(os.getpid()):
             continue
         try:
             if word.encode() in (process / "environ").read_bytes().split(b"\0"):
-                marks.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                lines.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue  # it has ended, or is another user's
-    return tuple(marks)
+    return tuple(lines)
 
 
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()

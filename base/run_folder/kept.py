@@ -144,40 +144,40 @@ class _Description(Table):
     windows: list[Place]
 
 
-def write_kept(path: Path, windows: Kept) -> None:
+def write_kept(path: Path, capture: Kept) -> None:
     """Writes kept.parquet, whole or not at all. Equal captures give equal bytes.
 
     Raises WriteError.
     """
     counted = [
         _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
-        for (kind, name), tally in windows.counted.items()
+        for (kind, name), tally in capture.counted.items()
     ]
     description = _Description.model_validate(
         {
             "schema": SCHEMA,
-            "samplerate_hz": windows.samplerate_hz,
-            "total_samples": windows.total_samples,
-            "asked_samples": windows.asked_samples,
-            "channels": windows.channels,
-            "worst": windows.worst,
-            "around_samples": windows.around_samples,
-            "pins": dict(windows.pins),
-            "merged": dict(windows.merged),
-            "waiting": dict(windows.waiting),
+            "samplerate_hz": capture.samplerate_hz,
+            "total_samples": capture.total_samples,
+            "asked_samples": capture.asked_samples,
+            "channels": capture.channels,
+            "worst": capture.worst,
+            "around_samples": capture.around_samples,
+            "pins": dict(capture.pins),
+            "merged": dict(capture.merged),
+            "waiting": dict(capture.waiting),
             "counted": counted,
-            "windows": [window.place for window in windows.windows],
+            "windows": [window.place for window in capture.windows],
         }
     )
-    frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *_frames(windows)])
+    frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *_frames(capture)])
     metadata = description.model_dump(mode="json", by_alias=True)
     write_whole(path, lambda temporary: write_table(temporary, frame, metadata, statistics=False))
 
 
-def _frames(windows: Kept) -> Iterator[pl.DataFrame]:
-    for (kind, name), tally in windows.counted.items():
+def _frames(capture: Kept) -> Iterator[pl.DataFrame]:
+    for (kind, name), tally in capture.counted.items():
         yield _frame(kind, name, tally.values, tally.counts)
-    for window in windows.windows:
+    for window in capture.windows:
         yield _frame(_WINDOW, window.place.name, window.edges.sample, window.edges.word)
 
 

@@ -67,25 +67,25 @@ def index(folder: Path, kept_in: Path | None = None) -> pl.DataFrame:
     return table.select(COLUMNS.names())
 
 
-def _refreshed(folders: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of `found`: those that are kept and still true, and new ones for the others."""
+def _refreshed(run_folders: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `run_folders`: the kept ones that are still true, and new ones for the others."""
     facts = {row[0]: row[1:] for row in table.select(_FACTS).iter_rows()}
     same: dict[str, _Found] = {}
     made: list[dict[str, Any]] = []
-    for folder in folders:
-        if folder.mtime_ns is None or folder.bytes is None:
-            made.append(unfinished_row(folder.folder, folder.id))
+    for run_folder in run_folders:
+        if run_folder.mtime_ns is None or run_folder.bytes is None:
+            made.append(unfinished_row(run_folder.folder, run_folder.id))
             continue
-        fact = facts.get(folder.id)
-        if fact is not None and fact[:2] == (folder.mtime_ns, folder.bytes):
-            same[folder.id] = folder
+        fact = facts.get(run_folder.id)
+        if fact is not None and fact[:2] == (run_folder.mtime_ns, run_folder.bytes):
+            same[run_folder.id] = run_folder
             continue
-        digest = _digest(folder.folder / names.MANIFEST)
+        digest = _digest(run_folder.folder / names.MANIFEST)
         if fact is not None and digest is not None and digest == fact[2]:
-            same[folder.id] = folder
+            same[run_folder.id] = run_folder
             continue
-        row = rows.row_of(folder.folder, folder.id)
-        made.append(row | {"mtime_ns": folder.mtime_ns, "bytes": folder.bytes, "sha256": digest})
+        row = rows.row_of(run_folder.folder, run_folder.id)
+        made.append(row | {"mtime_ns": run_folder.mtime_ns, "bytes": run_folder.bytes, "sha256": digest})
     return (
         pl.concat([_still_true(table, same), pl.DataFrame(made, schema=_KEPT, orient="row")])
         .sort("time", "id", descending=True, nulls_last=True)
@@ -96,7 +96,7 @@ def _refreshed(folders: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
 def _still_true(table: pl.DataFrame, same: dict[str, _Found]) -> pl.DataFrame:
     """The rows of `same`, with the times that their files have now."""
     now = pl.DataFrame(
-        [(folder.id, folder.mtime_ns) for folder in same.values()],
+        [(run_folder.id, run_folder.mtime_ns) for run_folder in same.values()],
         schema={"id": pl.String, "mtime_ns": pl.Int64},
         orient="row",
     )

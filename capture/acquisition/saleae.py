@@ -39,7 +39,6 @@ _SLOW_S = 60.0
 # More than is asked for, since a timer need not end on a sample.
 _MORE_S = 0.01
 _TRIAL_S = 0.001
-_EXPORT_WITHIN_S = 600.0
 
 
 @dataclass(frozen=True)

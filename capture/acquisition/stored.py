@@ -135,12 +135,8 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
 
 def _memory(folder: Path, origin: Origin) -> Memory | None:
     """Where the blocks lay, which the table of operations alone tells."""
-    memory_digest = origin.files.get(names.OPERATIONS)
-    if (
-        origin.memory
-        and not origin.memory.why_not
-        and names.digest(folder / names.OPERATIONS) != memory_digest
-    ):
+    sha256 = origin.files.get(names.OPERATIONS)
+    if origin.memory and not origin.memory.why_not and names.digest(folder / names.OPERATIONS) != sha256:
         return Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
     return read_memory(folder / names.OPERATIONS, origin.memory)
 

@@ -16,7 +16,7 @@ _MOST_LISTED = 16
 
 
 class Selection:
-    """The names that a user gave to the file's channels: `asked` has ours and the file's.
+    """The names that a user gave to the file's channels: `names` has ours and the file's.
 
     None takes those that are called as ours are. Raises CaptureError for a name that is none of
     CHANNELS, and for two of ours on one of the file's.

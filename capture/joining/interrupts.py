@@ -51,7 +51,7 @@ class _OfStimuli(NamedTuple):
 
 
 def _of_stimuli(wire: Wire, sample: Samples, waits: Waits) -> _OfStimuli:
-    """`found` as columns beside the stimuli at `sample`, int64[n]."""
+    """`waits` as columns beside the stimuli at `sample`, int64[n]."""
     begin, end, merged = waits.stimulus, waits.answer, waits.merged
     if waits.open:
         begin, end = np.append(begin, waits.open.since), np.append(end, wire.until_end.total_samples)

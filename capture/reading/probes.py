@@ -76,9 +76,8 @@ class Probes:
 def read_probes(log: RecordLog, counts: bytes | None, firmware: AskedFirmware | None = None) -> Probes:
     """The probes of the run whose records are `log`.
 
-    `counts` is the table of the virtual board, if it made one, `asked` what the firmware was built
-    to be, if that is known. Raises CaptureError where it is
-    damaged.
+    `counts` is the table of the virtual board, if it made one, `firmware` what it was built to be,
+    if that is known. Raises CaptureError where the table is damaged.
     """
     options = stated_of(log.first(Boot), firmware)
     if options is None or "counts_probes" in options.promises:

@@ -20,7 +20,7 @@ def imported(folder: Path, channels: dict[str, str] | None = None) -> formats.Im
     return formats.read(folder / "other.sr", channels, None)
 
 
-def test_without_a_run_widths_intervals_and_latencies_are_imported(tmp_path: Path) -> None:
+def test_without_a_run_widths_intervals_and_latencies_are_told(tmp_path: Path) -> None:
     """At 84 MS/s 100, 300, 800 and 40 samples are 1190.5, 3571.4, 9523.8 and 476.2 ns."""
     pulses = decode.pulses(imported(tmp_path))
     assert pulses["verdict"] == "inconclusive"

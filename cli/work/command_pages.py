@@ -25,8 +25,8 @@ def _pages(ctx: click.Context, folder: PurePosixPath) -> Iterator[tuple[PurePosi
         return
     inner = list(commands(ctx))
     yield folder / INDEX, _page(ctx, inner)
-    for page in inner:
-        yield from _pages(page, folder / str(page.info_name))
+    for below in inner:
+        yield from _pages(below, folder / str(below.info_name))
 
 
 def commands(ctx: click.Context) -> Iterator[click.Context]:
@@ -51,7 +51,7 @@ def _page(ctx: click.Context, inner: list[click.Context] | None = None) -> str:
     usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
     parts = [f"# {ctx.command_path}", *_prose(command.help), f"    {usage}"]
     if inner:
-        rows = [(f"[{page.info_name}]({_address(page)})", _line(page)) for page in inner]
+        rows = [(f"[{below.info_name}]({_address(below)})", _line(below)) for below in inner]
         parts += [_table("command", rows)]
     for title, kind in (("Words", click.Argument), ("Options", click.Option)):
         if rows := list(_rows(ctx, kind)):

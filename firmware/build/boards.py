@@ -320,11 +320,11 @@ def named(word: str) -> Board:
     """As board(), of a word that the user says: a folder that is named so may be opened again where
     a run names it.
     """
-    resource = board(word)
+    on = board(word)
     if "/" in word:
         with suppress(OSError, WriteError):
-            write_bytes(_note_of(resource.folder), os.fsencode(resource.folder))
-    return resource
+            write_bytes(_note_of(on.folder), os.fsencode(on.folder))
+    return on
 
 
 def _note_of(folder: Path) -> Path:

@@ -52,12 +52,12 @@ class SearchPlace(Table):
 
     @field_validator("instruction")
     @classmethod
-    def _compiles(cls, file_format: str) -> str:
+    def _compiles(cls, pattern: str) -> str:
         try:
-            re.compile(file_format)
+            re.compile(pattern)
         except re.error as error:
             raise WrongValueError(f"is no regular expression: {error}") from None
-        return file_format
+        return pattern
 
     @model_validator(mode="after")
     def _names_lines_one_way(self) -> SearchPlace:

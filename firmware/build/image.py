@@ -144,7 +144,7 @@ class BuildSpec:
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
-"""What this process has built, by where it lies and all that was spec."""
+"""What this process has built, by where it lies and all that its spec has."""
 
 
 def allocators() -> tuple[str, ...]:
@@ -329,8 +329,9 @@ def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) 
 
 def package(folder: Path, allocator: str, art: bool, extras: tuple[str, ...]) -> FirmwareImage:
     """Builds an image at the usual settings and puts it below `folder`. Raises BuildError."""
-    built = build(allocator, art=art, extras=extras, compiled=True)
-    definitions = _cmake_build(BuildSpec.of(allocator, art, extras=extras)).definitions
+    spec = BuildSpec.of(allocator, art, extras=extras)
+    built = make(spec, compiled=True)
+    definitions = _cmake_build(spec).definitions
     kernel = built.configuration.kernel
     packaged.write(folder, definitions, built.elf.parent, built.sha256, kernel, built.looks)
     return built

@@ -9,7 +9,7 @@ from base.run_folder.manifest import Maximum
 
 
 def maximum(value: float = 5000.0, **fields: Any) -> Maximum:
-    """What run.json has of the greatest value, with nothing known beside it but `known`."""
+    """What run.json has of the greatest value, with nothing beside it but `fields`."""
     return Maximum(**{**dict.fromkeys(Maximum.model_fields), "value": value, "times": 1, **fields})
 
 
@@ -42,7 +42,7 @@ def unreplayed(**fields: Any) -> Unreplayed:
 
 
 def replayed(**fields: Any) -> Replayed:
-    """Of a run that was repeated, with nothing told of it but `told`."""
+    """Of a run that was repeated, with nothing of it but `fields`."""
     document: dict[str, Any] = {
         "cycles": 420,
         "instructions": 200,

@@ -257,8 +257,6 @@ _ANSWERS: Mapping[str, str] = {
     "presumed.md": "What must be so for the figures to hold? What do they leave out?",
 }
 
-_GIVEN = "The file that was given, as it was."
-
 
 def _readme(
     report: BoundsReport, request: Asked, files: Mapping[str, bytes], outcomes: Mapping[str, str]

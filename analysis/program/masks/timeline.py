@@ -170,7 +170,7 @@ _KINDS = {"A": "allocate", "O": "allocate, out of memory", "F": "free"}
 
 
 def run_timeline(folder: Path, replay: Explanation) -> Timeline:
-    """The timeline of the run in `folder`, whose worst sample `found` explains.
+    """The timeline of the run in `folder`, whose worst sample `replay` explains.
 
     Raises TailscopeError.
     """

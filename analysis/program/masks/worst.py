@@ -97,7 +97,7 @@ def worst_by_place(
     """The longest interval of each kind at each place, the longest of all first; what holds no
     interrupt off comes last.
 
-    A place is where it began, by whom that was called, and where it ended. `told` has the columns
+    A place is where it began, by whom that was called, and where it ended. `table` has the columns
     of intervals.INTERVALS and `ns`.
     """
     worst_by_key: dict[tuple[object, ...], tuple[dict[str, Any], int]] = {}

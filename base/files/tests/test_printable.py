@@ -34,7 +34,7 @@ def test_what_is_hidden_is_told(text: str, shown: str) -> None:
 def test_nothing_is_left_that_is_no_character_to_see(text: str) -> None:
     kinds = {unicodedata.category(character) for character in printable(text)}
     assert not kinds & {"Cc", "Zl", "Zp"}
-    assert {line for line in printable_lines(text) if unicodedata.category(line) == "Cc"} <= {"\n", "\t"}
+    assert {it for it in printable_lines(text) if unicodedata.category(it) == "Cc"} <= {"\n", "\t"}
 
 
 def test_texts_and_keys_of_a_document_come_so(tmp_path: Path) -> None:

@@ -57,15 +57,15 @@ def kept() -> Kept:
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     before = kept()
     write_kept(tmp_path / names.KEPT, before)
-    windows = read_kept(tmp_path)
-    assert windows.counted == before.counted
-    assert [(window.place, window.edges) for window in windows.windows] == [
+    capture = read_kept(tmp_path)
+    assert capture.counted == before.counted
+    assert [(window.place, window.edges) for window in capture.windows] == [
         (window.place, window.edges) for window in before.windows
     ]
     for name in ("samplerate_hz", "total_samples", "asked_samples", "channels", "pins", "merged", "waiting"):
-        assert getattr(windows, name) == getattr(before, name)
+        assert getattr(capture, name) == getattr(before, name)
     first = (tmp_path / names.KEPT).read_bytes()
-    write_kept(tmp_path / names.KEPT, windows)
+    write_kept(tmp_path / names.KEPT, capture)
     assert (tmp_path / names.KEPT).read_bytes() == first
 
 

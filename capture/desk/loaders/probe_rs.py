@@ -31,7 +31,6 @@ _NO_CHIP = re.compile(
 )
 _CAUSE = re.compile(r"^\d+: (.*)")
 _ERROR = re.compile(r"^(?:Error:?|error:) ?")
-_WARNING = re.compile(r"^\S*\s*WARN ")
 
 
 class ProbeRs:
