@@ -13,6 +13,10 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+pytest.register_assert_rewrite("tests.sentences")
+
+from tests.sentences import Sentences  # noqa: E402
+
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
@@ -25,8 +29,28 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What takes longer than the suite may."""
-    parser.addoption("--all-boards", action="store_true", help="load and bring up each board on the desk")
+    """What takes longer than ten minutes may hold, and where sentences change."""
+    parser.addoption("--all", action="store_true", help="also the tests that are marked long")
+    parser.addoption("--renew-sentences", action="store_true", help="write tests/sentences.json anew")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the tests that are marked long, unless all are wanted."""
+    long = {item for item in items if item.get_closest_marker("long")}
+    if long and not config.getoption("--all"):
+        config.hook.pytest_deselected(items=sorted(long, key=items.index))
+        items[:] = [item for item in items if item not in long]
+
+
+@pytest.fixture
+def sentences(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sentences]:
+    """The sentences of this test, held to tests/sentences.json."""
+    renew = request.config.getoption("--renew-sentences")
+    held = Sentences(request.node.nodeid, tmp_path_factory.getbasetemp(), renew)
+    yield held
+    held.close()
 
 
 class OneProcessForAFixture(LoadScopeScheduling):

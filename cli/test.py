@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from base.paths import ROOT
-from cli.shell.declare import argument, declare
+from cli.shell.declare import argument, declare, option
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
@@ -27,8 +27,9 @@ def _rooms() -> Iterator[str]:
     shell_complete=_complete,
     help="folders such as simulator, capture/verdict or heap/tlsf; all when none is given",
 )
-def command(room: tuple[str, ...]) -> int:
-    """Run every check of the project, or those of the given rooms."""
+@option("--all", "everything", is_flag=True, help="also what takes longer than ten minutes")
+def command(room: tuple[str, ...], everything: bool) -> int:
+    """Run the checks of the project, or those of the given rooms."""
     from cli.work import suite
 
-    return int(bool(suite.run(room)))
+    return int(bool(suite.run(room, everything)))

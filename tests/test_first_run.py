@@ -124,11 +124,10 @@ def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
     assert shown(bring_up.page, ".drawing svg") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OTHERS)
-def test_each_board_comes_to_its_number(name: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+def test_each_board_comes_to_its_number(name: str, tmp_path: Path) -> None:
     """The twin, which is right, has the number to the cycle."""
-    if not pytestconfig.getoption("--all-boards"):
-        pytest.skip("--all-boards brings it up")
     board = f"desk:{name}"
     with emulated.desk_of(read_bench().board(board)) as desk:
         brought_up = BroughtUp(desk, tmp_path, board=board)

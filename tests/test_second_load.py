@@ -40,7 +40,7 @@ TARGETS = {
 ANSWERS_ASLEEP = {"nucleo-f072rb"}
 """Its bus has a clock while its core sleeps (RM0091, section 32.9.1)."""
 IN_THE_SUITE = {"nucleo-f103rb", "nucleo-f401re"}
-"""pyOCD clears DBG_SLEEP of the one and sets it of the other. --all-boards takes all six."""
+"""pyOCD clears DBG_SLEEP of the one and sets it of the other. `./lab test --all` takes all six."""
 HELD = "reached the board only with its reset held"
 
 
@@ -79,13 +79,11 @@ def run_to_its_end(desk: EmulatedDesk) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pyocd", "openocd"])
-@pytest.mark.parametrize("name", TARGETS)
-def test_a_board_is_loaded_again_after_it_was_unplugged(
-    name: str, kind: str, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
+@pytest.mark.parametrize(
+    "name", [name if name in IN_THE_SUITE else pytest.param(name, marks=pytest.mark.long) for name in TARGETS]
+)
+def test_a_board_is_loaded_again_after_it_was_unplugged(name: str, kind: str, tmp_path: Path) -> None:
     """What sleeps for ever is reached only with its reset held, by no fault of the loader."""
-    if name not in IN_THE_SUITE and not pytestconfig.getoption("--all-boards"):
-        pytest.skip("--all-boards loads it")
     board = boards.board(name)
     target = board.pyocd_target if kind == "pyocd" else TARGETS[name]
     elf = firmware.build("tlsf", board=name).elf

@@ -80,7 +80,7 @@ def test_what_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         python("good", "print('fine')"),
         python("absent", "print('ran')", tool="clang-format"),
     ]
-    monkeypatch.setattr(suite, "chosen", lambda _: checks)
+    monkeypatch.setattr(suite, "chosen", lambda *_: checks)
     monkeypatch.setattr("cli.work.tools.is_installed", lambda command: command != "clang-format")
     assert suite.run(()) == 1
     said = capsys.readouterr().out

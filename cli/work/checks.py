@@ -39,7 +39,7 @@ class Check:
 
     `needs` names the checks that must pass before it, if they are among those that run. `tool` is a
     command of cli/tools.tsv that a user's machine may lack. `style` is true if it only looks at
-    sources.
+    sources. A `long` one runs with `--all` only.
     """
 
     name: str
@@ -48,21 +48,26 @@ class Check:
     needs: tuple[str, ...] = ()
     tool: str | None = None
     style: bool = False
+    long: bool = False
 
 
-def of(room: Room) -> list[Check]:
-    """The checks of a room. First come those that others wait for, then those that take longest."""
+def of(room: Room, everything: bool = False) -> list[Check]:
+    """The checks of a room; long ones only with `everything`.
+
+    First come those that others wait for, then those that take longest.
+    """
     if room.allocator is not None:
-        return [*_contracts(room), *_python_tests(room)]
-    return [
+        return [*_contracts(room), *_python_tests(room, everything)]
+    checks = [
         *_builds(room),
         *_python_style(room),
-        *_python_tests(room),
+        *_python_tests(room, everything),
         *_c_style(room),
         *_shell_style(room),
         *_rust(room),
         *_contracts(room),
     ]
+    return [check for check in checks if everything or not check.long]
 
 
 def _named(name: str, room: Room) -> str:
@@ -94,7 +99,7 @@ def _python_style(room: Room) -> Iterator[Check]:
     yield Check("python: layers", ((sys.executable, *LINT_IMPORTS),), style=True)
 
 
-def _python_tests(room: Room) -> Iterator[Check]:
+def _python_tests(room: Room, everything: bool) -> Iterator[Check]:
     """Runs pytest in one process more than there are cores, since many tests wait for a board.
 
     conftest.py deals the tests out.
@@ -109,6 +114,8 @@ def _python_tests(room: Room) -> Iterator[Check]:
         chosen = (str(room.folder),)
     else:
         return
+    if everything:
+        chosen = ("--all", *chosen)
     command = (*_PYTHON, "pytest", "-n", str((os.cpu_count() or 1) + 1), *chosen)
     yield Check(_named("python: pytest", room), (command,), needs=("simulator: build", "firmware: build"))
 

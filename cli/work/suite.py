@@ -16,15 +16,19 @@ STYLE = "style"
 """A word beside the names of rooms: only the checks that look at sources and run nothing."""
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], everything: bool = False) -> int:
     """Runs the checks of the rooms with these names, or of all if there are none.
+
+    With `everything`, also those that are long.
 
     Returns how many failed. Prints the output of each check in one piece as it ends, and the names
     of those that failed at the end. Raises RoomError.
     """
     outcomes = []
     with Console(stderr=True, highlight=False).status("") as status:
-        for outcome in side_by_side.run(chosen(words), lambda names: status.update(escape(", ".join(names)))):
+        for outcome in side_by_side.run(
+            chosen(words, everything), lambda names: status.update(escape(", ".join(names)))
+        ):
             print(_told(outcome), flush=True)
             outcomes.append(outcome)
     failed = [outcome.check.name for outcome in outcomes if outcome.state == "failed"]
@@ -34,13 +38,13 @@ def run(words: Sequence[str]) -> int:
     return len(failed)
 
 
-def chosen(words: Iterable[str]) -> list[Check]:
+def chosen(words: Iterable[str], everything: bool = False) -> list[Check]:
     """The checks of the rooms with these names, each of them once. Raises RoomError."""
     wanted = list(words)
     chosen_rooms = [rooms.of(word) for word in wanted if word != STYLE] or [rooms.WHOLE]
     checks_by_name: dict[str, Check] = {}
     for room in chosen_rooms:
-        of_room = checks.of(room)
+        of_room = checks.of(room, everything)
         if not of_room:
             raise rooms.RoomError(f"Nothing is checked in {room}: choose {room.folder.parts[0]}.")
         checks_by_name.update((check.name, check) for check in of_room)
