@@ -31,9 +31,13 @@ def _of_user(variable: str, usual: str) -> Path:
     return Path(named) / "tailscope"
 
 
+_CACHE = os.environ.get("TAILSCOPE_CACHE", "")
+CACHE = Path(_CACHE) if Path(_CACHE).is_absolute() else _of_user("XDG_CACHE_HOME", ".cache")
+"""What any checkout or installed package of the user may take."""
+
 if INSTALLED:
     # By version and content: of two packages none takes what the other has made.
-    BUILD = _of_user("XDG_CACHE_HOME", ".cache") / "-".join(_WORDS[:2])
+    BUILD = CACHE / "-".join(_WORDS[:2])
     RUNS = Path("runs")
     DASHBOARD = RUNS / "dashboard.html"
     _MAY_BE_THERE = (Path("bench.toml"), _of_user("XDG_CONFIG_HOME", ".config") / "bench.toml")

@@ -15,12 +15,12 @@ _BUILT = {"target", "__pycache__"}
 
 
 @cache
-def digest(room: str, root: Path = ROOT) -> str:
+def digest(room: str, root: Path = ROOT, leave_out: tuple[str, ...] = ()) -> str:
     """Of every file in the room of a checkout, by name and content, in hexadecimal.
 
-    Left out is what builds make, and what begins with a dot.
+    Left out is what builds make, what begins with a dot, and what has a suffix of `leave_out`.
     """
-    return digest_of(_files(root / room), root)
+    return digest_of((path for path in _files(root / room) if path.suffix not in leave_out), root)
 
 
 def digest_of(files: Iterable[Path], root: Path) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 
+from base import source_digest
 from base.files.errors import TailscopeError
-from base.paths import INSTALLED
+from base.files.turns import taking_turns
+from base.files.whole import WriteError, write_whole
+from base.paths import CACHE, INSTALLED
 from base.processes import children
 
 FOLDER = Path(__file__).resolve().parent
@@ -45,13 +50,35 @@ class BuildError(SimulatorError):
 def build() -> Path:
     """Builds the program if it is out of date, and returns its path. Raises BuildError.
 
-    It does so once in each process: cargo takes a while even if it has nothing to do. If several
+    What was built of the same sources in any checkout of the user is taken from there. If several
     processes build at once, cargo lets one build and the others wait. An installed package has it
     built, for its own architecture.
     """
     if INSTALLED:
         return BINARY
     _check_cargo()
+    digest = _digest()
+    kept = CACHE / "built" / f"{NAME}-{digest}"
+    with taking_turns(BINARY):
+        if _note(digest).exists():
+            return BINARY
+        if kept.exists():
+            write_whole(BINARY, partial(_copy, kept))
+        else:
+            _build()
+            with suppress(WriteError):
+                write_whole(kept, partial(_copy, BINARY))
+        for note in BINARY.parent.glob(f"{NAME}-*.built"):
+            note.unlink()
+        _note(digest).touch()
+    return BINARY
+
+
+def _copy(program: Path, path: Path) -> None:
+    shutil.copy(program, path)
+
+
+def _build() -> None:
     try:
         done = children.run(command(), within_s=BUILD_WITHIN_S, folder=FOLDER)
     except subprocess.TimeoutExpired:
@@ -61,7 +88,19 @@ def build() -> Path:
     if done.returncode:
         tail = "\n".join(done.stderr.splitlines()[-TAIL_LINES:])
         raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
-    return BINARY
+
+
+def _digest() -> str:
+    """Of the sources and of the cargo that builds them."""
+    cargo = Path(shutil.which("cargo") or "").resolve().stat()
+    words = (source_digest.simulator(), *command(), str(cargo.st_size), str(cargo.st_mtime_ns))
+    return hashlib.sha256("\0".join(words).replace(str(FOLDER), "").encode()).hexdigest()[:32]
+
+
+def _note(digest: str) -> Path:
+    """The file that is there if the program, as it lies there, is built of these sources."""
+    built = BINARY.stat().st_mtime_ns if BINARY.exists() else 0
+    return BINARY.with_name(f"{NAME}-{digest}-{built}.built")
 
 
 def command(target: str | None = None) -> list[str]:

@@ -13,7 +13,6 @@ from base.files.turns import lock_of
 from base.paths import COMPILED, ROOT
 from cli.work.rooms import HEAP, WHOLE, Room
 from firmware.build import catalogue
-from simulator import build as simulator
 
 Command = tuple[str, ...]
 
@@ -40,6 +39,9 @@ class Check:
     `needs` names the checks that must pass before it, if they are among those that run. `tool` is a
     command of cli/tools.tsv that a user's machine may lack. `style` is true if it only looks at
     sources. A `long` one runs with `--all` only.
+
+    `sources` names the rooms that decide alone whether it passes: with the same files and tools it
+    need not run again.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Check:
     tool: str | None = None
     style: bool = False
     long: bool = False
+    sources: str = ""
 
 
 def of(room: Room, everything: bool = False) -> list[Check]:
@@ -78,7 +81,9 @@ def _named(name: str, room: Room) -> str:
 def _builds(room: Room) -> Iterator[Check]:
     """Builds what most tests run on. If a room does not, the first test that needs it does."""
     if room.contains(_SIMULATOR):
-        yield Check("simulator: build", (tuple(simulator.command()),), ROOT / _SIMULATOR)
+        yield Check(
+            "simulator: build", ((sys.executable, "-c", "from simulator import build; build.build()"),)
+        )
     if room.contains(HEAP.parent):
         yield Check("firmware: build", ((*_PYTHON, "cli", "dev", "build"),), needs=("simulator: build",))
 
@@ -145,12 +150,18 @@ def _rust(room: Room) -> Iterator[Check]:
         yield Check(
             "simulator: format", (("cargo", "fmt", "--all", "--check"),), folder, tool="cargo-fmt", style=True
         )
-        yield Check("simulator: clippy", (clippy,), folder, tool="cargo-clippy", style=True)
-        yield Check("simulator: tests", (("cargo", "test", *_CHECKED, "--workspace"),), folder)
+        yield Check(
+            "simulator: clippy", (clippy,), folder, tool="cargo-clippy", style=True, sources="simulator"
+        )
+        tests = ("cargo", "test", *_CHECKED, "--workspace")
+        yield Check("simulator: tests", (tests,), folder, sources="simulator")
     if room.touches(_RUST_HEAP):
         folder = ROOT / _RUST_HEAP
         yield Check("heap/rust: format", (("cargo", "fmt", "--check"),), folder, tool="cargo-fmt", style=True)
-        yield Check("heap/rust: clippy", tuple(_rust_heap_clippy()), folder, tool="cargo-clippy", style=True)
+        clippy_heap = tuple(_rust_heap_clippy())
+        yield Check(
+            "heap/rust: clippy", clippy_heap, folder, tool="cargo-clippy", style=True, sources="firmware"
+        )
 
 
 def _rust_heap_clippy() -> Iterator[Command]:
@@ -187,4 +198,5 @@ def _contract(allocator: str) -> Check:
             (*turn, "cmake", "--build", str(folder)),
             ("ctest", "--test-dir", str(folder), "--output-on-failure"),
         ),
+        sources="firmware",
     )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from base.paths import COMPILED
+from base import source_digest
+from base.paths import CACHE, ROOT
 from cli.work import tools
 from cli.work.checks import Check
 
@@ -21,7 +25,9 @@ _COMPILED_ONCE = {
     "PYTHONDONTWRITEBYTECODE": "",
     # The allocators have most sources in common. With ccache their builds differ in no bit.
     **({"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if tools.is_installed("ccache") else {}),
-    "CCACHE_DIR": str(COMPILED / "ccache"),
+    "CCACHE_DIR": str(CACHE / "ccache"),
+    "CCACHE_BASEDIR": str(ROOT),
+    "CCACHE_NOHASHDIR": "1",
 }
 
 State = Literal["passed", "failed", "skipped"]
@@ -38,13 +44,17 @@ class Outcome:
 
 
 def run(
-    checks: Sequence[Check], tell: Callable[[list[str]], None] = lambda _: None, slots: int | None = None
+    checks: Sequence[Check],
+    tell: Callable[[list[str]], None] = lambda _: None,
+    slots: int | None = None,
+    again: bool = True,
 ) -> Iterator[Outcome]:
     """Yields the outcome of each check as it ends.
 
     If a check fails, those that need it fail without running; all others run. Of the checks that
     could begin, the first in the list does. `tell` gets the names of those under way each time that
-    this changes. `slots` is how many run at a time; None is as many as there are cores.
+    this changes. `slots` is how many run at a time; None is as many as there are cores. Without
+    `again`, what passed before with the same sources and tools has passed.
     """
     slots = slots or os.cpu_count() or 1
     waiting = list(checks)
@@ -59,7 +69,7 @@ def run(
             for check in ready[: slots - len(under_way)]:
                 waiting.remove(check)
                 lacking = [name for name in needed[check.name] if states[name] != "passed"]
-                under_way[pool.submit(_outcome, check, lacking)] = check
+                under_way[pool.submit(_outcome, check, lacking, again)] = check
             tell([check.name for check in under_way.values()])
             ended, _ = wait(under_way, return_when=FIRST_COMPLETED)
             for future in ended:
@@ -67,17 +77,36 @@ def run(
                 yield future.result()
 
 
-def _outcome(check: Check, lacking: Sequence[str]) -> Outcome:
+def _outcome(check: Check, lacking: Sequence[str], again: bool) -> Outcome:
     if lacking:
         return Outcome(check, "failed", f"Not run: it needs {' and '.join(lacking)}.\n")
     if check.tool is not None and not tools.is_installed(check.tool):
         return Outcome(check, "skipped")
+    note = _note(check)
+    if note and not again and note.exists():
+        return Outcome(check, "passed", "With the same sources and tools before; --all runs it again.\n")
     start_s = time.monotonic()
     with tempfile.TemporaryFile() as output:
         passed = all(_succeeds(command, check.folder, output) for command in check.commands)
         output.seek(0)
         text = output.read().decode(errors="replace")
+    if note and passed:
+        with suppress(OSError):
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.touch()
     return Outcome(check, "passed" if passed else "failed", text, time.monotonic() - start_s)
+
+
+def _note(check: Check) -> Path | None:
+    """The file that is there once the check passed with these sources and tools."""
+    if not check.sources:
+        return None
+    programs = {shutil.which(command[0]) for command in check.commands} | {shutil.which("cc")}
+    states = [(path, Path(path).stat()) for path in programs if path]
+    tools = sorted(f"{path} {status.st_size} {status.st_mtime_ns}" for path, status in states)
+    words = (check.name, *sum(check.commands, ()), *tools, source_digest.digest(check.sources))
+    digest = hashlib.sha256("\0".join(words).replace(str(ROOT), "").encode()).hexdigest()
+    return CACHE / "passed" / digest
 
 
 def _succeeds(command: Sequence[str], folder: Path, output: IO[bytes]) -> bool:

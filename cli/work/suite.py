@@ -19,16 +19,19 @@ STYLE = "style"
 def run(words: Sequence[str], everything: bool = False) -> int:
     """Runs the checks of the rooms with these names, or of all if there are none.
 
-    With `everything`, also those that are long.
+    With `everything`, also those that are long, and what passed before with the same sources.
 
     Returns how many failed. Prints the output of each check in one piece as it ends, and the names
     of those that failed at the end. Raises RoomError.
     """
     outcomes = []
     with Console(stderr=True, highlight=False).status("") as status:
-        for outcome in side_by_side.run(
-            chosen(words, everything), lambda names: status.update(escape(", ".join(names)))
-        ):
+        outcomes_of = side_by_side.run(
+            chosen(words, everything),
+            lambda names: status.update(escape(", ".join(names))),
+            again=everything or bool(words),
+        )
+        for outcome in outcomes_of:
             print(_told(outcome), flush=True)
             outcomes.append(outcome)
     failed = [outcome.check.name for outcome in outcomes if outcome.state == "failed"]

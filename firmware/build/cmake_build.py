@@ -5,19 +5,24 @@ Which compiler made an image, its object files tell in its own words.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from base import source_digest
+from base.files import build_cache
 from base.files.errors import TailscopeError
-from base.paths import COMPILED, INSTALLED
+from base.paths import COMPILED, INSTALLED, ROOT
 from base.processes import children
 
 TOOLS = {"cmake": "cmake", "ninja": "ninja-build"}
@@ -28,6 +33,8 @@ _SHARED = (
     f"-DTAILSCOPE_TEST_PARTS={COMPILED / 'heap-tests' / 'parts'}",
 )
 """What builds share lies in a checkout's build/ by itself; beside installed code nothing may."""
+_SOURCES = ROOT / "firmware"
+_TOOLS = ("cmake", "ninja", "arm-none-eabi-gcc", "cc", "rustc", "cargo")
 _TAIL_LINES = 20
 # From nothing an allocator takes some seconds, those of Rust a minute.
 _WITHIN_S = 3600.0
@@ -41,13 +48,14 @@ class BuildError(TailscopeError):
 class Build:
     """A folder in which `source` is built with these definitions, without their -D.
 
-    `title` is what is built, as the beginning of a sentence.
+    `title` is what is built, as the beginning of a sentence, `product` a file that comes of it.
     """
 
     title: str
     source: Path
     folder: Path
     definitions: Mapping[str, object]
+    product: str = "build.ninja"
 
     @property
     def is_configured(self) -> bool:
@@ -107,12 +115,41 @@ class Build:
         gone since, such as a crate's sources: so it looks again before anything is called broken.
         Raises BuildError, with the last lines of what the tool said.
         """
+        digest, note = self._digest, self.folder / "built-of.txt"
+        there = digest and (self.folder / self.product).exists() and note.exists()
+        if there and note.read_text(encoding="ascii") == digest:
+            return
+        if digest and build_cache.take(digest, self.folder):
+            return
+        note.unlink(missing_ok=True)
+        self._make()
+        if digest:
+            note.write_text(digest, encoding="ascii")
+            build_cache.keep(digest, self.folder)
+
+    def _make(self) -> None:
         if self.is_configured:
             with suppress(BuildError):
                 self.compile()
                 return
         self.configure()
         self.compile()
+
+    @property
+    def _digest(self) -> str:
+        """Of all that this is built of: sources, definitions and tools.
+
+        Empty where somebody's own files are among them, and for an installed package.
+        """
+        definitions = [
+            f"{name}={value}".replace(f"={ROOT}/", "=") for name, value in self.definitions.items()
+        ]
+        own = [text for text in definitions if re.search("[=;]/", text)]
+        if INSTALLED or own or not self.source.is_relative_to(_SOURCES):
+            return ""
+        words = [_sources(), str(self.source.relative_to(ROOT)), *definitions, *_tools()]
+        words += [os.environ.get(name, "") for name in ("CARGO_HOME", "CC", "CFLAGS", "LDFLAGS")]
+        return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
     def configure(self) -> None:
         """Raises BuildError, with the last lines of what CMake said."""
@@ -130,6 +167,19 @@ class Build:
     def run_step(self, step: str, command: list[str]) -> None:
         """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""
         run_step(self.title, step, command)
+
+
+@cache
+def _sources() -> str:
+    """The digest of what is compiled: the room without its Python and its pages."""
+    return source_digest.digest(_SOURCES.name, leave_out=(".py", ".md"))
+
+
+@cache
+def _tools() -> tuple[str, ...]:
+    """The tools that builds call, each by where it lies, its size and its time."""
+    paths = [Path(path).resolve() for tool in _TOOLS if (path := shutil.which(tool))]
+    return tuple(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths)
 
 
 def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:

@@ -89,7 +89,7 @@ def build(allocator: str) -> Path:
     if folder not in _MADE:
         named = {**row.definitions, "TAILSCOPE_SANITIZE": "ON"}
         with taking_turns(folder):
-            host_heap.make(cmake_build.Build(f"The contract of {allocator}", _SOURCE, folder, named))
+            host_heap.make(cmake_build.Build(f"The contract of {allocator}", _SOURCE, folder, named, "judge"))
         _MADE.add(folder)
     return folder
 

@@ -149,7 +149,7 @@ def build(
             **({"CMAKE_EXE_LINKER_FLAGS": "-static -Wl,--strip-debug"} if static else {}),
         }
         with taking_turns(folder):
-            make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))
+            make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named, "trace_replay"))
         _MADE.add(folder)
     return folder / "trace_replay"
 

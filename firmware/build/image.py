@@ -300,7 +300,9 @@ def _cmake_build(spec: BuildSpec) -> cmake_build.Build:
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),
     }
-    return cmake_build.Build(f"The firmware with {spec.allocator}", FIRMWARE, spec.folder, definitions)
+    return cmake_build.Build(
+        f"The firmware with {spec.allocator}", FIRMWARE, spec.folder, definitions, packaged.ELF
+    )
 
 
 def _on(condition: bool) -> str:
