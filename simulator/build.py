@@ -56,8 +56,7 @@ def build() -> Path:
     """
     if INSTALLED:
         return BINARY
-    _check_cargo()
-    digest = _digest()
+    digest = _digest(_cargo_version())
     kept = CACHE / "built" / f"{NAME}-{digest}"
     with taking_turns(BINARY):
         if _note(digest).exists():
@@ -90,10 +89,9 @@ def _build() -> None:
         raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
 
 
-def _digest() -> str:
+def _digest(cargo: str) -> str:
     """Of the sources and of the cargo that builds them."""
-    cargo = Path(shutil.which("cargo") or "").resolve().stat()
-    words = (source_digest.simulator(), *command(), str(cargo.st_size), str(cargo.st_mtime_ns))
+    words = (source_digest.simulator(), *command(), cargo)
     return hashlib.sha256("\0".join(words).replace(str(FOLDER), "").encode()).hexdigest()[:32]
 
 
@@ -155,7 +153,8 @@ def _version(program: Path, _state: tuple[int, int]) -> str:
     return done.stdout.strip().removeprefix("virtual-nucleo ") or "unknown"
 
 
-def _check_cargo() -> None:
+def _cargo_version() -> str:
+    """What cargo says of itself. Raises BuildError where it is missing or too old."""
     if shutil.which("cargo") is None:
         raise BuildError(f"cargo is missing, which builds the virtual Nucleo; {REMEDY}.")
     try:
@@ -172,3 +171,4 @@ def _check_cargo() -> None:
         raise BuildError(
             f"{done.stdout.strip()} is too old for the virtual Nucleo ({needed} or later); {REMEDY}."
         )
+    return str(done.stdout)

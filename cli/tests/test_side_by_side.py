@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.work import suite
+from base import source_digest
+from cli.work import side_by_side, suite
 from cli.work.checks import Check
 from cli.work.side_by_side import Outcome, run
 
@@ -71,6 +72,29 @@ def test_a_command_that_does_not_exist_fails_its_check() -> None:
     assert by_name["one"].state == "failed"
     assert "no-such-command" in by_name["one"].output
     assert by_name["two"].state == "passed"
+
+
+def test_what_passed_with_the_same_sources_need_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_by_side, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(source_digest, "digest", lambda room: (tmp_path / room).read_text())
+    count = ("sh", "-c", f"echo x >> {tmp_path}/runs; exit $(cat {tmp_path}/status)")
+    check = Check("a", (count,), sources="room")
+    runs = []
+    for sources, status, again in (
+        ("1", 1, False),
+        ("1", 0, False),
+        ("1", 0, False),
+        ("1", 0, True),
+        ("2", 0, False),
+    ):
+        (tmp_path / "room").write_text(sources)
+        (tmp_path / "status").write_text(str(status))
+        states = [outcome.state for outcome in run([check], again=again)]
+        assert states == ["failed" if status else "passed"]
+        runs.append((tmp_path / "runs").read_text().count("x"))
+    assert runs == [1, 2, 2, 3, 4]
 
 
 def test_what_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -178,7 +178,8 @@ def _sources() -> str:
 @cache
 def _tools() -> tuple[str, ...]:
     """The tools that builds call, each by where it lies, its size and its time."""
-    paths = [Path(path).resolve() for tool in _TOOLS if (path := shutil.which(tool))]
+    places = [shutil.which(tool) for tool in _TOOLS] + [shutil.which("rustc", path="/usr/bin")]
+    paths = [Path(place).resolve() for place in places if place]
     return tuple(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths)
 
 
