@@ -103,6 +103,7 @@ def workers_of(command: subprocess.Popen[bytes]) -> list[int]:
     return [pid for pid in pids if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
+@pytest.mark.long
 def test_with_worker_and_command_killed_the_tables_are_the_same(
     small: matrix.Matrix, undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -230,6 +231,7 @@ def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> N
         conduct.check(matrix.read(path), lambda _plan, _allocator, _board: None, lambda _: None)
 
 
+@pytest.mark.long
 def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
     small: matrix.Matrix, undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -300,6 +302,7 @@ def test_the_first_run_of_each_image_at_each_samplerate_is_verified(
     )
 
 
+@pytest.mark.long
 def test_placements_are_runs_of_one_campaign(tmp_path: Path, client: Client) -> None:
     path = tmp_path / "placed.toml"
     path.write_text(
@@ -338,6 +341,7 @@ def test_a_greater_share_verifies_what_is_done(direct_folder: Path, client: Clie
     assert store.rows()["verified"].to_list() == [True] * 4
 
 
+@pytest.mark.long
 def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     direct: matrix.Matrix,
     direct_folder: Path,
@@ -377,6 +381,7 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     assert tables(store.folder) == tables(direct_folder)
 
 
+@pytest.mark.long
 def test_a_worker_knows_an_allocator_from_outside_by_its_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

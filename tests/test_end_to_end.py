@@ -327,6 +327,7 @@ def test_a_cut_serial_line_is_truncated(
     assert edges.total_samples == manifest(result.folder)["tool_report"]["asked_samples"]
 
 
+@pytest.mark.long
 def test_a_line_over_tcp_carries_the_same_bytes(
     images: dict[str, FirmwareImage],
     stress: dict[str, RunResult],
@@ -380,6 +381,7 @@ def start_endless_run(runs: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_came(tmp_path: Path, no_orphans: str) -> None:
     process = start_endless_run(tmp_path)
@@ -393,6 +395,7 @@ def test_ctrl_c_keeps_what_came(tmp_path: Path, no_orphans: str) -> None:
     assert {path.name for path in folder.iterdir()} == FILES
 
 
+@pytest.mark.long
 def test_a_killed_bench_leaves_no_process_behind(tmp_path: Path, no_orphans: str) -> None:
     process = start_endless_run(tmp_path)
     assert wait_until(lambda: sigrok_is_running(no_orphans))

@@ -112,7 +112,10 @@ def _found(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
 COMMANDS = list(page_commands())
 SETTLED = settled(COMMANDS)
 RUN = to_run(SETTLED)
-PAGES = list(dict.fromkeys(command.page for command in RUN))
+PAGES = [
+    page if page in ("README.md", "docs/how-to/ci.md") else pytest.param(page, marks=pytest.mark.long)
+    for page in dict.fromkeys(command.page for command in RUN)
+]
 
 
 @pytest.fixture(scope="module")
