@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator
 
 from tailscope._errors import Error
 
@@ -29,33 +31,32 @@ class Before:
     refusal: str = ""
 
 
-@dataclass(frozen=True)
-class Check:
-    """A row of the baseline, or a limit in it. `sentences` say what is the matter, in full."""
+class Now(BaseModel):
+    """What was measured of a row now."""
 
+    function: str | None = None
+    kind: str | None = None
+    cycles: int = 0
+    open: bool = False
+
+
+class Check(BaseModel):
+    """A row of the baseline, or a limit in it. `before` are the cycles of the baseline, None where
+    it has none; `named` says what is the matter in more words.
+    """
+
+    name: str
     finding: str
     state: str
-    function: str | None
-    kind: str | None
-    before: int | None
-    cycles: int
-    open: bool
-    sentences: tuple[str, ...]
+    sentence: str
+    named: tuple[str, ...]
+    before: Annotated[int | None, BeforeValidator(lambda cycles: cycles if type(cycles) is int else None)]
+    now: Annotated[Now, BeforeValidator(lambda row: row or {})]
 
-    @classmethod
-    def of(cls, document: dict[str, Any]) -> Check:
-        """That of a document."""
-        now, before = document["now"] or {}, document["before"]
-        return cls(
-            document["finding"],
-            document["state"],
-            now.get("function"),
-            now.get("kind"),
-            before if isinstance(before, int) else None,
-            now.get("cycles", 0),
-            now.get("open", False),
-            (f"{document['name']}: {document['sentence']}", *document["named"]),
-        )
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is the matter, in full."""
+        return (f"{self.name}: {self.sentence}", *self.named)
 
     @property
     def of_row(self) -> bool:
@@ -66,7 +67,8 @@ class Check:
         """Whether it is worse, and not only longer by so many cycles: nobody knows how much longer
         one is that has not ended.
         """
-        excused = self.of_row and not self.open and self.cycles <= (self.before or 0) + more_cycles
+        more = self.now.cycles - (self.before or 0)
+        excused = self.of_row and not self.now.open and more <= more_cycles
         return self.state == "worse" and not excused
 
 
@@ -77,7 +79,7 @@ class Judgement:
         self._updated = "updated" in document
         self._verdict = document.get("verdict", "")
         (subject,) = document.get("subjects") or [{"checks": [], "refusal": "", "notes": []}]
-        self._checks = [Check.of(check) for check in subject["checks"]]
+        self._checks = [Check(**check) for check in subject["checks"]]
         refused = [subject["refusal"]]
         refused += [" ".join(check.sentences) for check in self._checks if check.state == "cannot say"]
         notes = subject["notes"] if any(refused) else ()
@@ -88,12 +90,12 @@ class Judgement:
         """What it says of a figure of so many cycles; of a kind and function, if they are given."""
         if self._updated:
             return Before(cycles, function or "the same")
-        rows = [check for check in self._checks if check.of_row and check.kind == kind]
+        rows = [check for check in self._checks if check.of_row and check.now.kind == kind]
         if not rows:
             return Before(None, "", refusal=self.refusal)
-        row = max(rows, key=lambda row: (row.cycles == cycles, row.function == function))
+        row = max(rows, key=lambda row: (row.now.cycles == cycles, row.now.function == function))
         worse = row.state == "worse"
-        where = row.function or "" if row.before is not None else "new" if worse else "had not ended"
+        where = row.now.function or "" if row.before is not None else "new" if worse else "had not ended"
         return Before(row.before, where, worse, self.refusal)
 
     def check(self, more_cycles: int, story: Callable[[Check], list[str]]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from tailscope._baseline import NONE, Before
 from tailscope._errors import Error
@@ -15,19 +16,19 @@ _NS_PER_US = 1000
 NOTHING = "there was no such interval"
 
 
-@dataclass(frozen=True)
-class Place:
+class Row(BaseModel):
+    """A row of a document that the program prints. What it has no field for is left out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Place(Row):
     """A place in the code. `file` and `line` are None where the program does not tell them."""
 
     function: str
     file: str | None
     line: int | None
     address: str
-
-    @classmethod
-    def of(cls, document: dict[str, Any]) -> Place:
-        """The place of a document."""
-        return cls(*(document[name] for name in ("function", "file", "line", "address")))
 
     def __str__(self) -> str:
         return f"{self.function} ({self.file}:{self.line})" if self.file else self.function
@@ -61,23 +62,26 @@ class Nanoseconds(float):
         return float(self), self.of
 
 
-@dataclass(frozen=True, repr=False)
-class Timed:
-    """The longest of something: `name` is of what, `where` is the place in words."""
+class Timed(Row):
+    """The longest of something: `name` is of what."""
 
     name: str
-    where: str
-    _ns: float
+    plain_ns: float = Field(alias="ns")
+
+    @property
+    def where(self) -> str:
+        """The place in words."""
+        raise NotImplementedError
 
     @property
     def ns(self) -> Nanoseconds:
         """How long, in nanoseconds."""
-        return Nanoseconds(self._ns, self)
+        return Nanoseconds(self.plain_ns, self)
 
     @property
     def length(self) -> str:
         """`62.56 µs`."""
-        return f"{self._ns / _NS_PER_US:,.2f} µs"
+        return f"{self.plain_ns / _NS_PER_US:,.2f} µs"
 
     def story(self) -> list[str]:
         """Lines for a reader: the length, the place, and what else is known."""
@@ -85,8 +89,8 @@ class Timed:
 
     def check(self, *, at_most_ns: float) -> None:
         """Raises AssertionError, with the story, if it is longer than the limit."""
-        if not self._ns <= at_most_ns:
-            self._fail(f"{self._ns:,.2f} ns are more than the {at_most_ns:,} allowed")
+        if not self.plain_ns <= at_most_ns:
+            self._fail(f"{self.plain_ns:,.2f} ns are more than the {at_most_ns:,} allowed")
 
     def _fail(self, what: str) -> NoReturn:
         raise AssertionError("\n".join([what, *self.story()]))
@@ -98,17 +102,16 @@ class Timed:
         return f"<{type(self).__name__} {self.name}: {self.length}, {self.where}>"
 
 
-@dataclass(frozen=True, repr=False)
 class Figure(Timed):
     """The same in cycles, too. `before` is None where it was held to no baseline."""
 
-    _cycles: int
-    before: Before | None = field(default=None, kw_only=True, compare=False)
+    plain_cycles: int = Field(alias="cycles")
+    before: Before | None = None
 
     @property
     def cycles(self) -> Cycles:
         """How long, in cycles of the core."""
-        return Cycles(self._cycles, self)
+        return Cycles(self.plain_cycles, self)
 
     @property
     def seen(self) -> bool:
@@ -118,7 +121,7 @@ class Figure(Timed):
     @property
     def length(self) -> str:
         """`1,001 cycles (62.56 µs)`."""
-        return f"{self._cycles:,} cycles ({super().length})"
+        return f"{self.plain_cycles:,} cycles ({super().length})"
 
     def story(self) -> list[str]:
         """Lines for a reader, the change since the baseline last."""
@@ -130,8 +133,8 @@ class Figure(Timed):
             raise Error(f"{self.name}: {self.where}, so it cannot be said that it is within a limit.")
         if at_most_cycles is None and at_most_ns is None:
             raise Error(f"{self.name}: check() needs a limit, at_most_cycles or at_most_ns.")
-        if at_most_cycles is not None and not self._cycles <= at_most_cycles:
-            self._fail(f"{self._cycles:,} cycles are more than the {at_most_cycles:,} allowed")
+        if at_most_cycles is not None and not self.plain_cycles <= at_most_cycles:
+            self._fail(f"{self.plain_cycles:,} cycles are more than the {at_most_cycles:,} allowed")
         if at_most_ns is not None:
             super().check(at_most_ns=at_most_ns)
 
@@ -141,7 +144,7 @@ class Figure(Timed):
         """
         if self.before is None:
             self._fail(NONE)
-        more = self._cycles - (self.before.cycles or 0)
+        more = self.plain_cycles - (self.before.cycles or 0)
         if self.before.worse and not more <= more_cycles:
             self._fail(f"{more:,} cycles more than in the baseline")
         if self.before.refusal and not self.before.worse:
@@ -152,7 +155,7 @@ class Figure(Timed):
             return []
         if self.before.cycles is None:
             return [f"baseline: {self.before.where}"]
-        more = self._cycles - self.before.cycles
+        more = self.plain_cycles - self.before.cycles
         change = f"{abs(more):,} cycles {'longer' if more > 0 else 'shorter'} now" if more else "as long now"
         return [f"baseline: {self.before.cycles:,} cycles, {self.before.where}; {change}"]
 

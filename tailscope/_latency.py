@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
+from pydantic import Field
+
 from tailscope._base import Statistics
-from tailscope._baseline import Before, Check, check, judgement_of
+from tailscope._baseline import Check, check, judgement_of
 from tailscope._bench import ask, options
 from tailscope._errors import Error, NotComplete
-from tailscope._figures import Figure, Place, calls, reasons_of
+from tailscope._figures import Figure, Place, Row, calls, reasons_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
 
-@dataclass(frozen=True)
-class Cause:
+class Cause(Row):
     """A part of a wait: what held the interrupt, for how many cycles, and who raised it."""
 
     cause: str
     cycles: int
     raised: Place | None
 
-    @classmethod
-    def of(cls, document: dict[str, Any]) -> Cause:
-        """That of a document."""
-        raised = document["raised"]
-        return cls(document["cause"], document["cycles"], Place.of(raised) if raised else None)
-
     def __str__(self) -> str:
         raised = f", set at {self.raised}" if self.raised else ""
         return f"{self.cycles:,} cycle{'s' * (self.cycles != 1)}: {self.cause}{raised}"
 
 
-@dataclass(frozen=True, repr=False)
 class Wait(Figure):
-    """The longest wait of an interrupt. `waits` are what held it, one after the other; `stack` are
-    the calls where it was pended, the innermost first. `every` is how many cycles lay between two
-    pends: with 1, no longer wait is possible within the window.
+    """The longest wait of an interrupt, which was pended `at` this place. `waits` are what held it,
+    one after the other; `stack` are the calls where it was pended, the innermost first. `every` is
+    how many cycles lay between two pends: with 1, no longer wait is possible within the window.
     """
 
+    at: Place
     waits: tuple[Cause, ...]
     stack: tuple[Place, ...]
     every: int
+
+    @property
+    def where(self) -> str:
+        """Where it was pended."""
+        return str(self.at)
 
     def _details(self) -> list[str]:
         lines = [f"pended at {self.where}, and waited for", *(f"    {cause}" for cause in self.waits)]
@@ -52,7 +51,6 @@ class Wait(Figure):
         return lines + ([f"asked at each {self.every:,}th cycle only"] if self.every > 1 else [])
 
 
-@dataclass(frozen=True, repr=False)
 class Passed(Figure):
     """The longest pass of a section, from `begin` to `end`, with the calls at its begin."""
 
@@ -60,15 +58,19 @@ class Passed(Figure):
     end: Place
     stack: tuple[Place, ...]
 
+    @property
+    def where(self) -> str:
+        """Where it begins."""
+        return str(self.begin)
+
     def _details(self) -> list[str]:
         return [f"from {self.begin} to {self.end}", *calls(self.stack)]
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Row):
     """A section: how often it was passed, its lengths, and the longest pass."""
 
-    name: str
+    name: str = Field(alias="section")
     count: int
     cycles: Statistics
     ns: Statistics
@@ -117,23 +119,18 @@ class Latency:
         """The longest wait. Raises Error if the interrupt was never taken."""
         if not self._waits["worst"]:
             raise Error(f"{self.elf}: {self.irq} was never taken, so there is no wait.")
-        worst = self._waits["worst"][0]
-        return Wait(
-            self.irq,
-            str(Place.of(worst["at"])),
-            worst["ns"],
-            worst["cycles"],
-            tuple(map(Cause.of, worst["waits"])),
-            tuple(map(Place.of, worst["stack"])),
-            self._waits["window"]["every"],
-            before=self._before(self.irq, worst["cycles"]),
-        )
+        every = self._waits["window"]["every"]
+        return Wait(**self._held(self.irq, self._waits["worst"][0]), every=every)
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """The sections that were asked for and passed, in order."""
         rows = self.document.get("sections", ())
-        return tuple(self._section(row, row["worst"][0]) for row in rows if row["worst"])
+        return tuple(
+            Section(**row, longest=Passed(**self._held(row["section"], row["worst"][0])))
+            for row in rows
+            if row["worst"]
+        )
 
     def section(self, name: str) -> Section:
         """The section of this name, as it was asked for. Raises Error if it was never passed."""
@@ -149,12 +146,14 @@ class Latency:
         check(self._judgement, more_cycles, self._story)
 
     def _story(self, of: Check) -> list[str]:
-        if self.document.get("latency") and of.kind == self.irq:
+        if self.document.get("latency") and of.now.kind == self.irq:
             return self.longest.story()
-        return next((section.longest.story() for section in self.sections if section.name == of.kind), [])
+        return next((section.longest.story() for section in self.sections if section.name == of.now.kind), [])
 
-    def _before(self, kind: str, cycles: int) -> Before | None:
-        return self._judgement.of(kind, None, cycles) if self._judgement else None
+    def _held(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
+        """The row under its name, and what the program says of it beside the baseline."""
+        before = self._judgement.of(kind, None, row["cycles"]) if self._judgement else None
+        return {**row, "name": kind, "before": before}
 
     @property
     def _waits(self) -> dict[str, Any]:
@@ -162,21 +161,6 @@ class Latency:
         if waits is None:
             raise Error(f"{self.elf}: no interrupt was asked for; name one: irq='TIM2'.")
         return waits
-
-    def _section(self, row: dict[str, Any], worst: dict[str, Any]) -> Section:
-        begin, end = Place.of(worst["begin"]), Place.of(worst["end"])
-        longest = Passed(
-            row["section"],
-            str(begin),
-            worst["ns"],
-            worst["cycles"],
-            begin,
-            end,
-            tuple(map(Place.of, worst["stack"])),
-            before=self._before(row["section"], worst["cycles"]),
-        )
-        cycles, ns = (Statistics.model_validate(row[unit]) for unit in ("cycles", "ns"))
-        return Section(row["section"], row["count"], cycles, ns, longest)
 
     def __repr__(self) -> str:
         waits = self.document.get("latency")

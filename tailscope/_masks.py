@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
 from typing import Any
@@ -19,7 +18,6 @@ _OF_INTERRUPTS = ("primask", "faultmask", "basepri", "handler")
 KINDS = (*_OF_INTERRUPTS, "scheduler")
 
 
-@dataclass(frozen=True, repr=False)
 class Interval(Figure):
     """The longest interval in which interrupts were held off.
 
@@ -34,12 +32,19 @@ class Interval(Figure):
 
     kind: str
     level: int | None
-    begin: Place | None
-    end: Place | None
-    stack: tuple[Place, ...]
-    task: str | None
-    held: tuple[str, ...]
-    count: int
+    begin: Place | None = None
+    end: Place | None = None
+    stack: tuple[Place, ...] = ()
+    task: str | None = None
+    held: tuple[str, ...] = ()
+    count: int = 0
+
+    @property
+    def where(self) -> str:
+        """The place in words, and who called it."""
+        if self.begin is None:
+            return NOTHING
+        return f"{self.begin}, from {self.caller}" if self.caller else str(self.begin)
 
     @property
     def function(self) -> str:
@@ -74,9 +79,16 @@ class Interval(Figure):
         return lines
 
 
-@dataclass(frozen=True, repr=False)
 class NotTaken(Figure):
     """The longest time in which an interrupt of a priority could not be taken."""
+
+    begin: Place | None = None
+    end: Place | None = None
+
+    @property
+    def where(self) -> str:
+        """Where it began and ended."""
+        return f"begun at {self.begin}, ended at {self.end}" if self.begin else NOTHING
 
     def check_baseline(self, *, more_cycles: int = 0) -> None:
         """Raises Error: a baseline has intervals, which lengthen where somebody changes them."""
@@ -114,7 +126,7 @@ class Masks:
     @cached_property
     def worst(self) -> tuple[Interval, ...]:
         """The longest interval of each place, the longest of all first."""
-        return tuple(map(_interval, self.document["worst"]))
+        return tuple(map(Interval.model_validate, self.document["worst"]))
 
     def longest(self, kind: str | None = None, level: int | None = None) -> Interval:
         """The longest interval of what holds interrupts off; of a kind, and of a level, if they are
@@ -127,12 +139,13 @@ class Masks:
         longest = next(
             (interval for interval in self.worst if _is(interval.kind, interval.level, kind, level)), None
         )
-        self._refuse_open(kind, level, 0 if longest is None else longest._cycles)
+        self._refuse_open(kind, level, 0 if longest is None else longest.plain_cycles)
         longest = longest or _none_of(kind, level)
         before = None
         if self._judgement:
-            before = self._judgement.of(longest._row_kind, longest.function, longest._cycles)
-        return replace(longest, before=before, _ns=max(longest._ns, self._most_ns(kind, level)))
+            before = self._judgement.of(longest._row_kind, longest.function, longest.plain_cycles)
+        plain_ns = max(longest.plain_ns, self._most_ns(kind, level))
+        return longest.model_copy(update={"before": before, "plain_ns": plain_ns})
 
     def check_baseline(self, *, more_cycles: int = 0) -> None:
         """Raises AssertionError, with a story each, if the program finds anything worse than in the
@@ -142,7 +155,7 @@ class Masks:
 
     def _story(self, of: Check) -> list[str]:
         for interval in self.worst:
-            if (interval._row_kind, interval._cycles) == (of.kind, of.cycles):
+            if (interval._row_kind, interval.plain_cycles) == (of.now.kind, of.now.cycles):
                 return interval.story()
         return []
 
@@ -165,11 +178,7 @@ class Masks:
             if row[key] == priority:
                 if row["open"]:
                     self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
-                worst = row["worst"]
-                if worst is None:
-                    return NotTaken(name, NOTHING, 0.0, 0)
-                where = f"begun at {Place.of(worst['begin'])}, ended at {Place.of(worst['end'])}"
-                return NotTaken(name, where, worst["ns"], worst["cycles"])
+                return NotTaken(**{"ns": 0.0, "cycles": 0, **(row["worst"] or {}), "name": name})
         raise Error(f"{self.elf}: the chip has no priority {priority}; give a number of its NVIC.")
 
     def _refuse_open(self, kind: str | None, level: int | None, cycles: int) -> None:
@@ -178,7 +187,7 @@ class Masks:
                 lasted = self.cycles - row["begin_cycle"] - row["asleep_cycles"]
                 if lasted > cycles:
                     self._refuse(
-                        f"{row['name']}, raised by {Place.of(row['begin'])}, was still open at the end, "
+                        f"{row['name']}, raised by {Place(**row['begin'])}, was still open at the end, "
                         f"{lasted:,} cycles awake later."
                     )
 
@@ -219,28 +228,8 @@ def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: o
     return ask("masks", *options(**{"from": start}, **chosen), "--json", "--", fspath(elf))
 
 
-def _interval(row: dict[str, Any]) -> Interval:
-    begin = Place.of(row["begin"])
-    interval = Interval(
-        row["name"],
-        str(begin),
-        row["ns"],
-        row["cycles"],
-        row["kind"],
-        row["level"],
-        begin,
-        Place.of(row["end"]),
-        tuple(map(Place.of, row["stack"])),
-        row["task"],
-        tuple(row["held"]),
-        row["count"],
-    )
-    return replace(interval, where=f"{begin}, from {interval.caller}") if interval.caller else interval
-
-
 def _none_of(kind: str | None, level: int | None) -> Interval:
-    name = _name(kind, level)
-    return Interval(name, NOTHING, 0.0, 0, kind or "any", level, None, None, (), None, (), 0)
+    return Interval(name=_name(kind, level), ns=0.0, cycles=0, kind=kind or "any", level=level)
 
 
 def _name(kind: str | None, level: int | None) -> str:

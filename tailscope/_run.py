@@ -20,6 +20,8 @@ from tailscope._figures import Timed
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
+_OUTSIDE = "outside of all operations"
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -37,7 +39,6 @@ class Explanation:
         return "\n".join([self.place, *self.parts, *self.unknown])
 
 
-@dataclass(frozen=True, repr=False)
 class Worst(Timed):
     """The longest sample of a quantity, as the wire shows it.
 
@@ -45,11 +46,21 @@ class Worst(Timed):
     run's. `maximum` is what run.json says of it under `maxima`.
     """
 
-    quantity: str
     folder: Path
     verdict: str
     budget_ns: float | None
     maximum: _base.Maximum
+
+    @property
+    def quantity(self) -> str:
+        """The name of the quantity."""
+        return self.name
+
+    @property
+    def where(self) -> str:
+        """The operation, with its label."""
+        of_label = f" ({self.label})" if self.label else ""
+        return f"operation {self.operation}{of_label}" if self.operation is not None else _OUTSIDE
 
     @property
     def times(self) -> int:
@@ -149,16 +160,13 @@ class Run:
         maximum, budget = self.manifest.maxima.get(key), self.manifest.error_budget.get(key)
         if maximum is None:
             raise Error(f"{self.folder}: has no sample of {quantity}.")
-        of_label = f" ({maximum.label})" if maximum.label else ""
         return Worst(
-            quantity,
-            "outside of all operations" if maximum.seq is None else f"operation {maximum.seq}{of_label}",
-            float(maximum.value),
-            quantity,
-            self.folder,
-            self.verdict,
-            budget.total.ns if budget else None,
-            maximum,
+            name=quantity,
+            ns=maximum.value,
+            folder=self.folder,
+            verdict=self.verdict,
+            budget_ns=budget.total.ns if budget else None,
+            maximum=maximum,
         )
 
     @cached_property

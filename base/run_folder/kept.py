@@ -6,14 +6,14 @@ occurred.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field
+from pydantic import Field, InstanceOf
 
 from ..files.documents import Table
 from ..files.errors import CaptureError, TailscopeError
@@ -87,8 +87,22 @@ class Window:
     edges: EdgeList
 
 
-@dataclass(frozen=True)
-class Kept:
+class _Facts(Table):
+    """All of a kept capture that is no row of its table."""
+
+    schema_: Annotated[Schema, Field(alias="schema")] = SCHEMA
+    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
+    total_samples: _Place
+    asked_samples: _Place
+    channels: Annotated[tuple[str, ...], Field(strict=False)]
+    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    around_samples: _Place
+    pins: dict[str, PinEnd]
+    merged: dict[str, _Place]
+    waiting: dict[str, _Place]
+
+
+class Kept(_Facts):
     """What is left of a capture, and what was counted of all of it.
 
     `around_samples` were to be kept on either side of the `worst` longest of each quantity.
@@ -96,17 +110,8 @@ class Kept:
     waits began that were not over at the end; both by the names of the latencies.
     """
 
-    samplerate_hz: int
-    total_samples: int
-    asked_samples: int
-    channels: tuple[str, ...]
-    worst: int
-    around_samples: int
-    pins: Mapping[str, PinEnd]
-    counted: Mapping[Quantity, Counted]
-    merged: Mapping[str, int]
-    waiting: Mapping[str, int]
-    windows: tuple[Window, ...]
+    counted: dict[Quantity, InstanceOf[Counted]]
+    windows: tuple[InstanceOf[Window], ...]
 
     @property
     def sample_ns(self) -> float:
@@ -127,19 +132,9 @@ class _Tallied(Table):
     greatest: _Place | None
 
 
-class _Description(Table):
+class _Description(_Facts):
     """The metadata of kept.parquet."""
 
-    schema_: Annotated[Schema, Field(alias="schema")]
-    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
-    total_samples: _Place
-    asked_samples: _Place
-    channels: Annotated[tuple[str, ...], Field(strict=False)]
-    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
-    around_samples: _Place
-    pins: dict[str, PinEnd]
-    merged: dict[str, _Place]
-    waiting: dict[str, _Place]
     counted: list[_Tallied]
     windows: list[Place]
 
@@ -149,29 +144,21 @@ def write_kept(path: Path, capture: Kept) -> None:
 
     Raises WriteError.
     """
-    counted = [
-        _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
-        for (kind, name), tally in capture.counted.items()
-    ]
-    description = _Description.model_validate(
-        {
-            "schema": SCHEMA,
-            "samplerate_hz": capture.samplerate_hz,
-            "total_samples": capture.total_samples,
-            "asked_samples": capture.asked_samples,
-            "channels": capture.channels,
-            "worst": capture.worst,
-            "around_samples": capture.around_samples,
-            "pins": dict(capture.pins),
-            "merged": dict(capture.merged),
-            "waiting": dict(capture.waiting),
-            "counted": counted,
-            "windows": [window.place for window in capture.windows],
-        }
+    description = _Description(
+        **_facts(capture),
+        counted=[
+            _Tallied(part=kind, name=name, bin=tally.bin, least=tally.least, greatest=tally.greatest)
+            for (kind, name), tally in capture.counted.items()
+        ],
+        windows=[window.place for window in capture.windows],
     )
     frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *_frames(capture)])
     metadata = description.model_dump(mode="json", by_alias=True)
     write_whole(path, lambda temporary: write_table(temporary, frame, metadata, statistics=False))
+
+
+def _facts(of: _Facts) -> dict[str, Any]:
+    return {field.alias or name: getattr(of, name) for name, field in _Facts.model_fields.items()}
 
 
 def _frames(capture: Kept) -> Iterator[pl.DataFrame]:
@@ -197,20 +184,14 @@ def read_kept(folder: Path) -> Kept:
     }
     nothing = np.empty(0, np.uint64), np.empty(0, np.uint64)
     try:
+        if set(description.pins) != set(description.channels):
+            raise CaptureError("its pins are not its channels; restore the file.")
         return Kept(
-            samplerate_hz=description.samplerate_hz,
-            total_samples=description.total_samples,
-            asked_samples=description.asked_samples,
-            channels=description.channels,
-            worst=description.worst,
-            around_samples=description.around_samples,
-            pins=_pins(description),
+            **_facts(description),
             counted={
                 (tally.part, tally.name): _counted(tally, *parts.get((tally.part, tally.name), nothing))
                 for tally in description.counted
             },
-            merged=description.merged,
-            waiting=description.waiting,
             windows=tuple(
                 Window(place, _edges(description, place, *parts.get((_WINDOW, place.name), nothing)))
                 for place in description.windows
@@ -218,12 +199,6 @@ def read_kept(folder: Path) -> Kept:
         )
     except TailscopeError as error:
         raise CaptureError(f"{path} is not a usable capture: {error}") from None
-
-
-def _pins(description: _Description) -> dict[str, PinEnd]:
-    if set(description.pins) != set(description.channels):
-        raise CaptureError("its pins are not its channels; restore the file.")
-    return description.pins
 
 
 def _counted(tally: _Tallied, values: Samples, counts: Samples) -> Counted:

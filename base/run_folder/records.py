@@ -10,9 +10,9 @@ import binascii
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from string import hexdigits
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 FORMAT_VERSION = 7
 LINE_LIMIT_BYTES = 160
@@ -44,27 +44,78 @@ CLOCKS = ("bypass", "crystal", INTERNAL_CLOCK)
 """What the core's clock may come from: a clock at OSC_IN, a crystal there, the chip's own HSI."""
 
 
+def _decimal(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{text!r} is not a decimal number")
+    return int(text)
+
+
+def _from_to(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        number = _decimal(text)
+        if not least <= number <= most:
+            raise ValueError(f"{text} is not from {least} to {most}")
+        return number
+
+    return read
+
+
+def _version(text: str) -> int:
+    version = _decimal(text)
+    if version != FORMAT_VERSION:
+        raise ValueError(
+            f"records of format {version}, and only {FORMAT_VERSION} is read here; run the scenario again"
+        )
+    return version
+
+
+def _hexadecimal(text: str) -> int:
+    if len(text) != 8 or not set(text) <= set(hexdigits):
+        raise ValueError(f"{text!r} does not have 8 hexadecimal digits")
+    return int(text, 16)
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise ValueError("an empty word")
+    return text
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{text!r} is none of {', '.join(words)}")
+        return text
+
+    return read
+
+
+U32 = Annotated[int, _from_to(0, _U32_MAX)]
+_Hexadecimal = Annotated[int, _hexadecimal]
+_Text = Annotated[str, _text]
+
+
 @dataclass(frozen=True, slots=True)
 class Boot:
     """First record of a run: what was built, and the heap before the first operation."""
 
-    version: int
-    allocator: str
-    heap_bytes: int
-    core_hz: int
-    flash_acr: int
-    kernel: str
-    free_blocks: int
-    free_bytes: int
-    locking: str
-    knobs: str
-    clock: str
+    version: Annotated[int, _version]
+    allocator: _Text
+    heap_bytes: U32
+    core_hz: Annotated[int, _from_to(*_CORE_HZ)]
+    flash_acr: _Hexadecimal
+    kernel: _Text
+    free_blocks: U32
+    free_bytes: U32
+    locking: Annotated[str, _one_of(*get_args(Locking))]
+    knobs: _Text
+    clock: Annotated[str, _one_of(*CLOCKS)]
     """What the core's clock comes from, one of CLOCKS."""
-    reset_flags: int
+    reset_flags: _Hexadecimal
     """RCC_CSR's flags of every reset since the one that the firmware saw last, as the board's
     family has them (firmware/build/reset_causes.py).
     """
-    board: str
+    board: _Text
     """The folder of the board that it was built for."""
 
     @property
@@ -78,16 +129,16 @@ class Boot:
 class Proof:
     """DWT and TIM5 over one interval: the evidence that the cycle counter counts."""
 
-    dwt_cycles: int
-    timer_ticks: int
+    dwt_cycles: U32
+    timer_ticks: U32
 
 
 @dataclass(frozen=True, slots=True)
 class StillRecord:
     """The same as Proof, once more at the end of the run."""
 
-    dwt_cycles: int
-    timer_ticks: int
+    dwt_cycles: U32
+    timer_ticks: U32
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,30 +148,30 @@ class CounterOffRecord:
     `operations` from `seq` on, 1 or 0, have no cycles: 0 where it was off before the operation.
     """
 
-    seq: int
-    operations: int
+    seq: U32
+    operations: Annotated[int, _from_to(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRecord:
     """The image that the firmware found in its flash."""
 
-    scenario: str
-    operations: int
-    body_crc32: int
-    stimulus_mode: int
-    stimulus_period_ticks: int
-    control_period_ticks: int
+    scenario: _Text
+    operations: U32
+    body_crc32: _Hexadecimal
+    stimulus_mode: Annotated[int, _from_to(0, _STIMULUS_MODE_MAX)]
+    stimulus_period_ticks: U32
+    control_period_ticks: U32
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRecord:
     """One empty section on `channel`, CRIT or OP: its length by DWT, and CYCCNT at its begin."""
 
-    channel: str
-    index: int
-    dwt_cycles: int
-    begin_cycles: int
+    channel: Annotated[str, _one_of("CRIT", "OP")]
+    index: Annotated[int, _from_to(0, _CALIBRATION_INDEX_MAX)]
+    dwt_cycles: U32
+    begin_cycles: U32
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +182,9 @@ class CostRecord:
     TIMER, the same with the store to a pin and the read of a timer's counter before it.
     """
 
-    instrument: str
-    least_cycles: int
-    most_cycles: int
+    instrument: Annotated[str, _one_of(*COST_INSTRUMENTS)]
+    least_cycles: U32
+    most_cycles: U32
 
     def __post_init__(self) -> None:
         if self.least_cycles > self.most_cycles:
@@ -148,10 +199,10 @@ class TickRecord:
     `period_cycles`. Its handler keeps the processor for `handler_cycles`.
     """
 
-    at_cycles: int
-    countdown_cycles: int
-    period_cycles: int
-    handler_cycles: int
+    at_cycles: U32
+    countdown_cycles: U32
+    period_cycles: Annotated[int, _from_to(_TICK_PERIOD_MIN_CYCLES, _SYSTICK_MAX)]
+    handler_cycles: U32
 
     def __post_init__(self) -> None:
         if max(self.countdown_cycles, self.handler_cycles) >= self.period_cycles:
@@ -162,21 +213,21 @@ class TickRecord:
 class MarkRecord:
     """A mark of the image: the operations after it belong to this label."""
 
-    label: int
+    label: U32
 
 
 @dataclass(frozen=True, slots=True)
 class OperationRecord:
     """One operation as the firmware saw it; cycles are differences of DWT_CYCCNT."""
 
-    seq: int
-    kind: str
-    size: int
-    critical_cycles: int
-    operation_cycles: int
-    probes: int
-    live: int
-    bytes_in_use: int
+    seq: U32
+    kind: Annotated[str, _one_of(*OPERATION_KINDS)]
+    size: U32
+    critical_cycles: U32
+    operation_cycles: U32
+    probes: U32
+    live: U32
+    bytes_in_use: U32
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +254,13 @@ class InterruptsRecord:
     Ticks are those of the core clock, from the stimulus to a read right after the pin's rise.
     """
 
-    seq: int
-    isr_entries: int
-    isr_ticks: int
-    task_wakes: int
-    task_ticks: int
-    control_entries: int
-    control_ticks: int
+    seq: U32
+    isr_entries: U32
+    isr_ticks: U32
+    task_wakes: U32
+    task_ticks: U32
+    control_entries: U32
+    control_ticks: U32
 
     def __post_init__(self) -> None:
         sums = (self.isr, self.task, self.control)
@@ -242,16 +293,16 @@ class StatRecord:
     Where there was none the least is 4294967295 and the most 0.
     """
 
-    isr_entries: int
-    task_wakes: int
-    control_entries: int
-    preempted_operations: int
-    isr_least_ticks: int
-    isr_most_ticks: int
-    task_least_ticks: int
-    task_most_ticks: int
-    control_least_ticks: int
-    control_most_ticks: int
+    isr_entries: U32
+    task_wakes: U32
+    control_entries: U32
+    preempted_operations: U32
+    isr_least_ticks: U32
+    isr_most_ticks: U32
+    task_least_ticks: U32
+    task_most_ticks: U32
+    control_least_ticks: U32
+    control_most_ticks: U32
 
     def __post_init__(self) -> None:
         for least, most in self._ranges:
@@ -290,10 +341,10 @@ def _range(least: int, most: int) -> LatencyRange | None:
 class HeapRecord:
     """The heap after the last operation."""
 
-    free_bytes: int
-    largest_free_block: int
-    free_blocks: int
-    invariants_hold: int
+    free_bytes: U32
+    largest_free_block: U32
+    free_blocks: U32
+    invariants_hold: Annotated[int, _from_to(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,16 +354,16 @@ class EndRecord:
     `log_crc32` is the CRC-32 of all that was sent before it.
     """
 
-    operations: int
-    log_crc32: int
+    operations: U32
+    log_crc32: _Hexadecimal
 
 
 @dataclass(frozen=True, slots=True)
 class FailRecord:
     """Why the firmware stopped by itself: one word and a number."""
 
-    reason: str
-    detail: int
+    reason: _Text
+    detail: U32
 
 
 Record = (
@@ -334,81 +385,31 @@ Record = (
 )
 
 
-def _decimal(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"{text!r} is not a decimal number")
-    return int(text)
-
-
-def _from_to(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        number = _decimal(text)
-        if not least <= number <= most:
-            raise ValueError(f"{text} is not from {least} to {most}")
-        return number
-
-    return read
-
-
-_u32 = _from_to(0, _U32_MAX)
-
-
-def _version(text: str) -> int:
-    version = _decimal(text)
-    if version != FORMAT_VERSION:
-        raise ValueError(
-            f"records of format {version}, and only {FORMAT_VERSION} is read here; run the scenario again"
-        )
-    return version
-
-
-def _hexadecimal(text: str) -> int:
-    if len(text) != 8 or not set(text) <= set(hexdigits):
-        raise ValueError(f"{text!r} does not have 8 hexadecimal digits")
-    return int(text, 16)
-
-
-def _text(text: str) -> str:
-    if not text:
-        raise ValueError("an empty word")
-    return text
-
-
-def _one_of(*words: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in words:
-            raise ValueError(f"{text!r} is none of {', '.join(words)}")
-        return text
-
-    return read
-
-
-_LOCKING = _one_of(*get_args(Locking))
-
-# Of each record by its name: its class, and how each of its fields is read.
-_LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
-    "BOOT": (
-        Boot,
-        (
-            *(_version, _text, _u32, _from_to(*_CORE_HZ), _hexadecimal, _text, _u32, _u32, _LOCKING, _text),
-            *(_one_of(*CLOCKS), _hexadecimal, _text),
-        ),
-    ),
-    "PROOF": (Proof, (_u32, _u32)),
-    "STILL": (StillRecord, (_u32, _u32)),
-    "OFF": (CounterOffRecord, (_u32, _from_to(0, 1))),
-    "PLAN": (PlanRecord, (_text, _u32, _hexadecimal, _from_to(0, _STIMULUS_MODE_MAX), _u32, _u32)),
-    "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), _from_to(0, _CALIBRATION_INDEX_MAX), _u32, _u32)),
-    "COST": (CostRecord, (_one_of(*COST_INSTRUMENTS), _u32, _u32)),
-    "TICK": (TickRecord, (_u32, _u32, _from_to(_TICK_PERIOD_MIN_CYCLES, _SYSTICK_MAX), _u32)),
-    "MARK": (MarkRecord, (_u32,)),
-    "OP": (OperationRecord, (_u32, _one_of(*OPERATION_KINDS), *(_u32,) * 6)),
-    "IRQ": (InterruptsRecord, (_u32,) * 7),
-    "STAT": (StatRecord, (_u32,) * 10),
-    "HEAP": (HeapRecord, (_u32, _u32, _u32, _from_to(0, 1))),
-    "END": (EndRecord, (_u32, _hexadecimal)),
-    "FAIL": (FailRecord, (_text, _u32)),
+RECORDS: dict[str, type[Record]] = {
+    "BOOT": Boot,
+    "PROOF": Proof,
+    "STILL": StillRecord,
+    "OFF": CounterOffRecord,
+    "PLAN": PlanRecord,
+    "CAL": CalibrationRecord,
+    "COST": CostRecord,
+    "TICK": TickRecord,
+    "MARK": MarkRecord,
+    "OP": OperationRecord,
+    "IRQ": InterruptsRecord,
+    "STAT": StatRecord,
+    "HEAP": HeapRecord,
+    "END": EndRecord,
+    "FAIL": FailRecord,
 }
+"""Of each name in a log what its fields are."""
+
+
+@cache
+def _layout(name: str) -> tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]:
+    """The class of a record, and how each of its fields is read."""
+    hints = get_type_hints(RECORDS[name], include_extras=True)
+    return RECORDS[name], tuple(hint.__metadata__[0] for hint in hints.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,9 +492,9 @@ def parse_line(line: bytes) -> Record:
 
 def _read_fields(body: str) -> Record:
     name, *fields = body.split(",")
-    if name not in _LAYOUTS:
+    if name not in RECORDS:
         raise ValueError(f"unknown record {name!r}")
-    make, readers = _LAYOUTS[name]
+    make, readers = _layout(name)
     if name == "BOOT" and fields:
         _version(fields[0])
     if len(fields) != len(readers):
