@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, decode
 
 SMALL: dict[str, str | int] = {
@@ -59,16 +57,3 @@ def test_any_scenario_can_be_swept_and_only_its_measured_operations_are() -> Non
     # the others.
     gaps = swept.sort().diff().drop_nulls()
     assert gaps.max() < 3 * 1000 / 112  # type: ignore[operator]
-
-
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [
-        ({"request_bytes": 72}, "larger than victim_bytes"),
-        ({"depth": 3, "depths": 4}, "no 4 depths"),
-        ({"depth": 1000, "cycles_per_block": 1000}, "does not fit"),
-    ],
-)
-def test_refusals(changed: dict[str, str | int], sentence: str) -> None:
-    with pytest.raises(ScenarioError, match=sentence):
-        catalogue.load("latency_sweep", changed)

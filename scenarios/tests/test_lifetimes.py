@@ -7,7 +7,6 @@ from statistics import median
 import pytest
 
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Free
 
 PUBLISHED_PEAK_BYTES = {"small": 5777, "large": 33923, "random": 37061, "typical": 4972}
@@ -68,10 +67,3 @@ def test_more_draws_make_smaller_blocks() -> None:
     # The least of k uniform draws lies one part in k + 1 of the way up.
     assert mean(1) == pytest.approx(48 + 1952 / 2, rel=0.05)
     assert mean(8) == pytest.approx(48 + 1952 / 9, rel=0.05)
-
-
-def test_sizes_in_the_wrong_order_are_refused() -> None:
-    with pytest.raises(
-        ScenarioError, match="size_min_bytes is 500, above size_max_bytes, 376; exchange them"
-    ):
-        catalogue.load("lifetimes_small", {"size_min_bytes": 500})

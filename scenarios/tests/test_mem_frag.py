@@ -32,14 +32,6 @@ def test_the_article_s_ramp() -> None:
     assert measured["depth"].to_list() == [d for d in range(1, 257) for _ in range(3)]
 
 
-def test_setup_fences_every_victim() -> None:
-    setup = operations().filter(pl.col("label") == "setup")
-    assert setup["size"].to_list() == [72, 8] * 256
-    assert set(setup["kind"]) == {"A"}
-    assert not setup["measured"].any()
-    assert setup["depth"].null_count() == setup["trial"].null_count() == 512
-
-
 def labels_of(plan: Plan) -> list[str]:
     """The labels in the order of their numbers."""
     return plan.operations["label"].unique(maintain_order=True).to_list()
@@ -96,23 +88,6 @@ def test_at_depth_d_exactly_d_victims_are_free(depth: int, trials: int, victim: 
     assert peak <= 2 * depth + 1
     assert sorted(live.values()) == [3] * depth
     assert table["measured"].sum() == depth * (1 + 2 * trials)
-
-
-def test_the_deepest_ramp_that_slots_allow() -> None:
-    assert operations({"depth": 1023, "trials": 1}).height == 2 * 1023 + 3 * 1023
-
-
-@pytest.mark.parametrize(
-    ("overrides", "sentence"),
-    [
-        ({"depth": 0}, "depth must be from 1 to 1023, not 0"),
-        ({"depth": 1024}, "depth must be from 1 to 1023"),
-        ({"request_bytes": 72}, "would fit into a freed victim of 72 bytes"),
-    ],
-)
-def test_impossible_parameters_get_a_sentence(overrides: Mapping[str, int], sentence: str) -> None:
-    with pytest.raises(ScenarioError, match=sentence):
-        operations(overrides)
 
 
 def test_a_ramp_longer_than_an_image_is_refused() -> None:

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
 from scenarios.generators.xorshift import Xorshift32
 
 SOURCE = Path(__file__).with_name("mem_stress.c")
@@ -97,25 +96,3 @@ def test_any_parameters_keep_the_live_set_bounded(chosen: Mapping[str, int]) -> 
         range(chosen[f"{k}_min_bytes"], chosen[f"{k}_max_bytes"] + 1) for k in ("small", "medium", "large")
     ]
     assert all(any(size in r for r in ranges) for size in operations["size"])
-
-
-def test_only_one_size_class_where_it_has_the_whole_share() -> None:
-    sizes = (
-        catalogue.load("mem_stress", {"small_percent": 0, "medium_percent": 100}).compile().operations["size"]
-    )
-    assert (sizes.min(), sizes.max()) == (64, 255)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "sentence"),
-    [
-        ({"seed": 0}, "seed must be from 1 to 4294967295, not 0"),
-        ({"slots": 2049}, "slots must be from 1 to 2048"),
-        ({"operations": "21841"}, "operations must be from 1 to 21840"),
-        ({"small_percent": 71}, "add up to 101"),
-        ({"small_min_bytes": 64}, "small_min_bytes is 64, above small_max_bytes, 63"),
-    ],
-)
-def test_impossible_parameters_get_a_sentence(overrides: Mapping[str, str | int], sentence: str) -> None:
-    with pytest.raises(ScenarioError, match=sentence):
-        catalogue.load("mem_stress", overrides)

@@ -8,7 +8,6 @@ from statistics import fmean
 import pytest
 
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import Value
 
@@ -105,17 +104,3 @@ def test_the_sets_fit_an_image_with_the_seeds_of_a_study(number: int) -> None:
         steps = list(catalogue.load(f"periodic_c{number}", seed=seed).generator.steps())
         assert len(steps) < 21_840
         assert max(step.operation.id for step in steps if isinstance(step.operation, Allocate)) < MAX_SLOTS
-
-
-@pytest.mark.parametrize(
-    ("overrides", "sentence"),
-    [
-        ({"profile": "tiny"}, "profile cannot be 'tiny'; choose from small, huge, hybrid"),
-        ({"period_min_ticks": 200}, "period_min_ticks is 200, above period_max_ticks, 150; exchange them"),
-        ({"memory_min_bytes": 4}, "memory_min_bytes is 4, and a small block has 8 at least; raise it"),
-        ({"tasks": 0}, "tasks must be from 1 to 256, not 0"),
-    ],
-)
-def test_wrong_parameters_get_a_sentence(overrides: dict[str, Value], sentence: str) -> None:
-    with pytest.raises(ScenarioError, match=sentence):
-        catalogue.load("periodic_small", overrides)

@@ -7,7 +7,7 @@ from itertools import repeat
 import polars as pl
 import pytest
 
-from scenarios.errors import ImageError, ScenarioError
+from scenarios.errors import ScenarioError
 from scenarios.generator import Step
 from scenarios.operations import Allocate, Free, Mark, decode
 from scenarios.plan import Plan, compile_steps
@@ -58,14 +58,3 @@ def test_a_phase_cannot_end_in_none() -> None:
 def test_a_generator_without_end_is_refused() -> None:
     with pytest.raises(ScenarioError, match="more than the 21,840 entries"):
         compile_steps("x", {}, NO_STIMULUS, repeat(Step(Allocate(0, 8))))
-
-
-def test_marks_count_towards_the_limit() -> None:
-    pairs = [step for _ in range(10_920) for step in (Step(Allocate(0, 8), "a"), Step(Free(0), "a"))]
-    with pytest.raises(ScenarioError, match="more than the 21,840 entries"):
-        plan_of(*pairs)
-
-
-def test_a_free_of_nothing_is_refused() -> None:
-    with pytest.raises(ImageError, match="Entry 0 frees slot 3"):
-        plan_of(Step(Free(3)))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
 
 
 def test_the_same_pairs_come_before_and_behind_the_fragments() -> None:
@@ -41,10 +39,3 @@ def test_a_size_above_the_last_doubling_is_left_out() -> None:
         48,
         96,
     ]
-
-
-def test_sizes_in_the_wrong_order_are_refused() -> None:
-    with pytest.raises(
-        ScenarioError, match="size_min_bytes is 5000, above size_max_bytes, 4096; exchange them"
-    ):
-        catalogue.load("sizes", {"size_min_bytes": 5000})

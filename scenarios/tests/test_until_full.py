@@ -60,19 +60,6 @@ def test_a_byte_is_tried_in_the_place_of_each_request() -> None:
     assert again == Allocate(first.id, 1, retry=True, last_if_refused=True)
 
 
-@pytest.mark.parametrize(
-    ("overrides", "sentence"),
-    [
-        ({"requests": 2049}, "requests must be from 1 to 2048"),
-        ({"after_refusal": "wait"}, "after_refusal cannot be 'wait'; choose from stop, retry"),
-        ({"size_min_bytes": 200}, "size_min_bytes is 200, above size_max_bytes, 123; exchange them"),
-    ],
-)
-def test_wrong_parameters_get_a_sentence(overrides: dict[str, str | int], sentence: str) -> None:
-    with pytest.raises(ScenarioError, match=sentence):
-        catalogue.load("until_full", overrides)
-
-
 RETRY_OF_1 = Allocate(1, 1, retry=True)
 
 

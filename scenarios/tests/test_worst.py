@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
 from scenarios.generator import Step
 from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.operations import Allocate, Free
@@ -70,22 +69,6 @@ def test_the_freed_block_lies_between_free_ones(target: str, neighbours: tuple[i
     freed = {step.operation.id for step in listed[:-1] if isinstance(step.operation, Free)}
     assert set(around) <= freed
     assert tuple(sizes(listed)[slot] for slot in around) == neighbours
-
-
-@pytest.mark.parametrize(
-    ("overrides", "sentence"),
-    [
-        ({"target": "lists"}, "target cannot be 'lists'; choose from list, bin, .* Did you mean list?"),
-        ({"target": 7}, "target must be a text in quotation marks, not 7"),
-        ({"target": "halving", "blocks": 3}, "halving has no number of blocks; leave blocks at 0"),
-        ({"target": "trie", "blocks": 15}, "blocks must be from 1 to 14 for trie, not 15"),
-        ({"blocks": -1}, "blocks must be from 0 to 65536, not -1"),
-        ({"block": 1}, "no parameter 'block'; choose from blocks, target. Did you mean blocks?"),
-    ],
-)
-def test_wrong_parameters_get_a_sentence(overrides: dict[str, str | int], sentence: str) -> None:
-    with pytest.raises(ScenarioError, match=sentence):
-        catalogue.load("worst", overrides)
 
 
 def test_more_blocks_than_slots_are_for_a_trace_and_no_image() -> None:

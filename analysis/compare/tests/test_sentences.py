@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from analysis.compare import rows, sentences
+from analysis.compare import rows
+from analysis.compare import sentences as words
 from analysis.compare.compared import Comparison, compare
 from analysis.compare.operations import Changed, Column, Moved, Operations
 from analysis.compare.sentences import by, left_out, overall, remarks, where, worst_sentence
@@ -20,9 +21,7 @@ from analysis.compare.values import signed
 from analysis.compare.worst import Extreme, Finding, Worst
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.quantities import LATENCY, PROBES
-from dashboards.tests.synthetic import Operation
-
-MANY = "\N{MINUS SIGN}"
+from tests.sentences import Sentences
 
 
 def extreme(value: float, seq: int | None = 1_311, kind: str | None = "A") -> Extreme:
@@ -33,122 +32,75 @@ def worst(a: Extreme | None, b: Extreme | None, finding: Finding, quantity: Any 
     return Worst(quantity, a, b, 47.8, finding)
 
 
-@pytest.mark.parametrize(
-    ("one", "sentence", "change", "place"),
-    [
-        (worst(extreme(35_798.4), extreme(34_917.3), "better"),
-         "worst interrupt latency: 35.80 → 34.92 µs (−0.88 µs, −2.5 %), operation 1,311",
-         "−0.88 µs, −2.5 %", "operation 1,311"),
-        (worst(extreme(1000.0), extreme(1000.0), "equal"),
-         "worst interrupt latency: 1.00 µs in both, operation 1,311", "0.00 µs, +0 %", "operation 1,311"),
-        (worst(extreme(1000.0, 2), extreme(1004.5, None), "within the budgets"),
-         "worst interrupt latency: 1.00 → 1.00 µs (+0.004 µs, +0.5 %), between operations, in A operation 2: "
-         "no difference beyond the budgets (± 0.05 µs)",
-         "+0.004 µs, +0.5 %", "operation 2 → between operations"),
-        (worst(extreme(1e6), extreme(1e6 + 500, 3, "O"), "chance"),
-         "worst interrupt latency: 1,000.00 → 1,000.50 µs (+0.50 µs, +0.05 %), operation 3, refused, in A "
-         "operation 1,311, which may be chance: stimuli fell otherwise",
-         "+0.50 µs, +0.05 %", "operation 1,311 → 3, refused"),
-        (worst(extreme(0), extreme(2), "worse", PROBES),
-         "most probes of an allocation: 0 → 2 (+2), operation 1,311", "+2", "operation 1,311"),
-        (worst(None, extreme(2), "not told", PROBES),
-         "most probes of an allocation: not told by both", "+0", "–"),
-        (worst(extreme(2), None, "not told", PROBES),
-         "most probes of an allocation: not told by both", "+0", "–"),
-    ],
-)  # fmt: skip
-def test_a_worst_case_in_a_sentence(one: Worst, sentence: str, change: str, place: str) -> None:
-    assert (worst_sentence(one), by(one), where(one)) == (
-        sentence.replace("−", MANY), change.replace("−", MANY), place,
-    )  # fmt: skip
+def test_a_worst_case_in_a_sentence(sentences: Sentences) -> None:
+    for case in (
+        worst(extreme(35_798.4), extreme(34_917.3), "better"),
+        worst(extreme(1000.0), extreme(1000.0), "equal"),
+        worst(extreme(1000.0, 2), extreme(1004.5, None), "within the budgets"),
+        worst(extreme(1e6), extreme(1e6 + 500, 3, "O"), "chance"),
+        worst(extreme(0), extreme(2), "worse", PROBES),
+        worst(None, extreme(2), "not told", PROBES),
+        worst(extreme(2), None, "not told", PROBES),
+    ):
+        sentences.hold("; ".join((worst_sentence(case), by(case), where(case))))
 
 
 def test_numbers_have_their_signs_and_no_more_digits_than_mean_something() -> None:
-    assert [value(number, "cycles") for number in (1234.4, -5.0)] == ["1,234", f"{MANY}5"]
+    assert [value(number, "cycles") for number in (1234.4, -5.0)] == ["1,234", "\N{MINUS SIGN}5"]
     texts = [signed(number, "cycles") for number in (0, 3.0, -1234.0, 9.94, -9.94, 10.4, -10.6)]
-    assert texts == ["+0", "+3", f"{MANY}1,234", "+9.9", f"{MANY}9.9", "+10", f"{MANY}11"]
+    plain = [text.replace("\N{MINUS SIGN}", "-") for text in texts]
+    assert plain == ["+0", "+3", "-1,234", "+9.9", "-9.9", "+10", "-11"]
 
 
 MORE_PROBES = [replace(OPERATIONS[0], probes=4), *OPERATIONS[1:]]
+"""The most probes are those of operation 1."""
+OTHERS = {"image_crc32": "1" * 8}
 
 
 @pytest.mark.parametrize(
-    ("exact", "b", "sentence"),
+    ("a", "b", "status"),
     [
-        (True, OPERATIONS, "equal to the cycle, 5 operations"),
-        (False, OPERATIONS, "no difference beyond the budgets, 5 operations"),
-        # The most probes are those of operation 1.
-        (True, MORE_PROBES, "no worst case changed; 1 of 5 operations changed"),
-        (False, MORE_PROBES, "no difference beyond the budgets in a worst case; 1 of 5 operations changed"),
+        ({}, {}, "equal"),
+        ({"exact": False}, {"exact": False}, "equal"),
+        ({}, {"operations": MORE_PROBES}, "not worse"),
+        ({"exact": False}, {"exact": False, "operations": MORE_PROBES}, "not worse"),
+        ({}, {"operations": with_cycles({1: 9})}, "worse"),
+        ({}, {"operations": with_cycles({1: -40})}, "not worse"),
+        ({"exact": False}, {"exact": False, "operations": with_cycles({1: 99})}, "worse"),
+        ({}, {"operations": with_cycles({1: 9}), "changes": {"seed": 7}}, "worse"),
+        ({}, {"changes": OTHERS}, "not worse"),
+        ({}, {"changes": {"samplerate_hz": 24_000_000}}, "equal"),
+        ({}, {"operations": with_cycles({})[:2], "changes": OTHERS}, "not worse"),
     ],
 )
-def test_a_pair_in_a_sentence(tmp_path: Path, exact: bool, b: list[Operation], sentence: str) -> None:
-    comparison = compare(write(tmp_path / "a", exact=exact), write(tmp_path / "b", b, exact=exact))
-    assert overall(comparison) == sentence
-
-
-OTHERS = (
-    "The runs did not run the same operations, so no operation has its like in the other run: worst cases "
-    "and distributions are compared, and no single operation."
-)
-SAME = "Firmware, operations and settings are the same"
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "status", "notes"),
-    [
-        ({}, {}, "equal", []),
-        ({}, {"operations": with_cycles({1: 9})}, "worse", [
-            f"{SAME}, and a virtual board repeats itself: so the virtual board is another one, or what "
-            "counts and decodes."
-        ]),
-        ({"exact": False}, {"exact": False, "operations": with_cycles({1: 99})}, "worse", [
-            f"{SAME}: so the board or the bench differs, or chance does; `./lab twin` looks for a cause."
-        ]),
-        ({}, {"operations": with_cycles({1: 9}), "changes": {"seed": 7}}, "worse", []),
-        ({}, {"changes": {"image_crc32": "1" * 8}}, "not worse", [OTHERS]),
-        ({}, {"changes": {"samplerate_hz": 24_000_000}}, "equal", [
-            "The runs were sampled at different rates, so the wire is compared within the error budgets."
-        ]),
-        ({}, {"operations": with_cycles({})[:2], "changes": {"image_crc32": "1" * 8}}, "not worse", [
-            OTHERS,
-            "Not compared, since run B has no sample of it: worst critical section of a free.",
-            "Not compared, since run B has no sample of it: worst critical section of a free, by DWT.",
-        ]),
-    ],
-)  # fmt: skip
-def test_what_must_be_known_beside_the_figures(
-    tmp_path: Path, a: dict[str, Any], b: dict[str, Any], status: str, notes: list[str]
+def test_a_pair_in_a_sentence_and_what_must_be_known_beside_it(
+    tmp_path: Path, a: dict[str, Any], b: dict[str, Any], status: str, sentences: Sentences
 ) -> None:
-    (comparison,) = compare(write(tmp_path / "a", **a), write(tmp_path / "b", **b)).compared
-    assert (comparison.status, list(comparison.notes)) == (status, notes)
-    assert remarks(comparison) == notes
-    assert sentences.effects(comparison) == ([] if comparison.way == "exact" else [
-        "Cliff's delta: the share of pairs in which B's sample is greater, less that in which A's is. Shift: "
-        "the Hodges–Lehmann estimate of B less A. In brackets 95 % intervals."
-    ])  # fmt: skip
+    comparison = compare(write(tmp_path / "a", **a), write(tmp_path / "b", **b))
+    (pair,) = comparison.compared
+    assert pair.status == status
+    assert remarks(pair) == list(pair.notes)
+    assert len(words.effects(pair)) == (pair.way == "budgets")
+    for sentence in (overall(comparison), *pair.notes, *words.effects(pair)):
+        sentences.hold(sentence)
 
 
-def test_runs_that_cannot_be_believed_are_named_with_why(tmp_path: Path) -> None:
+def test_runs_that_cannot_be_believed_are_named_with_why(tmp_path: Path, sentences: Sentences) -> None:
     good, cut = (
         write(tmp_path / "a"),
         write(tmp_path / "b", verdict="truncated", reasons=("It was cut.", "Twice.")),
     )
     comparison = compare(good, cut)
-    assert overall(comparison) == f"{cut}: is truncated. It was cut. Twice."
     assert comparison.compared[0].doubts == (overall(comparison),)
-    assert (
-        sentences.described(comparison.compared[0].b.stored) == f"made, seglist, virtual: {cut} (truncated)"
-    )
-    blind = write(tmp_path / "c", exact=False, changes={"error_budget": {}})
-    result = compare(good, blind)
-    assert result.status == "cannot say"
-    assert overall(result).startswith(
-        "longest masked section of any operation: a run does not tell how wrong it may be; ./lab redecode it."
-    )
+    blind = compare(good, write(tmp_path / "c", exact=False, changes={"error_budget": {}}))
+    assert comparison.status == blind.status == "cannot say"
+    for sentence in (overall(comparison), words.described(comparison.compared[0].b.stored), overall(blind)):
+        sentences.hold(sentence)
 
 
-def test_runs_without_a_like_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_without_a_like_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sentences: Sentences
+) -> None:
     monkeypatch.chdir(tmp_path)
     for number, name in enumerate(("20240102", "20240103", "20240104")):
         run = write(Path("a") / str(number))
@@ -156,28 +108,19 @@ def test_runs_without_a_like_are_listed(tmp_path: Path, monkeypatch: pytest.Monk
         (Path("a") / str(number)).rmdir()
     write(Path("b"), scenario="other")
     comparison = compare(Path("a"), Path("b"))
-    assert overall(comparison) == "No run of a has its like in b: there is nothing to compare."
-    assert left_out(comparison) == [
-        "Only in A: made, seglist, virtual: a/20240104T030405Z-made-seglist-virtual",
-        "Only in B: other, seglist, virtual: b/20250102T030405Z-other-seglist-virtual",
-        "Of A 2 older runs with the same options are not compared.",
-    ]
+    assert comparison.status == "cannot say"
     pairing = replace(comparison.pairing, only_a=(), only_b=(), older={"a": 0, "b": 1})
     unpaired = replace(comparison, pairing=pairing, unreadable=("x: is damaged.",))
-    assert left_out(unpaired) == [
-        "Of B 1 older run with the same options is not compared.",
-        "Not compared: x: is damaged.",
-    ]
+    for sentence in (overall(comparison), *left_out(comparison), *left_out(unpaired)):
+        sentences.hold(sentence)
 
 
-def test_pairs_of_one_scenario_and_counts_of_several(tmp_path: Path) -> None:
-    write(tmp_path / "a", allocator="seglist")
-    write(tmp_path / "b", allocator="tlsf")
+def test_pairs_of_one_scenario_and_counts_of_several(tmp_path: Path, sentences: Sentences) -> None:
+    write(tmp_path / "a" / "runs", allocator="seglist")
+    write(tmp_path / "b" / "runs", allocator="tlsf")
     comparison = compare(tmp_path / "a", tmp_path / "b")
-    assert (
-        remarks(comparison.compared[0])[0]
-        == "Their options differ; each is the only run left of its scenario."
-    )
+    assert [pair.pair.by for pair in comparison.compared] == ["scenario"]
+    sentences.hold(remarks(comparison.compared[0])[0])
 
     def counted(*states: str, unreadable: tuple[str, ...] = ()) -> str:
         compared: Any = [SimpleNamespace(status=state) for state in states]
@@ -195,37 +138,15 @@ def test_pairs_of_one_scenario_and_counts_of_several(tmp_path: Path) -> None:
 MOVED = Moved(1_234, "A", 1_024, "depth 3", 2_933, 3_010)
 FEWER = Moved(7, "K", 3, None, 90, 80)
 CHANGED = Changed(Column("dwt_cycles", "x", "cycles"), 9, MOVED, MOVED, FEWER, 67.0, 5, MOVED, FEWER)
-FOUND = Operations(5_000, 0, 0, 0, None, (), 0, (), ())
+SAME = Operations(5_000, 0, 0, 0, None, (), 0, (), ())
 
 
-@pytest.mark.parametrize(
-    ("found", "sentence"),
-    [
-        (FOUND, "Operations: the same 5,000 in both; 0 changed."),
-        (
-            replace(FOUND, changed=1_200, first=1_007, met_otherwise=1_003, only_a=1, only_b=2_000),
-            "Operations: the same 5,000 in both; 1,200 changed, the first is 1,007; 1,003 of these were met "
-            "by more or fewer interrupts than in A; 1 are only in A, 2,000 only in B.",
-        ),
-        (
-            replace(FOUND, only_b=1),
-            "Operations: the same 5,000 in both; 0 changed; 0 are only in A, 1 only in B.",
-        ),
-    ],
-)
-def test_the_operations_in_a_sentence(found: Operations, sentence: str) -> None:
-    assert rows.operations_sentence(found) == sentence
-
-
-def test_sections_that_as_many_interrupts_met_in_a_sentence() -> None:
-    opening = "Critical sections met by as many interrupts in both: 5 changed"
-    assert rows.sections_sentence(CHANGED) == (
-        f"{opening}; most more: operation 1,234 (allocation of 1,024 bytes, depth 3), 2,933 → 3,010 cycles; "
-        "most less: operation 7 (call), 90 → 80 cycles"
-    )
-    assert (
-        rows.sections_sentence(replace(CHANGED, increase_met_alike=None, decrease_met_alike=None)) == opening
-    )
+def test_the_operations_in_a_sentence(sentences: Sentences) -> None:
+    for more in ({}, {"changed": 1_200, "first": 1_007, "met_otherwise": 1_003, "only_a": 1, "only_b": 2_000},
+                 {"only_b": 1}):  # fmt: skip
+        sentences.hold(rows.operations_sentence(replace(SAME, **more)))  # type: ignore[arg-type]
+    sentences.hold(rows.sections_sentence(CHANGED))
+    sentences.hold(rows.sections_sentence(replace(CHANGED, increase_met_alike=None, decrease_met_alike=None)))
 
 
 BYTE = "The firmware is the same to the byte, so this is no change of the allocator"
@@ -283,18 +204,10 @@ def test_settings_that_differ_are_told_in_order_with_what_is_a_tool(tmp_path: Pa
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (None, "(not told)"),
-        ("ab" * 32, "abababababab…"),
-        ("AB" * 32, "AB" * 32),
-        ("ab" * 31, "ab" * 31),
-        ("7", "7"),
-    ],
-)
-def test_of_a_digest_the_first_digits_are_shown(value: str | None, words: str) -> None:
-    assert short(value) == words
+def test_of_a_digest_the_first_digits_are_shown() -> None:
+    assert short(None) == "(not told)" and short("ab" * 32) == "abababababab…"
+    for text in ("AB" * 32, "ab" * 31, "7"):
+        assert short(text) == text
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from analysis.compare.tests import made
 from base.run_folder import folder as names
-from base.run_folder.quantities import QUANTITIES
-from dashboards.tests.synthetic import Operation, summary
-from tests.run_folders import seal
+from dashboards.tests.synthetic import Operation
 
 IMAGE = b"the operations of these tests"
 FIRMWARE = {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": 84_000_000,
             "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False}  # fmt: skip
-OLD, NEW = "GCC: 12.2.1", "GCC: 13.1.0"
 
 
 def write(
@@ -29,7 +24,7 @@ def write(
     *,
     exact: bool = True,
     build: str = "ab",
-    compiler: str = OLD,
+    compiler: str = "GCC: 12.2.1",
     image: bytes = IMAGE,
     **others: Any,
 ) -> Path:
@@ -39,19 +34,6 @@ def write(
     changes |= others.pop("changes", {})
     folder = made.write(runs, operations, exact=exact, changes=changes, **others)
     (folder / names.IMAGE).write_bytes(image)
-    return folder
-
-
-def with_interrupts(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Path:
-    """The run with other interrupts, which its run.json sums up."""
-    operations = pl.read_parquet(folder / names.OPERATIONS)
-    interrupts = change(pl.read_parquet(folder / names.INTERRUPTS))
-    interrupts.write_parquet(folder / names.INTERRUPTS)
-    seal(folder)
-    manifest = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
-    for quantity in QUANTITIES:
-        manifest[quantity.key] = summary(quantity.samples(operations, interrupts)[quantity.column].to_list())
-    (folder / names.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 
 

@@ -23,7 +23,7 @@ from base.files.documents import (
     read_toml,
 )
 from base.files.errors import CaptureError, TailscopeError
-from base.files.printable import printable
+from tests.sentences import Sentences
 
 
 class Serial(Table):
@@ -94,144 +94,47 @@ def test_a_mark_of_byte_order_is_no_part_of_the_text(tmp_path: Path) -> None:
     assert read_toml(file(tmp_path, "\ufeff" + GOOD), Bench).scale == 0.5
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ("24_000_000", "'fast'", " rate_hz must be a positive whole number, not 'fast'; mend it."),
-        ("24_000_000", "true", " rate_hz must be a positive whole number, not True; mend it."),
-        ("24_000_000", "0", " rate_hz must be a positive whole number, not 0; mend it."),
-        (
-            "24_000_000",
-            "-0x" + "f" * 5000,
-            "1: the file is not valid TOML: Expected newline or end of document after a statement, "
-            "at column 13; mend it.",
-        ),
-        ("scale = 0.5", "\nscale = 2", " scale must be at most 1.0, not 2; mend it."),
-        ("0.5", "nan", " scale must be a finite number, not nan; mend it."),
-        ("0.5", "'1'", " scale must be a number, not '1'; mend it."),
-        (
-            "0.5",
-            "0x" + "f" * 5000,
-            " scale must be a number, not one of thousands of digits; mend it.",
-        ),
-        (
-            "scale =",
-            "scael =",
-            " scael is unknown; the keys here are boards, line, parts, rate_hz, scale. Did you mean scale?",
-        ),
-        ("rate_hz", "# rate_hz", " rate_hz is missing; add it."),
-        (
-            "[line]",
-            "[lime]",
-            " lime is unknown; the keys here are boards, line, parts, rate_hz, scale. Did you mean line?",
-        ),
-        ("port =", "# port =", " line.port is missing; add it."),
-        ('port = "pty"', "port = ''\nspeed = 5", " line.speed is unknown; the keys here are kind, port."),
-        ('port = "pty"', "port = 5", " line.port must be a word in quotes, not 5; mend it."),
-        (
-            'kind = "serial"',
-            'kind = "telnet"',
-            " line.kind must be one of 'serial', 'probe', not 'telnet'; mend it.",
-        ),
-        ('kind = "serial"', "kind = 5", " line.kind must be one of 'serial', 'probe', not '5'; mend it."),
-        ('kind = "serial"', "", " line.kind is missing; add it."),
-        (LINE, "line = 5\n", " line must be a table of keys and values, not 5; mend it."),
-        (LINE, "line = []\n", " line must be a table of keys and values, not a list; mend it."),
-        (LINE, "", " line is missing; add it."),
-        (
-            '[boards.nucleo]\nkind = "probe"',
-            "[boards]\n'a b' = 7",
-            " boards.'a b' must be a table of keys and values, not 7; mend it.",
-        ),
-        (
-            '[[parts]]\nkind = "probe"',
-            '[[parts]]\nkind = "probe"\n[[parts]]\nkind = "serial"',
-            " parts[1].kind must be 'probe', not 'serial'; mend it.",
-        ),
-        (
-            "[[parts]]",
-            "[boards.b]\nkind = 'probe'\n[boards.c]\nkind = 'probe'\n[[parts]]",
-            " boards has too many boards; drop some.",
-        ),
-        ("0.5", "= 5", "2: the file is not valid TOML: Invalid value, at column 9; mend it."),
-        ("0.5", "[" * 5000, " the file is nested too deeply; mend it."),
-        (
-            "24_000_000",
-            "9" * 5000,
-            " the file is not valid TOML: Exceeds the limit (4300 digits) for integer string conversion: "
-            "value has 5000 digits; mend it.",
-        ),
-    ],
+PART = '[[parts]]\nkind = "probe"'
+BOARD = '[boards.nucleo]\nkind = "probe"'
+FAULTS = (
+    *(("24_000_000", value) for value in ("'fast'", "true", "0", "-0x" + "f" * 5000, "9" * 5000)),
+    *(("0.5", value) for value in ("2", "nan", "'1'", "0x" + "f" * 5000, "= 5", "[" * 5000)),
+    *(("scale =", "scael ="), ("rate_hz", "# rate_hz"), ("[line]", "[lime]"), ("port =", "# port =")),
+    *(('port = "pty"', line) for line in ("port = ''\nspeed = 5", "port = 5")),
+    *(('kind = "serial"', line) for line in ('kind = "telnet"', "kind = 5", "")),
+    *((LINE, text) for text in ("line = 5\n", "line = []\n", "")),
+    (BOARD, "[boards]\n'a b' = 7"),
+    (PART, f'{PART}\n[[parts]]\nkind = "serial"'),
+    ("[[parts]]", "[boards.b]\nkind = 'probe'\n[boards.c]\nkind = 'probe'\n[[parts]]"),
 )
-def test_a_fault_in_toml_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    assert old in GOOD
-    path = file(tmp_path, GOOD.replace(old, new, 1))
-    with pytest.raises(CaptureError) as refusal:
-        read_toml(path, Bench, CaptureError)
-    assert said(path, refusal.value) == f"bench.toml:{sentence}"
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("[1]", " the file must be a table of keys and values, not a list; run it again."),
-        (
-            '{\n"kind": "probe",\n"target": null}',
-            " target must be a text in quotation marks, not None; run it again.",
-        ),
-        (
-            '{"kind": "probe", "target": "\\ud83d"}',
-            " the file is not valid JSON: half a pair of surrogates is no character; run it again.",
-        ),
-        (
-            '{"\\uD83D\\ude00": 1, "kind": "probe"}',
-            " '\U0001f600' is unknown; the keys here are kind, target.",
-        ),
-        ('{\n"kind": NaN}', " the file is not valid JSON: NaN is no number of JSON; run it again."),
-        ('{"kind": -Infinity}', " the file is not valid JSON: -Infinity is no number of JSON; run it again."),
-        (
-            '{"kind": 1e999}',
-            " the file is not valid JSON: 1e999 is greater than any number that is read; run it again.",
-        ),
-        (
-            '{\n"kind": "probe"',
-            "2: the file is not valid JSON: Expecting ',' delimiter, at column 16; run it again.",
-        ),
-        ("[" * 100_000, " the file is nested too deeply; run it again."),
-        ("", "1: the file is not valid JSON: Expecting value, at column 1; run it again."),
-        (
-            '{"kind": "probe",\n"kind": "serial"}',
-            " the file is not valid JSON: the key 'kind' stands twice; run it again.",
-        ),
-    ],
-)
-def test_a_fault_in_json_gets_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
-    path = file(tmp_path, text, "run.json")
-    with pytest.raises(DocumentError) as refusal:
-        read_json(path, Probe, remedy="run it again")
-    assert said(path, refusal.value) == f"run.json:{sentence}"
+def test_a_fault_in_toml_gets_a_sentence(tmp_path: Path, sentences: Sentences) -> None:
+    for old, new in FAULTS:
+        assert old in GOOD
+        path = file(tmp_path, GOOD.replace(old, new, 1))
+        with sentences.raised(CaptureError):
+            read_toml(path, Bench, CaptureError)
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    for path, words in [
-        (tmp_path / "none.toml", "the file does not exist; check the path, or restore it."),
-        (tmp_path, "the file cannot be read: Is a directory; check the path and its permissions."),
-        (
-            tmp_path / "a\0b",
-            "the file cannot be read: embedded null byte; check the path and its permissions.",
-        ),
-    ]:
-        with pytest.raises(DocumentError) as refusal:
+def test_a_fault_in_json_gets_a_sentence(tmp_path: Path, sentences: Sentences) -> None:
+    for text in (
+        *("[1]", '{\n"kind": "probe",\n"target": null}', '{"kind": "probe", "target": "\\ud83d"}'),
+        *('{"\\uD83D\\ude00": 1, "kind": "probe"}', '{\n"kind": NaN}', '{"kind": -Infinity}'),
+        *('{"kind": 1e999}', '{\n"kind": "probe"', "[" * 100_000, "", '{"kind": "probe",\n"kind": "serial"}'),
+        *('{"kind": "probe", "target": {"a": 1, "b": 2, "a": 1}}',),
+        '{"kind": "probe", "target": [{"a": 1, "\\u0061": 2}]}',
+    ):
+        path = file(tmp_path, text, "run.json")
+        with sentences.raised(DocumentError):
+            read_json(path, Probe, remedy="run it again")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path, sentences: Sentences) -> None:
+    (tmp_path / "bytes.toml").write_bytes(b"a = 1\n# \xff\n")
+    for path in (tmp_path / "none.toml", tmp_path, tmp_path / "a\0b", tmp_path / "bytes.toml"):
+        with sentences.raised(DocumentError):
             read_toml(path, Bench)
-        assert str(refusal.value) == f"{printable(str(path))}: {words}"
-
-
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "bench.toml"
-    path.write_bytes(b"a = 1\n# \xff\n")
-    with pytest.raises(DocumentError) as refusal:
-        read_toml(path, Bench)
-    assert said(path, refusal.value) == "bench.toml:2: the file is not UTF-8 text; save it as UTF-8."
 
 
 def test_no_more_is_read_than_there_may_be(tmp_path: Path) -> None:
@@ -356,18 +259,3 @@ def test_no_slip_in_toml_ends_in_another_exception(
         read_toml(path, Bench)
     except DocumentError as error:
         assert one_sentence(str(error))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"kind": "probe", "kind": "probe"}',
-        '{"kind": "probe", "target": {"a": 1, "b": 2, "a": 1}}',
-        '{"kind": "probe", "target": [{"a": 1, "\\u0061": 2}]}',
-    ],
-)
-def test_a_key_that_stands_twice_is_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "probe.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(CaptureError, match=r"probe\.json: .*the key '(kind|a)' stands twice"):
-        read_json(path, Probe, CaptureError)

@@ -14,9 +14,10 @@ import pytest
 
 from base.files.errors import RunError
 from base.run_index import row as rows
-from base.run_index.index import index, latest, latest_folders, left_out
+from base.run_index.index import index, latest, latest_folders
 from base.run_index.row import COLUMNS
 from dashboards.tests.synthetic import Operation, write_run
+from tests.sentences import Sentences
 
 OPERATIONS = [Operation("A", 16, 1, 300 + number) for number in range(30)]
 
@@ -105,34 +106,13 @@ def test_a_damaged_index_is_made_again(runs: Path, tmp_path: Path) -> None:
     assert index(runs, tmp_path / "kept").equals(first)
 
 
-def test_an_index_that_cannot_be_kept_is_still_an_index(runs: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    assert len(index(runs, tmp_path / "file")) == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "not valid JSON"),
-        (b"{}", "run.json"),
-        (b"\xff", "not UTF-8"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b'{"schema": 2, "scenario": NaN}', "NaN"),
-    ],
-)
-def test_a_damaged_run_is_a_row_with_its_sentence(runs: Path, content: bytes, words: str) -> None:
-    (runs / "bad").mkdir()
-    (runs / "bad" / "run.json").write_bytes(content)
-    row = index(runs).filter(id="bad").row(0, named=True)
-    assert row["state"] == "damaged"
-    assert words in row["problem"]
-    assert "\n" not in row["problem"]
-
-
-def test_a_number_beyond_all_others_is_a_row_too(one_run: Path, runs: Path) -> None:
+def test_a_damaged_run_is_a_row_with_its_sentence(one_run: Path, runs: Path, sentences: Sentences) -> None:
     values = json.loads((one_run / "run.json").read_text(encoding="utf-8"))
     copy(one_run, runs, "huge", critical_ns=values["critical_ns"] | {"max": 10**400})
-    assert "must be at most 1e+28" in index(runs).filter(id="huge")["problem"].item()
+    (runs / "bad").mkdir()
+    (runs / "bad" / "run.json").write_bytes(b"[" * 100_000)
+    for row in index(runs).filter(state="damaged").sort("id").iter_rows(named=True):
+        sentences.hold(row["problem"])
 
 
 def test_pipes_and_folders_in_place_of_run_json_hold_nothing_up(runs: Path) -> None:
@@ -188,24 +168,3 @@ def test_what_the_sources_decide_makes_no_other_run(one_run: Path, tmp_path: Pat
     firmware = values["firmware"] | {"elf_sha256": "0" * 64}
     copy(one_run, runs, "20250102T000000Z-a-b-virtual", firmware=firmware, tools={"compiler": "another"})
     assert latest(index(runs))["id"].to_list() == ["20250102T000000Z-a-b-virtual"]
-
-
-def test_the_sentence_counts_older_runs() -> None:
-    assert left_out(0) == ""
-    words = "of the same scenario, allocator and options"
-    assert left_out(1) == f"1 older run {words} is left out."
-    assert left_out(1_200) == f"1,200 older runs {words} are left out."
-
-
-def test_a_thousand_runs_are_read_once(
-    one_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second look took 0.13 s on two busy cores: it reads no run again."""
-    runs = tmp_path / "runs"
-    for number in range(1_000):
-        (runs / f"{number}").mkdir(parents=True)
-        os.link(one_run / "run.json", runs / f"{number}" / "run.json")
-    first = index(runs, tmp_path / "kept")
-    monkeypatch.setattr(rows, "row_of", None)
-    assert len(first) == 1_000
-    assert index(runs, tmp_path / "kept").equals(first)
