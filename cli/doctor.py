@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from base.paths import INSTALLED
+from capture.desk.finding import Finding
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.project import project
 from cli.shell.values import BOARD
-
-if TYPE_CHECKING:
-    from capture.survey.advice import Finding as DeskFinding
-
-VERSION_TIMEOUT_S = 10
+from cli.work import tools
 
 
 @declare(section="Set up")
@@ -31,164 +22,58 @@ def command(board: str | None, as_json: bool) -> int:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One tool or package. If it is missing, `version` is None and `remedy` says how to get it.
-
-    `needed` is "always", "optional", "builds" where only what is unusual is compiled, or the words
-    of a command line that need it, with commas.
-    """
-
-    name: str
-    version: str | None
-    needed: str
-    purpose: str
-    remedy: str
-
-    @property
-    def blocks(self) -> bool:
-        """Whether it is missing and the bench cannot run without it."""
-        return self.version is None and self.needed == "always"
-
-
-def findings() -> tuple[Finding, ...]:
-    """Everything that the bench calls, in the order in which a reader looks for it."""
-    return (_python(), *(() if INSTALLED else (_cargo(),)), *_tools(), *_python_packages())
-
-
-def _python() -> Finding:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("python", version, "always", "runs the bench", "")
-
-
-def _cargo() -> Finding:
-    remedy = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
-    return Finding("cargo", _tool_version("cargo"), "always", "builds the virtual Nucleo", remedy)
-
-
-def _needed(when: str) -> str:
-    """When a tool of cli/tools.tsv is needed here: a package brings what is compiled, and without
-    sigrok-cli it captures the virtual board directly.
-    """
-    if INSTALLED:
-        return "optional" if when == "always" else when
-    return "always" if when == "builds" else when
-
-
-def _tools() -> Iterator[Finding]:
-    from cli.work import tools
-
-    for tool in tools.tools():
-        remedy = f"apt-get install {tool.packages}"
-        needed = _needed(tool.needed)
-        yield Finding(tool.packages, _tool_version(tool.command), needed, tool.purpose, remedy)
-
-
-def _tool_version(command: str) -> str | None:
-    from cli.work import tools
-
-    if not tools.is_installed(command):
-        return None
-    return "present" if command.startswith("/") else _first_line(command)
-
-
-def _first_line(command: str) -> str:
-    """The first line that the tool prints for --version; "present" if it prints none."""
-    try:
-        done = subprocess.run(
-            [command, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=VERSION_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return "present, but does not answer"
-    return next(iter(done.stdout.splitlines()), "present").strip()
-
-
-def _python_packages() -> Iterator[Finding]:
-    metadata = project()
-    groups = {
-        "always": metadata["dependencies"],
-        "test": metadata["optional-dependencies"].get("test", []),
-    }
-    for needed, requirements in groups.items():
-        lock = "requirements.lock" if needed == "always" else "requirements-test.lock"
-        for requirement in requirements:
-            name = requirement.split(">=")[0]
-            remedy = f"./lab installs it from {lock}"
-            yield Finding(name, _package_version(name), needed, "Python package", remedy)
-
-
-def _package_version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-@dataclass(frozen=True)
 class Report:
-    """What is installed, and what is plugged in for the board of bench.toml that was asked for."""
+    """The findings of the first checks by the check's key, and the board that they are of."""
 
-    installed: tuple[Finding, ...]
+    findings: Mapping[str, tuple[Finding, ...]]
     board: str | None = None
-    desk: tuple[DeskFinding, ...] = ()
 
     @property
     def can_run(self) -> bool:
         """Whether the bench could run, on that board if there is one."""
-        from capture.survey.advice import may_run
+        return all(finding.state != "wrong" for findings in self.findings.values() for finding in findings)
 
-        return not any(finding.blocks for finding in self.installed) and may_run(self.desk)
-
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For --json."""
-        installed = list(map(asdict, self.installed))
-        board = {"name": self.board, "findings": list(map(asdict, self.desk))}
-        return {"can_run": self.can_run, "installed": installed, "board": board if self.board else None}
+        rows = [
+            {"check": key, "subject": finding.subject, "state": finding.state, "words": finding.words}
+            for key, findings in self.findings.items()
+            for finding in findings
+        ]
+        return {"can_run": self.can_run, "board": self.board, "findings": rows}
 
     def as_text(self) -> str:
-        """One line for each finding: its name, then its version or what to do. Then the board."""
-        width = max(len(finding.name) for finding in self.installed)
-        lines = [f"{finding.name:<{width}}  {_state(finding)}" for finding in self.installed]
+        """One line for each tool: its name, then its version or what to do. Then the board."""
+        installed = self.findings["tools"]
+        width = max(len(finding.subject) for finding in installed)
+        lines = [f"{finding.subject:<{width}}  {finding.words}" for finding in installed]
         if self.board:
-            lines += ["", f"board {self.board}", *_desk_lines(self.desk)]
+            lines += ["", f"board {self.board}", *self._device_lines()]
             last = "can run" if self.can_run else "cannot run yet"
             lines += ["", f"The bench {last} with the board {self.board}."]
         return "\n".join(lines)
+
+    def _device_lines(self) -> Iterator[str]:
+        findings = (finding for key in self.findings if key != "tools" for finding in self.findings[key])
+        for finding in dict.fromkeys(findings):  # a virtual board gives each check the same answer
+            first, *rest = finding.words.splitlines()
+            state = finding.state.upper() if finding.state == "wrong" else finding.state
+            yield f"  {finding.subject:<8}  {state:<7}  {first}"
+            yield from (f"    {line}" for line in rest)
 
 
 def report(board: str | None = None) -> Report:
     """What is installed, and what is plugged in for a board. Raises TailscopeError for a board that
     bench.toml does not have.
     """
+    findings = {"tools": tuple(tools.findings())}
     if board is None:
-        return Report(findings())
+        return Report(findings)
     from capture.desk.bench import read_bench
-    from capture.survey.advice import Finding as DeskFinding
-    from capture.survey.advice import advise
-    from capture.survey.ask import ask
     from cli.work import where
+    from cli.work.desk_checks import DEVICES, Desk
 
-    resource = read_bench().board(board)
-    if resource.loader.kind == "virtual-nucleo":
-        desk = (DeskFinding("board", "used", "a virtual Nucleo, which needs nothing on the desk"),)
-        return Report(findings(), resource.name, desk)
-    where.run(board)
-    return Report(findings(), resource.name, advise(resource, ask(resource)))
-
-
-def _desk_lines(findings: tuple[DeskFinding, ...]) -> Iterator[str]:
-    for finding in findings:
-        first, *rest = finding.words.splitlines()
-        word = finding.state.upper() if finding.state == "wrong" else finding.state
-        yield f"  {finding.subject:<8}  {word:<5}  {first}"
-        yield from (f"    {line}" for line in rest)
-
-
-def _state(finding: Finding) -> str:
-    if finding.version is not None:
-        return finding.version
-    return f"MISSING ({finding.needed}; {finding.purpose}): {finding.remedy}"
+    desk = Desk(read_bench().board(board))
+    if not desk.is_virtual:
+        where.run(board)
+    return Report(findings | {check.key: check.findings(desk) for check in DEVICES}, desk.board.name)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import platform
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from base.paths import BUILD, RUNS
-from cli.shell import shared
+from cli.shell import root, shared
 from cli.shell.declare import declare, json_option, option
 from cli.shell.values import FILE, FOLDER, SECONDS
+
+if TYPE_CHECKING:
+    from capture.checks.bring_up import BringUp, Result
+    from cli.work.desk_checks import Desk
+
+RATE_S, RATE_OF_EMULATED_S = 60.0, 2.0
+_WIDTH = 100
 
 
 @declare(section="Set up")
@@ -29,6 +41,65 @@ from cli.shell.values import FILE, FOLDER, SECONDS
 @json_option
 def command(board: str | None, rate_s: float | None, output: Path, runs: Path, as_json: bool) -> int:
     """Bring up a board: from plugged in to the first believed number, step by step."""
-    from cli.work import first_run
+    from base.files.whole import write_bytes
+    from capture.checks import parcel
+    from capture.desk.bench import read_bench
+    from cli.work import kept, progress, where
+    from cli.work.desk_checks import CHECKS, Desk, walk
+    from dashboards import bring_up as page
 
-    return first_run.run(board, rate_s, output, runs, as_json=as_json)
+    resource = read_bench().board(board)
+    where.run(board)
+    usual_s = RATE_S if resource.is_real else RATE_OF_EMULATED_S
+    results: list[Result] = []
+    with kept.told((), "what was found until then is kept"), progress.shown() as shown:
+        desk = Desk(resource, board or resource.name, runs, rate_s or usual_s, shown)
+        folders = desk.captures.folders
+        try:
+            for result in walk(desk):
+                results.append(result)
+                if not as_json:
+                    print("\n".join(_lines(result, len(results), len(CHECKS))), flush=True)
+        finally:
+            bring_up = _so_far(desk, results, len(CHECKS))
+            page.write(bring_up, output)
+            document = json.dumps(bring_up.as_json(), indent=2)
+            write_bytes(output.with_suffix(".json"), f"{document}\n".encode())
+            names = (resource.loader.serial_number,)
+            folder = parcel.make(output, folders[-1] if folders else None, names)
+    print(document if as_json else f"\n{bring_up.verdict}\npage: {output}\nto send: {folder}")
+    return int(not bring_up.whole)
+
+
+def _so_far(desk: Desk, results: Sequence[Result], planned: int) -> BringUp:
+    from base.run_folder.folder import MANIFEST
+    from base.run_folder.manifest import read_manifest
+    from capture.checks.bring_up import BringUp
+    from capture.wiring import plan
+
+    board = desk.board
+    folders = desk.captures.folders
+    versions = {"tailscope": root.version(), "system": f"{platform.system()} {platform.release()}"}
+    versions["python"] = platform.python_version()
+    if folders:
+        versions |= read_manifest(folders[-1] / MANIFEST).tools
+    return BringUp(
+        board.name,
+        tuple(results),
+        planned,
+        versions,
+        plan.as_json(board),
+        tuple(folder.name for folder in folders),
+        board.analyzer.driver,
+        board.analyzer.samplerate_hz,
+    )
+
+
+def _lines(result: Result, number: int, planned: int) -> list[str]:
+    """A step on the terminal: place, key, state, what was found; below it what to do."""
+    head = f"{number:>2}/{planned}  {result.key:<9}  {result.state:<7}  "
+    lines = textwrap.wrap(
+        result.words, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+    )
+    # A command is to be copied as it stands.
+    return lines + [f"{' ' * len(head)}→ {sentence}" for sentence in result.todo]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from capture.desk.finding import Finding
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, Choice, OptionError
-
-if TYPE_CHECKING:
-    from capture.wiring.findings import Findings
 
 
 @declare(section="Set up")
@@ -37,27 +35,28 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
         return 0
     if svg:
         raise OptionError("Only the plan can be drawn: write ./lab wiring plan --svg FILE.")
-    from capture.wiring.check import check
     from cli.work import where
+    from cli.work.desk_checks import WIRING, Desk
 
     where.run(board)
-    findings = check(resource, lambda step: print(f"{step} …", file=sys.stderr, flush=True))
-    answer(as_json, findings.as_json, lambda: as_text(findings))
-    return int(not findings.right)
+    desk = Desk(resource, shown=lambda step: print(f"{step} …", file=sys.stderr, flush=True))
+    (finding,) = WIRING.findings(desk)
+    answer(as_json, lambda: as_json_of(finding), lambda: as_text(finding))
+    return int(finding.state != "right")
 
 
-def as_text(findings: Findings) -> str:
-    """A line for each clip; what to do; a last word."""
+def as_json_of(finding: Finding) -> dict[str, object]:
+    """For --json."""
+    clips = [asdict(clip) for clip in finding.clips]
+    return {"right": finding.state == "right", "clips": clips, "remedies": list(finding.remedies)}
+
+
+def as_text(finding: Finding) -> str:
+    """A line for each clip; what to do, or that nothing is."""
     rows = [
-        (
-            verdict.clip.input,
-            verdict.clip.place.channel,
-            verdict.state,
-            f"sees {' and '.join(verdict.sees) or 'none'}",
-        )
-        for verdict in findings.verdicts
+        (clip.input, clip.channel, clip.state, f"sees {' and '.join(clip.sees) or 'none'}")
+        for clip in finding.clips
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    last = "All eight clips are where they belong." if findings.right else ""
-    return "\n".join([*lines, "", *(findings.remedies or (last,))])
+    return "\n".join([*lines, "", *(finding.remedies or (finding.words,))])

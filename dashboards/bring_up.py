@@ -9,7 +9,8 @@ from pathlib import Path
 from markupsafe import Markup
 
 from base.files.whole import write_bytes
-from capture.bring_up.step import STEPS, BringUp, Figure, Outcome
+from capture.checks.bring_up import BringUp
+from capture.desk.finding import Figure
 from capture.wiring import drawing
 from capture.wiring.plan import Clip, Place
 from dashboards.formatting import samplerate
@@ -29,31 +30,27 @@ class _Row:
 
 @dataclass(frozen=True)
 class _Page:
-    found: BringUp
+    bring_up: BringUp
     drawing: Markup
 
     @property
     def left(self) -> int:
         """How many steps were not reached."""
-        return len(STEPS) - len(self.found.steps)
+        return self.bring_up.planned - len(self.bring_up.steps)
 
     @property
     def samplerate(self) -> str:
-        return samplerate(self.found.samplerate_hz)
+        return samplerate(self.bring_up.samplerate_hz)
 
-    def figures(self, outcome: Outcome) -> list[_Row]:
+    def figures(self, figures: tuple[Figure, ...]) -> Iterator[_Row]:
         """The rows of a step's table."""
-        return list(_rows(outcome.figures))
-
-
-def _rows(figures: tuple[Figure, ...]) -> Iterator[_Row]:
-    for figure in figures:
-        if isinstance(figure.value, str):
-            yield _Row(figure.name, figure.value, is_text=True)
-            continue
-        off = "" if figure.plus_minus is None else f"± {figure.plus_minus:,} {figure.unit}"
-        count = "" if figure.n is None else f"of {figure.n:,}"
-        yield _Row(figure.name, f"{figure.value:,} {figure.unit}".rstrip(), off, count)
+        for figure in figures:
+            if isinstance(figure.value, str):
+                yield _Row(figure.name, figure.value, is_text=True)
+                continue
+            off = "" if figure.plus_minus is None else f"± {figure.plus_minus:,} {figure.unit}"
+            count = "" if figure.n is None else f"of {figure.n:,}"
+            yield _Row(figure.name, f"{figure.value:,} {figure.unit}".rstrip(), off, count)
 
 
 def write(bring_up: BringUp, output: Path) -> Path:

@@ -37,10 +37,14 @@ def test_the_doctor_finds_the_desk() -> None:
     with EmulatedDesk() as desk:
         status, report = lab(desk, "doctor")
     assert (status, report["can_run"]) == (0, True)
-    rows = [(row["subject"], row["state"], row["words"]) for row in report["board"]["findings"]]
-    assert [row[:2] for row in rows] == [("analyzer", "used"), ("probe", "used"), ("port", "used")]
-    assert "8 inputs" in rows[0][2] and desk.stlink in rows[1][2] and "firmware V2J37" in rows[1][2]
-    assert rows[2][2].startswith("/dev/ttyACM0") and "(0483:374b)" in rows[2][2]
+    rows = [row for row in report["findings"] if row["check"] != "tools"]
+    assert [(row["check"], row["subject"], row["state"]) for row in rows] == [
+        *(("desk", "analyzer", "right"), ("desk", "probe", "right"), ("desk", "port", "right")),
+        ("probe", "probe", "right"),
+    ]
+    words = [row["words"] for row in rows]
+    assert "8 inputs" in words[0] and desk.stlink in words[1] and "firmware V2J37" in words[3]
+    assert words[2].startswith("/dev/ttyACM0") and "(0483:374b)" in words[2]
 
 
 def test_the_wiring_check_names_the_clips_of_the_desk() -> None:

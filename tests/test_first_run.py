@@ -14,11 +14,11 @@ import pytest
 from base.paths import ROOT
 from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import read_manifest
-from capture.bring_up.step import STEPS
 from capture.conduct import redecode
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from cli.work import tools
+from cli.work.desk_checks import CHECKS
 from dashboards.tests.browser import Browser, chromium
 from firmware.build import boards
 from simulator.desk import EmulatedDesk
@@ -26,7 +26,7 @@ from tests import lab
 
 TIMEOUT_S = 300.0
 OTHERS = sorted(set(boards.names()) - {boards.default().name})
-KEYS = tuple(step.key for step in STEPS)
+KEYS = tuple(step.key for step in CHECKS)
 BESIDE_THE_COUNTER_CYCLES = 4
 """22 cycles on the wire where CYCCNT counts 18."""
 
@@ -107,7 +107,7 @@ def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
         bring_up = BroughtUp(desk, tmp_path)
     assert bring_up.status == 0, bring_up.lines
     assert bring_up.document["whole"] and tuple(bring_up.states) == KEYS
-    assert set(bring_up.states.values()) - {"look"} == {"right"}
+    assert set(bring_up.states.values()) - {"odd"} == {"right"}
     clock = bring_up.figure("clock", "by the cycle counter")
     assert abs(clock["value"] - 120) <= clock["plus_minus"] < 2
     samples = bring_up.figure("rate", "samples")
@@ -120,7 +120,7 @@ def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
     assert number["n"] > 100
     assert bring_up.number_of_parcel() == pytest.approx(number["value"], abs=0.05)
     assert bring_up.document["versions"]["sigrok_cli"] and len(bring_up.document["runs"]) == 3
-    assert shown(bring_up.page, ".steps-done > li") == len(STEPS)
+    assert shown(bring_up.page, ".steps-done > li") == len(CHECKS)
     assert shown(bring_up.page, ".drawing svg") == 1
 
 
@@ -141,13 +141,13 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
     with EmulatedDesk(clips="D0=PA9,D1=PA8") as desk:
         bring_up = BroughtUp(desk, tmp_path)
     assert bring_up.status == 1
-    assert list(bring_up.states) == list(KEYS[:7]) and bring_up.states["wiring"] == "stop"
+    assert list(bring_up.states) == list(KEYS[:7]) and bring_up.states["wiring"] == "wrong"
     assert any(
         "→ D0 sees OP and D1 sees CRIT: swap the clips of D0 and D1." in line for line in bring_up.lines
     )
     clips = {clip["input"]: clip["state"] for clip in bring_up.document["steps"][-1]["clips"]}
     assert {name for name, state in clips.items() if state == "swapped"} == {"D0", "D1"}
-    assert shown(bring_up.page, ".state.stop") == 1
+    assert shown(bring_up.page, ".state.wrong") == 1
     assert shown(bring_up.page, "text=7 further steps") == 1
 
 
@@ -156,7 +156,7 @@ def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     with EmulatedDesk() as desk:
         bring_up = BroughtUp(desk, tmp_path, "threshold", "fault lose 1000 at 3000000")
     assert bring_up.status == 1
-    assert list(bring_up.states) == list(KEYS[:11]) and bring_up.states["rate"] == "stop"
+    assert list(bring_up.states) == list(KEYS[:11]) and bring_up.states["rate"] == "wrong"
     assert {state for key, state in bring_up.states.items() if key != "rate"} == {"right"}
     advice = bring_up.document["steps"][-1]["todo"]
     assert "samples were lost" in advice[0] and "lower samplerate" in advice[-1]
@@ -167,7 +167,7 @@ def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
     with EmulatedDesk() as desk:
         bring_up = BroughtUp(desk, tmp_path, "wiring", "serial noise 97 at 2000")
     assert bring_up.status == 1
-    assert list(bring_up.states) == list(KEYS[:8]) and bring_up.states["line"] == "stop"
+    assert list(bring_up.states) == list(KEYS[:8]) and bring_up.states["line"] == "wrong"
     assert bring_up.document["steps"][-1]["todo"][0].startswith(
         "At 500,000 baud they came whole: set baud = 500000"
     )
@@ -180,7 +180,7 @@ def test_the_page_has_the_steps_and_their_remedies() -> None:
     (rows,) = re.findall(r"^\| step \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.MULTILINE)
     plain = re.sub(r"\[([^]]*)\]\([^)]*\)|`([^`]*)`", r"\1\2", rows)
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in plain.splitlines()]
-    assert [(key, remedy) for key, _, remedy in cells] == [(step.key, step.remedy) for step in STEPS]
+    assert [(key, remedy) for key, _, remedy in cells] == [(step.key, step.remedy) for step in CHECKS]
 
 
 def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Pat
         desk.ask("unplug probe")
         bring_up = BroughtUp(desk, tmp_path)
     assert bring_up.status == 1
-    assert list(bring_up.states) == list(KEYS[:3]) and bring_up.states["desk"] == "stop"
+    assert list(bring_up.states) == list(KEYS[:3]) and bring_up.states["desk"] == "wrong"
     assert "pyOCD finds none" in bring_up.document["steps"][-1]["todo"][0] and bring_up.document["runs"] == []
 
 

@@ -13,9 +13,10 @@ from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_options import check_analyzer
 from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S
+from capture.desk.finding import Finding
 from capture.desk.open_board import open_board
 from capture.wiring import pattern
-from capture.wiring.findings import Findings, judge
+from capture.wiring.findings import judge
 from capture.wiring.plan import clips
 from firmware.build.image import build_wiring
 
@@ -27,7 +28,7 @@ _SLOWEST_HZ = 100_000
 """Ten samples for half a pulse."""
 
 
-def check(board: BoardResource, progress: Tell = lambda _: None) -> Findings:
+def check(board: BoardResource, progress: Tell = lambda _: None) -> Finding:
     """Moves each pin in turn and says which input sees which.
 
     Raises TailscopeError where nothing can be said, and

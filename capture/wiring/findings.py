@@ -3,72 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
+from capture.desk.finding import ClippedInput, ClipState, Figure, Finding
 from capture.wiring.pattern import Seen
 from capture.wiring.plan import Clip
 
-State = Literal["right", "noisy", "missing", "swapped", "shorted", "doubled", "loose"]
+_SOUND = ("right", "noisy")
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What is to be said of one clip. `sees` are the channels whose pins its input saw."""
+def judge(seen: Sequence[Seen], clips: Sequence[Clip]) -> Finding:
+    """What each clip's input saw, and what to do; `seen` and `clips` are in the order of CHANNELS.
 
-    clip: Clip
-    state: State
-    sees: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What the check says: a verdict for each clip, in the order of
-    CHANNELS, and what to do, in sentences.
+    A noisy clip is odd, any other that is not right is wrong.
     """
-
-    verdicts: tuple[Verdict, ...]
-    remedies: tuple[str, ...]
-
-    @property
-    def right(self) -> bool:
-        """Whether every clip is where it belongs, and quiet."""
-        return all(verdict.state == "right" for verdict in self.verdicts)
-
-    def as_json(self) -> dict[str, object]:
-        """For --json."""
-        return {
-            "right": self.right,
-            "clips": list(self.clips),
-            "remedies": list(self.remedies),
-        }
-
-    @property
-    def clips(self) -> tuple[dict[str, object], ...]:
-        """What each input belongs on, and what it sees."""
-        return tuple(
-            {
-                "input": verdict.clip.input,
-                "channel": verdict.clip.place.channel,
-                "state": verdict.state,
-                "sees": list(verdict.sees),
-            }
-            for verdict in self.verdicts
+    states = [_state(number, seen) for number in range(len(clips))]
+    inputs = tuple(
+        ClippedInput(
+            clip.input, clip.place.channel, state, tuple(clips[pin].place.channel for pin in sorted(saw.pins))
         )
-
-
-def judge(seen: Sequence[Seen], clips: Sequence[Clip]) -> Findings:
-    """Says of each clip what its input saw; `seen` and `clips` are in the order of CHANNELS."""
-    verdicts = tuple(
-        Verdict(
-            clip, _state(number, seen), tuple(clips[pin].place.channel for pin in sorted(seen[number].pins))
-        )
-        for number, clip in enumerate(clips)
+        for clip, state, saw in zip(clips, states, seen, strict=True)
     )
-    states = [verdict.state for verdict in verdicts]
-    if set(states) <= {"missing"}:
-        return Findings(verdicts, (_NOTHING,))
-    return Findings(verdicts, tuple(sentence for rule in _RULES for sentence in rule(states, seen, clips)))
+    right = states.count("right")
+    figures = (Figure("clips that are right", right, n=len(states)),)
+    if right == len(states):
+        return Finding("clips", "right", "All eight clips are where they belong.", (), figures, inputs)
+    words = f"{len(states) - right} of {len(states)} clips are not as they should be."
+    remedies = tuple(sentence for rule in _RULES for sentence in rule(states, seen, clips))
+    if set(states) == {"missing"}:
+        remedies = (_NOTHING,)
+    sound = all(state in _SOUND for state in states)
+    return Finding("clips", "odd" if sound else "wrong", words, remedies, figures, inputs)
 
 
 _NOTHING = (
@@ -77,7 +41,7 @@ _NOTHING = (
 )
 
 
-def _state(number: int, seen: Sequence[Seen]) -> State:
+def _state(number: int, seen: Sequence[Seen]) -> ClipState:
     """The worst that can be said of an input. A pin that two inputs see, and no
     other beside it, means that one of the two clips is not where it should be.
     """
@@ -92,10 +56,10 @@ def _state(number: int, seen: Sequence[Seen]) -> State:
     return "noisy" if own.strays or own.seldom else "right"
 
 
-Rule = Callable[[Sequence[State], Sequence[Seen], Sequence[Clip]], Iterator[str]]
+Rule = Callable[[Sequence[ClipState], Sequence[Seen], Sequence[Clip]], Iterator[str]]
 
 
-def _missing(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
+def _missing(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
     for state, saw, clip in zip(states, seen, clips, strict=True):
         if state == "missing":
             what = f"stays {'high' if saw.level else 'low'}" if saw.level is not None else "sees only noise"
@@ -105,7 +69,7 @@ def _missing(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip
             yield f"{clip.input} sees {names} only now and then: press its clip on {clip.place}."
 
 
-def _swapped(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
+def _swapped(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
     """Two clips that changed places are one sentence; of a longer ring each gets its own."""
     for number, state in enumerate(states):
         if state != "swapped":
@@ -122,7 +86,7 @@ def _swapped(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip
             yield f"{clip.input} sees {other.place.channel}: move its clip to {clip.place}."
 
 
-def _shorted(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
+def _shorted(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
     """Inputs that see the same pins are joined."""
     shorted: set[frozenset[int]] = set()
     for number, state in enumerate(states):
@@ -139,7 +103,7 @@ def _shorted(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip
             yield f"{joined[0]} sees {names}: see that its clip touches only {clips[number].place}."
 
 
-def _doubled(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
+def _doubled(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
     for number, state in enumerate(states):
         if state == "doubled":
             (pin,) = seen[number].pins
@@ -155,7 +119,7 @@ def _doubled(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip
             )
 
 
-def _noisy(states: Sequence[State], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
+def _noisy(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
     for state, saw, clip in zip(states, seen, clips, strict=True):
         if state == "noisy":
             yield (

@@ -8,15 +8,16 @@ from dataclasses import replace
 import pytest
 
 from base.files.errors import CaptureError
+from capture.checks import devices
+from capture.checks.facts import Facts
 from capture.desk.bench import read_bench
-from capture.survey.advice import advise
-from capture.survey.facts import Facts
+from capture.desk.finding import Finding
 from cli import doctor
-from cli.doctor import Finding, Report
+from cli.doctor import Report
 
 NUCLEO = replace(read_bench().board("nucleo"), serial_port="/dev/ttyACM0")
-PYTHON = Finding("python", "3.11.2", "always", "runs the bench", "")
-CARGO = Finding("cargo", None, "always", "builds the virtual Nucleo", "apt-get install cargo-web")
+PYTHON = Finding("python", "right", "3.11.2")
+CARGO = Finding("cargo", "wrong", "MISSING (always; builds the virtual Nucleo): apt-get install cargo-web")
 
 
 def test_the_virtual_board_needs_nothing() -> None:
@@ -26,27 +27,27 @@ def test_the_virtual_board_needs_nothing() -> None:
 
 
 def test_a_board_that_is_not_there() -> None:
-    report = Report((PYTHON,), "nucleo", advise(NUCLEO, Facts()))
+    report = Report({"tools": (PYTHON,), "desk": tuple(devices.plugged_in(NUCLEO, Facts()))}, "nucleo")
     assert not report.can_run
     assert report.as_text().splitlines() == [
         "python  3.11.2",
         "",
         "board nucleo",
-        "  analyzer  WRONG  sigrok-cli finds none for the driver fx2lafw: "
+        "  analyzer  WRONG    sigrok-cli finds none for the driver fx2lafw: "
         "plug it in, or name another preset in bench.toml.",
-        "  probe     WRONG  pyOCD finds none: connect the board by the USB connector of its ST-Link (CN1).",
-        "  port      WRONG  There is no /dev/ttyACM0, and no port of an ST-Link: connect the board by USB.",
+        "  probe     WRONG    pyOCD finds none: connect the board by the USB connector of its ST-Link (CN1).",
+        "  port      WRONG    There is no /dev/ttyACM0, and no port of an ST-Link: connect the board by USB.",
         "",
         "The bench cannot run yet with the board nucleo.",
     ]
     described = json.loads(json.dumps(report.as_json()))
-    assert described["can_run"] is False and described["board"]["name"] == "nucleo"
-    assert [row["state"] for row in described["board"]["findings"]] == ["wrong"] * 3
+    assert described["can_run"] is False and described["board"] == "nucleo"
+    assert [row["state"] for row in described["findings"]] == ["right", *["wrong"] * 3]
 
 
 def test_without_a_board_only_the_tools_count() -> None:
-    assert Report((PYTHON,)).can_run and Report((PYTHON,)).as_json()["board"] is None
-    assert not Report((PYTHON, CARGO)).can_run
+    assert Report({"tools": (PYTHON,)}).can_run and Report({"tools": (PYTHON,)}).as_json()["board"] is None
+    assert not Report({"tools": (PYTHON, CARGO)}).can_run
 
 
 def test_an_unknown_board_gets_the_names() -> None:

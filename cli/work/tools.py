@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from base.paths import ROOT
+from base.paths import INSTALLED, ROOT
+from capture.desk.finding import Finding, State
+from cli.shell.project import project
 
+VERSION_TIMEOUT_S = 10
 _FILE = ROOT / "cli/tools.tsv"
 
 
@@ -39,3 +46,63 @@ def is_installed(command: str) -> bool:
     if command.startswith("/"):
         return any(any(Path("/").glob(place[1:])) for place in command.split("|"))
     return shutil.which(command) is not None
+
+
+def findings() -> Iterator[Finding]:
+    """Everything that the bench calls, in the order in which a reader looks for it. What is missing
+    is wrong where the bench cannot run without it.
+    """
+    yield Finding("python", "right", ".".join(map(str, sys.version_info[:3])))
+    if not INSTALLED:
+        get = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
+        yield _finding("cargo", _version("cargo"), "always", "builds the virtual Nucleo", get)
+    for tool in tools():
+        # A package brings what is compiled, and captures the virtual board without sigrok-cli.
+        needed = tool.needed
+        if needed == ("always" if INSTALLED else "builds"):
+            needed = "optional" if INSTALLED else "always"
+        get = f"apt-get install {tool.packages}"
+        yield _finding(tool.packages, _version(tool.command), needed, tool.purpose, get)
+    metadata = project()
+    for needed, lock, requirements in (
+        ("always", "requirements.lock", metadata["dependencies"]),
+        ("test", "requirements-test.lock", metadata["optional-dependencies"].get("test", [])),
+    ):
+        for requirement in requirements:
+            name = requirement.split(">=")[0]
+            get = f"./lab installs it from {lock}"
+            yield _finding(name, _package_version(name), needed, "Python package", get)
+
+
+def _finding(name: str, version: str | None, needed: str, purpose: str, get: str) -> Finding:
+    if version is not None:
+        return Finding(name, "right", version)
+    state: State = "wrong" if needed == "always" else "skipped"
+    return Finding(name, state, f"MISSING ({needed}; {purpose}): {get}")
+
+
+def _version(command: str) -> str | None:
+    """The first line that the tool prints for --version; "present" if it prints none."""
+    if not is_installed(command):
+        return None
+    if command.startswith("/"):
+        return "present"
+    try:
+        done = subprocess.run(
+            [command, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "present, but does not answer"
+    return next(iter(done.stdout.splitlines()), "present").strip()
+
+
+def _package_version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

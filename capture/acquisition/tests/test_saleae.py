@@ -22,9 +22,9 @@ from capture.acquisition.sigrok_options import check_analyzer
 from capture.acquisition.source import RunRequest
 from capture.acquisition.tests.logic2 import DEVICE, MEMORY, Logic2, serving
 from capture.acquisition.tests.socket_board import SocketBoard
+from capture.checks.ask import ask
 from capture.desk.bench import AnalyzerResource, read_bench
 from capture.joining.evidence import Evidence, decode
-from capture.survey.ask import ask
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 from firmware.build import image as firmware

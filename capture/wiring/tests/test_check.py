@@ -40,14 +40,14 @@ def board(folder: Path, inputs: Sequence[str] = INPUTS) -> BoardResource:
 
 
 def test_clips_that_are_where_they_belong(tmp_path: Path) -> None:
-    assert check(board(tmp_path)).right
+    assert check(board(tmp_path)).state == "right"
 
 
 def test_clips_that_are_exchanged_are_named(tmp_path: Path) -> None:
     """STIM and OP changed places, and the last three went round."""
     inputs = [INPUTS[at] for at in (0, 2, 1, 3, 4, 6, 7, 5)]
     findings = check(board(tmp_path, inputs))
-    assert [verdict.sees for verdict in findings.verdicts] == [
+    assert [clip.sees for clip in findings.clips] == [
         (channel,) for channel in ("CRIT", "STIM", "OP", "ISR", "TASK", "CISR", "SYNC", "CTRL")
     ]
     assert findings.remedies == (

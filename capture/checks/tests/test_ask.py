@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from capture.checks import ask as asking
+from capture.checks.ask import ask, firmware_folders, listed
+from capture.checks.facts import Analyzer, Facts, UsbDevice
+from capture.checks.host import usb_devices
 from capture.desk.bench import read_bench
-from capture.survey import ask as asking
-from capture.survey.ask import ask, firmware_folders, listed
-from capture.survey.facts import Analyzer, Facts, UsbDevice
-from capture.survey.host import usb_devices
 
 NUCLEO = read_bench().board("nucleo")
 EIGHT = tuple(f"D{number}" for number in range(8))
@@ -87,7 +87,7 @@ def test_a_scan_that_fails_is_told(
 def test_a_child_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, words: str
 ) -> None:
-    folder = tmp_path / "capture" / "survey"
+    folder = tmp_path / "capture" / "checks"
     folder.mkdir(parents=True)
     (folder / "host.py").write_text(module)
     monkeypatch.setattr(asking, "ROOT", tmp_path)

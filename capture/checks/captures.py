@@ -23,9 +23,9 @@ from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.acquisition.stored import read_stored
-from capture.bring_up.step import Figure, Outcome
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource
+from capture.desk.finding import Figure, Finding
 from capture.desk.open_board import open_board
 from capture.instruments.skew import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire
@@ -74,41 +74,36 @@ class Captures:
     _first: RunResult | None = None
     _longest: Manifest | None = None
 
-    def line(self) -> Outcome:
+    def line(self) -> Finding:
         """Do the records come, whole and in order? Where they do not, slower lines are tried."""
         baud = self.board.baud
         self._first = self._run(short_plan(self.board.board))
-        outcome = of_serial(serial := _manifest(self._first).serial, baud)
-        return outcome if outcome.state == "right" or not serial.bytes else self._slower(outcome, baud)
+        finding = of_serial(serial := _manifest(self._first).serial, baud)
+        return finding if finding.state == "right" or not serial.bytes else self._slower(finding, baud)
 
-    def _slower(self, outcome: Outcome, baud: int) -> Outcome:
-        """What was found at `baud`, with the fastest of SLOWER_BAUDS at which all comes."""
-        slower = [one for one in SLOWER_BAUDS if one < baud]
-        for one in slower:
-            self.shown(f"line: the same at {one:,} baud")
-            serial = _manifest(self._run(short_plan(self.board.board), baud=one)).serial
-            if of_serial(serial, one).state == "right":
-                advice = f"At {one:,} baud they came whole: set baud = {one} in bench.toml if this recurs."
-                return replace(
-                    outcome, todo=(advice, *outcome.todo), figures=(*outcome.figures, _whole_at(one))
-                )
-        rates = " and ".join(f"{baud:,}" for baud in slower)
+    def _slower(self, finding: Finding, baud: int) -> Finding:
+        """`finding` at `baud`, with the fastest of SLOWER_BAUDS at which all comes."""
+        slower = [rate for rate in SLOWER_BAUDS if rate < baud]
+        for rate in slower:
+            self.shown(f"line: the same at {rate:,} baud")
+            serial = _manifest(self._run(short_plan(self.board.board), baud=rate)).serial
+            if of_serial(serial, rate).state == "right":
+                advice = f"At {rate:,} baud they came whole: set baud = {rate} in bench.toml if this recurs."
+                figures = (*finding.figures, Figure("all comes at", rate, "baud"))
+                return replace(finding, remedies=(advice, *finding.remedies), figures=figures)
+        rates = " and ".join(f"{rate:,}" for rate in slower)
         tried = f"At {rates} baud it is no better: the rate is not at fault."
-        return replace(outcome, todo=(tried, *outcome.todo)) if slower else outcome
+        return replace(finding, remedies=(tried, *finding.remedies)) if slower else finding
 
-    def rest(self) -> Outcome:
+    def rest(self) -> Finding:
         """Does an input see pulses where no pin moves?"""
-        if self.board.loader.kind == "virtual-nucleo":
-            return Outcome("skipped", "The wires of a virtual board have no noise.")
         return of_rest(self._at_rest())
 
-    def threshold(self) -> Outcome:
+    def threshold(self) -> Finding:
         """Does the analyzer see rising and falling edges alike?"""
-        if self.board.loader.kind == "virtual-nucleo":
-            return Outcome("skipped", "The pins of a virtual board have no voltage.")
         return of_threshold(self._first_wire)
 
-    def rate(self) -> Outcome:
+    def rate(self) -> Finding:
         """Does the analyzer keep up, without a sample lost?"""
         outcomes: list[tuple[RunResult, Manifest]] = []
         board = self.board.board
@@ -123,12 +118,12 @@ class Captures:
         self._longest = outcomes[-1][1]
         return of_rate(outcomes)
 
-    def clock(self) -> Outcome:
+    def clock(self) -> Finding:
         """Do the clocks of board and analyzer agree?"""
         assert self._longest is not None
         return of_clock(self._longest)
 
-    def number(self) -> Outcome:
+    def number(self) -> Finding:
         """What does the board measure?"""
         result = self._run(_plan(self.board.board, "mem_stress"))
         return of_number(result, _manifest(result))
@@ -182,11 +177,7 @@ def _manifest(result: RunResult) -> Manifest:
     return read_manifest(result.folder / MANIFEST)
 
 
-def _whole_at(baud: int) -> Figure:
-    return Figure("all comes at", baud, "baud")
-
-
-def of_serial(serial: Serial, baud: int) -> Outcome:
+def of_serial(serial: Serial, baud: int) -> Finding:
     """What became of the records of a run that came at `baud`."""
     figures = (
         Figure("rate of the line", baud, "baud"),
@@ -195,26 +186,28 @@ def of_serial(serial: Serial, baud: int) -> Outcome:
         Figure("lines that cannot be read", serial.checksum_failures, n=serial.records),
     )
     if not serial.bytes:
-        return Outcome(
-            "stop",
+        return Finding(
+            "records",
+            "wrong",
             "Not a byte came from the board.",
             ("Check that the port of bench.toml is the board's.",),
             figures,
         )
     if not serial.records:
-        return Outcome(
-            "stop",
+        return Finding(
+            "records",
+            "wrong",
             f"{serial.bytes:,} bytes came, and no record among them.",
             (f"Check that the port can do {baud:,} baud.",),
             figures,
         )
     if serial.checksum_failures or serial.sequence_gaps or not serial.end_record:
-        return Outcome("stop", "Records are damaged or missing.", figures=figures)
+        return Finding("records", "wrong", "Records are damaged or missing.", figures=figures)
     words = f"{serial.records:,} records came at {baud:,} baud, whole and in order."
-    return Outcome("right", words, (), figures)
+    return Finding("records", "right", words, (), figures)
 
 
-def of_rest(edges: EdgeList) -> Outcome:
+def of_rest(edges: EdgeList) -> Finding:
     """Edges that came while no pin moved, and how many pulses of them were of one sample."""
     seconds = edges.total_samples / edges.samplerate_hz
     seen = {channel: edges.transitions(channel).sample for channel in CHANNELS}
@@ -226,19 +219,21 @@ def of_rest(edges: EdgeList) -> Outcome:
         Figure("looked for", round(seconds, 3), "s"),
     )
     if not edge_count:
-        return Outcome("right", f"No input sees an edge in {seconds:.3g} s.", (), figures)
+        return Finding("inputs", "right", f"No input sees an edge in {seconds:.3g} s.", (), figures)
     noisy = [f"{channel} {len(samples):,}" for channel, samples in seen.items() if len(samples)]
     words = f"Inputs see edges though no pin moves: {', '.join(noisy)} in {seconds:.3g} s."
-    return Outcome("look", words, figures=figures)
+    return Finding("inputs", "odd", words, figures=figures)
 
 
-def of_threshold(wire: Wire) -> Outcome:
+def of_threshold(wire: Wire) -> Finding:
     """How much later than rising edges each input sees falling ones, by the common pulses."""
     sample_ns = NS_PER_S / wire.edges.samplerate_hz
     late = {channel: fall_delay_samples(wire, channel) for channel in COMMON_CHANNELS}
     delays = {channel: delay for channel, delay in late.items() if delay is not None}
     if not delays:
-        return Outcome("look", "The common pulses are not there, which would tell.", ("See the wiring.",))
+        return Finding(
+            "edges", "odd", "The common pulses are not there, which would tell.", ("See the wiring.",)
+        )
     figures = tuple(
         Figure(
             f"{channel} falls later by", round(delay * sample_ns, 1), "ns", round(LATE_SAMPLES * sample_ns, 1)
@@ -248,12 +243,12 @@ def of_threshold(wire: Wire) -> Outcome:
     worst = max(delays, key=lambda channel: abs(delays[channel]))
     if abs(delays[worst]) <= LATE_SAMPLES:
         words = f"Rising and falling edges are seen alike, to {LATE_SAMPLES * sample_ns:.1f} ns."
-        return Outcome("right", words, (), figures)
+        return Finding("edges", "right", words, (), figures)
     words = f"{worst} sees falling edges {delays[worst] * sample_ns:+.1f} ns later than rising ones."
-    return Outcome("look", words, figures=figures)
+    return Finding("edges", "odd", words, figures=figures)
 
 
-def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
+def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Finding:
     """Whether every sample of these runs came."""
     asked_samples = sum(manifest.tool_report.asked_samples for _, manifest in outcomes)
     got = sum(manifest.total_samples for _, manifest in outcomes)
@@ -270,9 +265,10 @@ def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
     )
     bad = [result for result, _ in outcomes if result.verdict != "complete"]
     if not bad:
-        return Outcome("right", f"No sample is missing in {seconds:.3g} s.", (), figures)
-    return Outcome(
-        "stop",
+        return Finding("samples", "right", f"No sample is missing in {seconds:.3g} s.", (), figures)
+    return Finding(
+        "samples",
+        "wrong",
         f"A capture is {bad[0].verdict}: the analyzer or its line does not keep up.",
         _first_reasons(bad[0]),
         figures,
@@ -287,7 +283,7 @@ def _first_reasons(result: RunResult) -> tuple[str, ...]:
     return (*by_weight[: _REASONS if further else None], *further)
 
 
-def of_clock(manifest: Manifest) -> Outcome:
+def of_clock(manifest: Manifest) -> Finding:
     """The analyzer's clock against the board's, by the frames and by the cycle counter."""
     clock = manifest.clock
     figures = tuple(
@@ -300,17 +296,19 @@ def of_clock(manifest: Manifest) -> Outcome:
     )
     best = clock.ratio if clock.ratio_by_dwt is None else clock.ratio_by_dwt
     if best is None:
-        return Outcome("look", "The frames do not tell.", ("Run ./lab redecode on the run of this step.",))
+        return Finding(
+            "clock", "odd", "The frames do not tell.", ("Run ./lab redecode on the run of this step.",)
+        )
     ppm, apart = (best - 1) * _PPM, figures[-1].plus_minus or 0.0
     off = f"{abs(ppm):,.2f} ± {apart:,.2f} ppm {'faster' if ppm > 0 else 'slower'} than"
     how = f"as fast as, to {apart:,.2f} ppm," if abs(ppm) <= apart else off
     words = f"The analyzer's clock is {how} the board's."
     if abs(ppm) <= _CRYSTALS_PPM:
-        return Outcome("right", words, (), figures)
-    return Outcome("look", f"{words} Two crystals differ by less.", figures=figures)
+        return Finding("clock", "right", words, (), figures)
+    return Finding("clock", "odd", f"{words} Two crystals differ by less.", figures=figures)
 
 
-def of_number(result: RunResult, manifest: Manifest) -> Outcome:
+def of_number(result: RunResult, manifest: Manifest) -> Finding:
     """The longest critical section of a whole run, on the wire and by the cycle counter."""
     wire, cycles = manifest.statistics["critical_ns"], manifest.statistics["dwt_cycles"]
     budget = manifest.error_budget["critical_ns"].total.ns
@@ -325,8 +323,9 @@ def of_number(result: RunResult, manifest: Manifest) -> Outcome:
     )
     if result.verdict != "complete" or wire.max is None:
         words = f"The run of mem_stress is {result.verdict}, so its numbers may not be believed."
-        return Outcome("stop", words, result.reasons, figures)
-    return Outcome(
+        return Finding("section", "wrong", words, result.reasons, figures)
+    return Finding(
+        "section",
         "right",
         f"The longest critical section of {manifest.allocator} in mem_stress is {wire.max:,.1f} ns"
         + (f" ± {budget:,.1f} ns" if budget else "")

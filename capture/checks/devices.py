@@ -4,48 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
+from capture.checks import rights
+from capture.checks.facts import Facts, Port, Probe, UsbDevice
 from capture.desk.bench import BoardResource
-from capture.desk.loading import Way
+from capture.desk.finding import Figure, Finding, State
 from capture.desk.presets import Preset, of_driver, presets
 from capture.desk.serial_ports import ST_LINKS, alike
-from capture.survey import udev
-from capture.survey.facts import Facts, Port, Probe, UsbDevice
-
-State = Literal["used", "there", "odd", "wrong"]
 
 # pyOCD, probe/stlink/stlink.py: MIN_JTAG_VERSION, and MIN_JTAG_VERSION_16BIT_XFER.
 LEAST_FIRMWARE, WANTED_FIRMWARE = 24, 26
 _ST_LINK_FIRMWARE = re.compile(r"V2J(\d+)")
 
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is there or is missing.
-
-    `used` is what the bench takes, `there` is something else, `odd` is worth knowing, and `wrong`
-    keeps the bench from running; its words say what to do.
-    """
-
-    subject: str
-    state: State
-    words: str
-
-
-def advise(board: BoardResource, facts: Facts) -> tuple[Finding, ...]:
-    """What the facts mean for this board of bench.toml."""
-    rules = _RULES if board.loader.kind != "none" else (_faults, _analyzers, rights, _usb)
-    return tuple(finding for rule in rules for finding in rule(board, facts))
-
-
-def may_run(findings: tuple[Finding, ...]) -> bool:
-    """Whether nothing keeps the bench from running."""
-    return not any(finding.state == "wrong" for finding in findings)
-
-
 Rule = Callable[[BoardResource, Facts], Iterator[Finding]]
+
+
+def plugged_in(board: BoardResource, facts: Facts) -> Iterator[Finding]:
+    """Analyzer, loader, probe and port of this board of bench.toml, and what else is plugged in."""
+    loads = (_loader, _usb, _analyzers, _probes, _ports)
+    rules: tuple[Rule, ...] = loads if board.loader.kind != "none" else (_usb, _analyzers)
+    for rule in (_faults, *rules):
+        yield from rule(board, facts)
 
 
 def _faults(_board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -61,18 +40,18 @@ def _loader(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     elif facts.loader and board.loader.way:
         title = board.loader.way.title
         words = facts.loader if title.lower() in facts.loader.lower() else f"{title} {facts.loader}"
-        yield Finding("loader", "used", words)
+        yield Finding("loader", "right", words)
 
 
 def _analyzers(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     analyzer = board.analyzer
     used = facts.chosen[0] if len(facts.chosen) == 1 else None
-    for found in facts.analyzers:
-        at = f" at {found.connection}" if found.connection else ""
-        words = f"{found.driver}{at}: {found.title}, {len(found.inputs)} inputs"
-        yield Finding("analyzer", "used" if found == used else "there", words)
+    for device in facts.analyzers:
+        at = f" at {device.connection}" if device.connection else ""
+        words = f"{device.driver}{at}: {device.title}, {len(device.inputs)} inputs"
+        yield Finding("analyzer", "right" if device == used else "there", words)
     if used and used not in facts.analyzers:
-        yield Finding("analyzer", "used", f"{used.driver} at {analyzer.connection}: {used.title}")
+        yield Finding("analyzer", "right", f"{used.driver} at {analyzer.connection}: {used.title}")
     if facts.scan_fault:
         return
     if len(facts.chosen) > 1:
@@ -99,18 +78,18 @@ def _no_analyzer(board: BoardResource, facts: Facts) -> str:
 
 
 def _probes(board: BoardResource, facts: Facts) -> Iterator[Finding]:
-    chosen = chosen_probes(board, facts)
+    chosen = _chosen_probes(board, facts)
     for probe in facts.probes:
-        version = f", firmware {probe.firmware}" if probe.firmware else ""
-        state: State = "used" if chosen == [probe] else "there"
-        yield Finding("probe", state, f"{probe.unique_id}: {probe.title}{version}")
+        state: State = "right" if chosen == [probe] else "there"
+        yield Finding("probe", state, f"{probe.unique_id}: {probe.title}")
     if len(chosen) > 1:
         words = f"{len(chosen)} probes answer: write the id of one as probe into bench.toml."
         yield Finding("probe", "wrong", words)
     elif chosen:
-        yield from of_probe(chosen[0])
-    elif way := _other_way(board):
-        words = f"pyOCD, which lists them, does not see it; that {way.title} finds it was not tried."
+        return
+    elif board.loader.way and board.loader.way.program:
+        title = board.loader.way.title
+        words = f"pyOCD, which lists them, does not see it; that {title} finds it was not tried."
         yield Finding("probe", "odd", words)
     elif facts.probes:
         words = f"None has the id {board.loader.probe!r} of bench.toml: write one of those that are there."
@@ -120,32 +99,35 @@ def _probes(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         yield Finding("probe", "wrong", words)
 
 
-def _other_way(board: BoardResource) -> Way | None:
-    """What loads the board instead of pyOCD; it may know probes that pyOCD does not."""
-    way = board.loader.way
-    return way if way and way.program else None
-
-
-def chosen_probes(board: BoardResource, facts: Facts) -> list[Probe]:
+def _chosen_probes(board: BoardResource, facts: Facts) -> list[Probe]:
     """Those that bench.toml means: pyOCD takes a part of an id, whatever its case."""
     wanted = board.loader.serial_number.lower()
     return [probe for probe in facts.probes if wanted in probe.unique_id.lower()]
 
 
-def of_probe(probe: Probe) -> Iterator[Finding]:
-    """What is wrong with the probe's firmware, or why it cannot be opened."""
-    version = _ST_LINK_FIRMWARE.match(probe.firmware or "")
-    number = int(version[1]) if version else WANTED_FIRMWARE
-    update = "update it with ST's STSW-LINK007"
-    if number < LEAST_FIRMWARE:
-        words = f"Firmware {probe.firmware} is older than V2J{LEAST_FIRMWARE}, which pyOCD needs: {update}."
-        yield Finding("probe", "wrong", words)
-    elif probe.fault:
-        words = f"pyOCD cannot open it ({probe.fault}): end what else uses it, or replug the board."
-        yield Finding("probe", "wrong", words)
-    elif number < WANTED_FIRMWARE:
-        words = f"Firmware {probe.firmware} is older than V2J{WANTED_FIRMWARE}: {update}."
-        yield Finding("probe", "odd", words)
+def probe_firmware(board: BoardResource, facts: Facts) -> Iterator[Finding]:
+    """Whether the firmware of the one probe is new enough, or why the probe cannot be opened."""
+    chosen = _chosen_probes(board, facts)
+    if len(chosen) != 1:
+        words = f"Of {len(chosen) or 'no'} probes that pyOCD finds for the board, no firmware is looked at."
+        yield Finding("probe", "skipped", words)
+    for probe in chosen if len(chosen) == 1 else ():
+        version = _ST_LINK_FIRMWARE.match(probe.firmware or "")
+        number = int(version[1]) if version else WANTED_FIRMWARE
+        update = "update it with ST's STSW-LINK007"
+        older = f"Firmware {probe.firmware} is older than V2J"
+        if number < LEAST_FIRMWARE:
+            yield Finding("probe", "wrong", f"{older}{LEAST_FIRMWARE}, which pyOCD needs: {update}.")
+        elif probe.fault:
+            words = f"pyOCD cannot open it ({probe.fault}): end what else uses it, or replug the board."
+            yield Finding("probe", "wrong", words)
+        elif number < WANTED_FIRMWARE:
+            yield Finding("probe", "odd", f"{older}{WANTED_FIRMWARE}: {update}.")
+        elif probe.firmware:
+            figures = (Figure("firmware", probe.firmware),)
+            yield Finding("probe", "right", f"The probe has firmware {probe.firmware}.", (), figures)
+        else:
+            yield Finding("probe", "skipped", "This probe does not tell the version of its firmware.")
 
 
 def _ports(board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -155,10 +137,10 @@ def _ports(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         return
     if facts.host_fault:
         return
-    meant = meant_ports(board, facts)
+    meant = _meant_ports(board, facts)
     for port in facts.ports:
         on_usb = f" ({port.usb_id})" if port.usb_id else ""
-        yield Finding("port", "used" if meant == [port] else "there", f"{port.device}: {port.title}{on_usb}")
+        yield Finding("port", "right" if meant == [port] else "there", f"{port.device}: {port.title}{on_usb}")
     if len(meant) > 1:
         words = f"{len(meant)} ports are {wanted}: write the probe's whole id, or a port, into bench.toml."
         yield Finding("port", "wrong", words)
@@ -168,7 +150,7 @@ def _ports(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         yield Finding("port", "wrong", _no_port(board, facts))
 
 
-def meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
+def _meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
     """Those that bench.toml means, by name or by USB id; of several the one of its probe."""
     wanted = board.serial_port.lower()
     if not wanted.startswith("usb:"):
@@ -189,7 +171,7 @@ def _of_port(port: Port, board: BoardResource, facts: Facts) -> Iterator[Finding
     if port.usb_id not in ST_LINKS:
         yield Finding("port", "odd", f"{port.device} is no port of an ST-Link: see that it is the board's.")
         return
-    probes = chosen_probes(board, facts)
+    probes = _chosen_probes(board, facts)
     if len(probes) == 1 and port.serial_number not in (None, probes[0].unique_id):
         words = (
             f"{port.device} is on the ST-Link {port.serial_number}, and the probe is {probes[0].unique_id}: "
@@ -198,13 +180,13 @@ def _of_port(port: Port, board: BoardResource, facts: Facts) -> Iterator[Finding
         yield Finding("port", "wrong", words)
 
 
-def rights(board: BoardResource, facts: Facts) -> Iterator[Finding]:
+def may_use(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     """What keeps this user from a device that is there: its node, the groups, ModemManager."""
     usb_ids = {usb_id for preset in presets().values() for usb_id in preset.devices}
     for device in facts.usb:
         if device.usb_id in usb_ids | ST_LINKS and not device.accessible:
             yield Finding("usb", "wrong", _rule(device, facts))
-    ports = meant_ports(board, facts) if board.serial_port else []
+    ports = _meant_ports(board, facts) if board.serial_port else []
     for port in ports if len(ports) == 1 else []:
         yield from _rights_of_port(port, facts)
 
@@ -220,7 +202,7 @@ def _rights_of_port(port: Port, facts: Facts) -> Iterator[Finding]:
     if facts.modem_manager and not port.no_modem:
         words = (
             f"ModemManager runs and takes {port.device} for a modem: for half a minute after you plug it in, "
-            f"records may go to it. {udev.command()}"
+            f"records may go to it. {rights.command()}"
         )
         yield Finding("port", "odd", words)
 
@@ -245,15 +227,14 @@ def _usb(board: BoardResource, facts: Facts) -> Iterator[Finding]:
 def _rule(device: UsbDevice, facts: Facts) -> str:
     """How to be let in: by our rules; where these are there, by a new login."""
     closed = f"{device.usb_id} is plugged in, but {device.node} may not be used by you."
-    if facts.rules != udev.text():
-        return f"{closed} {udev.command()}"
-    if udev.GROUP in facts.groups:
-        return (
-            f"{closed} {udev.INSTALLED} is there, and you are in {udev.GROUP}: replug it, and log in again."
-        )
+    there = f"{closed} {rights.INSTALLED} is there"
+    if facts.rules != rights.text():
+        return f"{closed} {rights.command()}"
+    if rights.GROUP in facts.groups:
+        return f"{there}, and you are in {rights.GROUP}: replug it, and log in again."
     return (
-        f"{closed} {udev.INSTALLED} is there: replug it; if that does not help, as where you log in by ssh, "
-        f"sudo usermod -aG {udev.GROUP} $USER, and log in again."
+        f"{there}: replug it; if that does not help, as where you log in by ssh, "
+        f"sudo usermod -aG {rights.GROUP} $USER, and log in again."
     )
 
 
@@ -269,6 +250,3 @@ def _missing_firmware(device: UsbDevice, preset: Preset, facts: Facts) -> str:
         else f"get it as sigrok's wiki says of {preset.driver}"
     )
     return f"{device.usb_id} needs {file}, and libsigrok finds none in {folders}: {get}."
-
-
-_RULES: tuple[Rule, ...] = (_faults, _loader, rights, _usb, _analyzers, _probes, _ports)

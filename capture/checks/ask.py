@@ -16,9 +16,9 @@ from base.paths import ROOT
 from base.processes import children
 from capture.acquisition import saleae
 from capture.acquisition.sigrok_cli import find_tool
+from capture.checks import rights
+from capture.checks.facts import Analyzer, Facts, Port, Probe, UsbDevice
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource
-from capture.survey import rights, udev
-from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
 
 SCAN_WITHIN_S = 90.0
 """A bare FX2 takes its firmware within three seconds, pyOCD as long to start; on a busy host many
@@ -43,7 +43,7 @@ def ask(board: BoardResource) -> Facts:
         firmware_folders=tuple(map(str, folders)),
         groups=rights.groups(),
         modem_manager=rights.modem_manager_runs(),
-        rules=udev.installed(),
+        rules=rights.installed(),
     )
     return _with_host(_with_loader(_with_analyzers(facts, board.analyzer), board.loader))
 
@@ -113,7 +113,7 @@ def listed(scan: str) -> tuple[Analyzer, ...]:
 
 def _with_host(facts: Facts) -> Facts:
     """What the child sees of the machine that it runs on."""
-    command = [*children.with_devices(), sys.executable, "-m", "capture.survey.host"]
+    command = [*children.with_devices(), sys.executable, "-m", "capture.checks.host"]
     try:
         done = children.run(command, within_s=HOST_WITHIN_S, folder=ROOT)
         document = json.loads(done.stdout)

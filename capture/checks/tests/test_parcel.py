@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from capture.bring_up.parcel import make
+from capture.checks.parcel import make
 
 SERIAL = "066DFF575251717867123456"
 

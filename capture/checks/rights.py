@@ -1,8 +1,10 @@
-"""The udev rules that come with the bench: who may use probes and analyzers, and who may not."""
+"""Who may use probes and analyzers: the bench's own udev rules, groups, ModemManager."""
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,8 @@ DATA = Path("/run/udev/data")
 """udev's own files of what it knows of a device, by kind and number of its node (systemd,
 libsystemd/sd-device)."""
 GROUP = "plugdev"
+PROCESSES = Path("/proc")
+_MODEM_MANAGER = "ModemManager"
 _NO_MODEM = "ID_MM_DEVICE_IGNORE"
 # J-Links have many ids, of one vendor.
 _SEGGER = "1366"
@@ -79,3 +83,27 @@ def left_alone_by_modem_manager(node: Path, data: Path = DATA) -> bool:
     except OSError:
         return False
     return f"E:{_NO_MODEM}=1" in rule.splitlines()
+
+
+def groups() -> tuple[str, ...]:
+    """The groups that the user database has this user in, sorted.
+
+    A session has those of its login, which may be fewer.
+    """
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return ()
+    return tuple(sorted(group.gr_name for group in grp.getgrall() if name in group.gr_mem))
+
+
+def modem_manager_runs(processes: Path = PROCESSES) -> bool:
+    """Whether a process of that name is there; it opens serial ports that are plugged in."""
+    return any(_name(file) == _MODEM_MANAGER for file in processes.glob("[0-9]*/comm"))
+
+
+def _name(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:  # it has ended meanwhile
+        return ""

@@ -9,10 +9,10 @@ import pytest
 
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Serial
-from capture.bring_up import captures
-from capture.bring_up.captures import Captures, of_rest, of_serial
-from capture.bring_up.step import Figure, Outcome
+from capture.checks import captures
+from capture.checks.captures import Captures, of_rest, of_serial
 from capture.desk.bench import read_bench
+from capture.desk.finding import Figure
 from firmware.build import image as firmware
 
 WHOLE = Serial(bytes=5_234, records=175, checksum_failures=0, sequence_gaps=0, end_record=True)
@@ -26,16 +26,16 @@ def serial(**changed: int | bool) -> Serial:
     ("came", "state", "says"),
     [
         (WHOLE, "right", "175 records came at 230,400 baud"),
-        (serial(bytes=0, records=0), "stop", "Not a byte came"),
-        (serial(records=0), "stop", "5,234 bytes came, and no record"),
-        (serial(checksum_failures=1), "stop", "damaged or missing"),
-        (serial(sequence_gaps=1), "stop", "damaged or missing"),
-        (serial(end_record=False), "stop", "damaged or missing"),
+        (serial(bytes=0, records=0), "wrong", "Not a byte came"),
+        (serial(records=0), "wrong", "5,234 bytes came, and no record"),
+        (serial(checksum_failures=1), "wrong", "damaged or missing"),
+        (serial(sequence_gaps=1), "wrong", "damaged or missing"),
+        (serial(end_record=False), "wrong", "damaged or missing"),
     ],
 )
 def test_records(came: Serial, state: str, says: str) -> None:
-    outcome = of_serial(came, 230_400)
-    assert outcome.state == state and says in outcome.words
+    finding = of_serial(came, 230_400)
+    assert finding.state == state and says in finding.words
 
 
 def test_pins_at_rest() -> None:
@@ -44,9 +44,9 @@ def test_pins_at_rest() -> None:
     assert of_rest(quiet).state == "right"
     rows = np.array([0, 1_000, 1_001, 5_000, 5_003])
     noisy = EdgeList(rows, np.array([0, 1, 0, 1, 0], np.uint8), 24_000_000, 24_000_000)
-    outcome = of_rest(noisy)
-    assert outcome.state == "look" and "CRIT 4 in 1 s" in outcome.words
-    assert outcome.figures[:2] == (Figure("edges at rest", 4, n=8), Figure("pulses of a single sample", 1))
+    finding = of_rest(noisy)
+    assert finding.state == "odd" and "CRIT 4 in 1 s" in finding.words
+    assert finding.figures[:2] == (Figure("edges at rest", 4, n=8), Figure("pulses of a single sample", 1))
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_a_slower_line_is_tried(
         return WHOLE if bauds[-1] <= whole_at else damaged
 
     class Read:
-        def __init__(self, found: Serial) -> None:
-            self.serial = found
+        def __init__(self, serial: Serial) -> None:
+            self.serial = serial
 
     monkeypatch.setattr(Captures, "_run", run)
     monkeypatch.setattr(captures, "_manifest", Read)
     board = read_bench().board("nucleo")
-    outcome: Outcome = Captures(board, "nucleo", firmware.build("tlsf"), tmp_path, 1.0).line()
-    assert outcome.state == "stop" and outcome.todo[0].startswith(says)
+    finding = Captures(board, "nucleo", firmware.build("tlsf"), tmp_path, 1.0).line()
+    assert finding.state == "wrong" and finding.remedies[0].startswith(says)
     assert bauds == [1_000_000, 500_000, 115_200][: 2 if whole_at == 500_000 else 3]

@@ -9,12 +9,28 @@ import pytest
 from pyocd.probe.stlink.stlink import STLink
 from pyocd.probe.stlink.usb import STLinkUSBInterface
 
+from capture.checks import devices, rights
+from capture.checks.facts import Analyzer, Facts, Port, Probe, UsbDevice
 from capture.desk.bench import BoardResource, LoaderResource, read_bench
+from capture.desk.finding import Finding
 from capture.desk.presets import presets
 from capture.desk.serial_ports import ST_LINKS
-from capture.survey import advice, udev
-from capture.survey.advice import advise, may_run
-from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
+
+Findings = list[Finding]
+
+
+def advise(board: BoardResource, facts: Facts) -> Findings:
+    """What all checks of the devices find, but that nothing is amiss with the probe's firmware."""
+    return [
+        *devices.may_use(board, facts),
+        *devices.plugged_in(board, facts),
+        *(row for row in devices.probe_firmware(board, facts) if row.state in ("odd", "wrong")),
+    ]
+
+
+def may_run(findings: Findings) -> bool:
+    return all(finding.state != "wrong" for finding in findings)
+
 
 NUCLEO = read_bench().board("nucleo")
 EIGHT = tuple(f"D{number}" for number in range(8))
@@ -47,9 +63,9 @@ def entry(connection: str = "", probe: str = "", port: str = "/dev/ttyACM0") -> 
 def test_a_desk_that_is_ready() -> None:
     findings = advise(entry(), READY)
     assert [(finding.subject, finding.state, finding.words) for finding in findings] == [
-        ("analyzer", "used", "fx2lafw at 1.12: Saleae Logic, 8 inputs"),
-        ("probe", "used", "0667FF303: STMicroelectronics STM32 STLink, firmware V2J37M26"),
-        ("port", "used", "/dev/ttyACM0: STM32 STLink (0483:374b)"),
+        ("analyzer", "right", "fx2lafw at 1.12: Saleae Logic, 8 inputs"),
+        ("probe", "right", "0667FF303: STMicroelectronics STM32 STLink"),
+        ("port", "right", "/dev/ttyACM0: STM32 STLink (0483:374b)"),
     ]
     assert may_run(findings)
 
@@ -68,7 +84,7 @@ def test_the_tool_that_loads_is_looked_at_where_it_is_not_pyocd() -> None:
     (used, *_) = advise(OPENOCD, replace(READY, loader="0.12.0"))
     assert (used.subject, used.state, used.words) == (
         "loader",
-        "used",
+        "right",
         "OpenOCD 0.12.0",
     )
     missing = advise(OPENOCD, replace(READY, loader_fault="OpenOCD is not there (openocd on PATH): get it."))
@@ -172,13 +188,13 @@ TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
         ),
         (
             entry(),
-            replace(READY, usb=(CLOSED,), rules=udev.text()),
+            replace(READY, usb=(CLOSED,), rules=rights.text()),
             "usb",
             "*.rules is there: replug it; if that does not help, * sudo usermod -aG plugdev $USER*",
         ),
         (
             entry(),
-            replace(READY, usb=(CLOSED,), rules=udev.text(), groups=("plugdev",)),
+            replace(READY, usb=(CLOSED,), rules=rights.text(), groups=("plugdev",)),
             "usb",
             "*60-tailscope.rules is there, and you are in plugdev: replug it, and log in again.",
         ),
@@ -260,7 +276,7 @@ def test_a_modem_manager_that_takes_the_port_is_odd_until_it_is_told_not_to() ->
     assert odd.words.startswith("ModemManager runs and takes /dev/ttyACM0 for a modem: ")
     assert "sudo install -m 644 " in odd.words and may_run(findings)
     facts = replace(READY, modem_manager=True, ports=(replace(PORT, no_modem=True),))
-    assert all(finding.state == "used" for finding in advise(entry(), facts))
+    assert all(finding.state == "right" for finding in advise(entry(), facts))
 
 
 @pytest.mark.parametrize("product", ["3752", "374e", "374f", "3753", "3754", "3757"])
@@ -273,7 +289,7 @@ def test_another_st_link_stands_for_that_of_bench_toml(product: str) -> None:
         assert [
             finding.words[: len(device)]
             for finding in findings
-            if (finding.subject, finding.state) == ("port", "used")
+            if (finding.subject, finding.state) == ("port", "right")
         ] == [device]
     other = replace(PORT, usb_id="1a86:7523")
     assert not may_run(advise(entry(port="usb:0483:374B"), replace(READY, ports=(other,))))
@@ -284,11 +300,11 @@ def test_a_chosen_one_of_two_is_used() -> None:
     findings = advise(entry(connection="1.12", probe="0667ff"), facts)
     assert [(finding.subject, finding.state) for finding in findings] == [
         *(
-            ("analyzer", "used"),
+            ("analyzer", "right"),
             ("analyzer", "there"),
-            ("probe", "used"),
+            ("probe", "right"),
             ("probe", "there"),
-            ("port", "used"),
+            ("port", "right"),
         )
     ]
 
@@ -301,7 +317,9 @@ def test_a_port_by_its_usb_id_is_that_of_the_probe() -> None:
         (entry(probe="0667FF303", port="usb:0483:374b"), (PORT,)),
     ):
         findings = advise(board, replace(facts, ports=ports))
-        used = [finding.words for finding in findings if (finding.subject, finding.state) == ("port", "used")]
+        used = [
+            finding.words for finding in findings if (finding.subject, finding.state) == ("port", "right")
+        ]
         assert used == ["/dev/ttyACM0: STM32 STLink (0483:374b)"] and may_run(findings)
 
 
@@ -318,8 +336,8 @@ def test_a_port_elsewhere_is_not_looked_at() -> None:
 
 
 def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
-    assert advice.LEAST_FIRMWARE == STLink.MIN_JTAG_VERSION
-    assert advice.WANTED_FIRMWARE == STLink.MIN_JTAG_VERSION_16BIT_XFER
+    assert devices.LEAST_FIRMWARE == STLink.MIN_JTAG_VERSION
+    assert devices.WANTED_FIRMWARE == STLink.MIN_JTAG_VERSION_16BIT_XFER
     assert {f"0483:{product:04x}" for product in STLinkUSBInterface.USB_PID_EP_MAP} == ST_LINKS
 
 

@@ -1,4 +1,4 @@
-"""Prints probes, serial ports and USB devices as one line of JSON: `python -m capture.survey.host`.
+"""Prints probes, serial ports and USB devices as one line of JSON: `python -m capture.checks.host`.
 
 A process of its own, because a probe that hangs would take the asking program with it.
 """
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from capture.survey.facts import Port, Probe, UsbDevice
-from capture.survey.udev import left_alone_by_modem_manager
+from capture.checks.facts import Port, Probe, UsbDevice
+from capture.checks.rights import left_alone_by_modem_manager
 
 SYSFS = Path("/sys/bus/usb/devices")
 NODES = Path("/dev/bus/usb")

@@ -1,1 +1,0 @@
-"""From plugged in to the first number that may be believed: one step after another."""
