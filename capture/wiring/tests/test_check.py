@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import CHANNELS
+from capture.acquisition.tests.socket_board import put_tool, samples_of
 from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
 from capture.wiring import pattern
 from capture.wiring.check import check
@@ -58,17 +57,6 @@ def test_clips_that_are_exchanged_are_named(tmp_path: Path) -> None:
     )
 
 
-def put_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, desk: Desk, samples: int) -> None:
-    """A sigrok-cli that shows what the desk shows, a sample each microsecond."""
-    edges = desk.edges()
-    lengths = np.diff(np.append(edges.sample, edges.total_samples))
-    (folder / "samples").write_bytes(bytes(np.repeat(edges.word, lengths)[:samples]))
-    tool = folder / "sigrok-cli"
-    tool.write_text(f'#!/bin/sh\ncat "{folder}/samples"\n')
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-
-
 def slow_board(folder: Path) -> BoardResource:
     resource = board(folder)
     return replace(resource, analyzer=resource.analyzer.model_copy(update={"samplerate_hz": 1_000_000}))
@@ -79,7 +67,7 @@ CAPTURED_US = round((pattern.WINDOW_S + pattern.ROUND_S) * 1e6)
 
 def test_a_clip_that_is_off_and_two_that_touch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk((0, 1, 2, None, 4, 5, 6, 7), [frozenset({6, 7})], total_us=CAPTURED_US)
-    put_tool(tmp_path, monkeypatch, desk, CAPTURED_US)
+    put_tool(tmp_path, monkeypatch, samples_of(desk.edges())[:CAPTURED_US], "")
     findings = check(slow_board(tmp_path))
     assert findings.remedies == (
         "P8_44 stays low: clip it on ISR (D2, CN9-3).",
@@ -95,6 +83,7 @@ def test_a_samplerate_that_is_too_low_is_refused(tmp_path: Path) -> None:
 
 
 def test_of_a_capture_that_is_short_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_tool(tmp_path, monkeypatch, Desk(total_us=CAPTURED_US), CAPTURED_US // 2)
+    samples = samples_of(Desk(total_us=CAPTURED_US).edges())
+    put_tool(tmp_path, monkeypatch, samples[: CAPTURED_US // 2], "")
     with pytest.raises(CaptureError, match=r"The clips cannot be checked: The capture is short: .* again\."):
         check(slow_board(tmp_path))
