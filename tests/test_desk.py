@@ -194,14 +194,6 @@ def test_an_analyzer_that_is_unplugged_is_gone_until_it_is_plugged_in(elf: Path)
         assert b"with 8 channels" in on(desk, *scan).stdout
 
 
-def test_sigrok_finds_the_analyzer_with_its_channels(elf: Path) -> None:
-    for channels in (8, 16):
-        with EmulatedDesk(elf, image=MESSAGE, channels=channels) as desk:
-            said = on(desk, "sigrok-cli", "--driver", "fx2lafw", "--scan").stdout.decode()
-        names = " ".join(f"D{number}" for number in range(channels))
-        assert re.search(rf"^fx2lafw:conn=1\.2 - .*with {channels} channels: {names}$", said, re.M), said
-
-
 def test_a_line_that_is_no_request_is_refused(elf: Path) -> None:
     with EmulatedDesk(elf, image=MESSAGE) as desk:
         for line in ("", "hello", "fault", "fault melt at 3", "fault stop at x", "unplug the probe"):

@@ -28,7 +28,8 @@ from simulator.program import user_program
 from tests.run_folders import operations
 
 OTHERS = boards.names()[1:]
-SMALL = ("nucleo-f103rb",)
+ON_DESK = ("nucleo-f072rb", "nucleo-l476rg")
+"""Of two families and cores; the others take `./lab test --all`."""
 FEW = {"mem_stress": {"operations": 200}, "mem_frag": {"depth": 8, "trials": 1}, "latency_sweep": {}}
 
 
@@ -39,9 +40,10 @@ def run(board: str, scenario: str, runs: Path) -> RunResult:
 
 
 @pytest.mark.parametrize("board", OTHERS)
-@pytest.mark.parametrize("scenario", FEW)
-def test_a_run_is_complete_with_all_its_witnesses(board: str, scenario: str, tmp_path: Path) -> None:
-    result = run(board, scenario, tmp_path)
+def test_a_run_is_complete_and_its_worst_section_replayed_on_the_same_chip(
+    board: str, tmp_path: Path
+) -> None:
+    result = run(board, "mem_stress", tmp_path)
     manifest = read_manifest(result.folder / "run.json")
     assert result.verdict == "complete", result.reasons
     assert manifest.asked is not None
@@ -50,6 +52,13 @@ def test_a_run_is_complete_with_all_its_witnesses(board: str, scenario: str, tmp
     boot = parse((result.folder / "uart.log").read_bytes()).first(Boot)
     assert boot is not None
     assert (boot.version, boot.board) == (7, board)
+    assert explanation.explain_all(result.folder)
+
+
+@pytest.mark.parametrize("board", ["nucleo-f072rb", "nucleo-f103rb"])
+def test_a_sweep_is_complete_on_the_smaller_cores(board: str, tmp_path: Path) -> None:
+    result = run(board, "latency_sweep", tmp_path)
+    assert result.verdict == "complete", result.reasons
 
 
 @pytest.mark.parametrize(("board", "cycles"), [("nucleo-l476rg", 16), ("nucleo-f446re", 13)])
@@ -62,12 +71,6 @@ def test_a_block_of_seglist_costs_more_on_an_l476(board: str, cycles: int, tmp_p
     trials = operations(result.folder).filter(pl.col("measured") & (pl.col("kind") == "A"))
     took = dict(trials.select("depth", "dwt_cycles").iter_rows())
     assert (took[64] - took[32]) / 32 == pytest.approx(cycles, abs=0.5)
-
-
-@pytest.mark.parametrize("board", OTHERS)
-def test_its_worst_section_is_replayed_on_the_same_chip(board: str, tmp_path: Path) -> None:
-    result = run(board, "mem_stress", tmp_path)
-    assert explanation.explain_all(result.folder)
 
 
 def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
@@ -164,9 +167,9 @@ ALONE = {"heap_1": "heap_1 never frees, and mem_frag frees 16 blocks."}
 """What cannot run there, and why."""
 
 
-@pytest.mark.parametrize("board", SMALL)
-def test_every_allocator_fits_a_small_board(board: str) -> None:
+def test_every_allocator_fits_a_small_board() -> None:
     """The linker refuses what does not fit flash and SRAM, and the build what serves nothing."""
+    board = "nucleo-f103rb"
     on = boards.board(board)
     plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile(region.place(on))
     names, left_out = fit.choose_for(on, [plan], ["all"])
@@ -199,7 +202,10 @@ def test_an_image_for_one_of_several_boards_says_which(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize("board", OTHERS)
+@pytest.mark.parametrize(
+    "board",
+    [name if name in ON_DESK else pytest.param(name, marks=pytest.mark.long) for name in OTHERS],
+)
 def test_stock_tools_load_and_capture_it_on_the_emulated_desk(board: str, tmp_path: Path) -> None:
     """pyOCD by the board's own target, sigrok-cli, pySerial."""
     little = ("--parameter", "depth=8", "--parameter", "trials=1")

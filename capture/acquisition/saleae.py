@@ -3,6 +3,8 @@
 Logic 2 keeps the samples to itself and exports them at the end, to a folder of this machine. What
 it exports goes through the reader of such files (capture/importing), whoever made them.
 
+Tried against a server of the tests only: neither an analyzer of Saleae nor Logic 2 was there.
+
 The package logic2-automation is Saleae's own client. It is optional, and loaded where it is needed.
 """
 

@@ -1,7 +1,8 @@
 """What labgrid says of an acquired place: labgrid-client prints it as YAML.
 
-labgrid is not imported: it brings a pySerial of its own, which would take the place of ours, and so
-it lives in a Python environment of its own.
+Tried with labgrid 26.0 and emulated devices only: no real ones, no other machine. labgrid is not
+imported: it brings a pySerial of its own, which would take the place of ours, and so it lives in a
+Python environment of its own.
 """
 
 from __future__ import annotations

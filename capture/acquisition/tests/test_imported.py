@@ -147,14 +147,6 @@ def test_without_records_the_run_is_truncated(stored: RunResult, tmp_path: Path)
     assert any("stop without END" in reason for reason in result.reasons)
 
 
-def test_another_allocator_than_was_named_is_inconclusive(stored: RunResult, tmp_path: Path) -> None:
-    plan = SyntheticRun(small_plan(depth=3)).plan
-    account = of_plan(plan, "seglist", stored.folder / "uart.log")
-    result = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
-    assert result.verdict == "inconclusive"
-    assert any("tlsf" in reason and "seglist" in reason for reason in result.reasons)
-
-
 def test_a_samplerate_that_nobody_states_is_a_doubt(stored: RunResult, tmp_path: Path) -> None:
     edges = read_parquet(stored.folder / "edges.parquet")
     imported = formats.read(writers.vcd(tmp_path, edges), writers.CHANNELS)

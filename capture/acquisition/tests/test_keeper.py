@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from base.run_folder.kept import MOST_KEPT_SAMPLES, read_kept, write_kept
 from capture.acquisition import keeper, sigrok_cli
 from capture.acquisition.keeper import Keeper, Keeping
 from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
-from capture.acquisition.tests.test_sigrok_cli import MANY_S, forget_peak, peak_bytes
+from capture.acquisition.tests.test_sigrok_cli import MANY_S, forget_peak, install, peak_bytes
 from capture.reading.observed import read_observed
 
 HZ = 24_000_000
@@ -25,21 +24,11 @@ CRIT, STIM, ISR = 1, 4, 8
 """Their bits in what an analyzer with all channels in our order sends."""
 
 
-def tool(folder: Path, body: str) -> str:
-    """A program that sends bytes by all_of()."""
-    path = folder / "sigrok-cli"
-    path.write_text(
-        f"#!{sys.executable}\nimport os, sys\n"
-        "def all_of(data):\n    rest = memoryview(data)\n"
-        f"    while rest: rest = rest[os.write(1, rest):]\n{body}\n"
-    )
-    path.chmod(0o755)
-    return str(path)
-
-
 def capture(folder: Path, body: str, samples: int, keeping: Keeping | None) -> CaptureResult:
     folder.mkdir(exist_ok=True)
-    request = CaptureRequest("demo", None, HZ, samples, taken=TAKEN, tool=tool(folder, body), keeping=keeping)
+    install(folder / "sigrok-cli", body)
+    tool = str(folder / "sigrok-cli")
+    request = CaptureRequest("demo", None, HZ, samples, taken=TAKEN, tool=tool, keeping=keeping)
     with SigrokCapture(request, folder / names.EDGE_STREAM) as running:
         running.start()
         return running.wait(MANY_S)
@@ -114,10 +103,7 @@ def test_a_tool_that_counts_in_32_bits_and_never_ends_is_ended_without_blame(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sigrok_cli, "MOST_COUNTED", 1000)
-    body = (
-        "import signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
-        "while True: all_of(bytes([1, 0]) * 500)"
-    )
+    body = "signal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: all_of(bytes([1, 0]) * 500)"
     for keeping in (None, Keeping(1, 5)):
         result = capture(tmp_path / str(keeping), body, 100_000, keeping)
         assert (result.problems, result.oddities, result.interrupted) == ((), (), False)

@@ -95,16 +95,6 @@ def test_a_capture_that_breaks_off_keeps_what_came(
     assert evidence.joined.operations["seq"].to_list() == list(range(10))
 
 
-def test_a_tool_that_delivers_nothing_at_all(
-    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put_tool(tmp_path, monkeypatch, b"", "echo 'sr: no device' >&2; exit 1")
-    verdict, reasons = judge(observed(run, run.uart()))
-    assert verdict == "truncated"
-    assert any("exit status 1" in reason for reason in reasons)
-    assert any("sr: no device" in reason for reason in reasons)
-
-
 @pytest.mark.parametrize(("last", "asked"), [("@END,", False), ("@FAIL,", True), ("@OP,", True)])
 def test_the_core_is_asked_why_records_stop_before_end(
     run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, asked: bool

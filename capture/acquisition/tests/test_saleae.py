@@ -14,12 +14,10 @@ from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
 from base.processes import signals
 from base.run_folder.edges import CHANNELS
-from capture.acquisition.direct import Direct
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.saleae import SaleaeCapture, check_saleae, devices, versions
 from capture.acquisition.sigrok_cli import CaptureResult
 from capture.acquisition.sigrok_options import check_analyzer
-from capture.acquisition.source import RunRequest
 from capture.acquisition.tests.logic2 import DEVICE, MEMORY, Logic2, serving
 from capture.acquisition.tests.socket_board import SocketBoard
 from capture.checks.ask import ask
@@ -27,8 +25,6 @@ from capture.desk.bench import AnalyzerResource, read_bench
 from capture.joining.evidence import Evidence, decode
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
-from firmware.build import image as firmware
-from scenarios import catalogue
 
 
 @pytest.fixture(scope="module")
@@ -70,21 +66,6 @@ def test_a_whole_run_is_as_by_sigrok(run: SyntheticRun) -> None:
     assert evidence.edges == run.edges()
     assert judge(evidence) == ("complete", ())
     assert logic2.closed == 1, "no tab is left open in Logic 2"
-
-
-def test_the_edges_of_the_virtual_board_come_whole() -> None:
-    """Those that the simulator hands over itself, of a run of a real allocator's firmware."""
-    plan = catalogue.load("mem_frag", {"depth": 8}).compile()
-    account, seen = Direct(RunRequest(plan, firmware.build("tlsf"))).taken()
-    edges, rate_hz = seen.edges, seen.edges.samplerate_hz
-    with (
-        serving(Logic2(edges)) as at,
-        SaleaeCapture(analyzer(at), rate_hz, edges.total_samples, CHANNELS) as capture,
-    ):
-        capture.start()
-        result = capture.wait(0.0)
-    assert result.edges == edges and result.problems == ()
-    assert judge(decode(account.plan, seen.report, result.edges, seen.serial_bytes)) == ("complete", ())
 
 
 def test_what_is_asked_is_what_bench_toml_says(run: SyntheticRun) -> None:

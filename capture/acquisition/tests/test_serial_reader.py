@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import socket
 import time
 import tty
 from collections.abc import Callable, Iterator
@@ -149,19 +148,6 @@ def test_a_port_that_does_not_come_back_is_told_of(
         assert reader.wait(PATIENCE_S)
     assert reader.problem is not None
     assert "broke after 0 bytes (device disconnected); check the cable" in reader.problem
-
-
-def test_a_socket_that_closes_is_a_broken_line() -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        SerialReader(f"socket://127.0.0.1:{server.getsockname()[1]}") as reader,
-    ):
-        connection, _ = server.accept()
-        connection.sendall(b"@OP,12,A,4")
-        connection.close()
-        assert reader.wait(PATIENCE_S)
-    assert reader.data == b"@OP,12,A,4"
-    assert reader.problem is not None and "broke after 10 bytes" in reader.problem
 
 
 def test_a_pty_that_goes_away_is_a_broken_line() -> None:

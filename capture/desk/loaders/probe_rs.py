@@ -1,5 +1,7 @@
 """probe-rs: a process for each step. `probe-rs verify` exits with 0 whatever it finds.
 
+Tried with a stand-in only: no run was made by it.
+
 Sources: probe-rs-tools 0.32 (cmd/download.rs, verify.rs, reset.rs, util/common_options.rs). When it
 detaches it clears DHCSR and DEMCR (probe-rs, architecture/arm/sequences.rs, debug_core_stop): the
 core runs, unheard, from then on, and its cycle counter stops until the firmware has it on again.

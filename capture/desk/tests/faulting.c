@@ -4,7 +4,6 @@
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 #define ACTLR REGISTER(0xE000E008)
-#define CCR REGISTER(0xE000ED14)
 #define SHCSR REGISTER(0xE000ED24)
 #define MPU_CTRL REGISTER(0xE000ED94)
 #define NOWHERE 0x60000040
@@ -63,13 +62,8 @@ void reset(void) {
     __asm volatile(".global faulting\nfaulting: str.w r0, [%0, #4]" : : "r"(NOWHERE));
 #elif defined IN_HANDLER
     __asm volatile("svc 0");
-#elif defined UNDEFINED
-    __asm volatile(".global faulting\nfaulting: udf #7");
 #elif defined JUMP_NOWHERE
     __asm volatile("bx %0" : : "r"(NOWHERE | 1u));
-#elif defined DIVIDE
-    CCR |= 1u << 4;
-    __asm volatile(".global faulting\nfaulting: udiv r0, r0, %0" : : "r"(0) : "r0");
 #elif defined NO_STACK
     __asm volatile("msr msp, %0" : : "r"(0x10000010));
     read_nowhere();

@@ -65,8 +65,6 @@ ENDINGS = [
         "hard-faulted: a write to 0x60000044 that nothing answers (BFAR), by the instruction at ",
         "",
     ),
-    ("UNDEFINED", "hard-faulted: an undefined instruction, by the instruction at ", ""),
-    ("DIVIDE", "hard-faulted: a division by zero, by the instruction at ", ""),
 ]
 
 
@@ -171,6 +169,7 @@ BITS = [
     (1 << 8, "an instruction fetch from where nothing answers"),
     (1 << 9 | 1 << 15, "an access to 0x40000000 that nothing answers (BFAR)"),
     (1 << 10, "a buffered write that nothing answered (imprecise)"),
+    (1 << 16, "an undefined instruction"),
     (1 << 17, "a jump without the Thumb bit, or an invalid state (INVSTATE)"),
     (1 << 19, "a floating-point or coprocessor instruction that is not enabled (NOCP)"),
     (1 << 24 | 1 << 25, "an unaligned access and a division by zero"),

@@ -2,19 +2,15 @@ import numpy as np
 import pytest
 
 from base.files.errors import CaptureError
-from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.edges import EdgeList
 from capture.reading.frames import find_frames, fit_clock
-from capture.reading.tests.waveform import frame_edges
+from capture.reading.tests.waveform import Waveform, frame_edges
 
 TICK_HZ = 84_000_000
 
 
-def only(channel: str, samples: list[int], total: int, samplerate_hz: int = TICK_HZ) -> EdgeList:
-    """Edges of one channel alone, for captures too long to be rendered."""
-    bit = 1 << CHANNELS.index(channel)
-    rows = [0, *samples]
-    word = [bit if n & 1 else 0 for n in range(len(rows))]
-    return EdgeList(np.array(rows, np.int64), np.array(word, np.uint8), samplerate_hz, total)
+def sync(samples: list[int], total: int, samplerate_hz: int = TICK_HZ) -> EdgeList:
+    return Waveform(total, samplerate_hz, {"SYNC": samples}).edges()
 
 
 @pytest.mark.parametrize("samplerate_hz", [84_000_000, 24_000_000, 200_000_000, 12_000_000])
@@ -25,7 +21,7 @@ def test_frames_and_clock_are_found_at_any_rate(samplerate_hz: int, error_ppm: i
     operations = [start[-1] + 50_000 + 900 * n for n in range(37)]
     end = frame_edges(operations[-1] / true_hz + 0.0003, 1260, TICK_HZ, true_hz)
     last = [*operations, operations[-1] + 700]
-    edges = only("SYNC", [*start, *last, *end], end[-1] + 1000, samplerate_hz)
+    edges = sync([*start, *last, *end], end[-1] + 1000, samplerate_hz)
     frames = find_frames(edges, TICK_HZ)
     assert frames.start is not None and frames.start.tolist() == start
     assert frames.end is not None and frames.end.tolist() == end
@@ -65,7 +61,7 @@ def train(count: int, spacing: int, first: int = 5000) -> list[int]:
     ],
 )
 def test_only_64_edges_of_the_right_spacing_are_a_frame(samples: list[int], is_frame: bool) -> None:
-    frames = find_frames(only("SYNC", samples, 200_000), TICK_HZ)
+    frames = find_frames(sync(samples, 200_000), TICK_HZ)
     assert (frames.start is not None) == is_frame
     assert frames.end is None
 
@@ -75,18 +71,18 @@ def test_an_edge_may_be_late_by_a_fiftieth_and_a_sample(late: int, is_frame: boo
     """At 100 samples a tick the edges are 84,000 apart, and 1,681 is just that."""
     whole = train(64, 84_000)
     samples = [*whole[:30], *(sample + late for sample in whole[30:])]
-    frames = find_frames(only("SYNC", samples, 6_000_000, 100_000_000), 1_000_000)
+    frames = find_frames(sync(samples, 6_000_000, 100_000_000), 1_000_000)
     assert (frames.start is not None) == is_frame
 
 
 def test_after_a_reset_the_last_start_frame_counts() -> None:
     old, new = train(64, 840, 1000), train(64, 840, 500_000)
     early, late = train(64, 1260, 200_000), train(64, 1260, 700_000)
-    frames = find_frames(only("SYNC", [*old, *early, *new, *late], 1_000_000), TICK_HZ)
+    frames = find_frames(sync([*old, *early, *new, *late], 1_000_000), TICK_HZ)
     assert frames.start is not None and frames.start[0] == 500_000
     assert frames.end is not None and frames.end[0] == 700_000
 
 
 def test_a_capture_without_sync_has_no_frames() -> None:
-    frames = find_frames(only("SYNC", [], 10), TICK_HZ)
+    frames = find_frames(sync([], 10), TICK_HZ)
     assert (frames.start, frames.end) == (None, None)

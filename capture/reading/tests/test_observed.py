@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from base.run_folder.edges import CHANNELS, EdgeList, settled
+from base.run_folder.edges import CHANNELS, EdgeList
 from capture.reading.observed import read_observed
 from capture.reading.tests.waveform import Waveform, frame_edges
 from capture.reading.vectorised import Stimuli
 
 HZ = 84_000_000
 START_S, END_S = 0.0001, 0.003
-
-
-def drawn(*channels: str, toggles: dict[str, list[int]], total: int = 400_000) -> EdgeList:
-    """The channels that are named, too long to be rendered sample by sample."""
-    place = np.array([0, *(at for name in channels for at in toggles.get(name, []))], np.int64)
-    bits = [0, *(1 << bit for bit, name in enumerate(channels) for _ in toggles.get(name, []))]
-    order = np.argsort(place, kind="stable")
-    words = np.bitwise_xor.accumulate(np.array(bits, np.uint8)[order])
-    return EdgeList(*settled(place[order], words), HZ, total, channels)
 
 
 def framed(begin: bool = True, end: bool = True, toggled: bool = True) -> EdgeList:
@@ -32,7 +22,8 @@ def framed(begin: bool = True, end: bool = True, toggled: bool = True) -> EdgeLi
     own = [(first + 10_000, 100), (first + 20_000, 300)]
     crit = [edge for at, width in [(1000, 50), *((at, 4) for at in empty), *own] for edge in (at, at + width)]
     sync = [first + 6_000, first + 50_000] if toggled else []
-    return drawn("CRIT", "SYNC", toggles={"CRIT": crit, "SYNC": [*start_frame, *sync, *end_frame]})
+    toggles = {"CRIT": crit, "SYNC": [*start_frame, *sync, *end_frame]}
+    return Waveform(400_000, HZ, toggles, ("CRIT", "SYNC")).edges()
 
 
 def test_between_the_frames_are_the_program_and_its_calibration() -> None:
@@ -88,7 +79,7 @@ def test_a_wait_that_is_not_over_at_the_end_has_lasted_so_long() -> None:
 
 
 def test_only_the_channels_that_are_there_are_told() -> None:
-    observed = read_observed(drawn("ISR", toggles={"ISR": [10, 20]}, total=100))
+    observed = read_observed(Waveform(100, HZ, {"ISR": [10, 20]}, ("ISR",)).edges())
     assert list(observed.program) == ["ISR"]
     assert observed.answers == {} and observed.latencies_ns == {}
     assert set(CHANNELS) > set(observed.edges.channels)

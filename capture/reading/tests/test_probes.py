@@ -60,11 +60,6 @@ def test_the_counts_of_a_window_add_up_and_the_first_windows_are_no_operations()
     assert probes.of(2, 0) is None
 
 
-def test_as_many_looks_as_a_record_can_hold_are_believed() -> None:
-    probes = read_probes(parse(boot("heap_4")), table("24,0,10,4294967295,0"))
-    assert probes.of(0, 0) == 4_294_967_295
-
-
 def test_a_line_that_was_being_written_is_not_read() -> None:
     whole = table("24,0,10,1,1")
     assert read_probes(parse(boot("heap_4")), whole + b"25,20,3").windows == {0: Window(2, 10)}

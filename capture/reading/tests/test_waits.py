@@ -71,8 +71,3 @@ def test_what_came_too_late_for_an_answer_waits_for_the_next() -> None:
     assert told([FIRST, SECOND], [ANSWER, 500], late=49) == ([(FIRST, ANSWER, 1)], None, [500])
     in_time = [(FIRST, ANSWER, 1), (600, LATER, 0)]
     assert told([FIRST, SECOND, 600], [ANSWER, LATER], late=50) == (in_time, None, [])
-
-
-def test_without_stimuli_nothing_waits() -> None:
-    assert told([], [ANSWER]) == ([], None, [ANSWER])
-    assert told([], []) == ([], None, [])

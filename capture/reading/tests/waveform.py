@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
@@ -15,28 +17,24 @@ class Waveform:
 
     total_samples: int
     samplerate_hz: int = 84_000_000
-    toggles: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in CHANNELS})
+    toggles: dict[str, list[int]] = field(default_factory=dict)
+    channels: tuple[str, ...] = CHANNELS
 
     def pulse(self, channel: str, start: int, end: int) -> None:
-        self.toggles[channel] += [start, end]
+        self.toggle(channel, start, end)
 
     def toggle(self, channel: str, *samples: int) -> None:
-        self.toggles[channel] += samples
+        self.toggles.setdefault(channel, []).extend(samples)
 
     def edges(self) -> EdgeList:
-        """Rendered sample by sample, then reduced. Only the last lines know of edges."""
-        samples = bytearray(self.total_samples)
-        for bit, name in enumerate(CHANNELS):
-            places: set[int] = set()
-            for sample in self.toggles[name]:
-                places ^= {sample}
-            level = 0
-            for sample in range(self.total_samples):
-                level ^= sample in places
-                samples[sample] |= level << bit
-        rows = [n for n in range(self.total_samples) if n == 0 or samples[n] != samples[n - 1]]
-        word = np.frombuffer(bytes(samples), np.uint8)[rows]
-        return EdgeList(np.array(rows, np.int64), word, self.samplerate_hz, self.total_samples)
+        """A row for each sample at which the word of all channels changes, and the first."""
+        turned = {0: 0}
+        for channel, samples in self.toggles.items():
+            for sample in samples:
+                turned[sample] = turned.get(sample, 0) ^ 1 << self.channels.index(channel)
+        rows = [at for at in sorted(turned) if at < self.total_samples and (turned[at] or not at)]
+        word = np.array(list(accumulate((turned[at] for at in rows), operator.xor)), np.uint8)
+        return EdgeList(np.array(rows, np.int64), word, self.samplerate_hz, self.total_samples, self.channels)
 
 
 def frame_edges(first_s: float, spacing_ticks: int, tick_hz: float, samplerate_hz: float) -> list[int]:

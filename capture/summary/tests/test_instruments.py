@@ -13,7 +13,6 @@ from capture.summary.instruments import instruments
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     BIT,
-    CORE_HZ,
     CRITICAL_COST,
     OPERATION_COST,
     READ_LATER,
@@ -176,8 +175,3 @@ def test_what_was_never_told_is_none() -> None:
     )
     assert set(calibration.values()) == {None}
     assert (document["agreement"]["n"], document["agreement"]["wire_minus_dwt_cycles_max_abs"]) == (0, None)
-
-
-def test_each_rate_is_taken_from_the_core_clock_that_the_firmware_told() -> None:
-    budget = told_of(SyntheticRun(small_plan(depth=2)))["error_budget"]["critical_ns"]
-    assert budget["resolution"] == {"ns": pytest.approx(1e9 / CORE_HZ), "cycles": pytest.approx(1)}

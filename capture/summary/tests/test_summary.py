@@ -5,10 +5,8 @@ import pytest
 
 from base.metrology.series import LAGS
 from base.run_folder.quantities import QUANTITIES
-from capture.acquisition.account import Setting
 from capture.joining.evidence import Evidence
 from capture.summary.samples import baseline, intervals, maximum
-from capture.summary.summary import summarise_run
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue
@@ -69,17 +67,6 @@ def test_the_latest_answer_is_told_with_where_its_stimulus_fell(
     truth = run.truths[latest["seq"]]
     assert latest["into_operation_samples"] == stimulus - truth.start
     assert 0 <= latest["into_operation_samples"] < truth.operation_cycles
-
-
-@pytest.mark.parametrize("key", ["interrupt_latency_ns", "interrupt_latency_hit_ns", "task_latency_ns"])
-def test_the_timer_tells_the_worst_latency_too(evidence: Evidence, key: str) -> None:
-    """The synthetic timer is exact to the cycle; the fit of its offset may be off by its budget."""
-    manifest = summarise_run(evidence, Setting("tlsf", "virtual", "synthetic", "ab" * 32))
-    maxima = manifest.maxima[key]
-    assert maxima and maxima.timer_ns is not None
-    assert abs(maxima.timer_ns - maxima.value) <= 2 * SAMPLE_NS
-    assert manifest.maxima["critical_ns"] is not None
-    assert manifest.maxima["critical_ns"].timer_ns is None
 
 
 def test_without_samples_there_is_no_maximum(evidence: Evidence) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from base.run_folder.edges import EdgeList
@@ -28,16 +27,11 @@ def both(edges: EdgeList, **fields: object) -> tuple[of_all.Seen, SeenKept]:
     return whole, SeenKept(report, PINS, keeper.kept)
 
 
-def drawn(*pulses: tuple[str, int, int], total: int = 900, until: int | None = None) -> EdgeList:
-    wave = Waveform(total)
-    for channel, start, end in pulses:
-        wave.pulse(channel, start, end)
-    edges = wave.edges()
-    word = edges.word & 1 | (edges.word >> 2 & 3) << 1
-    array = np.append(True, word[1:] != word[:-1])
-    return EdgeList(
-        edges.sample[array], word[array], edges.samplerate_hz, until or total, ("CRIT", "STIM", "ISR")
-    )
+def drawn(*pulses: tuple[str, int, int], total: int = 900) -> EdgeList:
+    wave = Waveform(total, channels=("CRIT", "STIM", "ISR"))
+    for pulse in pulses:
+        wave.pulse(*pulse)
+    return wave.edges()
 
 
 SOUND = (("CRIT", 10, 40), ("STIM", 100, 300), ("ISR", 120, 130), ("ISR", 320, 330))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from base.run_folder.edges import EdgeList
@@ -20,11 +19,9 @@ def seen(edges: EdgeList, **fields: object) -> Seen:
     return Seen(report, PINS, read_observed(edges))
 
 
-def wire(channel: str, *samples: int, total: int = 1000, initially: int = 0) -> EdgeList:
-    words = [(n + initially) & 1 for n in range(len(samples) + 1)]
-    return EdgeList(
-        np.array([0, *samples], np.int64), np.array(words, np.uint8), 84_000_000, total, (channel,)
-    )
+def wire(channel: str, *samples: int, initially: int = 0) -> EdgeList:
+    toggles = [*([0] if initially else []), *samples]
+    return Waveform(1000, toggles={channel: toggles}, channels=(channel,)).edges()
 
 
 def test_frames_and_all_samples_are_complete() -> None:

@@ -436,10 +436,6 @@ def test_without_a_stimulus_nothing_need_be_preempted() -> None:
     assert judge(evidence_of(SyntheticRun(small_plan_under("none"))))[0] == "complete"
 
 
-def test_a_sweep_may_be_believed() -> None:
-    assert judge(evidence_of(SyntheticRun(small_sweep()))) == ("complete", ())
-
-
 @pytest.mark.parametrize("samplerate_hz", [24_000_000, 84_000_000, 100_000_000])
 @pytest.mark.parametrize(("channel", "samples"), [("ISR", 4), ("TASK", -4), ("TASK", 4), ("CISR", 4)])
 def test_an_answer_moved_by_some_samples_is_seen_at_each_rate(
