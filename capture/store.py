@@ -27,7 +27,7 @@ from base.run_folder.folder import RunFolder, RunName
 from base.run_folder.kept import write_kept
 from base.run_folder.manifest import Verdict
 from base.run_folder.memory import with_memory
-from base.run_folder.observed import Asked, ObservedManifest
+from base.run_folder.observed import Asked
 from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import write_table
@@ -37,10 +37,8 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import write_plan
 from capture.joining.evidence import Evidence, decode
 from capture.reading.observed import read_observed
-from capture.summary.kept import summarise_kept
 from capture.summary.observed import summarise_observed
 from capture.summary.summary import summarise_run
-from capture.verdict.kept import SeenKept
 from capture.verdict.observed import Seen
 
 
@@ -81,7 +79,7 @@ def kind_of(account: Account | Asked) -> Kind:
     """The kind of the run of which this is known."""
     if isinstance(account, Account):
         return OfOperations(account)
-    return OfWindows(account) if account.keep else OfPins(account)
+    return OfPins(account)
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ class OfOperations:
 
 @dataclass(frozen=True)
 class OfPins:
-    """A run from the wire alone."""
+    """A run from the wire alone, of which all is kept, or windows."""
 
     asked: Asked
     work = None
@@ -131,56 +129,27 @@ class OfPins:
         folder.write_json(names.OBSERVED, self.asked.model_dump(mode="json", by_alias=True))
 
     def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
-        """Writes the edges."""
-        folder.write(names.EDGES, seen.edges.write_parquet)
+        """Writes the edges, or windows and counts."""
+        if seen.kept is None:
+            folder.write(names.EDGES, seen.edges.write_parquet)
+        else:
+            write_kept(folder.path / names.KEPT, seen.kept)
 
     def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
-        """Writes run.json."""
-        _check_channels(seen.edges.channels, self.asked)
-        observed = read_observed(seen.edges, self.asked.stimulus_edges, core_hz=self.asked.core_hz)
-        judged = Seen(seen.report, self.asked.pins, observed)
-        return _concluded(folder, summarise_observed(judged, self.asked, notes()))
-
-
-@dataclass(frozen=True)
-class OfWindows:
-    """A run from the wire alone of which windows were kept."""
-
-    asked: Asked
-    work = None
-
-    def keep_known(self, folder: RunFolder) -> None:
-        """Writes observed.json."""
-        OfPins(self.asked).keep_known(folder)
-
-    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
-        """Writes windows and counts."""
-        assert seen.kept is not None
-        write_kept(folder.path / names.KEPT, seen.kept)
-
-    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
-        """Writes the copies for PulseView, and run.json."""
-        windows = seen.kept
-        assert windows is not None
-        _check_channels(windows.channels, self.asked)
-        remarks = [*notes()]
-        for window in windows.windows:
+        """Writes run.json, and of windows the copies for PulseView."""
+        windows, asked = seen.kept, self.asked
+        if not set((windows or seen.edges).channels) <= set(asked.pins):
+            raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
+        capture = windows or read_observed(seen.edges, asked.stimulus_edges, core_hz=asked.core_hz)
+        remarks: list[str] = []
+        for window in windows.windows if windows else ():
             name = f"{names.WINDOWS}/{window.place.name}.sr"
             if not (folder.path / name).exists():
                 remarks += store_session(folder, window.edges, name)
-        return _concluded(
-            folder, summarise_kept(SeenKept(seen.report, self.asked.pins, windows), self.asked, remarks)
-        )
-
-
-def _check_channels(channels: tuple[str, ...], request: Asked) -> None:
-    if not set(channels) <= set(request.pins):
-        raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
-
-
-def _concluded(folder: RunFolder, manifest: ObservedManifest) -> RunResult:
-    folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
-    return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+        judged = Seen(seen.report, asked.pins, capture)
+        manifest = summarise_observed(judged, asked, [*notes(), *remarks])
+        folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
+        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
 
 
 def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:

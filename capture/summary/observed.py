@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from base.metrology.quantiles import Summary, beside_open
+from base.run_folder.kept import Kept
 from base.run_folder.observed import (
     SCHEMA,
     Asked,
     ClockFound,
     FramesFound,
+    KeptWindows,
     ObservedManifest,
     ObservedReport,
 )
@@ -30,67 +33,86 @@ WITHOUT_FRAMES = (
 
 def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
     """The whole content of run.json; `notes` are sentences on what was stored."""
-    observed = seen.observed
     verdict, reasons = judge(seen)
     report = ObservedReport(**seen.tools.model_dump())
+    captured = seen.capture
+    clock = captured.clock if isinstance(captured, ObservedWire) else None
+    if "SYNC" not in seen.edges.channels:
+        without_frames = [WITHOUT_SYNC]
+    else:
+        without_frames = [] if clock or isinstance(captured, Kept) else [WITHOUT_FRAMES]
     content = {
+        **request.model_dump(by_alias=True),
         "schema": SCHEMA,
-        "kind": request.kind,
-        "board": request.board,
-        "analyzer": request.analyzer,
-        "pins": request.pins,
-        "stimulus_edges": request.stimulus_edges,
-        "program": request.program,
-        "core_hz": request.core_hz,
-        "samplerate_hz": observed.edges.samplerate_hz,
-        "total_samples": observed.edges.total_samples,
-        "resolution_ns": observed.edges.sample_ns,
+        "samplerate_hz": seen.edges.samplerate_hz,
+        "total_samples": seen.edges.total_samples,
+        "resolution_ns": seen.edges.sample_ns,
         "verdict": verdict,
         "reasons": list(reasons),
         "warnings": [*warnings(seen), *notes, *report.notes],
-        "missing": list(_missing(observed, request)),
-        "frames": _frames(observed),
-        "clock": _clock(observed),
-        "widths_ns": observed.widths_ns,
-        "intervals_ns": observed.intervals_ns,
-        "latencies_ns": observed.latencies_ns,
-        "merged": observed.merged,
-        "open_ns": observed.open_ns,
-        "calibration_ns": observed.calibration_ns,
-        "unjudged": tuple(unjudged(request, observed.clock is not None)),
-        "tools": request.tools,
+        "missing": [
+            WITHOUT_RECORDS,
+            *([WITHOUT_LOADING] if request.program.elf is None else []),
+            *without_frames,
+        ],
+        "frames": _frames(seen),
+        "clock": clock
+        and ClockFound(
+            ratio=clock.ratio,
+            ratio_uncertainty=clock.ratio_uncertainty,
+            residual_max_samples=clock.residual_max_samples,
+        ),
+        "merged": dict(captured.merged),
+        "unjudged": tuple(unjudged(request, clock is not None)),
         "tool_report": report,
+        **(_of_windows(captured) if isinstance(captured, Kept) else _of_all(captured)),
     }
     return ObservedManifest.model_validate(content)
 
 
-def without(request: Asked) -> Iterator[str]:
-    """What no run from the wire alone has, and one that was not loaded has not."""
-    yield WITHOUT_RECORDS
-    if request.program.elf is None:
-        yield WITHOUT_LOADING
-
-
-def _missing(observed: ObservedWire, request: Asked) -> Iterator[str]:
-    """What other runs have and this one has not."""
-    yield from without(request)
-    if "SYNC" not in observed.edges.channels:
-        yield WITHOUT_SYNC
-    elif observed.clock is None:
-        yield WITHOUT_FRAMES
-
-
-def _frames(observed: ObservedWire) -> FramesFound:
-    if "SYNC" not in observed.edges.channels:
+def _frames(seen: Seen) -> FramesFound:
+    if isinstance(seen.capture, Kept) or "SYNC" not in seen.edges.channels:
         return FramesFound(start=None, end=None)
-    return FramesFound(start=observed.frames.start is not None, end=observed.frames.end is not None)
+    return FramesFound(start=seen.frames.start is not None, end=seen.frames.end is not None)
 
 
-def _clock(observed: ObservedWire) -> ClockFound | None:
-    if observed.clock is None:
-        return None
-    return ClockFound(
-        ratio=observed.clock.ratio,
-        ratio_uncertainty=observed.clock.ratio_uncertainty,
-        residual_max_samples=observed.clock.residual_max_samples,
+def _of_all(observed: ObservedWire) -> dict[str, object]:
+    return {
+        "widths_ns": observed.widths_ns,
+        "intervals_ns": observed.intervals_ns,
+        "latencies_ns": observed.latencies_ns,
+        "open_ns": observed.open_ns,
+        "calibration_ns": observed.calibration_ns,
+    }
+
+
+def _of_windows(windows: Kept) -> dict[str, object]:
+    summaries: dict[str, dict[str, Summary]] = {"width": {}, "interval": {}, "latency": {}}
+    for (kind, name), counted in windows.counted.items():
+        summaries[kind][name] = counted.summary(windows.sample_ns)
+    open_ns = {name: lasted * windows.sample_ns for name, lasted in windows.open_samples.items()}
+    places = [window.place for window in windows.windows]
+    kept = KeptWindows(
+        kept_samples=_covered([(place.begin, place.until) for place in places]),
+        windows=places,
+        bin_samples={
+            f"{kind} {name}": count.bin for (kind, name), count in windows.counted.items() if count.bin > 1
+        },
     )
+    return {
+        "widths_ns": summaries["width"],
+        "intervals_ns": summaries["interval"],
+        "latencies_ns": beside_open(summaries["latency"], open_ns),
+        "open_ns": open_ns,
+        "calibration_ns": {},
+        "kept": kept,
+    }
+
+
+def _covered(stretches: Sequence[tuple[int, int]]) -> int:
+    """How many samples lie in at least one of the stretches."""
+    covered, end = 0, 0
+    for begin, until in sorted(stretches):
+        covered += max(until - max(begin, end), 0)
+        end = max(end, until)
+    return covered

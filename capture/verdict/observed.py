@@ -4,64 +4,96 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from base.run_folder.edges import EdgeList
+from base.run_folder.kept import Kept
 from base.run_folder.manifest import ToolReport, Verdict
-from capture.reading.observed import ObservedWire
+from capture.reading.frames import Frames
+from capture.reading.observed import PULSED, ObservedWire, named
 from capture.verdict import inconclusive, truncated
 from capture.verdict.verdict import by_rules
 
 
+class Line(NamedTuple):
+    """A channel: its edges in the whole capture, its level at the end, the widths in samples of its
+    least and greatest whole pulse, and how long the one lasted that the end cut off. None where
+    there is none.
+    """
+
+    edges: int
+    high: bool
+    least: int | None
+    greatest: int | None
+    lasted: int | None
+
+
+class Wait(NamedTuple):
+    """A wait that was not over at the end, and the longest that was, in samples."""
+
+    lasted: int
+    greatest: int | None
+
+
 @dataclass(frozen=True)
-class Named:
-    """What the tools said of a capture, and the pin of each channel."""
+class Seen:
+    """What the tools said of a capture, the pin of each channel, and what was kept of it."""
 
     tools: ToolReport
     pins: Mapping[str, str]
+    capture: ObservedWire | Kept
+
+    @property
+    def edges(self) -> EdgeList | Kept:
+        """The capture, whole or in windows."""
+        return self.capture.edges if isinstance(self.capture, ObservedWire) else self.capture
+
+    @property
+    def frames(self) -> Frames:
+        """None are looked for where windows were kept."""
+        return self.capture.frames if isinstance(self.capture, ObservedWire) else Frames(None, None)
+
+    @property
+    def end(self) -> int:
+        """The sample at which the program's part ends."""
+        return self.capture.after if isinstance(self.capture, ObservedWire) else self.edges.total_samples
+
+    def lines(self) -> Iterator[tuple[str, Line]]:
+        """The channels, by name."""
+        if isinstance(self.capture, ObservedWire):
+            yield from ((name, _line(self.capture, name)) for name in self.capture.edges.channels)
+            return
+        for name, pin in self.capture.pins.items():
+            widths = self.capture.counted.get(("width", name))
+            least, greatest = (widths.least, widths.greatest) if widths else (None, None)
+            lasted = None if pin.since is None or not widths else self.end - pin.since
+            yield name, Line(pin.edges, pin.high, least, greatest, lasted)
+
+    def waits(self) -> Iterator[tuple[str, Wait]]:
+        """Those that were not over, by the name of the latency."""
+        if isinstance(self.capture, ObservedWire):
+            for pair, waits in self.capture.answers.items():
+                if waits.open:
+                    greatest = int(waits.length.max()) if waits.length.size else None
+                    yield named(pair), Wait(self.end - waits.open.since, greatest)
+            return
+        for name, lasted in self.capture.open_samples.items():
+            latencies = self.capture.counted.get(("latency", name))
+            yield name, Wait(lasted, latencies.greatest if latencies else None)
 
     def called(self, channel: str) -> str:
         """`CRIT (PA8)`."""
         return f"{channel} ({self.pins.get(channel, 'pin unknown')})"
 
-    def still(self, channel: str, duration_s: float, high: bool) -> str:
-        """That it shows no edge."""
-        return (
-            f"{self.called(channel)} shows no edge in {duration_s:.6g} s, it is {'high' if high else 'low'} "
-            "throughout; check the pin, its clip, and that the program gets there."
-        )
 
-    def lasting(self, channel: str, since: int, lasted: int, samplerate_hz: int) -> str:
-        """That it rises at sample `since`, and does not fall in the `lasted` samples to the end."""
-        return (
-            f"{self.called(channel)} rises at {since / samplerate_hz:.6g} s and does not fall again by the "
-            f"end, {lasted / samplerate_hz * 1e3:.6g} ms later, longer than any whole pulse; see why, or "
-            "capture longer."
-        )
-
-    def waiting(self, name: str, lasted_ns: float) -> str:
-        """That a wait of the latency `name` was not over when the capture ended."""
-        return (
-            f"{name}: a stimulus still waited when the capture ended, for ≥ {lasted_ns / 1e3:.6g} µs, longer "
-            "than any that was answered; see why, or capture longer."
-        )
-
-    def narrow(self, channel: str, sample_ns: float) -> str:
-        """That some of its pulses last a sample."""
-        return (
-            f"{self.called(channel)} has pulses of a single sample, {sample_ns:.1f} ns: shorter ones are not "
-            "seen, so some may be missing; use a higher samplerate."
-        )
-
-
-@dataclass(frozen=True)
-class Seen(Named):
-    """A capture that is whole."""
-
-    observed: ObservedWire
-
-    @property
-    def edges(self) -> EdgeList:
-        return self.observed.edges
+def _line(wire: ObservedWire, channel: str) -> Line:
+    transitions = wire.edges.transitions(channel)
+    before = transitions.sample < wire.after
+    high = bool(transitions.level[before][-1]) if before.any() else wire.edges.initial_level(channel)
+    lasted = wire.after - int(transitions.sample[before][-1]) if high and before.any() else None
+    train = wire.program.get(channel)
+    least, greatest = (int(train.width.min()), int(train.width.max())) if train else (None, None)
+    return Line(transitions.sample.size, high, least, greatest, lasted if channel in PULSED else None)
 
 
 def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
@@ -71,7 +103,7 @@ def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
 
 def one_frame_alone(seen: Seen) -> Iterator[str]:
     """A program that shows one frame shows both, unless it did not come to its end."""
-    start, end = seen.observed.frames.start, seen.observed.frames.end
+    start, end = seen.frames.start, seen.frames.end
     sync = seen.called("SYNC")
     if start is not None and end is None:
         yield f"{sync} shows a start frame and no end frame; capture longer, or see why the program stopped."
@@ -82,10 +114,15 @@ def one_frame_alone(seen: Seen) -> Iterator[str]:
 def nothing_seen(seen: Seen) -> Iterator[str]:
     """A channel without an edge says nothing, or is clipped to nothing."""
     duration_s = seen.edges.total_samples / seen.edges.samplerate_hz
-    for channel in seen.edges.channels:
-        if not seen.edges.transitions(channel).sample.size:
-            yield seen.still(channel, duration_s, seen.edges.initial_level(channel))
-        elif channel in seen.observed.calibration and not len(seen.observed.program[channel]):
+    calibrated = seen.capture.calibration if isinstance(seen.capture, ObservedWire) else {}
+    for channel, line in seen.lines():
+        if not line.edges:
+            yield (
+                f"{seen.called(channel)} shows no edge in {duration_s:.6g} s, it is "
+                f"{'high' if line.high else 'low'} throughout; check the pin, its clip, and that the program "
+                "gets there."
+            )
+        elif channel in calibrated and line.greatest is None:
             yield (
                 f"{seen.called(channel)} shows nothing but calibration pulses; check that the program gets "
                 "there."
@@ -94,30 +131,35 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
 
 def never_back(seen: Seen) -> Iterator[str]:
     """A pulse that the end cuts off, and that is already longer than every whole one."""
-    for channel, train in seen.observed.program.items():
-        transitions = seen.edges.transitions(channel)
-        before = transitions.sample < seen.observed.after
-        if not before.any() or not transitions.level[before][-1]:
-            continue
-        since = int(transitions.sample[before][-1])
-        lasted = seen.observed.after - since
-        if lasted > (int(train.width.max()) if len(train) else 0):
-            yield seen.lasting(channel, since, lasted, seen.edges.samplerate_hz)
+    rate_hz = seen.edges.samplerate_hz
+    for channel, line in seen.lines():
+        if line.lasted is not None and line.lasted > (line.greatest or 0):
+            yield (
+                f"{seen.called(channel)} rises at {(seen.end - line.lasted) / rate_hz:.6g} s and does not "
+                f"fall again by the end, {line.lasted / rate_hz * 1e3:.6g} ms later, longer than any whole "
+                "pulse; see why, or capture longer."
+            )
 
 
 def at_the_limit(seen: Seen) -> Iterator[str]:
     """Where some pulses are a sample wide, others may fall between two."""
-    for channel, train in seen.observed.program.items():
-        if len(train) and int(train.width.min()) == 1:
-            yield seen.narrow(channel, seen.edges.sample_ns)
+    for channel, line in seen.lines():
+        if line.least == 1:
+            yield (
+                f"{seen.called(channel)} has pulses of a single sample, {seen.edges.sample_ns:.1f} ns: "
+                "shorter ones are not seen, so some may be missing; use a higher samplerate."
+            )
 
 
 def never_answered(seen: Seen) -> Iterator[str]:
-    """A wait that the end cuts off, and that is already longer than every whole one."""
-    for name, lasted_ns in seen.observed.open_ns.items():
-        summary = seen.observed.latencies_ns[name]
-        if summary.n and summary.max == lasted_ns:
-            yield seen.waiting(name, lasted_ns)
+    """A wait that the end cuts off, and that is already as long as every whole one."""
+    for name, wait in seen.waits():
+        if wait.greatest is not None and wait.lasted >= wait.greatest:
+            yield (
+                f"{name}: a stimulus still waited when the capture ended, for "
+                f"≥ {wait.lasted * seen.edges.sample_ns / 1e3:.6g} µs, longer than any that was answered; "
+                "see why, or capture longer."
+            )
 
 
 Rule = Callable[[Seen], Iterator[str]]
@@ -139,14 +181,23 @@ INCONCLUSIVE: tuple[Rule, ...] = (
 
 def warnings(seen: Seen) -> Iterator[str]:
     """What a reader should know, and what does not touch the verdict."""
-    yield from merged(seen.observed.merged)
-
-
-def merged(counts: Mapping[str, int]) -> Iterator[str]:
-    """How many stimuli of a pair have no latency of their own."""
-    for pair, count in counts.items():
+    for pair, count in seen.capture.merged.items():
         if count:
             yield (
                 f"{count} stimuli of {pair} came while an earlier one waited: each is part of the wait that "
                 "began before it."
+            )
+    if isinstance(seen.capture, ObservedWire):
+        return
+    for window in seen.capture.windows:
+        if window.place.cut:
+            yield (
+                f"The window {window.place.name} begins later than was asked for: it has too many edges, or "
+                "lasts too long."
+            )
+    for (kind, name), counted in seen.capture.counted.items():
+        if counted.bin > 1:
+            yield (
+                f"The {kind}s of {name} have so many different values that percentiles are told in steps of "
+                f"{counted.bin} samples; least and greatest are exact."
             )

@@ -69,7 +69,7 @@ def test_without_a_stimulus_the_quiet_pins_cannot_be_told_apart_nor_need_be() ->
     """Five inputs show the common pulses and nothing else: a wrong pair of them changes nothing."""
     whole = made_up("none", 24_000_000)
     quiet = {"STIM", "ISR", "TASK", "CTRL", "CISR"}
-    for pair in PAIRS:
+    for pair in (*combinations(sorted(quiet), 2), ("CRIT", "OP"), ("STIM", "SYNC")):
         verdict = judge(changed(whole, pair))
         assert verdict == (("complete", ()) if set(pair) <= quiet else ("inconclusive", (sentence(pair),))), (
             pair

@@ -2,89 +2,110 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
+from capture.acquisition.keeper import Keeper, Keeping
 from capture.reading.observed import read_observed
 from capture.reading.tests.test_observed import framed
 from capture.reading.tests.waveform import Waveform
 from capture.verdict.observed import Seen, judge, warnings
 
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}
+SOUND = (("CRIT", 10, 40), ("STIM", 100, 300), ("ISR", 120, 130), ("ISR", 320, 330))
 
 
-def seen(edges: EdgeList, **fields: object) -> Seen:
-    report = ToolReport.model_validate({"asked_samples": edges.total_samples, **fields})
-    return Seen(report, PINS, read_observed(edges))
+def drawn(*pulses: tuple[str, int, int], total: int = 900) -> EdgeList:
+    wave = Waveform(total, channels=("CRIT", "STIM", "ISR"))
+    for pulse in pulses:
+        wave.pulse(*pulse)
+    return wave.edges()
 
 
-def wire(channel: str, *samples: int, initially: int = 0) -> EdgeList:
-    toggles = [*([0] if initially else []), *samples]
-    return Waveform(1000, toggles={channel: toggles}, channels=(channel,)).edges()
+def wire(channel: str, *samples: int) -> EdgeList:
+    return Waveform(1000, toggles={channel: [*samples]}, channels=(channel,)).edges()
 
 
-def test_frames_and_all_samples_are_complete() -> None:
-    assert judge(seen(framed())) == ("complete", ())
+def report(edges: EdgeList, **fields: object) -> ToolReport:
+    return ToolReport.model_validate({"asked_samples": edges.total_samples, **fields})
 
 
-def test_without_frames_the_count_of_the_samples_decides() -> None:
-    edges = wire("CRIT", 100, 200)
-    assert judge(seen(edges)) == ("complete", ())
-    verdict, reasons = judge(seen(edges, asked_samples=1001))
-    assert verdict == "truncated" and reasons == (
-        "The analyzer delivered 1000 of 1001 samples; run again, slower if it recurs.",
-    )
+def both(edges: EdgeList, tools: ToolReport) -> tuple[Seen, Seen]:
+    """The capture, whole, and of which windows were kept."""
+    keeper = Keeper(Path("nowhere"), edges.samplerate_hz, edges.channels, tools.asked_samples, Keeping(2, 9))
+    keeper.append(edges.sample, edges.word, edges.total_samples)
+    keeper.close()
+    return Seen(tools, PINS, read_observed(edges, framed=False)), Seen(tools, PINS, keeper.kept)
+
+
+@pytest.mark.parametrize(
+    ("edges", "told", "verdict", "words"),
+    [
+        (drawn(*SOUND), {}, "complete", None),
+        (
+            drawn(*SOUND[1:]),
+            {},
+            "inconclusive",
+            "CRIT (PA8) shows no edge in 1.07143e-05 s, it is low throughout",
+        ),
+        (
+            wire("ISR", 0),
+            {},
+            "inconclusive",
+            "ISR (PA10) shows no edge in 1.19048e-05 s, it is high",
+        ),
+        (
+            drawn(*SOUND, ("CRIT", 500, 501)),
+            {},
+            "inconclusive",
+            "CRIT (PA8) has pulses of a single sample, 11.9 ns",
+        ),
+        (wire("ISR", 340, 342), {}, "complete", None),
+        (
+            wire("CRIT", 100, 300, 500),
+            {},
+            "inconclusive",
+            "CRIT (PA8) rises at 5.95238e-06 s and does not fall again by the end, 0.00595238 ms later",
+        ),
+        # The pulse that the end cuts off, or the wait, is no longer than the longest whole one.
+        (wire("CRIT", 100, 500, 600), {}, "complete", None),
+        (wire("CRIT", 100, 499, 600), {}, "inconclusive", "does not fall again"),
+        (drawn(*SOUND, ("STIM", 881, 890)), {}, "complete", None),
+        (drawn(*SOUND, ("STIM", 880, 890)), {}, "inconclusive", "STIM to ISR: a stimulus still waited"),
+        (drawn(*SOUND), {"asked_samples": 901}, "truncated", "The analyzer delivered 900 of 901 samples"),
+        (drawn(*SOUND), {"losses": ("It died.",)}, "truncated", "It died."),
+        (drawn(*SOUND), {"interrupted": True}, "truncated", "The run was interrupted"),
+        (drawn(*SOUND), {"oddities": ("It muttered.",)}, "inconclusive", "It muttered."),
+    ],
+)
+def test_a_capture_and_its_windows_get_one_verdict(
+    edges: EdgeList, told: dict[str, object], verdict: str, words: str | None
+) -> None:
+    for seen in both(edges, report(edges, **told)):
+        assert judge(seen)[0] == verdict
+        assert len(judge(seen)[1]) == (words is not None)
+        assert all(str(words) in reason for reason in judge(seen)[1])
+
+
+def test_stimuli_that_came_again_are_warned_of() -> None:
+    edges = drawn(*SOUND, ("STIM", 400, 410))
+    for seen in both(edges, report(edges)):
+        to_isr, *_ = warnings(seen)
+        assert to_isr.startswith("1 stimuli of STIM to ISR came while an earlier one waited")
 
 
 @pytest.mark.parametrize(
     ("edges", "words"),
     [
+        (framed(), None),
         (framed(end=False), "SYNC (PB4) shows a start frame and no end frame"),
         (framed(begin=False), "SYNC (PB4) shows an end frame and no start frame"),
     ],
 )
-def test_one_frame_is_a_part_of_a_run(edges: EdgeList, words: str) -> None:
-    verdict, reasons = judge(seen(edges))
-    assert verdict == "truncated" and len(reasons) == 1
-    assert words in reasons[0]
-
-
-def test_what_the_tools_lost_or_said_is_a_reason() -> None:
-    edges = wire("CRIT", 100, 200)
-    assert judge(seen(edges, losses=("It hung.",))) == ("truncated", ("It hung.",))
-    assert judge(seen(edges, oddities=("It spoke.",))) == ("inconclusive", ("It spoke.",))
-    assert judge(seen(edges, interrupted=True))[0] == "truncated"
-
-
-@pytest.mark.parametrize(("initially", "level"), [(0, "low"), (1, "high")])
-def test_a_channel_without_an_edge_is_a_reason(initially: int, level: str) -> None:
-    verdict, (reason,) = judge(seen(wire("ISR", initially=initially)))
-    assert verdict == "inconclusive"
-    assert reason.startswith(f"ISR (PA10) shows no edge in 1.19048e-05 s, it is {level} throughout; check")
-
-
-def test_a_level_that_never_changes_back_is_a_reason() -> None:
-    verdict, (reason,) = judge(seen(wire("CRIT", 100, 300, 500)))
-    assert verdict == "inconclusive"
-    assert "CRIT (PA8) rises at 5.95238e-06 s and does not fall again by the end" in reason
-
-
-def test_a_pulse_that_the_end_cuts_off_is_none_where_whole_ones_are_longer() -> None:
-    assert judge(seen(wire("CRIT", 100, 700, 900)))[0] == "complete"
-
-
-def test_missed_stimuli_are_warned_of() -> None:
-    wave = Waveform(1000)
-    wave.toggle("STIM", 100, 300)
-    wave.pulse("ISR", 340, 350)
-    first, to_task = warnings(seen(wave.edges()))
-    assert first.startswith("1 stimuli of STIM to ISR came while an earlier one waited")
-    assert to_task.startswith("1 stimuli of STIM to TASK")
-
-
-def test_pulses_of_a_single_sample_are_a_reason() -> None:
-    assert judge(seen(wire("ISR", 340, 342)))[0] == "complete"
-    verdict, (reason,) = judge(seen(wire("ISR", 100, 200, 340, 341)))
-    assert verdict == "inconclusive"
-    assert reason.startswith("ISR (PA10) has pulses of a single sample, 11.9 ns: shorter ones are not seen")
+def test_one_frame_is_a_part_of_a_run(edges: EdgeList, words: str | None) -> None:
+    verdict, reasons = judge(Seen(report(edges), PINS, read_observed(edges)))
+    assert verdict == ("truncated" if words else "complete")
+    assert len(reasons) == (words is not None) and all(str(words) in reason for reason in reasons)
