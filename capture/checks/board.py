@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
-
-from elftools.elf.elffile import ELFFile
 
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import BoardResource
 from capture.desk.finding import Figure, Finding
+from capture.desk.flash_content import pieces
 from capture.desk.open_board import open_board
 from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan
@@ -28,7 +26,7 @@ class Flash:
     def load(self) -> Finding:
         """Whether the board takes a firmware and its operations."""
         self.first_s, remarks = self._load()
-        size = _loaded_bytes(self.image.elf) + len(self.plan.image)
+        size = sum(len(content) for _, content in pieces(self.image.elf)) + len(self.plan.image)
         figures = (Figure("flashed", size, "bytes"), Figure("took", round(self.first_s, 1), "s"))
         return _taken("The flash took the firmware and its operations.", remarks, figures)
 
@@ -56,10 +54,3 @@ class Flash:
 
 def _taken(words: str, remarks: tuple[str, ...], figures: tuple[Figure, ...]) -> Finding:
     return Finding("flash", "odd" if remarks else "right", words, remarks, figures)
-
-
-def _loaded_bytes(elf: Path) -> int:
-    """How many bytes of an ELF file go into the flash."""
-    with elf.open("rb") as file:
-        segments = ELFFile(file).iter_segments("PT_LOAD")
-        return sum(int(segment["p_filesz"]) for segment in segments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,17 +31,6 @@ class Connections:
     find_serial: Callable[[], str] | None = None
 
 
-class Loader(Protocol):
-    """Brings a firmware and its operations onto the board."""
-
-    def load(self, elf: Path | None, image: bytes) -> Connections:
-        """Loads the firmware's ELF file and the operation image; the board is held, nothing runs.
-
-        Without an ELF file the board is left alone, and what is on it runs. An empty image is none.
-        Raises TailscopeError, also where the board cannot do as asked.
-        """
-
-
 class Resetter(Protocol):
     """Pulls the board's reset pin. Only the owner of the debug probe can."""
 
@@ -55,43 +45,66 @@ class Counter(Protocol):
         """The table of executions (docs/reference/simulator-files.md); asked after the capture."""
 
 
-class Board(Loader, Protocol):
-    """A board in use: a context manager, entered first and closed whatever happens."""
+class Board(ABC):
+    """A board in use: a context manager, entered first and closed whatever happens.
+
+    One that is only known by its pins says what stands here.
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    @abstractmethod
+    def load(self, elf: Path | None, image: bytes) -> Connections:
+        """Loads the firmware's ELF file and the operation image; the board is held, nothing runs.
+
+        Without an ELF file the board is left alone, and what is on it runs. An empty image is none.
+        Raises TailscopeError, also where the board cannot do as asked.
+        """
 
     @property
     def counter(self) -> Counter | None:
         """Who counts on this board; None where nobody can."""
+        return None
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def resetter(self, debugger: Resetter | None) -> Resetter | None:
+    def resetter(self, _debugger: Resetter | None) -> Resetter | None:
         """Who starts the firmware once the capture is armed; None where the capture itself does.
 
-        `debugger` is whoever is attached to the debug probe already, and has it to itself; None if
+        `_debugger` is whoever is attached to the debug probe already, and has it to itself; None if
         nobody is.
         """
+        return None
 
     def ended(self) -> bool:
-        """Whether the board has ended by itself: neither samples nor records will come any more."""
+        """Whether the board has ended by itself: neither samples nor records will come any more. On
+        a desk a dead board cannot be told from a silent one: its run has no end frame.
+        """
+        return False
 
     def problems(self) -> tuple[str, ...]:
         """What the board did not do, in sentences; asked after the capture."""
+        return ()
 
     def oddities(self) -> tuple[str, ...]:
         """What it said or did unexpectedly, in sentences; asked after the capture."""
+        return ()
 
     def notes(self) -> tuple[str, ...]:
         """What the program did that a chip takes without a word, in sentences; asked after it."""
+        return ()
 
-    def post_mortem(self, elf: Path) -> tuple[str, ...]:
+    def post_mortem(self, _elf: Path) -> tuple[str, ...]:
         """What the core tells of a run that ended without its END record, in sentences.
 
-        Asked after the capture, of the board that runs `elf`: it may halt the core for a moment.
+        Asked after the capture, of the board that runs `_elf`: it may halt the core for a moment.
         """
+        return ()
 
     def tools(self) -> Mapping[str, str]:
         """Names and versions of the tools behind the board."""
+        return {}

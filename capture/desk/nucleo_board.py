@@ -6,11 +6,9 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from capture.desk.bench import BoardResource
-from capture.desk.board import Connections, Resetter
+from capture.desk.board import Board, Connections, Resetter
 from capture.desk.loading import Programmer
 from capture.desk.pyocd import post_mortem
 from capture.desk.serial_ports import is_usb_id, resolve
@@ -20,10 +18,8 @@ NOTES = "TAILSCOPE_NOTES"
 """In the environment of a program that sees emulated devices: the file of the board's notes."""
 
 
-class NucleoBoard:
+class NucleoBoard(Board):
     """The firmware is loaded by the loader of bench.toml, and started by it at the reset."""
-
-    counter = None  # the chip has no counter of executions
 
     def __init__(self, resource: BoardResource) -> None:
         self._resource = resource
@@ -32,14 +28,6 @@ class NucleoBoard:
     @cached_property
     def _programmer(self) -> Programmer:
         return self._resource.loader.programmer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing to close: each call of a loader is a process that has ended."""
 
     def load(self, elf: Path | None, image: bytes) -> Connections:
         """Flashes both; the connections are those of bench.toml."""
@@ -56,14 +44,6 @@ class NucleoBoard:
     def resetter(self, debugger: Resetter | None) -> Resetter:
         """The debugger that holds the probe, or else the loader."""
         return debugger or self._programmer
-
-    def ended(self) -> bool:
-        """Never: from here a dead board cannot be told from a silent one."""
-        return False
-
-    def problems(self) -> tuple[str, ...]:
-        """None: a loader raises what fails, and a dead board leaves a run without an end frame."""
-        return ()
 
     def oddities(self) -> tuple[str, ...]:
         """That its core was reached only with the reset held."""

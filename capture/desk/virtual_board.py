@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
-from capture.desk.board import Connections, Counter, Resetter
+from capture.desk.board import Board, Connections, Counter
 from capture.desk.pyocd import ProbeAddress, post_mortem
 from simulator.build import build, version
 from simulator.outputs import note_sentences
@@ -20,7 +19,7 @@ from simulator.run import STRICT
 from simulator.serve import Served
 
 
-class VirtualBoard:
+class VirtualBoard(Board):
     """One process of virtual-nucleo, which simulates from reset once the capture starts.
 
     It counts the instructions of each critical section, unless it is not `counted`. `probed` gives
@@ -57,9 +56,6 @@ class VirtualBoard:
         """The board itself, if it counts."""
         return self if self._counted else None
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -87,9 +83,6 @@ class VirtualBoard:
             analyzer=f"tcp-raw/{served.analyzer.replace(':', '/')}:logic_channels={len(CHANNELS)}",
             probe=self._probe(served) if self._probed else None,
         )
-
-    def resetter(self, debugger: Resetter | None) -> None:
-        """Nobody: the simulation starts with the capture."""
 
     def ended(self) -> bool:
         """Whether the simulator has ended by itself; it first hands over what it has recorded."""

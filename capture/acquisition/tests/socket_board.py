@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -15,17 +14,15 @@ import numpy as np
 import pytest
 
 from base.run_folder.edges import EdgeList
-from capture.desk.board import Connections, Resetter
+from capture.desk.board import Board, Connections, Resetter
 
 
-class SocketBoard:
+class SocketBoard(Board):
     """A board that says `uart` once it runs, and then is silent or hangs up.
 
     The capture starts it, as told by progress(), unless it `waits` for a reset, which takes
     `loader_s`.
     """
-
-    counter = None
 
     def __init__(
         self, uart: bytes, hangs_up: bool = False, waits: bool = False, loader_s: float = 0.0
@@ -70,23 +67,8 @@ class SocketBoard:
         if self._hangs_up:
             connection.close()
 
-    def ended(self) -> bool:
-        return False
-
-    def problems(self) -> tuple[str, ...]:
-        return ()
-
-    def oddities(self) -> tuple[str, ...]:
-        return ()
-
-    def notes(self) -> tuple[str, ...]:
-        return ()
-
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         return (f"{elf.name} faulted.",)
-
-    def tools(self) -> Mapping[str, str]:
-        return {}
 
 
 def samples_of(edges: EdgeList) -> bytes:
