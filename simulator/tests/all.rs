@@ -2,7 +2,6 @@
 //! once more.
 
 mod busy_wait;
-mod chips;
 mod core;
 mod elf;
 mod hostile;

@@ -6,7 +6,6 @@ mod board;
 mod branches;
 mod code_cache;
 mod cores;
-mod data;
 mod debug;
 mod exceptions;
 mod fast_memory;

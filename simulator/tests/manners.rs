@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::{board_firmware, firmware, run, scratch, text, virtual_nucleo};
+use support::{board_firmware, firmware, run, scratch, text};
 
 fn program(part: &str) -> PathBuf {
     firmware("program.c", part, &[part])
@@ -209,12 +209,6 @@ fn a_comparator_that_remaps_stops_and_gaps_goes_past_it() {
 }
 
 #[test]
-fn strict_and_gaps_contradict_each_other() {
-    let output = run(&odd("SCALE"), &["--strict", "--gaps"]);
-    assert_eq!(output.status.code(), Some(2));
-}
-
-#[test]
 fn a_program_that_does_nothing_odd_is_the_same_with_all_manners() {
     let elf = board_firmware("manners", &[]);
     let outcome = |option: Option<&str>| {
@@ -351,78 +345,4 @@ fn a_program_that_sleeps_for_ever_says_so() {
     let (output, stats) = told(&program("SLEEPS=38"), &[]);
     assert_eq!(stats["standstill"]["enabled"], serde_json::json!([54]));
     assert!(stderr(&output).contains("(38) none can come without something from outside"));
-}
-
-/// A copy of a program whose build attributes name another architecture.
-fn made_for(architecture: u8) -> PathBuf {
-    let elf = board_firmware("attributes", &[]);
-    let mut file = fs::read(&elf).unwrap();
-    // Tag_CPU_name "7E-M" or "Cortex-M4", then Tag_CPU_arch (6) with 13, then Tag_CPU_arch_profile
-    // (7) with 'M' (IHI 0045, 3.3.5).
-    let tags = [6, 13, 7, b'M'];
-    let place = file.windows(4).position(|window| window == tags).unwrap();
-    file[place + 1] = architecture;
-    let other = scratch(&format!("made_for_{architecture}.elf"));
-    fs::write(&other, file).unwrap();
-    other
-}
-
-#[test]
-fn a_program_for_another_core_is_refused_by_name_unless_asked_for() {
-    for (architecture, name) in [(12, "Cortex-M0"), (16, "Cortex-M23"), (17, "Cortex-M33")] {
-        let elf = made_for(architecture);
-        let output = run(&elf, &["--until", "1ms"]);
-        assert_eq!(output.status.code(), Some(1));
-        let said = stderr(&output);
-        assert!(said.contains(name) && said.lines().count() == 1, "{said}");
-        assert!(run(&elf, &["--until", "1ms", "--any-core"])
-            .status
-            .success());
-    }
-    // A Cortex-M3's program runs on every Cortex-M4.
-    for fits in [10, 13] {
-        assert!(run(&made_for(fits), &["--until", "1ms"]).status.success());
-    }
-}
-
-#[test]
-fn a_big_endian_program_is_refused_by_name() {
-    let mut file = fs::read(board_firmware("endian", &[])).unwrap();
-    file[5] = 2; // EI_DATA: ELFDATA2MSB
-    let elf = scratch("big.elf");
-    fs::write(&elf, file).unwrap();
-    let output = run(&elf, &["--until", "1ms"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("big-endian"),
-        "{}",
-        stderr(&output)
-    );
-}
-
-#[test]
-fn latency_takes_semihosting_and_tells_the_notes() {
-    let elf = firmware("program.c", "calls", &["ODD=RESERVED"]);
-    let (answers, stats) = (scratch("answers.csv"), scratch("stats.json"));
-    let arguments = |more: &[&str]| {
-        let mut command = virtual_nucleo();
-        command
-            .arg("latency")
-            .arg(&elf)
-            .args(["--exception", "44", "--enable", "0"]);
-        command.args([
-            "--until",
-            "cycles:60",
-            "--every",
-            "1",
-            "--answers",
-            text(&answers),
-        ]);
-        command.args(["--stats", text(&stats)]).args(more);
-        command.output().unwrap()
-    };
-    let output = arguments(&["--semihosting"]);
-    assert!(output.status.success(), "{output:?}");
-    let told: Value = serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
-    assert!(told["notes"].as_array().is_some());
 }

@@ -383,19 +383,3 @@ fn what_the_file_does_not_tell_is_left_out() {
     assert!(rows.iter().any(|row| row.what == "basepri"));
     assert!(read_stacks(&stacks).values().all(|stack| stack.len() == 1));
 }
-
-#[test]
-fn options_that_cannot_be_are_refused() {
-    let elf = firmware("masks.c", "masks-refused", &[]);
-    let stacks = scratch("masks-refused.csv");
-    let alone = run(&[text(&elf), "--mask-stacks", text(&stacks)]);
-    assert!(!alone.status.success());
-    assert!(String::from_utf8_lossy(&alone.stderr).contains("--masks"));
-    let nowhere = run(&[text(&elf), "--masks", "/nowhere/masks.csv"]);
-    assert_eq!(nowhere.status.code(), Some(1));
-    let message = String::from_utf8_lossy(&nowhere.stderr).into_owned();
-    assert!(
-        message.contains("cannot create /nowhere/masks.csv"),
-        "{message}"
-    );
-}

@@ -302,34 +302,3 @@ fn a_wrong_table_of_a_chip_is_one_sentence() {
     let output = run(&elf, &["--chip", "/dev/null.toml"]);
     assert_eq!(output.status.code(), Some(2));
 }
-
-#[test]
-fn a_snapshot_keeps_its_chip() {
-    let elf = program("kept", "IDENTITY");
-    let snapshot = scratch("kept.snapshot");
-    let at = format!("{}@cycles:1", snapshot.display());
-    let chip = ["--chip", "f407vg", "--semihosting"];
-    let save = ["--save-snapshot", &at, "--until", "cycles:10"];
-    assert!(run(&elf, &[&chip[..], &save].concat()).status.success());
-    let output = virtual_nucleo()
-        .args(["run", "--semihosting", "--from-snapshot"])
-        .arg(&snapshot)
-        .output()
-        .unwrap();
-    assert_eq!(stdout(&output), "00000413\n00000400\n");
-}
-
-#[test]
-fn arguments_that_name_nothing_are_refused() {
-    let elf = program("refused", "IDENTITY");
-    for (option, value) in [
-        ("--chip", "stm32f103c8"),
-        ("--hse", "32kHz"),
-        ("--usart", "usart7"),
-        ("--uart-input", "/nowhere/input"),
-    ] {
-        let output = run(&elf, &[option, value]);
-        assert!(matches!(output.status.code(), Some(1 | 2)), "{option}");
-        assert!(!stderr(&output).contains("panicked"), "{option}");
-    }
-}

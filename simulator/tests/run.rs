@@ -96,22 +96,6 @@ fn timer_pin_and_uart_do_what_the_firmware_says() {
 }
 
 #[test]
-fn the_end_is_the_cycle_asked_for() {
-    let elf = board_firmware("until", &[]);
-    let stats = scratch("until.json");
-    let output = run(
-        &elf,
-        &["--until", "cycles:1000000", "--stats", text(&stats)],
-    );
-    assert!(output.status.success());
-    let stats: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
-    let cycles = stats["cycles"].as_u64().unwrap();
-    // The last instruction may end later.
-    assert!((1_000_000..1_000_020).contains(&cycles), "{cycles}");
-}
-
-#[test]
 fn two_runs_are_equal_to_the_byte() {
     let elf = board_firmware("repeat", &[]);
     let image = message_image("repeat", "again and again\n");
@@ -130,66 +114,6 @@ fn two_runs_are_equal_to_the_byte() {
     let first = record("first");
     assert!(!first.0.is_empty() && !first.1.is_empty());
     assert!(first == record("second"));
-}
-
-#[test]
-fn an_unmodelled_register_stops_the_run_and_keeps_what_was_recorded() {
-    let elf = board_firmware("unmodelled", &["TOUCH_UNMODELLED"]);
-    let edges = scratch("unmodelled.csv");
-    let output = run(
-        &elf,
-        &["--strict", "--until", "1s", "--edges", text(&edges)],
-    );
-    assert_eq!(output.status.code(), Some(3));
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(stderr.lines().count(), 1);
-    assert!(
-        stderr.contains("TIM2_SMCR")
-            && stderr.contains("0x40000008")
-            && stderr.contains("pc 0x0800"),
-        "{stderr}"
-    );
-    assert_eq!(edges_of(&read_edges(&edges), "PA8").len(), 6);
-}
-
-#[test]
-fn bad_input_is_one_sentence_and_status_1() {
-    let elf = board_firmware("input", &[]);
-    let bad = [
-        vec!["--image", "missing.bin@0x08040000"],
-        vec!["--count", "n=no_such_symbol"],
-        vec!["--edges", "/nowhere/edges.csv"],
-    ];
-    for arguments in bad {
-        let output = run(&elf, &[&["--until", "cycles:10"], &arguments[..]].concat());
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        assert_eq!(
-            String::from_utf8(output.stderr).unwrap().lines().count(),
-            1,
-            "{arguments:?}"
-        );
-    }
-}
-
-#[test]
-fn gaps_are_passed_and_listed() {
-    let elf = board_firmware("gaps", &["TOUCH_UNMODELLED"]);
-    let stats = scratch("gaps.json");
-    let output = run(&elf, &["--gaps", "--until", "2ms", "--stats", text(&stats)]);
-    assert!(output.status.success());
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let lines: Vec<&str> = stderr.lines().collect();
-    assert_eq!(lines.len(), 2, "{stderr}");
-    assert!(lines[0].contains("not the STM32F401RE's"));
-    let gap =
-        "note: TIM2_SMCR (bits 0x00000007) at 0x40000008: 0 read, 1 written, first at pc 0x0800";
-    assert!(lines[1].contains(gap), "{stderr}");
-    let stats: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
-    let note = &stats["notes"][0];
-    assert!(note["what"].as_str().unwrap().starts_with("TIM2_SMCR"));
-    assert_eq!(note["kind"], "unmodelled_bits");
-    assert!(stats["cycles"].as_u64().unwrap() > 30_000);
 }
 
 #[test]

@@ -55,11 +55,6 @@ def test_masks_and_latencies_have_the_notes(odd: Path) -> None:
     assert (answers.ended, [note.what for note in answers.notes]) == ("", [WHAT])
 
 
-def test_what_the_simulator_says_of_notes_is_no_reason_of_an_end(odd: Path) -> None:
-    ended = masks.run_masks(user_program(odd, strict=True), "2ms").ended
-    assert ended.startswith("TIM2_SMCR") and "note" not in ended
-
-
 def test_a_note_of_a_file_is_written_as_it_was_read() -> None:
     row = {
         "kind": "clock_off",

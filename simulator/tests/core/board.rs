@@ -299,11 +299,6 @@ pub fn run(source: &str) -> Board {
     board
 }
 
-/// N, Z, C, V of the xPSR, as four bits.
-pub fn nzcv(board: &Board) -> u32 {
-    board.core.xpsr() >> 28
-}
-
 fn assemble(source: &str) -> Vec<u8> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!(

@@ -50,9 +50,6 @@ mod planned_interrupt;
 mod private_bus;
 mod private_gaps;
 mod profile;
-#[cfg(test)]
-#[path = "../../../tests/support/random.rs"]
-mod random;
 mod registers;
 mod run;
 mod scb;
@@ -62,8 +59,6 @@ mod stop;
 mod systick;
 mod timing;
 mod trap;
-#[cfg(test)]
-mod two_memories;
 mod watch;
 
 pub use debug::DebugFault;
@@ -397,3 +392,9 @@ impl Core {
         self.observers.execution_counters[index].executions
     }
 }
+
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;
+#[cfg(test)]
+mod two_memories;

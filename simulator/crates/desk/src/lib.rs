@@ -7,9 +7,6 @@ pub mod clips;
 pub mod fx2;
 pub mod line_faults;
 pub mod listener;
-#[cfg(test)]
-#[path = "../../../tests/support/random.rs"]
-mod random;
 pub mod samples;
 pub mod stlink;
 pub mod stream;
@@ -29,3 +26,7 @@ pub enum Event {
     /// The serial port has nothing more to send.
     UartEnded,
 }
+
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;

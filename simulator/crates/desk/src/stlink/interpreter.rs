@@ -68,11 +68,6 @@ impl<T: Target> Interpreter<T> {
         self.product = product;
     }
 
-    #[cfg(test)]
-    pub fn target(&self) -> &T {
-        &self.target
-    }
-
     /// Carries out a command with the data that followed it. Empty: the command has no answer.
     pub fn execute(&mut self, command: Command, data: &[u8]) -> Vec<u8> {
         self.try_execute(command, data)
@@ -327,4 +322,11 @@ fn refusal(command: Command, status: Status) -> Vec<u8> {
     let mut answer = status.bytes().to_vec();
     answer.resize(length, 0);
     answer
+}
+
+#[cfg(test)]
+impl<T: Target> Interpreter<T> {
+    pub fn target(&self) -> &T {
+        &self.target
+    }
 }

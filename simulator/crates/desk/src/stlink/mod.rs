@@ -7,8 +7,6 @@ mod descriptors;
 mod interpreter;
 mod memory;
 mod status;
-#[cfg(test)]
-mod tests;
 
 pub use descriptors::Serial;
 
@@ -44,11 +42,6 @@ impl<T: Target> StLink<T> {
             awaiting: None,
             answer: None,
         }
-    }
-
-    #[cfg(test)]
-    fn interpreter_target(&self) -> &T {
-        self.interpreter.target()
     }
 
     fn take(&mut self, data: &[u8]) {
@@ -129,5 +122,15 @@ impl<T: Target + Send> Device for StLink<T> {
         self.interpreter.leave();
         self.awaiting = None;
         self.answer = None;
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+impl<T: Target> StLink<T> {
+    fn interpreter_target(&self) -> &T {
+        self.interpreter.target()
     }
 }

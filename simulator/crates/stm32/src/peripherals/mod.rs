@@ -24,8 +24,6 @@ pub mod registers;
 pub mod rng;
 pub mod rtc;
 pub mod spi;
-#[cfg(test)]
-mod svd;
 pub mod syscfg;
 pub mod timer;
 pub mod usart;
@@ -167,3 +165,6 @@ const fn kind<T: Peripheral + DeserializeOwned + 'static>(name: &'static str, ma
         restore,
     }
 }
+
+#[cfg(test)]
+mod svd;

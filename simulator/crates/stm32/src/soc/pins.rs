@@ -6,8 +6,6 @@ use crate::edges::{Edge, Pin};
 use crate::peripherals::address_map::{has, Block};
 use crate::peripherals::alternate_functions::{Route, UsartPin};
 use crate::peripherals::gpio::Levels;
-#[cfg(test)]
-use crate::peripherals::timer::Timer;
 use crate::peripherals::Peripheral;
 
 /// TIM2 to TIM5, the first timers, have interrupt lines of their own.
@@ -53,15 +51,6 @@ impl Soc {
         members(routes)
             .filter(|&n| on(&self.routes.timers[n]))
             .fold(0, |routes, n| routes | 1 << n)
-    }
-
-    /// Whether `connected` and `outputs` agree with the registers of ports and timers.
-    #[cfg(test)]
-    pub(super) fn is_connected(&self) -> bool {
-        let outputs = self.timers.iter().map(Timer::outputs);
-        self.outputs.iter().copied().eq(outputs)
-            && self.connected
-                == self.switched_on(self.routes.of_timer.iter().fold(0, |all, of| all | of))
     }
 
     pub(super) fn timer_changed(&mut self, timer: usize, cycle: u64) {
@@ -163,6 +152,20 @@ fn members(mut set: u64) -> impl Iterator<Item = usize> {
         set &= set.wrapping_sub(1);
         (n < 64).then_some(n)
     })
+}
+
+#[cfg(test)]
+impl Soc {
+    /// Whether `connected` and `outputs` agree with the registers of ports and timers.
+    pub(super) fn is_connected(&self) -> bool {
+        let outputs = self
+            .timers
+            .iter()
+            .map(crate::peripherals::timer::Timer::outputs);
+        self.outputs.iter().copied().eq(outputs)
+            && self.connected
+                == self.switched_on(self.routes.of_timer.iter().fold(0, |all, of| all | of))
+    }
 }
 
 #[cfg(test)]

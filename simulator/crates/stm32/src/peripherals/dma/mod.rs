@@ -55,8 +55,6 @@ const FCR_MISSING: u32 = 0b1000_0111;
 const TEIF: u32 = 1 << 3;
 const HTIF: u32 = 1 << 4;
 const TCIF: u32 = 1 << 5;
-#[cfg(test)]
-const ALL_FLAGS: u32 = 0b11_1101;
 const FLAG_SHIFTS: [u32; 4] = [0, 6, 16, 22];
 const STATUS_BITS: u32 = 0x0F7D_0F7D;
 
@@ -265,16 +263,15 @@ impl Peripheral for Dma {
     }
 }
 
-/// The flags of one stream in LIFCR or HIFCR.
-#[cfg(test)]
-const fn all_flags(stream: usize) -> u32 {
-    ALL_FLAGS << FLAG_SHIFTS[stream % 4]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use cortex_m::bus::Width;
+
+    /// The flags of one stream in LIFCR or HIFCR.
+    const fn all_flags(stream: usize) -> u32 {
+        0b11_1101 << FLAG_SHIFTS[stream % 4]
+    }
 
     const STREAM: usize = 5;
     const AT: u32 = FIRST_STREAM + 5 * STREAM_BYTES;

@@ -150,15 +150,6 @@ impl Timer {
         }
     }
 
-    /// The timer of this name, as after reset.
-    #[cfg(test)]
-    pub fn named(name: &str) -> Timer {
-        let model = MODELS.iter().find(|model| model.name == name);
-        let model = model.expect("the table has it");
-        let lines = if model.advanced { [25, 27] } else { [28, 28] };
-        Timer::new(model, lines)
-    }
-
     /// Changes the clock at cycle `now`: core cycles per timer clock. `None`: the clock is off.
     pub fn set_divider(&mut self, divider: Option<u64>, now: u64) {
         if divider == self.divider {
@@ -528,6 +519,17 @@ impl Timer {
             _ => {}
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Timer {
+    /// The timer of this name, as after reset.
+    pub fn named(name: &str) -> Timer {
+        let model = MODELS.iter().find(|model| model.name == name);
+        let model = model.expect("the table has it");
+        let lines = if model.advanced { [25, 27] } else { [28, 28] };
+        Timer::new(model, lines)
     }
 }
 
