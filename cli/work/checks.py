@@ -199,4 +199,5 @@ def _contract(allocator: str) -> Check:
             ("ctest", "--test-dir", str(folder), "--output-on-failure"),
         ),
         sources="firmware",
+        long=allocator not in catalogue.EACH_KIND,
     )

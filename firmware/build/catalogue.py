@@ -25,6 +25,11 @@ Format = Literal["index.h", "allocator.h", "FreeRTOS heap"]
 
 LOCKINGS: tuple[Locking, ...] = get_args(Locking)
 
+EACH_KIND = ("tlsf", "half_tree", "heap_4", "binary_buddy", "pool")
+"""An index of lists and one of trees, and allocators that merge in lists, in halves and not at all.
+`./lab test` tries these, and with `--all` every one: each takes builds of its own.
+"""
+
 _Text = Annotated[str, Field(min_length=1)]
 _FromList = Strict(False)
 """TOML has lists only; what they hold is as strict as the rest."""

@@ -21,6 +21,7 @@ from base.run_folder.records import (
 )
 from firmware.build import image as firmware
 from firmware.build.cmake_build import BuildError
+from firmware.heap.tests.host_build import of_each_kind
 from firmware.tests.images import ALLOCATE, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import Run, runner
 
@@ -147,7 +148,7 @@ def test_cmake_refuses_it_too(tmp_path: Path) -> None:
     assert "TAILSCOPE_LOCKING is 'basepri': say primask or scheduler" in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("allocator", firmware.allocators())
+@pytest.mark.parametrize("allocator", of_each_kind(firmware.allocators()))
 def test_every_allocator_is_built_for_it_or_refused_in_a_sentence(allocator: str) -> None:
     try:
         built = firmware.build(allocator, board=BOARD)

@@ -66,7 +66,7 @@ def beside_the_counter(evidence: Evidence) -> set[int]:
     return set(wire - operations["dwt_cycles"])
 
 
-@pytest.mark.parametrize("leaves_us", [100, 1_000, 40_000, 100_000, 240_000])
+@pytest.mark.parametrize("leaves_us", [100, 40_000, 240_000])
 def test_a_start_that_waits_loses_nothing(leaves_us: int) -> None:
     waited = seen(True, leaves_us)
     assert judge(waited) == ("complete", ())
@@ -87,6 +87,7 @@ def test_a_debugger_that_stays_is_waited_for_only_where_it_is_to_leave() -> None
     assert 0.25 < waited_s < LONGEST_WAIT_MS / 1000
 
 
+@pytest.mark.long
 def test_at_any_moment_the_cycles_are_right_or_the_run_says_so() -> None:
     outcomes: Counter[tuple[str, int]] = Counter()
     failures: set[str] = set()

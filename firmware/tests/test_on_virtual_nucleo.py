@@ -33,6 +33,7 @@ from base.run_folder.records import (
 )
 from firmware.build import boards, catalogue
 from firmware.build import image as firmware
+from firmware.heap.tests.host_build import of_each_kind
 from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
 from simulator import run as simulator
 
@@ -115,7 +116,7 @@ CHECKING = [name for name, row in catalogue.allocators().items() if "checks_free
 Runner = Callable[[bytes], Run]
 
 
-@pytest.fixture(scope="module", params=CHECKING)
+@pytest.fixture(scope="module", params=of_each_kind(CHECKING))
 def run(request: pytest.FixtureRequest) -> Runner:
     return runner(firmware.build(request.param).elf)
 

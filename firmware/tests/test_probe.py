@@ -62,8 +62,7 @@ def compiled(folder: Path, compiler: tuple[str, ...], options: tuple[str, ...], 
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("level", ["-O0", "-Os", "-O3"])
-@pytest.mark.parametrize("compiler", [C, CPP], ids=["C11", "C++17"])
+@pytest.mark.parametrize(("compiler", "level"), [(C, "-Os"), (CPP, "-O0"), (CPP, "-O3")])
 def test_it_compiles_without_an_operating_system(
     tmp_path: Path, compiler: tuple[str, ...], level: str
 ) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from base.run_folder.records import InterruptsRecord, LatencySum, StatRecord
@@ -40,12 +42,17 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
+SLOW = {"basepri": {"isr", "task"}, "scheduler": {"task"}, "primask": {"isr", "task", "control"}}
+
+
 @pytest.mark.parametrize(
-    ("locking", "slow"),
-    [("basepri", {"isr", "task"}), ("scheduler", {"task"}), ("primask", {"isr", "task", "control"})],
+    ("mode", "locking"),
+    [
+        pytest.param(mode, locking, marks=() if number % 4 == 0 else pytest.mark.long)
+        for number, (mode, locking) in enumerate(product(MODES, SLOW))
+    ],
 )
-def test_both_witnesses_tell_the_same_wait(mode: str, locking: str, slow: set[str]) -> None:
+def test_both_witnesses_tell_the_same_wait(mode: str, locking: str) -> None:
     run = runner(firmware.build("seglist", locking=locking).elf, until="4s")
     depth = DEPTH_OF_RANDOM if mode == "random" else DEPTH
     control_period = 1009 if locking == "primask" else 7919
@@ -61,7 +68,7 @@ def test_both_witnesses_tell_the_same_wait(mode: str, locking: str, slow: set[st
         began = waited(done, stimulus, answer)
         assert told_in_operations(done, name, began) and told_between(done, name, began)
         merging |= {name} if len(began) < len(done.stimuli(stimulus)) else set()
-    assert merging >= slow
+    assert merging >= SLOW[locking]
 
 
 def test_a_swept_wait_is_over_before_the_next_is_asked_for() -> None:

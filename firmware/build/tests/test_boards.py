@@ -41,11 +41,6 @@ def written(tmp_path: Path, *changes: tuple[str, str], name: str = "my-board", t
     return folder
 
 
-def test_the_default_comes_first() -> None:
-    assert boards.names()[0] == boards.DEFAULT
-    assert {"nucleo-f401re", "nucleo-f411re", "nucleo-f446re", "nucleo-l476rg"} <= set(boards.names())
-
-
 # ST's RM0368, RM0383, RM0390 and RM0351: the most that each may have, the wait states for it at
 # 2.7 V or more (table "Number of wait states"), the SRAM.
 @pytest.mark.parametrize(
@@ -217,23 +212,10 @@ def test_a_name_that_nothing_has_is_told_with_what_there_is() -> None:
     assert is_sentence(str(refused.value), "*")
 
 
-def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BoardError, match=r"has no board\.toml"):
-        boards.board(str(tmp_path))
-
-
 def test_a_lock_that_the_core_lacks_is_refused_before_anything_is_built(tmp_path: Path) -> None:
     folder = written(tmp_path, ('"basepri", "primask", "scheduler"', '"primask", "scheduler"'))
     with pytest.raises(BuildError, match="my-board has no basepri lock: choose primask or scheduler"):
         firmware.build("tlsf", locking="basepri", board=str(folder))
-
-
-def test_a_heap_that_does_not_fit_is_refused_by_the_boards_sram() -> None:
-    with pytest.raises(BuildError, match="Nucleo-F401RE"):
-        firmware.build("tlsf", heap_bytes=120_000)
-    # 128 KiB less 9,728 bytes of the bench and a slot.
-    with pytest.raises(BuildError, match=r"Nucleo-F411RE: give .*121,336"):
-        firmware.build("tlsf", heap_bytes=121_344, board="nucleo-f411re")
 
 
 def test_the_header_has_a_line_for_each_value() -> None:
@@ -250,10 +232,3 @@ def _tables(name: str) -> dict[str, object]:
     import tomllib
 
     return tomllib.loads((boards.FOLDER / name / board_table.TABLE).read_text(encoding="utf-8"))
-
-
-def test_images_of_two_boards_lie_apart_and_say_which_they_are_for() -> None:
-    ours, other = firmware.build("tlsf"), firmware.build("tlsf", board="nucleo-f411re")
-    assert ours.elf != other.elf
-    assert (ours.configuration.core_hz, other.configuration.core_hz) == (84_000_000, 100_000_000)
-    assert b"nucleo-f411re\0stm32f411re\0" in other.elf.read_bytes()

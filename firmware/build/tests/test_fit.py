@@ -10,9 +10,7 @@ from base.files.errors import CaptureError
 from firmware.build import boards, fit
 from firmware.build import image as firmware
 from scenarios import catalogue
-from scenarios.generator import Step
-from scenarios.operations import Allocate
-from scenarios.plan import Plan, compile_steps
+from scenarios.plan import Plan
 
 FRAG = catalogue.load("mem_frag", {"depth": 2}).compile()
 SENTENCE = "heap_1 never frees, and mem_frag frees"
@@ -54,28 +52,9 @@ def test_what_is_named_is_refused_before_anything_is_built() -> None:
     assert choose([FRAG], ["tlsf", "heap_4"]) == (("tlsf", "heap_4"), ())
 
 
-def test_a_scenario_without_frees_is_for_all() -> None:
-    assert choose([without_frees()], ["heap_1"]) == (("heap_1",), ())
-
-
-def test_an_unknown_allocator_is_left_to_the_build() -> None:
-    assert choose([FRAG], ["tlfs"]) == (("tlfs",), ())
-
-
 def test_a_heap_beyond_an_allocators_own_limit() -> None:
     large = replace(FRAG, heap_bytes=72_000)
     with pytest.raises(CaptureError, match=r"^tlsf_crate manages 65,536 bytes at most, not 72,000\.$"):
         choose([large], ["tlsf", "tlsf_crate"])
     assert "tlsf_crate" not in choose([large], ["all"])[0]
     assert choose([FRAG], ["tlsf_crate"]) == (("tlsf_crate",), ())
-
-
-@pytest.mark.parametrize("wanted", [["all"], ["tlsf", "seglist"]])
-def test_a_heap_beyond_the_board_is_refused_for_all_of_them(wanted: list[str]) -> None:
-    """Of mem_frag with two victims: two slots for each, one for the request."""
-    with pytest.raises(CaptureError, match="beside the 5 slots of mem_frag: it may have 88,536 bytes"):
-        choose([replace(FRAG, heap_bytes=88_544)], wanted)
-
-
-def without_frees() -> Plan:
-    return compile_steps("grow", {}, FRAG.stimulus, [Step(Allocate(0, 8), "growth")])

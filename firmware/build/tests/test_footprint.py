@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -91,22 +90,10 @@ def test_the_thesis_headers_are_what_a_block_takes(allocator: str, header: int, 
     assert 0 <= bytes_taken.static_ram - BLOCK_LAYER - lists <= WORD
 
 
-def test_only_allocators_with_the_knobs_are_measured() -> None:
-    assert footprint.with_knobs(["TLSF_SLOTS"]) == ("tlsf", "tlsf_compact")
-    assert footprint.with_knobs([]) == firmware.allocators()
-    with pytest.raises(footprint.FootprintError, match=r"^No allocator has FLL and HDR: "):
-        footprint.with_knobs(["HDR", "FLL"])
-
-
 def test_ram_of_rlsf_is_its_lists_and_bitmaps() -> None:
     lists, bitmaps = 13 * 16 * POINTER, 2 + 13 * 2
     pool, adapter = 2 * WORD, 2 * WORD
     assert footprint.measure("rlsf").static_ram == lists + bitmaps + pool + adapter
-
-
-def test_overhead_is_the_constant_of_the_allocator() -> None:
-    tlsf = footprint.measure("tlsf")
-    assert (tlsf.heap_overhead, tlsf.block_overhead, tlsf.smallest_block) == (0, 16, 24)
 
 
 def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
@@ -119,12 +106,6 @@ def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
     # Each begins on a multiple of 4.
     assert sum(sizes) <= bytes_taken.flash <= sum(sizes) + 3 * len(sizes)
     assert not {"heap_allocate", "interpret", "xTaskIncrementTick"} & set(listing.split())
-
-
-def test_an_unreadable_image_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "no.elf").write_text("no image")
-    with pytest.raises(footprint.FootprintError, match="could not be read"):
-        footprint.section_bytes(tmp_path / "no.elf")
 
 
 def test_the_published_table_is_what_the_command_prints() -> None:

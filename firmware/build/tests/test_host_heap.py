@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +11,9 @@ import pytest
 from base.files.tests.sentences import is_sentence
 from base.heap_size import LARGEST_BYTES
 from base.paths import ROOT
-from base.processes import children
-from firmware.build import cmake_build, host_heap
+from firmware.build import host_heap
 from firmware.build.host_heap import HostHeapError, Replay
+from firmware.heap.tests.host_build import of_each_kind
 
 FOOTPRINT = ROOT / "docs" / "reference" / "footprint.md"
 ALLOCATE, FREE = 1, 2
@@ -38,7 +36,7 @@ def replay(allocator: str, folder: Path, heap_bytes: int, built_for: int, larges
     return host_heap.run(host_heap.build(allocator, built_for), file, heap_bytes)
 
 
-@pytest.mark.parametrize("allocator", ["avl", "binary_buddy", "half_tree", "tlsf_compact", "heap_4"])
+@pytest.mark.parametrize("allocator", of_each_kind(["binary_buddy", "avl", "heap_4", "tlsf_compact"]))
 def test_a_build_for_larger_regions_does_the_same_in_a_small_one(allocator: str, tmp_path: Path) -> None:
     small = replay(allocator, tmp_path, 65_536, 65_536, 1200)
     large = replay(allocator, tmp_path, 65_536, LARGEST_BYTES, 1200)
@@ -47,7 +45,7 @@ def test_a_build_for_larger_regions_does_the_same_in_a_small_one(allocator: str,
         assert np.array_equal(getattr(small, name), getattr(large, name))
 
 
-@pytest.mark.parametrize("allocator", ["avl", "binary_buddy", "half_fit", "half_tree", "tlsf", "heap_2"])
+@pytest.mark.parametrize("allocator", of_each_kind(["tlsf", "avl", "half_fit", "heap_2"]))
 def test_eight_mebibytes_are_one_region(allocator: str, tmp_path: Path) -> None:
     result = replay(allocator, tmp_path, LARGEST_BYTES, LARGEST_BYTES, 100_000)
     assert not result.status.any()
@@ -55,7 +53,7 @@ def test_eight_mebibytes_are_one_region(allocator: str, tmp_path: Path) -> None:
     assert result.largest_free[0] > LARGEST_BYTES // 2 - 1
 
 
-@pytest.mark.parametrize("allocator", ["first_fit", "heap_4"])
+@pytest.mark.parametrize("allocator", ["heap_4"])
 def test_a_retry_runs_after_a_refusal_only(allocator: str, tmp_path: Path) -> None:
     retry_and_last = ALLOCATE + 256 + 512
     rows = [
@@ -122,52 +120,7 @@ def test_what_cannot_be_says_so(allocator: str, heap_bytes: int, says: str) -> N
         host_heap.build(allocator, heap_bytes)
 
 
-@pytest.mark.parametrize("heap_bytes", [0, 56, 100, LARGEST_BYTES + 8])
-def test_a_size_that_is_no_regions_is_refused(heap_bytes: int) -> None:
-    with pytest.raises(HostHeapError, match="give a multiple of 8 from 64 to 8,388,608"):
-        host_heap.objection("tlsf", heap_bytes)
-
-
-def test_an_unknown_allocator_and_an_unknown_knob_are_refused() -> None:
-    with pytest.raises(HostHeapError, match="There is no allocator 'buddy': choose from avl, "):
-        host_heap.objection("buddy", 65_536)
-    with pytest.raises(HostHeapError, match="has no knob 'SLOTS': it has TLSF_OCTAVES, TLSF_SLOTS"):
-        host_heap.build("tlsf", 65_536, {"SLOTS": 3})
-
-
-def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_heap, "BUILDS", tmp_path / "before")
-    host_heap.build("first_fit", 65_536)
-    (tmp_path / "before").rename(tmp_path / "behind")
-    monkeypatch.setattr(host_heap, "BUILDS", tmp_path / "behind")
-    program = host_heap.build("first_fit", 65_536)
-    assert program.is_relative_to(tmp_path / "behind")
-    cache = (program.parent / "CMakeCache.txt").read_text(encoding="utf-8")
-    assert f"CMAKE_CACHEFILE_DIR:INTERNAL={program.parent}\n" in cache
-
-
-def test_a_build_that_does_not_end_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def hang(command: list[str], within_s: float, **_: Any) -> None:
-        raise subprocess.TimeoutExpired(command, within_s)
-
-    monkeypatch.setattr(host_heap, "BUILDS", tmp_path)
-    monkeypatch.setattr(children, "run", hang)
-    with pytest.raises(
-        cmake_build.BuildError, match=r"^The host's build of avl did not configure within 3600 s\.$"
-    ):
-        host_heap.build("avl", 65_536)
-
-
-def test_builds_are_for_powers_of_two_from_the_boards_heap_on() -> None:
-    assert [
-        host_heap.capacity_bytes(size) for size in (64, 65_536, 65_544, 86_064, 131_072, LARGEST_BYTES)
-    ] == [
-        *(65_536, 65_536, 131_072, 131_072, 131_072),
-        LARGEST_BYTES,
-    ]
-
-
-@pytest.mark.parametrize("allocator", ["seglist", "tlsf", "ublox_buddy", "heap_4", "o1heap"])
+@pytest.mark.parametrize("allocator", of_each_kind(["tlsf", "ublox_buddy", "heap_4", "o1heap"]))
 def test_static_ram_is_that_of_the_footprint(allocator: str) -> None:
     (published,) = re.findall(
         rf"^\| {allocator} \| [\d,]+ \| ([\d,]+) \|", FOOTPRINT.read_text(encoding="utf-8"), re.MULTILINE

@@ -5,43 +5,34 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from base.paths import ROOT
-from firmware.build import catalogue, cmake_build
+from firmware.build import catalogue
 from firmware.build import image as firmware
 from firmware.build.cmake_build import BuildError
+from firmware.heap.tests.host_build import of_each_kind
+from tests.sentences import Sentences
 
 FIRMWARE = ROOT / "firmware"
-LINE_BYTES = 16
-"""A flash line of the STM32F401 (RM0368, section 3.4: 128 bits)."""
+LINE_BYTES = {"nucleo-f401re": 16, "nucleo-l476rg": 8}
+"""A flash line: 128 bits of the F401 (RM0368, section 3.4), 64 of the L476 (RM0351, 3.3.4)."""
 
 
-@lru_cache(maxsize=4)
-def _listing(elf: Path) -> dict[str, dict[int, str]]:
-    """Instructions by address of each symbol, with what pads it; tests ask for several."""
-    command = ["arm-none-eabi-objdump", "-d", str(elf)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    parts = re.split(r"^[0-9a-f]+ <([^>]+)>:$", listing, flags=re.MULTILINE)[1:]
-    return {
-        symbol: {
-            int(address, 16): text
-            for address, text in re.findall(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t(.+)$", lines, re.MULTILINE)
-        }
-        for symbol, lines in zip(parts[::2], parts[1::2], strict=True)
-    }
-
-
+@cache
 def _disassembly(elf: Path, symbol: str) -> dict[int, str]:
-    """Instructions of `symbol` by address."""
-    return _listing(elf)[symbol]
+    """Instructions of `symbol` by address, with what pads it."""
+    command = ["arm-none-eabi-objdump", "-d", f"--disassemble={symbol}", str(elf)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = re.findall(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t(.+)$", listing, re.MULTILINE)
+    return {int(address, 16): text for address, text in rows}
 
 
-@pytest.fixture(scope="module", params=firmware.allocators())
+@pytest.fixture(scope="module", params=of_each_kind(firmware.allocators()))
 def image(request: pytest.FixtureRequest) -> firmware.FirmwareImage:
     return firmware.build(request.param)
 
@@ -95,20 +86,11 @@ def test_locking_and_knobs_are_choices_of_the_build() -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "says"),
-    [
-        (
-            {"locking": "mutex"},
-            "tlsf does not work under 'mutex' locking: choose basepri or primask or scheduler.",
-        ),
-        ({"knobs": {"THRESHOLD": 3}}, "tlsf has no knob 'THRESHOLD': it has TLSF_OCTAVES, TLSF_SLOTS."),
-        ({"knobs": {"TLSF_SLOTS": -1}}, "The knob TLSF_SLOTS of tlsf is -1: say a whole number, 0 or more."),
-    ],
+    "choice", [{"locking": "mutex"}, {"knobs": {"THRESHOLD": 3}}, {"knobs": {"TLSF_SLOTS": -1}}]
 )
-def test_impossible_choice_is_said(choice: dict[str, Any], says: str) -> None:
-    with pytest.raises(BuildError) as refused:
+def test_an_impossible_choice_is_refused(sentences: Sentences, choice: dict[str, Any]) -> None:
+    with sentences.raised(BuildError):
         firmware.build("tlsf", **choice)
-    assert str(refused.value) == says
 
 
 def test_what_suspends_the_scheduler_itself_is_never_put_under_a_mask(tmp_path: Path) -> None:
@@ -131,35 +113,13 @@ def test_firmware_leaves_room_for_the_operations(image: firmware.FirmwareImage) 
 
 
 @pytest.mark.parametrize(
-    "marker", ["heap_port_critical_begin", "heap_port_critical_end", "operation_begin", "operation_end"]
+    ("allocator", "board"),
+    [
+        pytest.param(*param.values, "nucleo-f401re", marks=param.marks)
+        for param in of_each_kind(firmware.allocators())
+    ]
+    + [("tlsf", "nucleo-l476rg")],
 )
-def test_marker_pair_is_masked_and_lies_in_one_flash_line(image: firmware.FirmwareImage, marker: str) -> None:
-    instructions = _disassembly(image.elf, marker)
-    names = {address: text.split()[0] for address, text in instructions.items()}
-    pair = [address for address, name in names.items() if name in ("str", "ldr")]
-    mask = next(address for address, name in names.items() if name == "cpsid")
-    restore = next(address for address, name in names.items() if name == "msr")
-    assert len(pair) == 2
-    assert mask < pair[0] < pair[1] < restore
-    assert pair[0] // LINE_BYTES == (pair[1] + 1) // LINE_BYTES
-    assert min(instructions) % LINE_BYTES == 0
-
-
-@pytest.mark.parametrize("entry", ["TIM2_IRQHandler", "TIM5_IRQHandler"])
-def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: str) -> None:
-    instructions = _disassembly(image.elf, entry)
-    names = [text.split()[0].removesuffix(".n") for text in instructions.values()]
-    assert names[:2] == ["movw", "movt"]
-    assert names[2] in ("strb", "strh")
-    assert names[4:6] == ["ldr", "b.w"]
-    store, read = list(instructions)[2], list(instructions)[4]
-    assert store // LINE_BYTES == (read + 1) // LINE_BYTES
-
-
-L4_LINE_BYTES = 8
-"""A flash line of the STM32L476 (RM0351, section 3.3.4: 64 bits)."""
-
-
 @pytest.mark.parametrize(
     ("name", "store", "read"),
     [
@@ -171,16 +131,24 @@ L4_LINE_BYTES = 8
         ("TIM5_IRQHandler", "strh", "ldr"),
     ],
 )
-def test_a_pair_lies_in_one_line_of_an_l4_too(name: str, store: str, read: str) -> None:
-    elf = firmware.build("tlsf", board="nucleo-l476rg").elf
-    names = {at: text.split()[0].removesuffix(".n") for at, text in _disassembly(elf, name).items()}
+def test_a_pair_lies_in_one_flash_line_and_that_of_a_marker_is_masked(
+    allocator: str, board: str, name: str, store: str, read: str
+) -> None:
+    code = _disassembly(firmware.build(allocator, board=board).elf, name)
+    names = {at: text.split()[0].removesuffix(".n") for at, text in code.items()}
     (first,) = (at for at, word in names.items() if word == store)
     (last,) = (at for at, word in names.items() if word == read)
-    assert first < last
-    assert first // L4_LINE_BYTES == (last + 1) // L4_LINE_BYTES
+    line = LINE_BYTES[board]
+    assert first < last and first // line == (last + 1) // line
+    if name.endswith("Handler"):  # which raises its pin first
+        assert list(names.values()).index(store) == 2
+    else:
+        mask, restore = (next(at for at, word in names.items() if word == end) for end in ("cpsid", "msr"))
+        assert mask < first and last < restore
+    assert board != "nucleo-f401re" or min(code) % line == 0
 
 
-@pytest.mark.parametrize("allocator", ["tlsf", "umm_malloc"])
+@pytest.mark.parametrize("allocator", of_each_kind(["tlsf", "umm_malloc"]))
 def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
     """One of ours and one of others.
 
@@ -194,36 +162,9 @@ def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
     flags = [f"-DTAILSCOPE_ALLOCATOR={allocator}", "-G", "Ninja"]
     subprocess.run(["cmake", "-S", copy, "-B", folder, *flags], capture_output=True, check=True)
     subprocess.run(["cmake", "--build", folder], capture_output=True, check=True)
-    assert (folder / "tailscope.elf").read_bytes() == image.elf.read_bytes()
-
-
-def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "before")
-    before = firmware.build("first_fit")
-    (tmp_path / "before").rename(tmp_path / "behind")
-    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "behind")
-    behind = firmware.build("first_fit")
-    assert behind.elf.is_relative_to(tmp_path / "behind")
-    assert behind.sha256 == before.sha256
-
-
-@pytest.mark.parametrize("allocator", ["seglist", "rlsf"])
-def test_no_folder_of_this_machine_is_in_the_elf(allocator: str) -> None:
-    content = firmware.build(allocator).elf.read_bytes()
-    assert str(FIRMWARE).encode() not in content
-    assert str(Path.home()).encode() + b"/" not in content
-
-
-def test_a_process_builds_an_image_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = firmware.build("tlsf")
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("built again")
-
-    monkeypatch.setattr(cmake_build.Build, "run_step", refuse)
-    assert firmware.build("tlsf") is image
-    with pytest.raises(AssertionError, match="built again"):
-        firmware.build("tlsf", knobs={"TLSF_SLOTS": 4})
+    content = (folder / "tailscope.elf").read_bytes()
+    assert content == image.elf.read_bytes()
+    assert str(FIRMWARE).encode() not in content and f"{Path.home()}/".encode() not in content
 
 
 def test_accelerator_is_a_knob() -> None:
@@ -236,19 +177,12 @@ def test_accelerator_is_a_knob() -> None:
     assert accelerated not in " ".join(_disassembly(plain.elf, "clock_start").values())
 
 
-def test_unknown_allocator_is_named_with_the_choice() -> None:
-    with pytest.raises(BuildError, match=r"no allocator 'tlfs'.*seglist, talc, tlsf"):
-        firmware.build("tlfs")
-
-
 def test_kernel_path_of_the_environment_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FREERTOS_KERNEL_PATH", "no-kernel")
     with pytest.raises(BuildError, match=r"no-kernel\s+has\s+no\s+include/task\.h"):
         firmware.build("tlsf")
-    monkeypatch.delenv("FREERTOS_KERNEL_PATH")
-    assert firmware.build("tlsf").elf.is_file()
 
 
 def test_an_allocator_of_the_users_checkout_says_what_to_set(
@@ -272,17 +206,6 @@ def test_an_allocator_of_the_users_checkout_says_what_to_set(
 def test_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BuildError, match=r"cmake is not on the PATH: install .* package cmake"):
-        firmware.build("tlsf")
-
-
-def test_compiler_complaint_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    copy = tmp_path / "firmware"
-    shutil.copytree(FIRMWARE, copy)
-    with (copy / "bench" / "crc.c").open("a") as source:
-        source.write("#error planted\n")
-    monkeypatch.setattr(firmware, "FIRMWARE", copy)
-    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
-    with pytest.raises(BuildError, match=r"with tlsf did not compile(.|\n)*#error planted"):
         firmware.build("tlsf")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, host_heap, outside, search_places
 from firmware.build import image as firmware
 from firmware.build.catalogue import SearchPlace
-from firmware.build.outside_file import OutsideError, required
+from firmware.build.outside_file import OutsideError
 from firmware.build.promises import PROMISES
 from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
 
@@ -86,15 +85,6 @@ def written(folder: Path, text: str, name: str = "mine.c", table: str = "") -> P
     return folder / name
 
 
-def test_the_names_of_the_contracts_are_those_of_the_headers() -> None:
-    assert set(required("index.h")) == {
-        f"heap_index_{word}" for word in ("reset", "insert", "remove", "find", "check", "name")
-    }
-    headers = set(required("allocator.h"))
-    assert {"allocator_overhead", "allocator_init", "allocator_free", "allocator_name"} <= headers
-    assert len(headers) == 16
-
-
 def test_an_index_of_ours_is_an_index_from_outside(tmp_path: Path) -> None:
     file = tmp_path / "mine.c"
     shutil.copy(HEAP / "indexes" / "first_fit.c", file)
@@ -138,30 +128,6 @@ def test_a_name_of_the_catalogue_is_refused_and_another_is_taken(tmp_path: Path)
     assert outside.admit([f"other={file}"]) == ["other"]
 
 
-def test_a_path_may_have_commas_where_it_leads_to_a_file(tmp_path: Path) -> None:
-    file = written(tmp_path / "a,b", BUMP, "c,d.c")
-    assert outside.words(f"tlsf,{file},mine={file},{tmp_path}/x,y.c,buddy") == [
-        *("tlsf", str(file), f"mine={file}", f"{tmp_path}/x", "y.c", "buddy"),
-    ]
-    (name,) = outside.admit([str(file)])
-    assert name == "c_d"
-    assert firmware.build(name).elf.exists()
-    assert host_heap.build(name, 65_536)
-
-
-def test_a_library_finds_the_headers_beside_its_adapter(tmp_path: Path) -> None:
-    """As umm_malloc asks for umm_malloc_cfgport.h, from a folder of its own."""
-    library = BUMP.replace(
-        "\n", '\n#include <my_port.h>\n#include "my_port2.h"\nstatic char a[PORT], b[PORT2];\n', 1
-    )
-    written(tmp_path / "lib", library, "library.c")
-    written(tmp_path, "#define PORT 1\n", "my_port.h")
-    written(tmp_path, "#define PORT2 1\n", "my_port2.h")
-    (name,) = outside.admit([str(written(tmp_path, '#include "lib/library.c"\n'))])
-    assert firmware.build(name).elf.exists()
-    assert host_heap.build(name, 65_536)
-
-
 SEARCH = """search = [
   {{ function = "{function}", file = "{file}", statement = "{statement}", instruction = '{instruction}' }},
 ]
@@ -180,17 +146,17 @@ def test_a_search_of_a_heap_of_the_kernel_is_found_in_its_file(tmp_path: Path) -
     assert look
 
 
-def test_a_search_in_a_library_is_found_in_what_the_adapter_includes(tmp_path: Path) -> None:
-    text = BUMP.replace(
-        "    next += size;",
-        "    if (*(volatile char *)next == 7) {\n        return NULL;\n    }\n    next += size;",
-    )
-    written(tmp_path / "lib", text, "library.c")
-    table = SEARCH.format(
-        function="allocator_allocate", file="lib/library.c", statement="== 7)", instruction="ldrb"
-    )
-    (name,) = outside.admit([str(written(tmp_path, '#include "lib/library.c"\n', table=table))])
-    assert len(firmware.build(name).looks) == 1
+def test_a_path_has_commas_and_a_library_finds_the_headers_beside_its_adapter(tmp_path: Path) -> None:
+    """As umm_malloc asks for umm_malloc_cfgport.h, from a folder of its own."""
+    folder = tmp_path / "a,b"
+    library = BUMP.replace("\n", "\n#include <my_port.h>\nstatic char a[PORT];\n", 1)
+    written(folder / "lib", library, "library.c")
+    written(folder, "#define PORT 1\n", "my_port.h")
+    file = written(folder, '#include "lib/library.c"\n', "c,d.c")
+    words = outside.words(f"tlsf,{file},mine={file},{tmp_path}/x,y.c,buddy")
+    assert words == ["tlsf", str(file), f"mine={file}", f"{tmp_path}/x", "y.c", "buddy"]
+    assert outside.admit([str(file)]) == ["c_d"]
+    assert firmware.build("c_d").elf.exists() and host_heap.build("c_d", 65_536)
 
 
 def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -233,14 +199,6 @@ def test_a_build_follows_every_byte_that_it_depends_on(tmp_path: Path) -> None:
     file.with_suffix(".toml").write_text("knobs = { PAD = 0 }\n")
     distances.append(distance())
     assert distances == [8, 24, 88, 96, 16]
-
-
-def test_the_firmware_does_not_depend_on_the_folder(tmp_path: Path) -> None:
-    digests = set()
-    for place in ("one", "another one"):
-        (name,) = outside.admit([str(written(tmp_path / place, BUMP))])
-        digests.add(firmware.build(name).sha256)
-    assert len(digests) == 1
 
 
 @pytest.mark.parametrize(
@@ -286,17 +244,6 @@ def test_what_cannot_be_used_is_told_in_a_sentence(
     with pytest.raises(OutsideError, match=says) as raised:
         outside.read(written(tmp_path, text))
     assert "\n" not in str(raised.value)
-
-
-def test_a_function_that_is_missing_is_named(tmp_path: Path) -> None:
-    text = (HEAP / "allocators" / "heap_1.c").read_text().replace("allocator_probes(", "allocator_probe(")
-    text = text.replace("allocator_free(", "allocator_freed(")
-    with pytest.raises(OutsideError, match=r"lacks allocator_free and allocator_probes: define them"):
-        outside.read(written(tmp_path, text))
-    with pytest.raises(
-        OutsideError, match=r"is a heap of FreeRTOS and lacks vPortFree: the bench calls it\.$"
-    ):
-        outside.read(written(tmp_path, KERNEL_HEAP.replace("vPortFree", "vFree")))
 
 
 def test_what_is_no_c_file_is_told(tmp_path: Path) -> None:
@@ -352,12 +299,6 @@ def test_the_page_has_what_the_table_beside_a_file_may_state() -> None:
     assert told(keys) == set(outside.Statement.model_fields)
     assert told(promises) == set(PROMISES)
     assert told(places) | {"lines"} == set(SearchPlace.model_fields)
-
-
-def test_the_example_is_clean_under_the_firmwares_warnings() -> None:
-    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow", "-fsyntax-only")
-    region = "-DTAILSCOPE_HEAP_BYTES=65536"  # as the build gives it
-    subprocess.run(["arm-none-eabi-gcc", *flags, region, "-I", str(HEAP), str(EXAMPLE)], check=True)
 
 
 def test_a_file_that_was_named_is_found_by_its_digest_alone(tmp_path: Path) -> None:

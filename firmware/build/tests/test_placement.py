@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ from elftools.elf.sections import SymbolTableSection
 from cli.shell.values import MOST_PLACEMENTS
 from firmware.build import image as firmware
 from firmware.build import placement as module
-from firmware.build.cmake_build import BuildError
 from firmware.build.placement import Placement, placed, placement
+from firmware.heap.tests.host_build import of_each_kind
 
 # What follows an instruction's mnemonic and is an address of the flash, or the words that name one.
 _ADDRESS = re.compile(r"\b(0x0?)?80[0-9a-f]{5}\b|<[^>]*>|@ \(.*|;.*")
@@ -70,7 +69,7 @@ def test_sixteen_placements_have_each_pair_of_places_in_a_line_once() -> None:
     assert module.MOST == MOST_PLACEMENTS
 
 
-@pytest.mark.parametrize("allocator", ["tlsf", "heap_4", "buddy_system_allocator"])
+@pytest.mark.parametrize("allocator", of_each_kind(["tlsf", "heap_4", "buddy_system_allocator"]))
 def test_code_moves_as_the_placement_says(allocator: str) -> None:
     built = firmware.build(allocator)
     before = begins(built.elf)
@@ -90,7 +89,7 @@ def test_code_moves_as_the_placement_says(allocator: str) -> None:
         assert markers in (0, 10)
 
 
-@pytest.mark.parametrize("allocator", ["seglist", "newlib", "rlsf"])
+@pytest.mark.parametrize("allocator", of_each_kind(["tlsf", "newlib", "rlsf"]))
 def test_a_placement_has_the_same_code(allocator: str) -> None:
     built = firmware.build(allocator)
     moved = placed(built, placement(7))
@@ -119,12 +118,3 @@ def test_a_placement_is_linked_once_and_those_of_an_older_image_go() -> None:
     assert placed(built, placement(2)).sha256 == first.sha256
     assert not old.exists()
     assert placed(built, placement(0)) is built
-
-
-def test_a_folder_that_was_linked_otherwise_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "build.ninja").write_text(
-        "rule link\n  command = true\nbuild tailscope.elf: link\n", encoding="utf-8"
-    )
-    built = replace(firmware.build("tlsf"), elf=tmp_path / "tailscope.elf")
-    with pytest.raises(BuildError, match=r"was not linked as the bench links: remove it\.$"):
-        placed(built, placement(1))

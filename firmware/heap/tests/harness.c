@@ -50,7 +50,6 @@ static const struct {
     {"before_reset", test_before_reset},
     {"blocks", test_blocks},
     {"refusals", test_refusals},
-    {"exhaustion", test_exhaustion},
     {"aligned", test_aligned},
     {"statistics", test_statistics},
 #ifdef TAILSCOPE_TEST_SHORT_HEADER

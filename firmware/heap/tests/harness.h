@@ -34,7 +34,6 @@ void test_pool(void);
 void test_before_reset(void);
 void test_blocks(void);
 void test_refusals(void);
-void test_exhaustion(void);
 void test_aligned(void);
 void test_statistics(void);
 void test_checker(void);

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from base.files.turns import taking_turns
 from firmware.build import catalogue
@@ -22,6 +24,13 @@ ON_THE_HOST = [
     for name, row in catalogue.allocators().items()
     if not row.target_only and row.missing_checkout() is None
 ]
+
+
+def of_each_kind(names: Iterable[str]) -> list[ParameterSet]:
+    """The allocators as parameters of a test; all but one of each kind are long."""
+    return [
+        pytest.param(name, marks=() if name in catalogue.EACH_KIND else pytest.mark.long) for name in names
+    ]
 
 
 def run(*command: str | Path) -> str:

@@ -1,38 +1,7 @@
-/* Aligned allocations: aligned, disjoint, freed like any other, and what lies before them is not
- * lost. */
-#include <string.h>
-
+/* Aligned allocations: what lies before them is not lost. */
 #include "bench.h"
 #include "harness.h"
 #include "promise.h"
-
-enum { BLOCKS = 12 };
-
-/**
- * Blocks of every alignment at once, behind a first block that shifts them all by `shift` bytes.
- */
-static void every_alignment(size_t shift) {
-    uint8_t *aligned[BLOCKS];
-    size_t size[BLOCKS];
-    heap_reset();
-    void *const shifted = heap_allocate(shift);
-    for (unsigned i = 0; i < BLOCKS; i++) {
-        const size_t alignment = (size_t)1 << i;
-        size[i] = 5 + 37 * i;
-        aligned[i] = heap_allocate_aligned(size[i], alignment);
-        CHECK(aligned[i] != NULL);
-        CHECK_EQUAL((uintptr_t)aligned[i] % alignment, 0);
-        CHECK_EQUAL((uintptr_t)aligned[i] % ALIGNMENT, 0);
-        CHECK(heap_check());
-        memset(aligned[i], (int)i, size[i]);
-    }
-    for (unsigned i = 0; i < BLOCKS; i++) {
-        CHECK(is_filled_with(aligned[i], size[i], (uint8_t)i));
-        CHECK_EQUAL(heap_free(aligned[i]), HEAP_OK);
-    }
-    CHECK_EQUAL(heap_free(shifted), HEAP_OK);
-    CHECK(heap_is_pristine());
-}
 
 static void what_lies_before_stays_free(void) {
     heap_reset();
@@ -71,9 +40,6 @@ static void a_large_request_with_a_large_alignment(void) {
 }
 
 void test_aligned(void) {
-    for (size_t shift = 8; shift <= 128; shift += 8) {
-        every_alignment(shift);
-    }
     what_lies_before_stays_free();
     a_large_request_with_a_large_alignment();
 }

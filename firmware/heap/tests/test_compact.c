@@ -45,34 +45,6 @@ static void only_a_free_block_is_known_from_behind(void) {
     CHECK_EQUAL(word_at(second - HEADER), 104);
 }
 
-static void both_neighbours_merge(void) {
-    uint8_t *block[4];
-    heap_reset();
-    for (int i = 0; i < 4; i++) {
-        block[i] = heap_allocate(28);
-    }
-    heap_free(block[0]);
-    heap_free(block[2]);
-    CHECK_EQUAL(heap_read_statistics().free_blocks, 3);
-    heap_free(block[1]);
-    CHECK_EQUAL(heap_read_statistics().free_blocks, 2);
-    CHECK_EQUAL(word_at(block[0] - HEADER), 96 | 1);
-    heap_free(block[3]);
-    CHECK_EQUAL(heap_read_statistics().free_blocks, 1);
-    CHECK_EQUAL(heap_free_bytes(), 65536 - 2 * HEADER - HEADER);
-}
-
-static void what_a_header_tells_is_refused(void) {
-    heap_reset();
-    uint8_t *const block = heap_allocate(40);
-    (void)heap_allocate(40);
-    CHECK_EQUAL(heap_free(block + 4), HEAP_MISALIGNED);
-    CHECK_EQUAL(heap_free(block - 8), HEAP_FOREIGN); /* ahead of the first */
-    CHECK_EQUAL(heap_free(block), HEAP_OK);
-    CHECK_EQUAL(heap_free(block), HEAP_DOUBLE_FREE);
-    CHECK(heap_check());
-}
-
 static void damage_is_seen(void) {
     heap_reset();
     uint8_t *const live = heap_allocate(100);
@@ -97,7 +69,5 @@ void test_compact(void) {
     CHECK_EQUAL(heap_region_bytes(), 65536);
     a_header_is_one_word();
     only_a_free_block_is_known_from_behind();
-    both_neighbours_merge();
-    what_a_header_tells_is_refused();
     damage_is_seen();
 }

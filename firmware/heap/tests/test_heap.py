@@ -24,8 +24,9 @@ from firmware.heap.tests.host_build import (
 from firmware.heap.tests.probe_table import table
 
 VARIANTS = [
+    ("tlsf", ("TLSF_SLOTS=8",), "replay"),
     *(("half_fit_cstm", (f"SEARCH_THRESHOLD={blocks}",), "replay") for blocks in (10, 100)),
-    *(("tlsf", (f"TLSF_SLOTS={slots}",), "replay") for slots in (8, 32)),
+    ("tlsf", ("TLSF_SLOTS=32",), "replay"),
     ("half_tree", ("SMALL_VICTIM_BYTES=2800", "LARGE_VICTIM_BYTES=2800"), "replay|checker"),
     ("half_tree", ("SMALL_VICTIM_BYTES=1", "LARGE_VICTIM_BYTES=1"), "replay|probes"),
     # One layer serves all indexes; test_properties.py has every index with either header.
@@ -41,7 +42,10 @@ In the first half_tree every victim counts as small, in the second there is neve
 """
 
 
-@pytest.mark.parametrize(("allocator", "knobs", "left_out"), VARIANTS)
+@pytest.mark.parametrize(
+    ("allocator", "knobs", "left_out"),
+    [VARIANTS[0], *(pytest.param(*variant, marks=pytest.mark.long) for variant in VARIANTS[1:])],
+)
 def test_heap_with_knobs_turned(allocator: str, knobs: tuple[str, ...], left_out: str) -> None:
     build = built(allocator, knobs, ("heap_tests", "replay", "fuzz_operations"))
     assert "100% tests passed" in run("ctest", "--test-dir", build, "--output-on-failure", "-E", left_out)
@@ -52,7 +56,11 @@ LARGEST = heap_size.LARGEST_BYTES
 
 @pytest.mark.parametrize(
     "allocator",
-    [name for name in ON_THE_HOST if catalogue.allocators()[name].objection(LARGEST) is None],
+    [
+        pytest.param(name, marks=() if name == "tlsf" else pytest.mark.long)
+        for name in ON_THE_HOST
+        if catalogue.allocators()[name].objection(LARGEST) is None
+    ],
 )
 def test_alignments_up_to_the_largest_on_a_region_of_8_mib(allocator: str) -> None:
     """Of 1 MiB too: there the offset of an aligned payload no longer fits the mark before it."""
@@ -64,16 +72,21 @@ def test_alignments_up_to_the_largest_on_a_region_of_8_mib(allocator: str) -> No
 @pytest.mark.parametrize(
     ("allocator", "knob", "says"),
     [
-        ("tlsf", "TLSF_SLOTS=12", "must be 2, 4, 8, 16 or 32"),
-        ("tlsf", "TLSF_OCTAVES=8", "so few octaves do not file the region"),
-        ("half_tree", "SMALL_VICTIM_BYTES=3000", "at least 1 and not above TAILSCOPE_LARGE_VICTIM_BYTES"),
-        ("half_fit_cstm", "SEARCH_THRESHOLD=few", "say a whole number"),
-        ("half_tree", "HDR=12", "TAILSCOPE_HDR is 4, 8 or 16"),
-        ("half_tree", "LARGE_VICTIM_BYTES=28000000", "leaves no room for the rest of the BOOT record"),
-        ("best_fit", "LEAST=4", "a free block keeps two links, so say 8 or more"),
-        ("best_fit", "LEAST=12", "must be a multiple of 8"),
-        ("tlsf_crate", "FLL=12", "the crate tlsf has 1 to 11 first levels"),
-        ("ublox_buddy", "REMAINDER_FIRST=2", "TAILSCOPE_REMAINDER_FIRST is 0 or 1"),
+        ("tlsf", "TLSF_SLOTS=12", "must be 2, 4, 8, 16 or 32"),  # said by CMake
+        ("half_tree", "HDR=12", "TAILSCOPE_HDR is 4, 8 or 16"),  # said by the compiler
+        *(
+            pytest.param(*refused, marks=pytest.mark.long)
+            for refused in (
+                ("tlsf", "TLSF_OCTAVES=8", "so few octaves do not file the region"),
+                ("half_tree", "SMALL_VICTIM_BYTES=3000", "not above TAILSCOPE_LARGE_VICTIM_BYTES"),
+                ("half_fit_cstm", "SEARCH_THRESHOLD=few", "say a whole number"),
+                ("half_tree", "LARGE_VICTIM_BYTES=28000000", "no room for the rest of the BOOT record"),
+                ("best_fit", "LEAST=4", "a free block keeps two links, so say 8 or more"),
+                ("best_fit", "LEAST=12", "must be a multiple of 8"),
+                ("tlsf_crate", "FLL=12", "the crate tlsf has 1 to 11 first levels"),
+                ("ublox_buddy", "REMAINDER_FIRST=2", "TAILSCOPE_REMAINDER_FIRST is 0 or 1"),
+            )
+        ),
     ],
 )
 def test_an_impossible_knob_is_refused(tmp_path: Path, allocator: str, knob: str, says: str) -> None:
@@ -87,6 +100,7 @@ def test_an_impossible_knob_is_refused(tmp_path: Path, allocator: str, knob: str
     assert says in " ".join((done.stdout + done.stderr).split())  # CMake breaks lines
 
 
+@pytest.mark.long
 def test_the_table_of_the_readme_is_what_replay_counts() -> None:
     programs = {name: built(name, programs=("replay",)) / "replay" for name in COUNTING}
     assert table(programs) in (TESTS.parent / "README.md").read_text()

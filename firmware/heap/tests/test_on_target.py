@@ -10,6 +10,7 @@ import pytest
 
 from base.files.turns import taking_turns
 from firmware.build import catalogue
+from firmware.heap.tests.host_build import of_each_kind
 from simulator import run as simulator
 
 TESTS = Path(__file__).parent
@@ -22,7 +23,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("allocator", TARGET_ONLY)
+@pytest.mark.parametrize("allocator", of_each_kind(TARGET_ONLY))
 def test_contract(allocator: str) -> None:
     build = REPOSITORY / "build" / "heap-tests" / f"{allocator}-target"
     source = ("cmake", "-S", TESTS / "target", "-B", build, "-G", "Ninja")

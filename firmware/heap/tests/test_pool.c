@@ -1,5 +1,5 @@
-/* The pools: which block a request gets, what happens when a pool is empty, and what a free of no
- * block does. */
+/* The pools: their blocks, their order, and what a free of no block does. Which block a request
+ * gets is models.py's. */
 #include "bench.h"
 #include "harness.h"
 
@@ -15,13 +15,6 @@ static size_t free_blocks(void) {
     return heap_read_statistics().free_blocks;
 }
 
-/** What the heap says that the last request took. */
-static size_t taken_by(size_t size) {
-    const size_t before = heap_free_bytes();
-    CHECK(heap_allocate(size) != NULL);
-    return before - heap_free_bytes();
-}
-
 static void a_fresh_heap_has_every_block(void) {
     size_t blocks = 0;
     heap_reset();
@@ -30,36 +23,6 @@ static void a_fresh_heap_has_every_block(void) {
     }
     CHECK_EQUAL(free_blocks(), blocks);
     CHECK_EQUAL(heap_free_bytes(), 65536);
-}
-
-/** Each pool serves a byte more than the block before has, up to all that its own has. */
-static void a_request_takes_the_smallest_that_fits(void) {
-    for (size_t i = 0; i < POOLS; i++) {
-        heap_reset();
-        CHECK_EQUAL(taken_by(i == 0 ? 1 : pools[i - 1].block + 1), pools[i].block);
-        heap_reset();
-        CHECK_EQUAL(taken_by(pools[i].block), pools[i].block);
-    }
-    CHECK(heap_allocate(4097) == NULL);
-    CHECK_EQUAL(heap_last_operation().status, HEAP_OUT_OF_MEMORY);
-}
-
-/** Requests of one size use up their pool, then all above, and none below. */
-static void an_empty_pool_passes_on(void) {
-    for (size_t first = 0; first < POOLS; first++) {
-        heap_reset();
-        for (size_t i = first; i < POOLS; i++) {
-            for (size_t n = 0; n < pools[i].blocks; n++) {
-                CHECK_EQUAL(taken_by(pools[first].block), pools[i].block);
-                CHECK_EQUAL(heap_last_operation().probes, 1);
-            }
-        }
-        CHECK(heap_allocate(pools[first].block) == NULL);
-        CHECK_EQUAL(heap_last_operation().probes, 1);
-        CHECK_EQUAL(heap_read_statistics().largest_free_block,
-                    first == 0 ? 0 : pools[first - 1].block);
-        CHECK(heap_check());
-    }
 }
 
 static void last_in_first_out(void) {
@@ -113,8 +76,6 @@ static void damage_is_seen(void) {
 void test_pool(void) {
     CHECK_EQUAL(heap_region_bytes(), 65536);
     a_fresh_heap_has_every_block();
-    a_request_takes_the_smallest_that_fits();
-    an_empty_pool_passes_on();
     last_in_first_out();
     what_is_no_block_is_refused();
     damage_is_seen();

@@ -76,10 +76,18 @@ class Dialogue:
 
 
 THESIS = ("ublox_buddy", "REMAINDER_FIRST=1")
-SHORT_HEADERS = [(name, f"HDR={size}") for name in WITH_SHORT_HEADERS for size in (8, 4)]
+BUILDS: list[tuple[str, ...]] = [(name,) for name in ON_THE_HOST]
+BUILDS += [(name, f"HDR={size}") for name in WITH_SHORT_HEADERS for size in (8, 4)]
+SHORT = {(name,) for name in catalogue.EACH_KIND} | {("half_tree", "HDR=4")}
 
 
-@pytest.fixture(scope="module", params=[*((name,) for name in ON_THE_HOST), *SHORT_HEADERS], ids="-".join)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(build, id="-".join(build), marks=() if build in SHORT else pytest.mark.long)
+        for build in BUILDS
+    ],
+)
 def build(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """An allocator's id, and the knobs that are turned."""
     chosen: tuple[str, ...] = request.param
@@ -218,16 +226,21 @@ BUDDIES: dict[tuple[str, ...], Callable[[int], Buddies]] = {
 """Each with its knobs, and its model by where the first block's payload lies."""
 
 
-@pytest.mark.parametrize("name", BUDDIES, ids="-".join)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, id="-".join(name), marks=() if name in SHORT else pytest.mark.long)
+        for name in BUDDIES
+    ],
+)
 @given(operations=OPERATIONS)
 @LIMITS
 def test_buddies_lie_where_the_algorithm_puts_them(
-    operations: list[Operation], name: tuple[str, ...], buddies: dict[tuple[str, ...], Dialogue]
+    operations: list[Operation], name: tuple[str, ...], buddy: Dialogue
 ) -> None:
-    heap = buddies[name]
     plain = [(slot, size, 0) for slot, size, _ in possible(operations, frozenset({"frees"}))]
-    answers = heap.run(plain)
-    base = heap.run([(0, 1, 0)])[0].address
+    answers = buddy.run(plain)
+    base = buddy.run([(0, 1, 0)])[0].address
     offset = BUDDIES[name](0).allocate(0, 1)
     assert offset is not None
     model = BUDDIES[name](base - offset)
@@ -238,9 +251,8 @@ def test_buddies_lie_where_the_algorithm_puts_them(
             assert model.allocate(slot, size) == (answer.address or None)
 
 
-@pytest.fixture(scope="module")
-def buddies() -> Iterator[dict[tuple[str, ...], Dialogue]]:
-    heaps = {name: Dialogue(built(name[0], name[1:], ("dialogue",)) / "dialogue") for name in BUDDIES}
-    yield heaps
-    for heap in heaps.values():
-        heap.close()
+@pytest.fixture
+def buddy(name: tuple[str, ...]) -> Iterator[Dialogue]:
+    heap = Dialogue(built(name[0], name[1:], ("dialogue",)) / "dialogue")
+    yield heap
+    heap.close()

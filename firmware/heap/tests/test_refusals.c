@@ -1,5 +1,4 @@
-/* Requests and frees that must be refused: each says why, and the heap is byte for byte what it
- * was. */
+/* Frees that must be refused: each says why, and the heap is byte for byte what it was. */
 #include <stdint.h>
 #include <string.h>
 
@@ -37,39 +36,6 @@ static void free_is_refused(void *payload, heap_status why) {
     CHECK_EQUAL(heap_last_operation().probes, 0);
     CHECK(region_is_unchanged());
     CHECK(memcmp(&was, &now, sizeof was) == 0);
-}
-
-static void request_is_refused(size_t size, size_t alignment, heap_status why) {
-    remember();
-    const heap_statistics was = heap_read_statistics();
-    CHECK(heap_allocate_aligned(size, alignment) == NULL);
-    CHECK_EQUAL(heap_last_operation().status, why);
-    if (alignment == ALIGNMENT) {
-        CHECK(heap_allocate(size) == NULL);
-        CHECK_EQUAL(heap_last_operation().status, why);
-    }
-    const heap_statistics now = heap_read_statistics();
-    CHECK(region_is_unchanged());
-    CHECK(memcmp(&was, &now, sizeof was) == 0);
-    CHECK(heap_check());
-}
-
-static void bad_requests(void) {
-    void *block[5];
-    build(block);
-    const size_t region = heap_region_bytes();
-    request_is_refused(0, ALIGNMENT, HEAP_ZERO_SIZE);
-    request_is_refused(region, ALIGNMENT, HEAP_OUT_OF_MEMORY);
-    request_is_refused(promised_whole() + 1, ALIGNMENT, HEAP_OUT_OF_MEMORY);
-    request_is_refused(SIZE_MAX, ALIGNMENT, HEAP_OUT_OF_MEMORY);
-    request_is_refused(SIZE_MAX - 6, ALIGNMENT, HEAP_OUT_OF_MEMORY);
-    request_is_refused(SIZE_MAX, 64, HEAP_OUT_OF_MEMORY);
-    request_is_refused(region, 64, HEAP_OUT_OF_MEMORY);
-    request_is_refused(8, 0, HEAP_BAD_ALIGNMENT);
-    request_is_refused(8, 3, HEAP_BAD_ALIGNMENT);
-    request_is_refused(8, 24, HEAP_BAD_ALIGNMENT);
-    request_is_refused(8, (size_t)1 << 31, HEAP_BAD_ALIGNMENT);
-    request_is_refused(0, 3, HEAP_ZERO_SIZE);
 }
 
 static void bad_pointers(void) {
@@ -166,7 +132,6 @@ static void an_overrun_is_noticed(void) {
 
 void test_refusals(void) {
     CHECK_EQUAL(heap_region_bytes(), sizeof before);
-    bad_requests();
     bad_pointers();
     double_frees();
     a_free_from_before_the_reset_is_foreign();
