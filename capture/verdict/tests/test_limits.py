@@ -18,10 +18,9 @@ from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_plan_un
 from capture.verdict import causes, counts, inconclusive, instruments, latencies
 from scenarios.stimulus import SWEEP_LEAD_TICKS
 
-BEYOND = [(False, False), (True, True)]
-"""Whether the number lies beyond the limit, and whether that is told."""
-
 Rule = Callable[[Evidence], Iterator[str]]
+Change = Callable[[Evidence, bool], Evidence]
+"""Puts a number at the limit of a rule, or at the next one beyond it."""
 
 
 @pytest.fixture(scope="module")
@@ -48,110 +47,111 @@ def cost_of(evidence: Evidence) -> MarkerCost:
     return cost
 
 
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_wire_and_dwt_of_a_section(sound: Evidence, beyond: bool, told: bool) -> None:
-    apart = at(sound.tolerance_cycles, beyond)
-    changed = with_operations(sound, disagreement_cycles=pl.lit(-apart))
-    assert tells(inconclusive.wire_and_dwt_disagree, changed) is told
+def with_latencies(evidence: Evidence, moved: Callable[[LatencyWitness], LatencyWitness]) -> Evidence:
+    changed = replace(evidence)
+    changed.__dict__["latencies"] = tuple(map(moved, evidence.latencies))
+    return changed
 
 
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_wire_and_dwt_of_an_operation(sound: Evidence, beyond: bool, told: bool) -> None:
+def wire_and_dwt_of_a_section(sound: Evidence, beyond: bool) -> Evidence:
+    return with_operations(sound, disagreement_cycles=pl.lit(-at(sound.tolerance_cycles, beyond)))
+
+
+def wire_and_dwt_of_an_operation(sound: Evidence, beyond: bool) -> Evidence:
     """Without a cost and without cycles the wire's width is the difference."""
     unfitted = replace(sound, wire=replace(sound.wire, clock=None))
-    apart = at(unfitted.instruments.agreement_cycles, beyond)
     changed = with_operations(
-        unfitted, wire_operation_samples=pl.lit(apart), dwt_operation_cycles=pl.lit(0, pl.UInt32)
+        unfitted,
+        wire_operation_samples=pl.lit(at(unfitted.instruments.agreement_cycles, beyond)),
+        dwt_operation_cycles=pl.lit(0, pl.UInt32),
     )
     free = replace(cost_of(sound), wire_minus_dwt_cycles=0)
-    changed = replace(changed, joined=replace(changed.joined, operation_cost=free))
-    assert tells(counts.operations_and_dwt_disagree, changed) is told
+    return replace(changed, joined=replace(changed.joined, operation_cost=free))
 
 
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_the_residual_of_a_markers_cost(sound: Evidence, beyond: bool, told: bool) -> None:
+def the_residual_of_a_markers_cost(sound: Evidence, beyond: bool) -> Evidence:
     uneven = replace(cost_of(sound), worst_residual_cycles=at(sound.tolerance_cycles, beyond))
-    changed = replace(sound, joined=replace(sound.joined, operation_cost=uneven))
-    assert tells(instruments.not_calibrated, changed) is told
+    return replace(sound, joined=replace(sound.joined, operation_cost=uneven))
 
 
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_the_clock_by_frames_and_by_dwt(sound: Evidence, beyond: bool, told: bool) -> None:
+def the_clock_by_frames_and_by_dwt(sound: Evidence, beyond: bool) -> Evidence:
     clock, counter = sound.wire.clock, sound.joined.counter
     assert clock is not None and counter is not None
-    changed = replace(
+    counter = replace(counter, ratio=at(1 + 2**-11, beyond), ratio_uncertainty=2**-12)
+    return replace(
         sound,
         wire=replace(sound.wire, clock=replace(clock, ratio=1.0, ratio_uncertainty=2**-12)),
-        joined=replace(
-            sound.joined, counter=replace(counter, ratio=at(1 + 2**-11, beyond), ratio_uncertainty=2**-12)
-        ),
+        joined=replace(sound.joined, counter=counter),
     )
-    assert tells(instruments.counter_and_frames_disagree, changed) is told
 
 
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_how_far_a_frames_edge_lies_from_a_steady_clock(sound: Evidence, beyond: bool, told: bool) -> None:
+def a_frames_edge_and_a_steady_clock(sound: Evidence, beyond: bool) -> Evidence:
     clock = sound.wire.clock
     assert clock is not None
     unsteady = replace(clock, residual_max_samples=at(instruments.STEADY_CLOCK_SAMPLES, beyond))
-    changed = replace(sound, wire=replace(sound.wire, clock=unsteady))
-    assert tells(instruments.unsteady_clock, changed) is told
+    return replace(sound, wire=replace(sound.wire, clock=unsteady))
 
 
-@pytest.mark.parametrize(("cycles", "told"), [(0, False), (1, True)])
-def test_a_section_without_a_cycle_need_not_be_seen(sound: Evidence, cycles: int, told: bool) -> None:
-    changed = with_operations(
-        sound,
-        wire_critical_samples=pl.lit(None, pl.Int64),
-        dwt_cycles=pl.lit(cycles, pl.UInt32),
+def a_cycle_of_a_section_that_is_unseen(sound: Evidence, beyond: bool) -> Evidence:
+    return with_operations(
+        sound, wire_critical_samples=pl.lit(None, pl.Int64), dwt_cycles=pl.lit(int(beyond), pl.UInt32)
     )
-    assert tells(inconclusive.critical_section_unseen, changed) is told
 
 
-@pytest.mark.parametrize("end", [0, 1])
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_the_way_from_a_pin_to_its_read(sound: Evidence, end: int, beyond: bool, told: bool) -> None:
-    def moved(witness: LatencyWitness) -> LatencyWitness:
-        assert witness.offset is not None and witness.offset_bounds_cycles is not None
-        limit = witness.offset_bounds_cycles[end]
-        outside = nextafter(limit, inf if end else -inf) if beyond else limit
-        return replace(witness, offset=replace(witness.offset, cycles=outside))
+def the_way_from_a_pin_to_its_read(end: int) -> Change:
+    def changed(sound: Evidence, beyond: bool) -> Evidence:
+        def moved(witness: LatencyWitness) -> LatencyWitness:
+            assert witness.offset is not None and witness.offset_bounds_cycles is not None
+            limit = witness.offset_bounds_cycles[end]
+            outside = nextafter(limit, inf if end else -inf) if beyond else limit
+            return replace(witness, offset=replace(witness.offset, cycles=outside))
 
-    changed = replace(sound)
-    changed.__dict__["latencies"] = tuple(moved(witness) for witness in sound.latencies)
-    assert tells(latencies.timer_offset_is_no_distance, changed) is told
+        return with_latencies(sound, moved)
 
-
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_wire_and_timer_of_an_operation(sound: Evidence, beyond: bool, told: bool) -> None:
-    def moved(witness: LatencyWitness) -> LatencyWitness:
-        apart = at(2.0, beyond)
-        compared = pl.DataFrame({"seq": [1], "apart_cycles": [-apart], "allowed_cycles": [2.0]})
-        return replace(witness, operations=compared)
-
-    changed = replace(sound)
-    changed.__dict__["latencies"] = tuple(moved(witness) for witness in sound.latencies)
-    assert tells(latencies.wire_and_timer_disagree, changed) is told
+    return changed
 
 
-@pytest.mark.parametrize("limits", [(0.0, 1.0), (-1.0, 0.0)])
-@pytest.mark.parametrize(("beyond", "told"), BEYOND)
-def test_the_extremes_between_operations(
-    sound: Evidence, limits: tuple[float, float], beyond: bool, told: bool
+def wire_and_timer_of_an_operation(sound: Evidence, beyond: bool) -> Evidence:
+    apart = {"seq": [1], "apart_cycles": [-at(2.0, beyond)], "allowed_cycles": [2.0]}
+    return with_latencies(sound, lambda witness: replace(witness, operations=pl.DataFrame(apart)))
+
+
+def the_extremes_between_operations(least: float, most: float) -> Change:
+    """The least latency is allowed from `least` to `most` more than the timer tells."""
+
+    def changed(sound: Evidence, beyond: bool) -> Evidence:
+        def moved(witness: LatencyWitness) -> LatencyWitness:
+            assert witness.between is not None
+            below, above = (witness.between.least_ticks + limit for limit in (least, most))
+            if beyond:
+                below, above = nextafter(below, inf), nextafter(above, -inf)
+            return replace(witness, between_least=(below, above))
+
+        return with_latencies(sound, moved)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("rule", "changed"),
+    [
+        (inconclusive.wire_and_dwt_disagree, wire_and_dwt_of_a_section),
+        (counts.operations_and_dwt_disagree, wire_and_dwt_of_an_operation),
+        (instruments.not_calibrated, the_residual_of_a_markers_cost),
+        (instruments.counter_and_frames_disagree, the_clock_by_frames_and_by_dwt),
+        (instruments.unsteady_clock, a_frames_edge_and_a_steady_clock),
+        (inconclusive.critical_section_unseen, a_cycle_of_a_section_that_is_unseen),
+        (latencies.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(0)),
+        (latencies.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(1)),
+        (latencies.wire_and_timer_disagree, wire_and_timer_of_an_operation),
+        (latencies.latencies_between_operations_differ, the_extremes_between_operations(0.0, 1.0)),
+        (latencies.latencies_between_operations_differ, the_extremes_between_operations(-1.0, 0.0)),
+    ],
+)
+def test_at_its_limit_a_rule_is_silent_and_beyond_it_tells(
+    sound: Evidence, rule: Rule, changed: Change
 ) -> None:
-    """The least latency is allowed from `limits[0]` to `limits[1]` more than the timer tells."""
-
-    def moved(witness: LatencyWitness) -> LatencyWitness:
-        assert witness.between is not None
-        least = witness.between.least_ticks
-        below, above = (least + limit for limit in limits)
-        if beyond:
-            below, above = nextafter(below, inf), nextafter(above, -inf)
-        return replace(witness, between_least=(below, above))
-
-    changed = replace(sound)
-    changed.__dict__["latencies"] = tuple(moved(witness) for witness in sound.latencies)
-    assert tells(latencies.latencies_between_operations_differ, changed) is told
+    assert [tells(rule, changed(sound, beyond)) for beyond in (False, True)] == [False, True]
 
 
 def counted(evidence: Evidence, wider_by: dict[int, int]) -> Evidence:
@@ -187,9 +187,7 @@ def test_one_end_that_is_missing_says_why_the_numbers_differ(side: str) -> None:
         run.lines = [line for line in run.lines if not line.startswith(("END", f"OP,{len(run.truths) - 1},"))]
     evidence = evidence_of(run)
     assert not tells(inconclusive.windows_and_records_differ, evidence)
-    evidence.__dict__["latencies"] = tuple(
-        replace(witness, between_least=(-2.0, -1.0)) for witness in evidence.latencies
-    )
+    evidence = with_latencies(evidence, lambda witness: replace(witness, between_least=(-2.0, -1.0)))
     assert not tells(latencies.latencies_between_operations_differ, evidence)
 
 

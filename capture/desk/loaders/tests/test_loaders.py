@@ -1,0 +1,299 @@
+"""Each loader against a stand-in for its tool, which notes what it is asked and says its part.
+
+OpenOCD's says what 0.12 said on the emulated desk, that of probe-rs what 0.32 prints by its source.
+Neither a J-Link nor its program was there: the stand-in keeps the command file and plays a chip's
+memory, and the bench believes what it reads back.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from base.files.errors import CaptureError
+from capture.desk import loader_tool
+from capture.desk.bench import LoaderResource
+from capture.desk.loaders.tests.stand_in import StandIn, elf
+
+Scene = str | dict[str, object]
+
+TARGETS = {"jlink": "STM32F401RE", "openocd": "target/stm32f4x.cfg", "probe-rs": "STM32F401RETx"}
+PROGRAMS = {"jlink": "JLinkExe", "openocd": "openocd", "probe-rs": "probe-rs"}
+TITLES = {"jlink": "J-Link", "openocd": "OpenOCD", "probe-rs": "probe-rs"}
+FIRMWARE = (0x0800_0000, b"fir"), (0x0800_0003, b"mware"), (0x0800_1000, b"far")
+IMAGE = b"operations"
+
+READ = {"read0.bin": b"firmware".hex(), "read1.bin": b"far".hex(), "read2.bin": IMAGE.hex()}
+LOADED = """\
+Info : STLINK V2J37M26 (API v2) VID:PID 0483:374B
+auto erase enabled
+wrote 16384 bytes from file firmware.elf in 3.603335s (4.440 KiB/s)
+verified 11 bytes in 0.199405s (75.772 KiB/s)
+wrote 131072 bytes from file operations.bin in 4.201875s (30.463 KiB/s)
+verified 10 bytes in 0.142986s (478.091 KiB/s)
+shutdown command invoked
+"""
+DONE, SAME = "      Finished in 1.56s\n", "Verification successful\n"
+SOUND: dict[str, list[Scene]] = {
+    "jlink": ["O.K.", {"files": READ}],
+    "openocd": [LOADED],
+    "probe-rs": [DONE, DONE, SAME, SAME],
+}
+
+
+def failing(says: str, aloud: bool = False) -> Scene:
+    return {"says": says, "status": 1, "aloud": aloud}
+
+
+@pytest.fixture
+def tool(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    return StandIn.on_path(tmp_path, PROGRAMS[kind], monkeypatch)
+
+
+def loader(kind: str, **more: object) -> LoaderResource:
+    return LoaderResource.model_validate({"kind": kind, "target": TARGETS[kind], **more})
+
+
+def commands(tool: StandIn, call: int) -> list[str]:
+    """The lines of the command file of J-Link Commander."""
+    arguments = tool.calls[call]
+    return (tool.kept(call) / arguments[arguments.index("-CommandFile") + 1]).read_text().splitlines()
+
+
+@pytest.mark.parametrize("kind", ["jlink"])
+def test_j_link_writes_pieces_and_reads_them_back_by_another_process(tool: StandIn, tmp_path: Path) -> None:
+    tool.says(*SOUND["jlink"])
+    loader("jlink").programmer().load(elf(tmp_path, *FIRMWARE), IMAGE)
+    assert commands(tool, 0) == [
+        *("ExitOnError 1", "r", "h"),
+        *("loadfile piece0.bin, 0x08000000", "loadfile piece1.bin, 0x08001000"),
+        *("loadfile piece2.bin, 0x08040000", "qc"),
+    ]
+    assert commands(tool, 1)[2:5] == [
+        "savebin read0.bin, 0x08000000, 0x8",
+        "savebin read1.bin, 0x08001000, 0x3",
+        "savebin read2.bin, 0x08040000, 0xa",
+    ]
+    written = [(tool.kept(0) / f"piece{number}.bin").read_bytes() for number in range(3)]
+    assert written == [b"firmware", b"far", IMAGE]
+
+
+@pytest.mark.parametrize("kind", ["openocd"])
+def test_openocd_writes_and_compares_both_in_one_call(tool: StandIn, tmp_path: Path) -> None:
+    tool.says(LOADED)
+    loader("openocd").programmer().load(elf(tmp_path, *FIRMWARE), IMAGE)
+    (call,) = tool.calls
+    assert [word for before, word in pairwise(call) if before == "-c"][-7:] == [
+        *("init", "reset halt"),
+        *("flash write_image erase firmware.elf", "verify_image firmware.elf"),
+        "flash write_image erase operations.bin 0x08040000 bin",
+        "verify_image operations.bin 0x08040000 bin",
+        "shutdown",
+    ]
+    assert (tool.kept(0) / "operations.bin").read_bytes() == IMAGE
+    assert (tool.kept(0) / "firmware.elf").read_bytes().startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("kind", ["probe-rs"])
+def test_probe_rs_writes_both_and_then_compares(tool: StandIn, tmp_path: Path) -> None:
+    tool.says(*SOUND["probe-rs"])
+    loader("probe-rs").programmer().load(elf(tmp_path, *FIRMWARE), IMAGE)
+    assert [(call[0], call[-1]) for call in tool.calls] == [
+        (step, file) for step in ("download", "verify") for file in ("firmware.elf", "operations.bin")
+    ]
+    for call in tool.calls:
+        assert call[1:6] == ["--non-interactive", "--chip", "STM32F401RETx", "--protocol", "swd"]
+        assert ("0x08040000" in call) == ("operations.bin" in call)
+    assert (tool.kept(1) / "operations.bin").read_bytes() == IMAGE
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "words"),
+    [
+        (
+            "jlink",
+            {"probe": "123456", "speed_khz": 1000, "interface": "JTAG", "arguments": ["-JTAGConf", "-1,-1"]},
+            ["-Device STM32F401RE", "-If JTAG", "-Speed 1000", "-SelectEmuBySN 123456", "-JTAGConf -1"],
+        ),
+        (
+            "openocd",
+            {"probe": "06FF", "speed_khz": 480, "interface": "cmsis-dap.cfg", "arguments": ["-c", "swd"]},
+            ["-f cmsis-dap.cfg", "adapter serial 06FF", "-c swd", "stm32f4x.cfg", "adapter speed 480"],
+        ),
+        ("openocd", {}, ["interface/stlink.cfg", "reset_config srst_only srst_nogate", "reset run"]),
+        (
+            "probe-rs",
+            {"probe": "0483:374b:06FF", "speed_khz": 480, "interface": "JTAG", "arguments": ["--verbose"]},
+            ["reset ", "--protocol jtag", "--probe 0483:374b:06FF", "--speed 480", "--verbose"],
+        ),
+    ],
+)
+def test_what_bench_toml_says_stands_where_the_tool_reads_it(
+    kind: str, more: dict[str, object], words: list[str], tool: StandIn
+) -> None:
+    loader(kind, **more).programmer().reset()
+    command = " ".join(tool.calls[0])
+    places = [command.index(word) for word in words]
+    assert places == sorted(places)
+    if kind == "jlink":
+        assert commands(tool, 0)[1:] == ["RSetType 2", "r", "g", "qc"]
+
+
+MUTE = {
+    "jlink": "it does not hand over what it was asked to read back",
+    "openocd": "it does not say that it compared all that it wrote",
+    "probe-rs": "it does not say that the flash holds what was written",
+}
+UNREACHED: dict[str, Scene] = {
+    "openocd": failing("Error: init mode failed (unable to connect to the target)"),
+    "probe-rs": failing("Error: Connecting to the chip was unsuccessful."),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "scenes", "why"),
+    [
+        (
+            "jlink",
+            ["O.K.", {"files": {**READ, "read1.bin": b"fat".hex()}}],
+            "the flash does not hold what was written, from 0x08001002 on",
+        ),
+        ("jlink", ["O.K.", {"files": {"read0.bin": READ["read0.bin"]}}], MUTE["jlink"]),
+        ("jlink", ["O.K."], MUTE["jlink"]),
+        ("jlink", ["Connecting to J-Link via USB...FAILED: Cannot connect to J-Link."], "there is no J-Link"),
+        ("jlink", [failing("Cannot connect to target.")], "Cannot connect to target"),
+        ("jlink", ["O.K.", "****** Error: Read protection is active"], "its flash is protected"),
+        ("jlink", [failing("Unspecified error -1")], "Unspecified error -1"),
+        ("openocd", [LOADED.replace("verified 11", "verified 10")], MUTE["openocd"]),
+        ("openocd", [LOADED.replace("verified 10 bytes", "veri")], MUTE["openocd"]),
+        ("openocd", [""], MUTE["openocd"]),
+        (
+            "openocd",
+            ["Error: checksum mismatch\ndiff 0 address 0x08000010. Was 0xff"],
+            "the flash does not hold what was written (diff 0 address 0x08000010. Was 0xff)",
+        ),
+        ("openocd", [failing("Error: stm32x device protected")], "its flash is protected"),
+        ("openocd", [failing("Error: open failed\n", aloud=True)], "there is no debug probe that it can"),
+        ("openocd", [UNREACHED["openocd"]], "init mode"),
+        ("openocd", [failing("Error: timed out waiting for flash")], "timed out waiting for flash;"),
+        (
+            "openocd",
+            [failing("embedded:startup.tcl:28: Error: Can't find target/moon.cfg")],
+            "embedded:startup.tcl:28: Error: Can't find target/moon.cfg;",
+        ),
+        ("probe-rs", [DONE, DONE, "Verification failed: contents do not match\n"], "the flash does not hold"),
+        ("probe-rs", [DONE, DONE, ""], MUTE["probe-rs"]),
+        (
+            "probe-rs",
+            [failing("Error: No connected probes were found.", aloud=True)],
+            "there is no debug probe that it can open",
+        ),
+        (
+            "probe-rs",
+            [failing("Error: Connecting failed.\n\nCaused by:\n    0: An ARM error\n    1: It sleeps")],
+            "It sleeps",
+        ),
+        ("probe-rs", [failing("Error: The core is locked. Use --allow-erase-all")], "its flash is protected"),
+    ],
+)
+def test_a_load_is_believed_only_if_the_tool_says_so(
+    kind: str, tool: StandIn, tmp_path: Path, scenes: list[Scene], why: str
+) -> None:
+    tool.says(*scenes)
+    words = re.escape(f"{TITLES[kind]} cannot load the board: {why}")
+    with pytest.raises(CaptureError, match=rf"^{words}.*bench\.toml\."):
+        loader(kind).programmer().load(elf(tmp_path, *FIRMWARE), IMAGE)
+
+
+@pytest.mark.parametrize("kind", UNREACHED)
+def test_a_core_that_does_not_answer_is_tried_once_more_with_its_reset_held(
+    kind: str, tool: StandIn, tmp_path: Path
+) -> None:
+    tool.says(UNREACHED[kind], *SOUND[kind])
+    programmer = loader(kind).programmer()
+    programmer.load(elf(tmp_path, *FIRMWARE), IMAGE)
+    held = [
+        {"connect_assert_srst", "--connect-under-reset"} & set(" ".join(call).split()) for call in tool.calls
+    ]
+    assert not held[0] and held[1] and not any(held[2:])
+    assert programmer.connection.remarks[0].startswith(
+        f"{TITLES[kind]} reached the board only with its reset"
+    )
+
+
+@pytest.mark.parametrize("kind", ["jlink"])
+def test_a_core_that_j_link_reached_under_reset_is_told(tool: StandIn) -> None:
+    tool.says("Attach to CPU failed. Executing connect under reset.")
+    programmer = loader("jlink").programmer()
+    programmer.reset()
+    assert programmer.connection.remarks[0].startswith("J-Link reached the board only with its reset held")
+
+
+@pytest.mark.parametrize(
+    ("kind", "says", "probe", "words", "calls"),
+    [
+        ("openocd", UNREACHED["openocd"], "", "unable to connect.*Holding its reset did not help: check", 2),
+        (
+            "openocd",
+            failing("Info : No device matches the serial string\nError: open failed"),
+            "0667FF",
+            "cannot reset the board: there is no debug probe 0667FF that",
+            1,
+        ),
+        (
+            "openocd",
+            "Error: timed out while waiting",
+            "",
+            "cannot reset the board: timed out while waiting",
+            1,
+        ),
+        ("openocd", {"sleeps": 60}, "", r"^OpenOCD did not finish within 0\.5 s and was ended; press", 2),
+    ],
+)
+def test_a_reset_that_fails_is_one_sentence(
+    tool: StandIn, says: Scene, probe: str, words: str, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if isinstance(says, dict) and "sleeps" in says:
+        monkeypatch.setattr(loader_tool, "TIMEOUT_S", 0.5)
+    tool.says(says)
+    with pytest.raises(CaptureError, match=words):
+        loader("openocd", probe=probe).programmer().reset()
+    assert len(tool.calls) == calls
+
+
+def test_a_tool_that_is_nowhere_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(CaptureError, match=r"^OpenOCD is not there \(openocd on PATH\): install it, on"):
+        loader("openocd").programmer().reset()
+    with pytest.raises(CaptureError, match=r"^OpenOCD is not there \(/opt/openocd\): "):
+        loader("openocd", program="/opt/openocd").programmer().reset()
+
+
+@pytest.mark.parametrize("kind", ["openocd"])
+def test_an_elf_file_that_is_none_is_one_sentence(tool: StandIn, tmp_path: Path) -> None:
+    (tmp_path / "none.elf").write_bytes(b"\x7fELF and no more")
+    for name in ("none.elf", "nowhere.elf"):
+        with pytest.raises(CaptureError, match=rf"{name} (is a damaged ELF file|cannot be read)"):
+            loader("openocd").programmer().load(tmp_path / name, b"")
+    assert tool.calls == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "says", "version"),
+    [
+        ("jlink", "SEGGER J-Link Commander V8.12b (Compiled Jan 15 2025 13:47:46)", "V8.12b"),
+        ("openocd", "Open On-Chip Debugger 0.12.0\nLicensed under GNU GPL v2", "0.12.0"),
+        ("probe-rs", "probe-rs 0.32.0 (git commit: 0123abc)", "0.32.0 (git commit: 0123abc)"),
+    ],
+)
+def test_the_version_is_the_tools(kind: str, tool: StandIn, says: str, version: str) -> None:
+    tool.says({"says": says, "aloud": kind == "openocd"})
+    assert loader(kind).programmer().tools() == {kind.replace("-", "_"): version}
+
+
+def test_the_serial_number_is_behind_the_ids() -> None:
+    assert loader("probe-rs", probe="0483:374b").serial_number == ""
+    assert loader("probe-rs", probe="0483:374b:0667FF").serial_number == "0667FF"
