@@ -18,8 +18,10 @@ from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
 from capture.acquisition.pins import Pins, PinsRequest
+from capture.acquisition.sigrok_cli import find_tool
 from capture.acquisition.sigrok_options import Options, check_analyzer, read_drivers, read_options
 from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
+from tests.sentences import Sentences
 
 SIXTEEN = " ".join(map(str, range(16)))
 VOLTS = ", ".join(f"{tenth / 10:.1f}-{tenth / 10:.1f}" for tenth in range(51)).replace(
@@ -185,42 +187,24 @@ def test_what_the_analyzer_does_not_have_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("values", "sentence"),
+    "values",
     [
-        (
-            {"driver": "fx2lafv"},
-            "*sigrok-cli has no driver 'fx2lafv', which bench.toml names; sigrok-cli --list-supported prints "
-            "those that there are. Did you mean fx2lafw?",
-        ),
-        (
-            {"preset": "kingst-la2016"},
-            "*sigrok-cli has no driver 'kingst-la2016', which bench.toml names; it came later: name a newer "
-            "sigrok-cli by sigrok = PATH beside it.",
-        ),
-        (
-            {"driver": "demo", "settings": {"nosuch": 1}},
-            "The analyzer demo has no key 'nosuch', which bench.toml sets; it has averaging, *",
-        ),
-        (
-            {"driver": "demo", "samplerate_hz": 2_000_000_000},
-            "The analyzer demo cannot sample at 2,000,000,000 Hz, but from 1 to 1,000,000,000 Hz in steps of "
-            "1 Hz; *",
-        ),
-        (
-            {"driver": "demo", "sigrok": "/nowhere/sigrok-cli"},
-            "/nowhere/sigrok-cli, which bench.toml names as sigrok, is no program; *",
-        ),
-        (
-            {"driver": "fx2lafw", "connection": "99.99"},
-            "sigrok-cli finds no analyzer of the driver fx2lafw that answers (No devices found); *",
-        ),
+        {"driver": "fx2lafv"},
+        {"preset": "kingst-la2016"},
+        {"driver": "demo", "settings": {"nosuch": 1}},
+        {"driver": "demo", "samplerate_hz": 2_000_000_000},
+        {"driver": "demo", "sigrok": "/nowhere/sigrok-cli"},
+        {"driver": "fx2lafw", "connection": "99.99"},
     ],
 )
-def test_the_real_tool_refuses_before_the_board_is_loaded(values: dict[str, object], sentence: str) -> None:
+def test_the_real_tool_refuses_before_the_board_is_loaded(
+    values: dict[str, object], sentences: Sentences
+) -> None:
+    """What is there differs from version to version, and where the tool lies, too."""
     watched = board(**values)
     with pytest.raises(CaptureError) as refusal:
         check_analyzer(watched, watched.analyzer.samplerate_hz, 1e-3)
-    assert is_sentence(str(refusal.value), sentence), str(refusal.value)
+    sentences.hold(str(refusal.value).replace(find_tool(), "sigrok-cli").partition("; it has ")[0])
 
 
 def test_a_simulated_analyzer_is_not_asked() -> None:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from base.files.errors import CaptureError
-from base.files.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import read_bench
+from tests.sentences import Sentences
 
 BENCH = """\
 # What stands on the bench. Each board names what loads it, its serial line and its analyzer.
@@ -60,151 +60,53 @@ def test_the_bench_that_comes_with_the_project() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "sentence"),
+    ("old", "new"),
     [
-        (
-            'default = "virtual"',
-            'default = "moon"',
-            " default cannot be 'moon'; choose from virtual, nucleo, desk.",
-        ),
-        ('default = "virtual"', "", " default is missing; add it."),
-        ('default = "virtual"', 'default = ""', " default must be a word in quotes, not ''; mend it."),
-        (
-            'default = "virtual"',
-            'default = "virtual"\ncolour = 1',
-            " colour is unknown; the keys here are boards, default.",
-        ),
-        (
-            'kind = "pyocd"',
-            'kind = "moon"',
-            " boards.nucleo.loader.kind cannot be 'moon'; choose from virtual-nucleo, pyocd, jlink, "
-            "openocd, probe-rs, none.",
-        ),
-        (
-            'target = "stm32f401retx"',
-            "",
-            " boards.nucleo.loader.target is missing; add what pyOCD calls the chip.",
-        ),
-        (
-            'target = "stm32f401retx"',
-            'tagret = "stm32f401retx"',
-            " boards.nucleo.loader.tagret is unknown; the keys here are arguments, clock, "
-            "interface, kind, probe, program, speed_khz, target. Did you mean target?",
-        ),
-        (
-            'kind = "pyocd"\ntarget = "stm32f401retx"',
-            'kind = "openocd"\ntarget = "stm32f401retx"',
-            ' boards.nucleo.loader.target must be a file of OpenOCD, such as "target/stm32f4x.cfg", not '
-            "'stm32f401retx'; mend it.",
-        ),
+        ('default = "virtual"', 'default = "moon"'),
+        ('default = "virtual"', ""),
+        ('default = "virtual"', 'default = ""'),
+        ('default = "virtual"', 'default = "virtual"\ncolour = 1'),
+        ('kind = "pyocd"', 'kind = "moon"'),
+        ('target = "stm32f401retx"', ""),
+        ('target = "stm32f401retx"', 'tagret = "stm32f401retx"'),
+        ('kind = "pyocd"\ntarget = "stm32f401retx"', 'kind = "openocd"\ntarget = "stm32f401retx"'),
         (
             'kind = "pyocd"\ntarget = "stm32f401retx"\nprobe = ""',
             'kind = "jlink"\ntarget = "STM32F401RE"\nprobe = "ST"',
-            " boards.nucleo.loader.probe must be the J-Link's serial number, in digits, not 'ST'; mend it.",
         ),
         (
             'kind = "pyocd"\ntarget = "stm32f401retx"',
             'kind = "probe-rs"\ntarget = "STM32F401RETx"\nspeed_khz = 0',
-            " boards.nucleo.loader.speed_khz must be 1 to 50000 kHz, not 0; mend it.",
         ),
-        (
-            'target = "stm32f401retx"',
-            'target = "stm32f401retx"\ninterface = "SWD"',
-            " boards.nucleo.loader.interface means nothing to a loader of kind pyocd; drop it.",
-        ),
-        (
-            'kind = "pyocd"\ntarget = "stm32f401retx"',
-            'kind = "jlink"\ntarget = "F4"\narguments = ["", "x"]',
-            " boards.nucleo.loader.arguments[0] must be words in quotes, not ''; mend it.",
-        ),
-        (
-            'probe = ""',
-            "probe = 7",
-            " boards.nucleo.loader.probe must be a word in quotes, not 7; mend it.",
-        ),
-        (
-            'kind = "virtual-nucleo"',
-            'kind = "virtual-nucleo"\nprobe = "0667FF"',
-            " boards.virtual.loader.probe means nothing to a loader of kind virtual-nucleo; drop it.",
-        ),
-        (
-            'port = "pty"',
-            'port = "/dev/ttyACM0"',
-            " boards.virtual.serial.port must be pty or tcp of a virtual board, not '/dev/ttyACM0'; mend it.",
-        ),
-        (
-            "samplerate_hz = 84_000_000",
-            "samplerate_hz = 0",
-            " boards.virtual.analyzer.samplerate_hz must be a positive whole number of samples per "
-            "second, not 0; mend it.",
-        ),
-        ("samplerate_hz = 84_000_000", "samplerate_hz = true", " *positive whole number*, not True; *"),
-        ("samplerate_hz = 84_000_000", 'samplerate_hz = "84m"', " *positive whole number*, not '84m'; *"),
-        (
-            "samplerate_hz = 84_000_000",
-            "samplerate_hz = 84e6",
-            " *positive whole number*, not 84000000.0; *",
-        ),
-        ('driver = "fx2lafw"', "", " boards.nucleo.analyzer.driver is missing; add it."),
-        (
-            'SYNC = "D7"',
-            "",
-            " boards.nucleo.analyzer.channels must name each of CRIT, OP, STIM, ISR, TASK, CTRL, CISR, "
-            "SYNC once, and nothing else; mend it.",
-        ),
-        ('SYNC = "D7"', 'SYNK = "D7"', " boards.nucleo.analyzer.channels must name each of CRIT, *"),
-        (
-            'SYNC = "D7"',
-            'SYNC = "D6"',
-            " boards.nucleo.analyzer.channels.SYNC is the same input of the analyzer as CISR; mend it.",
-        ),
-        (
-            'SYNC = "D7"',
-            "SYNC = 7",
-            " boards.nucleo.analyzer.channels.SYNC must be a word in quotes, not 7; mend it.",
-        ),
-        (
-            "[boards.virtual.loader]",
-            "[boards.virtual.leader]",
-            " boards.virtual.leader is unknown; the keys here are analyzer, board, emulated, loader, "
-            "serial. Did you mean loader?",
-        ),
-        (
-            'port = "usb:0483:374B"',
-            "speed = 5",
-            " boards.nucleo.serial.speed is unknown; the keys here are baud, port.",
-        ),
-        (
-            'port = "usb:0483:374B"',
-            'port = "usb:0483:374B"\nbaud = 9600',
-            " boards.nucleo.serial.baud must be *115,200 to 1,000,000*9600*",
-        ),
-        (
-            'port = "usb:0483:374B"',
-            'port = "usb:0483:374B"\nbaud = 923_000',
-            "*boards.nucleo.serial.baud cannot be 923,000: APB1's 42 MHz by BRR = 46 gives 913,043, 1.08% "
-            "off; choose one that is less than 1% off, such as 921,600 or 460,800.",
-        ),
-        (
-            'target = "stm32f401retx"',
-            'target = "stm32f401retx"\nclock = "quartz"',
-            " boards.nucleo.loader.clock must be bypass, crystal or internal, not 'quartz'; mend it.",
-        ),
-        ("[boards.nucleo.serial]\n", "", " boards.nucleo.loader.port is unknown; *"),
-        (
-            'default = "virtual"',
-            "default = ",
-            "4: the file is not valid TOML: Invalid value, at column 11; mend it.",
-        ),
+        ('target = "stm32f401retx"', 'target = "stm32f401retx"\ninterface = "SWD"'),
+        ('kind = "pyocd"\ntarget = "stm32f401retx"', 'kind = "jlink"\ntarget = "F4"\narguments = ["", "x"]'),
+        ('probe = ""', "probe = 7"),
+        ('kind = "virtual-nucleo"', 'kind = "virtual-nucleo"\nprobe = "0667FF"'),
+        ('port = "pty"', 'port = "/dev/ttyACM0"'),
+        ("samplerate_hz = 84_000_000", "samplerate_hz = 0"),
+        ("samplerate_hz = 84_000_000", "samplerate_hz = true"),
+        ("samplerate_hz = 84_000_000", 'samplerate_hz = "84m"'),
+        ("samplerate_hz = 84_000_000", "samplerate_hz = 84e6"),
+        ('driver = "fx2lafw"', ""),
+        ('SYNC = "D7"', ""),
+        ('SYNC = "D7"', 'SYNK = "D7"'),
+        ('SYNC = "D7"', 'SYNC = "D6"'),
+        ('SYNC = "D7"', "SYNC = 7"),
+        ("[boards.virtual.loader]", "[boards.virtual.leader]"),
+        ('port = "usb:0483:374B"', "speed = 5"),
+        ('port = "usb:0483:374B"', 'port = "usb:0483:374B"\nbaud = 9600'),
+        ('port = "usb:0483:374B"', 'port = "usb:0483:374B"\nbaud = 923_000'),
+        ('target = "stm32f401retx"', 'target = "stm32f401retx"\nclock = "quartz"'),
+        ("[boards.nucleo.serial]\n", ""),
+        ('default = "virtual"', "default = "),
     ],
 )
-def test_a_mistake_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
+def test_a_mistake_gets_a_sentence(tmp_path: Path, old: str, new: str, sentences: Sentences) -> None:
     assert BENCH.count(old) == 1
     path = tmp_path / "bench.toml"
     path.write_text(BENCH.replace(old, new), encoding="utf-8")
-    with pytest.raises(CaptureError) as refusal:
+    with sentences.raised(CaptureError):
         read_bench(path)
-    assert is_sentence(str(refusal.value), f"{path}:{sentence}"), str(refusal.value)
 
 
 def test_an_unknown_board_gets_the_names() -> None:

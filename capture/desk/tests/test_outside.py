@@ -9,6 +9,7 @@ import pytest
 
 from base.files.errors import CaptureError
 from capture.desk.bench import BOARDS, read_bench
+from tests.sentences import Sentences
 
 ANALYZER = """\
 title = "An analyzer of my own"
@@ -66,23 +67,18 @@ def test_what_the_user_writes_stands_before_what_comes_along(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "words"),
+    ("file", "old", "new"),
     [
-        (
-            "my_board.toml",
-            'kind = "pyocd"',
-            'kind = "none"',
-            r"my_board\.toml: loader\.target means nothing",
-        ),
-        ("my_board.toml", "mine.toml", "nowhere.toml", r"nowhere\.toml: the file does not exist"),
-        ("analyzers/mine.toml", '"A7"', '"A7", "A8"', r"mine\.toml: .*needs a driver and 8 inputs"),
-        ("analyzers/mine.toml", "title", "name", r"mine\.toml: name is unknown"),
+        ("my_board.toml", 'kind = "pyocd"', 'kind = "none"'),
+        ("my_board.toml", "mine.toml", "nowhere.toml"),
+        ("analyzers/mine.toml", '"A7"', '"A7", "A8"'),
+        ("analyzers/mine.toml", "title", "name"),
     ],
 )
-def test_a_mistake_names_its_file(board: Path, file: str, old: str, new: str, words: str) -> None:
+def test_a_mistake_names_its_file(board: Path, file: str, old: str, new: str, sentences: Sentences) -> None:
     path = board.parent / file
     path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(CaptureError, match=words):
+    with sentences.raised(CaptureError):
         read_bench().board(str(board))
 
 

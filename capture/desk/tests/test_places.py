@@ -15,6 +15,7 @@ from base.files.errors import CaptureError
 from base.paths import ROOT
 from capture.desk import labgrid
 from capture.desk.bench import BoardResource, read_bench
+from tests.sentences import Sentences
 
 PRINTED = """\
 targets:
@@ -128,43 +129,39 @@ def test_a_raw_port_and_another_driver(client: Says) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new"),
     [
-        ("busnum: 1\n    - Net", "busnum: null\n    - Net", "labgrid does not see the analyzer of the place"),
-        ("port: 34665", "port: null", "labgrid does not see the serial port of the place 'b1': plug it in"),
-        ("model_id: 14155", "model_id: null", "labgrid does not see the debug probe of the place"),
-        ("path: 1-2", "path: 1-9", r"has no .*/1-9/serial; plug it in again"),
-        ("host: localhost", "host: far", "The analyzer of the place 'b1' is plugged into far, and the bench"),
-        ("D7=SYNC", "D7=CRIT", "The analyzer of the place 'b1': channels must name each of CRIT, OP"),
-        ("driver: fx2lafw", "driver: moon", "has the driver 'moon', of which no preset is known: add a"),
-        (
-            "NetworkUSBDebugger",
-            "NetworkSerialPort",
-            r"has 2 serial ports \(RawSerialPort, NetworkSerialPort\)",
-        ),
-        ("resources:", "things:", "is not what version 26.0 says; update labgrid"),
-        ("targets:", "{", "is not what version 26.0 says; update labgrid"),
-        (
-            PRINTED,
-            "targets: {b1: {resources: []}}",
-            "has no serial port, analyzer or debug probe; add a match",
-        ),
+        ("busnum: 1\n    - Net", "busnum: null\n    - Net"),
+        ("port: 34665", "port: null"),
+        ("model_id: 14155", "model_id: null"),
+        ("path: 1-2", "path: 1-9"),
+        ("host: localhost", "host: far"),
+        ("D7=SYNC", "D7=CRIT"),
+        ("driver: fx2lafw", "driver: moon"),
+        ("NetworkUSBDebugger", "NetworkSerialPort"),
+        ("resources:", "things:"),
+        ("targets:", "{"),
+        (PRINTED, "targets: {b1: {resources: []}}"),
     ],
 )
-def test_a_place_that_will_not_do_is_one_sentence(client: Says, old: str, new: str, words: str) -> None:
+def test_a_place_that_will_not_do_is_one_sentence(
+    client: Says, old: str, new: str, sentences: Sentences
+) -> None:
     client(PRINTED.replace(old, new))
-    with pytest.raises(CaptureError, match=words):
+    with sentences.raised(CaptureError):
         board("b1")
 
 
-def test_a_place_that_is_not_acquired(client: Says) -> None:
-    client(complains="labgrid-client: Error: place b1 is not acquired")
-    with pytest.raises(
-        CaptureError, match=r"the place 'b1' \(place b1 is not acquired\): acquire it by labgrid-"
-    ):
-        board("b1")
-    client(complains="Server error: Error: Could not connect to coordinator")
-    with pytest.raises(CaptureError, match=r"\(Could not connect to coordinator\): see LG_COORDINATOR\."):
+@pytest.mark.parametrize(
+    "complains",
+    [
+        "labgrid-client: Error: place b1 is not acquired",
+        "Server error: Error: Could not connect to coordinator",
+    ],
+)
+def test_a_place_that_is_not_acquired(client: Says, complains: str, sentences: Sentences) -> None:
+    client(complains=complains)
+    with sentences.raised(CaptureError):
         board("b1")
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from base.files.errors import CaptureError
-from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import AnalyzerResource, read_bench
 from capture.desk.presets import presets
+from tests.sentences import Sentences
 
 USABLE = [name for name, preset in presets().items() if not preset.refused]
 
@@ -69,66 +69,31 @@ def test_each_names_its_sources(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    "words",
     [
-        (
-            'preset = "fx2lafw"\nsamplerate_hz = 25_000_000\n',
-            " boards.desk.analyzer.samplerate_hz cannot be 25,000,000 with the analyzer fx2lafw and eight "
-            "inputs; choose 1, 2, 3, 4, 6, 8, 12, 16, 24 MS/s.",
-        ),
-        (
-            'preset = "beaglelogic"\nsamplerate_hz = 84_000_000\n',
-            " boards.desk.analyzer.samplerate_hz cannot be 84,000,000 with the analyzer beaglelogic and "
-            "eight inputs; choose 100 MS/s or what divides it by a whole number, down to 1 MS/s.",
-        ),
-        (
-            'preset = "fx2lafv"\n',
-            " boards.desk.analyzer.preset cannot be 'fx2lafv'; choose from beaglelogic, dslogic, "
-            "fx2lafw, kingst-la2016, openbench-ols, saleae-logic16, sigrok-pico. Did you mean fx2lafw?",
-        ),
-        (
-            'preset = "saleae-logic-8"\n',
-            " boards.desk.analyzer.preset cannot be 'saleae-logic-8': libsigrok has no driver for it; "
-            'write driver = "saleae-logic2" instead, which has Saleae\'s own program capture '
-            "(docs/how-to/analyzers.md).",
-        ),
-        (
-            'preset = "rigol-ds"\n',
-            " boards.desk.analyzer.preset cannot be 'rigol-ds': libsigrok's driver rigol-ds reads *; "
-            "record with its maker's program, and read the export by ./lab decode "
-            "(docs/how-to/analyzers.md).",
-        ),
-        ("preset = 7\n", " boards.desk.analyzer.preset must be a word in quotes, not 7; mend it."),
-        (
-            'preset = "fx2lafw"\ndriver = "demo"\n',
-            " boards.desk.analyzer.driver must be 'fx2lafw' of fx2lafw; drop it.",
-        ),
-        (
-            'preset = "dslogic"\n[boards.desk.analyzer.channels]\n'
-            + "".join(f'{name} = "D{number}"\n' for number, name in enumerate(CHANNELS)),
-            " boards.desk.analyzer.channels.CRIT cannot be 'D0'; choose from 0, *",
-        ),
-        ('preset = "fx2lafw"\nsamplerate_hz = "24m"\n', " *must be a positive whole number*, not '24m'; *"),
-        ('preset = ""\n', " boards.desk.analyzer.preset cannot be ''; choose from beaglelogic, *"),
+        'preset = "fx2lafw"\nsamplerate_hz = 25_000_000\n',
+        'preset = "beaglelogic"\nsamplerate_hz = 84_000_000\n',
+        'preset = "fx2lafv"\n',
+        'preset = "saleae-logic-8"\n',
+        'preset = "rigol-ds"\n',
+        "preset = 7\n",
+        'preset = "fx2lafw"\ndriver = "demo"\n',
+        'preset = "dslogic"\n[boards.desk.analyzer.channels]\n'
+        + "".join(f'{name} = "D{number}"\n' for number, name in enumerate(CHANNELS)),
+        'preset = "fx2lafw"\nsamplerate_hz = "24m"\n',
+        'preset = ""\n',
     ],
 )
-def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, sentence: str) -> None:
-    with pytest.raises(CaptureError) as refusal:
+def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, sentences: Sentences) -> None:
+    with sentences.raised(CaptureError):
         analyzer(tmp_path, words)
-    path = tmp_path / "bench.toml"
-    assert is_sentence(str(refusal.value), f"{path}:{sentence}"), str(refusal.value)
 
 
-def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path) -> None:
+def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path, sentences: Sentences) -> None:
     resource = analyzer(tmp_path, 'preset = "fx2lafw"\n')
     resource.check_rate(12_000_000)
-    with pytest.raises(CaptureError) as refusal:
+    with sentences.raised(CaptureError):
         resource.check_rate(84_000_000)
-    assert is_sentence(
-        str(refusal.value),
-        "The samplerate cannot be 84,000,000 with the analyzer fx2lafw and eight inputs; "
-        "choose 1, 2, 3, 4, 6, 8, 12, 16, 24 MS/s.",
-    )
 
 
 def test_what_is_set_goes_to_the_driver_before_what_a_preset_sets(tmp_path: Path) -> None:
@@ -144,33 +109,22 @@ def test_what_is_set_goes_to_the_driver_before_what_a_preset_sets(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    "words",
     [
-        (
-            'inputs = ["A", "B"]',
-            " *.inputs must be the names of the first 8 inputs, by their bit, not 2 *",
-        ),
-        ('inputs = ["A","B","C","D","E","F","A","H"]', " *.inputs[6] is 'A' a second time; mend it."),
-        ("sample_bytes = 9", " *.sample_bytes must be 1 to 8 bytes, not 9; mend it."),
-        (
-            "settings = { samplerate = 5 }",
-            " *.samplerate is what the bench sets by itself; write samplerate_hz beside the driver.",
-        ),
-        (
-            "settings = { limit_samples = 5 }",
-            " *.limit_samples is what the bench sets by itself; drop it.",
-        ),
-        ('settings = { a = "b:c=d" }', " *.a must be a key and a value without blank, colon and *"),
-        ('settings = { a = "" }', " *.a must be a key and a value without blank, colon and *"),
-        ("settings = { a = [1] }", " *"),
-        ("sigrok = 7", " boards.desk.analyzer.sigrok must be a path in quotes, not 7; mend it."),
+        'inputs = ["A", "B"]',
+        'inputs = ["A","B","C","D","E","F","A","H"]',
+        "sample_bytes = 9",
+        "settings = { samplerate = 5 }",
+        "settings = { limit_samples = 5 }",
+        'settings = { a = "b:c=d" }',
+        'settings = { a = "" }',
+        "settings = { a = [1] }",
+        "sigrok = 7",
     ],
 )
-def test_what_no_driver_takes_is_refused(tmp_path: Path, words: str, sentence: str) -> None:
-    with pytest.raises(CaptureError) as refusal:
+def test_what_no_driver_takes_is_refused(tmp_path: Path, words: str, sentences: Sentences) -> None:
+    with sentences.raised(CaptureError):
         analyzer(tmp_path, f'driver = "ols"\nsamplerate_hz = 1_000_000\n{words}\n')
-    path = tmp_path / "bench.toml"
-    assert is_sentence(str(refusal.value), f"{path}:{sentence}"), str(refusal.value)
 
 
 def test_a_channel_is_an_input_that_is_named(tmp_path: Path) -> None:
