@@ -155,15 +155,12 @@ def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> Non
 def test_the_stored_waveform_is_the_capture(deepest: Path, explained: Replayed) -> None:
     edges = read_parquet(deepest / "edges.parquet")
     cut = read_sr(deepest / "explain" / "allocate.sr")
-    first = explained.window.first_sample
-    for at in (0, explained.start_sample - first, explained.end_sample - first, cut.total_samples - 1):
-        assert level_at(cut, at) == level_at(edges, first + at)
-    assert level_at(cut, explained.start_sample - first) & 1
-    assert not level_at(cut, explained.end_sample - first) & 1
-
-
-def level_at(edges: EdgeList, sample: int) -> int:
-    return int(edges.word[np.searchsorted(edges.sample, sample, side="right") - 1])
+    first, last = explained.window.first_sample, explained.window.end_sample
+    crit, whole = cut.transitions("CRIT"), edges.transitions("CRIT")
+    inside = (whole.sample > first) & (whole.sample < last)
+    assert (crit.sample + first).tolist() == whole.sample[inside].tolist()
+    assert crit.level.tolist() == whole.level[inside].tolist()
+    assert {explained.start_sample, explained.end_sample} <= {*whole.sample[inside].tolist()}
 
 
 def test_the_worst_wait_ends_with_its_answer(deepest: Path, every: dict[str, Replayed]) -> None:
@@ -278,42 +275,6 @@ def test_a_handler_is_told_while_its_code_runs(deepest: Path, every: dict[str, R
                 assert (part.what, part.words) == ("exception", f"handler {function}")
             if function.startswith("heap_index_"):
                 assert part.what == "masked"
-
-
-def test_an_interrupt_outside_of_all_operations_has_heap_and_instructions(copy: Path) -> None:
-    stimulus = (
-        pl.read_parquet(copy / "interrupts.parquet")
-        .filter(
-            ~pl.col("control") & pl.col("operation_seq").is_null() & pl.col("isr_latency_ns").is_not_null()
-        )
-        .row(5, named=True)
-    )
-    manifest = json.loads((copy / "run.json").read_text())
-    facts = {"value": stimulus["isr_latency_ns"], "times": 1, "sample": stimulus["sample"]}
-    manifest["maxima"]["interrupt_latency_ns"] = {**dict.fromkeys(manifest["maxima"]["critical_ns"]), **facts}
-    edit_manifest(copy, maxima=manifest["maxima"])
-    result = replayed_of(copy, "interrupt")
-    assert result.key == f"@{stimulus['sample']}"
-    assert result.operation is None and result.previous is not None and result.next is not None
-    assert result.next.seq == result.previous.seq + 1
-    assert result.previous.end_sample < result.start_sample < result.next.start_sample  # type: ignore[operator]
-    before = (result.start_sample - result.previous.end_sample) * 1e9 / 84e6  # type: ignore[operator]
-    assert f"outside of all operations: {before / 1000:.2f} µs after operation" in result.place
-    assert sum(int(row["cycles"]) for row in instructions(copy, "interrupt")) == result.cycles
-    assert sum(piece.bytes for piece in result.heap.pieces) == 65_536
-
-
-def test_what_is_beside_it_is_what_the_table_has(deepest: Path, explained: Replayed) -> None:
-    rows = {row["seq"]: row for row in pl.read_parquet(deepest / "operations.parquet").iter_rows(named=True)}
-    seq = explained.maximum.seq or 0
-    assert explained.operation is not None and explained.operation.seq == seq
-    for beside, number in ((explained.previous, seq - 1), (explained.next, seq + 1)):
-        assert beside is not None
-        row = rows[number]
-        kind = {"A": "allocation", "F": "free"}[row["kind"]]
-        assert beside.words == f"{kind} of {row['size']:,} bytes"
-        assert (beside.seq, beside.start_sample) == (number, row["start_sample"])
-    assert explained.start_ns == pytest.approx(explained.start_sample / 84e6 * 1e9)
 
 
 def test_a_source_line_has_the_text_that_was_compiled(explained: Replayed) -> None:

@@ -16,10 +16,10 @@ from analysis.errors import ExplainError
 from analysis.explain.tests.made import maximum
 from analysis.explain.worst import Worst, around, find
 from base.run_folder.edges import CHANNELS, EdgeList
-from base.run_folder.explanation import Operation
 from base.run_folder.manifest import Maximum
-from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK
+from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK, NamedQuantity
 from scenarios.operations import CALLS, in_words
+from tests.sentences import Sentences
 
 TOGGLES = {
     "OP": (18, 50, 90, 140),
@@ -102,99 +102,60 @@ def test_the_waveform_ends_with_the_capture() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("quantity", "maxima", "sentence"),
-    [
-        ("free", {}, "The run measured no critical section of a free: choose another quantity or run."),
-        ("allocate", {"critical_ns": maximum(seq=0)},
-         "The worst operation has no pulse on CRIT: decode the run again."),
-        ("interrupt", {"interrupt_latency_ns": maximum()},
-         "The worst interrupt has no stimulus in run.json: decode the run again."),
-        ("task", {"task_latency_ns": maximum(sample=170)},
-         "The worst stimulus has no answer on TASK: decode the run again."),
+def test_what_cannot_be_found_is_said(sentences: Sentences) -> None:
+    maxima: dict[str, Maximum]
+    for quantity, maxima in (
+        ("free", {}),
+        ("walk", {}),
+        ("allocate", {"critical_ns": maximum(seq=0)}),
+        ("interrupt", {"interrupt_latency_ns": maximum()}),
+        ("task", {"task_latency_ns": maximum(sample=170)}),
         # ISR falls there.
-        ("interrupt", {"interrupt_latency_ns": maximum(1200.0, sample=100)},
-         "The worst stimulus has no answer on ISR: decode the run again."),
-        ("walk", {}, "There is no quantity 'walk'; choose section (masked section of any operation), "
-         "allocate (critical section of an allocation), free "
-         "(critical section of a free), interrupt (interrupt latency), task (task latency)."),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_found_is_said(quantity: str, maxima: dict[str, Maximum], sentence: str) -> None:
-    with pytest.raises(ExplainError) as refused:
-        find(quantity, maxima, OPERATIONS, edges())
-    assert str(refused.value) == sentence
-
-
-def operation(seq: int) -> Operation | None:
-    return {
-        0: Operation(seq=0, kind="F", words="free of 8 bytes", label=None, start_sample=2, end_sample=12),
-        1: Operation(
-            seq=1, kind="A", words="allocation of 1,000 bytes", label="depth 1",
-            start_sample=18, end_sample=50,
-        ),
-        2: Operation(
-            seq=2, kind="O", words="allocation of 16 bytes, out of memory", label=None,
-            start_sample=90, end_sample=140,
-        ),
-        3: Operation(
-            seq=3, kind="F", words="free of 24 bytes", label=None, start_sample=None, end_sample=None
-        ),
-    }.get(seq)  # fmt: skip
+        ("interrupt", {"interrupt_latency_ns": maximum(1200.0, sample=100)}),
+    ):
+        with sentences.raised(ExplainError):
+            find(quantity, maxima, OPERATIONS, edges())
 
 
 @pytest.mark.parametrize(
-    ("quantity", "key", "known", "seqs", "told"),
+    ("quantity", "known", "seqs", "start_ns"),
     [
-        ("allocate", "critical_ns", {"seq": 1}, (1, 0, 2), {
-            "start_ns": 3_000.0, "begins": "CRIT rising", "ends": "CRIT falling",
-            "place": "It began 1.20 µs after operation 1 began.",
-        }),
-        ("interrupt", "interrupt_latency_ns", {"value": 1000.0, "seq": 2, "sample": 100}, (2, 1, 3), {
-            "start_ns": 10_000.0, "begins": "STIM rising", "ends": "ISR rising",
-            "place": "The stimulus came 1.00 µs after operation 2 began, in its critical section.",
-        }),
-        ("interrupt", "interrupt_latency_ns", {"value": 200.0, "seq": 2, "sample": 108}, (2, 1, 3), {
-            "start_ns": 10_800.0, "begins": "STIM falling", "ends": "ISR rising",
-            "place": "The stimulus came 1.80 µs after operation 2 began, outside its critical section.",
-        }),
-        ("interrupt", "interrupt_latency_ns", {"value": 3800.0, "sample": 60}, (None, 1, 2), {
-            "start_ns": 6_000.0, "begins": "STIM falling", "ends": "ISR rising",
-            "place": "The stimulus came outside of all operations: 1.00 µs after operation 1 ended, 3.00 "
-            "µs before operation 2 began.",
-        }),
-        ("interrupt", "interrupt_latency_ns", {"value": 9700.0, "sample": 1}, (None, None, 0), {
-            "start_ns": 100.0, "begins": "STIM falling", "ends": "ISR rising",
-            "place": "The stimulus came outside of all operations: 0.10 µs before operation 0 began.",
-        }),
-    ],
-)  # fmt: skip
-def test_what_is_beside_a_sample(
-    quantity: str, key: str, known: dict[str, Any], seqs: tuple[int | None, ...], told: dict[str, Any]
-) -> None:
-    worst = found(quantity, key, **known)
-    names = ("operation", "previous", "next")
-    neighbours = {
-        name: None if seq is None else operation(seq) for name, seq in zip(names, seqs, strict=True)
-    }
-    assert around(worst, OPERATIONS, edges()) == {**told, **neighbours}
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("A", "allocation of 1,024 bytes"),
-        ("O", "allocation of 1,024 bytes, out of memory"),
-        ("F", "free of 1,024 bytes"),
-        ("N", "free without a block: its 1,024 bytes had not been allocated"),
-        ("E", "free of 1,024 bytes, refused by the allocator"),
-        ("S", "operation that was skipped"),
-        ("X", "operation"),
-        ("K", "call 1024"),
+        (ALLOCATE, {"seq": 1}, (1, 0, 2), 3_000.0),
+        # In its section, and outside of it; between two operations, and before all.
+        (
+            INTERRUPT,
+            {"value": 1000.0, "seq": 2, "sample": 100},
+            (2, 1, 3),
+            10_000.0,
+        ),
+        (INTERRUPT, {"value": 200.0, "seq": 2, "sample": 108}, (2, 1, 3), 10_800.0),
+        (INTERRUPT, {"value": 3800.0, "sample": 60}, (None, 1, 2), 6_000.0),
+        (INTERRUPT, {"value": 9700.0, "sample": 1}, (None, None, 0), 100.0),
     ],
 )
-def test_an_operation_in_words(kind: str, words: str) -> None:
-    assert in_words(kind, 1_024) == words
+def test_what_is_beside_a_sample(
+    quantity: NamedQuantity,
+    known: dict[str, Any],
+    seqs: tuple[int | None, ...],
+    start_ns: float,
+    sentences: Sentences,
+) -> None:
+    beside = around(found(quantity.name, quantity.key, **known), OPERATIONS, edges())
+    neighbours = [beside[name] for name in ("operation", "previous", "next")]
+    assert [None if operation is None else operation.seq for operation in neighbours] == list(seqs)
+    assert beside["start_ns"] == start_ns
+    for row in filter(None, neighbours):
+        columns = OPERATIONS.row(by_predicate=pl.col("seq") == row.seq, named=True)
+        assert (row.kind, row.label, row.start_sample) == tuple(
+            columns[name] for name in ("kind", "label", "start_sample")
+        )
+        assert row.words == in_words(row.kind, columns["size"])
+    sentences.hold(f"{beside['place']} From {beside['begins']} to {beside['ends']}.")
+
+
+def test_an_operation_in_words(sentences: Sentences) -> None:
+    for kind in "AOFNESXK":
+        sentences.hold(in_words(kind, 1_024))
 
 
 def test_the_kernels_calls_have_names() -> None:
