@@ -14,11 +14,9 @@ from pydantic import Field
 
 from ..files.complaints import quoted
 from ..files.documents import Table
-from ..files.errors import CaptureError, first_line
-from .pages import PagesError, check_extent
-from .panics import without_panic
+from ..files.errors import CaptureError, RunError
 from .tables import MOST_SAMPLES as MOST_SAMPLES
-from .tables import read_metadata, write_table
+from .tables import read_metadata, read_table, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
 """In the order of their numbers (docs/reference/pins.md)."""
@@ -167,7 +165,10 @@ def read_parquet(path: Path) -> EdgeList:
 
     Raises CaptureError for a file that is missing, damaged or not an edge list.
     """
-    rows = _read_rows(path)
+    try:
+        rows = read_table(path, _COLUMNS, MOST_ROWS_READ)
+    except RunError as error:
+        raise CaptureError(str(error)) from None
     description = read_metadata(path, _Description, CaptureError)
     try:
         return EdgeList(
@@ -178,34 +179,7 @@ def read_parquet(path: Path) -> EdgeList:
             description.channels,
         )
     except CaptureError as error:
-        raise _unusable(path, str(error)) from None
-
-
-def _read_rows(path: Path) -> pl.DataFrame:
-    try:
-        return _checked_rows(path)
-    except FileNotFoundError:
-        raise CaptureError(f"{path} does not exist; name a run folder that holds edges.parquet.") from None
-    except (OSError, PagesError, pl.exceptions.PolarsError) as error:
-        raise CaptureError(
-            f"{path} is not a readable Parquet file ({first_line(error)}); capture again."
-        ) from None
-
-
-def _checked_rows(path: Path) -> pl.DataFrame:
-    check_extent(path, MOST_ROWS_READ)
-    with without_panic():
-        lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        if lazy.collect_schema() != _COLUMNS:
-            raise _unusable(path, "its columns are not sample Int64 and word UInt8.")
-        frame = lazy.collect()
-    if any(frame.null_count().row(0)):
-        raise _unusable(path, "it has nulls among its samples or words.")
-    return frame
-
-
-def _unusable(path: Path, complaint: str) -> CaptureError:
-    return CaptureError(f"{path} is not a usable edge list: {complaint}")
+        raise CaptureError(f"{path} is not a usable edge list: {error}") from None
 
 
 def _frozen(values: npt.NDArray[Any], dtype: type[np.integer[Any]]) -> npt.NDArray[Any]:

@@ -1,8 +1,7 @@
 """The index: a row for each run folder below a folder, made again only where a run.json changed.
 
 Parsing a thousand run.json takes seconds. So the table is kept as a Parquet file, which may be
-deleted at any time. A folder's row is made again where its run.json has another size or time, and
-another content.
+deleted at any time. A folder's row is made again where its run.json has another size or time.
 """
 
 from __future__ import annotations
@@ -10,16 +9,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from ..files.documents import JSON_BYTES_MAX
 from ..files.errors import RunError
-from ..files.whole import WriteError, read_bytes, write_whole
+from ..files.whole import WriteError, write_whole
 from ..run_folder import alike
 from ..run_folder import folder as names
 from ..run_folder.manifest import read_manifest
@@ -27,20 +24,17 @@ from ..run_folder.panics import without_panic
 from . import row as rows
 from .row import COLUMNS, unfinished_row
 
-VERSION = 5
+VERSION = 6
 """Of the kept table. One of another version is made again."""
 
 DEEPEST = 4
 """How many folders below the one that is indexed a run may lie: a campaign's are in its own."""
 
 _MARKS = (names.MANIFEST, names.IMAGE, names.OBSERVED)
-_FILE: dict[str, type[pl.DataType]] = {"mtime_ns": pl.Int64, "bytes": pl.Int64, "sha256": pl.String}
-_KEPT = pl.Schema([*COLUMNS.items(), *_FILE.items()])
-_FACTS = ("id", "mtime_ns", "bytes", "sha256")
+_KEPT = pl.Schema([*COLUMNS.items(), ("mtime_ns", pl.Int64()), ("bytes", pl.Int64())])
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Listed(NamedTuple):
     """A run folder, and how its run.json looks from outside: null where it has none."""
 
     folder: Path
@@ -61,49 +55,29 @@ def index(folder: Path, kept_in: Path | None = None) -> pl.DataFrame:
     folder = folder.resolve()
     kept_at = kept_in / f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}.parquet" if kept_in else None
     kept = _read(kept_at)
-    table = _refreshed(list(_find(folder)), kept)
+    table = _refreshed(list(_listed(folder)), kept)
     if kept_at is not None and not table.equals(kept):
         _write(kept_at, table)
     return table.select(COLUMNS.names())
 
 
-def _refreshed(run_folders: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
+def _refreshed(run_folders: list[_Listed], table: pl.DataFrame) -> pl.DataFrame:
     """The rows of `run_folders`: the kept ones that are still true, and new ones for the others."""
-    facts = {row[0]: row[1:] for row in table.select(_FACTS).iter_rows()}
-    same: dict[str, _Found] = {}
-    made: list[dict[str, Any]] = []
-    for run_folder in run_folders:
-        if run_folder.mtime_ns is None or run_folder.bytes is None:
-            made.append(unfinished_row(run_folder.folder, run_folder.id))
-            continue
-        fact = facts.get(run_folder.id)
-        if fact is not None and fact[:2] == (run_folder.mtime_ns, run_folder.bytes):
-            same[run_folder.id] = run_folder
-            continue
-        digest = _digest(run_folder.folder / names.MANIFEST)
-        if fact is not None and digest is not None and digest == fact[2]:
-            same[run_folder.id] = run_folder
-            continue
-        row = rows.row_of(run_folder.folder, run_folder.id)
-        made.append(row | {"mtime_ns": run_folder.mtime_ns, "bytes": run_folder.bytes, "sha256": digest})
-    return (
-        pl.concat([_still_true(table, same), pl.DataFrame(made, schema=_KEPT, orient="row")])
-        .sort("time", "id", descending=True, nulls_last=True)
-        .rechunk()
-    )
+    facts = set(table.select("id", "mtime_ns", "bytes").iter_rows())
+    new = [run for run in run_folders if run.mtime_ns is None or run[1:] not in facts]
+    same = {run.id for run in run_folders} - {run.id for run in new}
+    made = pl.DataFrame([_row(run) for run in new], schema=_KEPT, orient="row")
+    unchanged = table.filter(pl.col("id").is_in(list(same)))
+    return pl.concat([unchanged, made]).sort("time", "id", descending=True, nulls_last=True).rechunk()
 
 
-def _still_true(table: pl.DataFrame, same: dict[str, _Found]) -> pl.DataFrame:
-    """The rows of `same`, with the times that their files have now."""
-    now = pl.DataFrame(
-        [(run_folder.id, run_folder.mtime_ns) for run_folder in same.values()],
-        schema={"id": pl.String, "mtime_ns": pl.Int64},
-        orient="row",
-    )
-    return table.drop("mtime_ns").join(now, on="id", how="inner").select(_KEPT.names())
+def _row(run: _Listed) -> dict[str, Any]:
+    if run.mtime_ns is None:
+        return unfinished_row(run.folder, run.id)
+    return rows.row_of(run.folder, run.id) | {"mtime_ns": run.mtime_ns, "bytes": run.bytes}
 
 
-def _find(folder: Path) -> Iterator[_Found]:
+def _listed(folder: Path) -> Iterator[_Listed]:
     """The run folders below `folder`, however deep up to DEEPEST; none within another."""
     waiting = [(folder, 0)]
     while waiting:
@@ -130,20 +104,12 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _seen(folder: Path, identity: str) -> _Found:
+def _seen(folder: Path, identity: str) -> _Listed:
     try:
         status = (folder / names.MANIFEST).stat()
     except OSError:
-        return _Found(folder, identity, None, None)
-    return _Found(folder, identity, status.st_mtime_ns, status.st_size)
-
-
-def _digest(path: Path) -> str | None:
-    """SHA-256 of the file; None where it cannot be read, which its row then says."""
-    try:
-        return hashlib.sha256(read_bytes(path, JSON_BYTES_MAX)).hexdigest()
-    except OSError:
-        return None
+        return _Listed(folder, identity, None, None)
+    return _Listed(folder, identity, status.st_mtime_ns, status.st_size)
 
 
 def _read(path: Path | None) -> pl.DataFrame:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +15,7 @@ import tailscope
 from base.paths import ROOT
 from tests import lab, masked_sections
 from tests.masked_sections import line_of
+from tests.sentences import Sentences
 
 UNTIL = "5ms"
 BRIEFLY = "cycles:3000"
@@ -205,46 +205,19 @@ def test_sections_alone_have_no_wait(elf: Path) -> None:
         assert found.longest
 
 
-@pytest.mark.parametrize(
-    ("chosen", "said"),
-    [
-        ({"until": "soon"}, r"--until soon: give a time such as 100ms or 2s, or cycles:84000\."),
-        ({"until": "--help"}, "--until --help"),
-    ],
-)
-def test_the_sentence_is_that_of_the_program(elf: Path, chosen: dict[str, Any], said: str) -> None:
-    with pytest.raises(tailscope.Error, match=said) as refused:
-        tailscope.masks(elf, **chosen)
-    assert refused.value.exit_status == 2 and "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("name", ["--help", "a\nb\x1b.elf"])
-def test_a_file_of_any_name_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sentence_is_that_of_the_program(
+    elf: Path,
+    masks: tailscope.Masks,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sentences: Sentences,
+) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(tailscope.Error, match="cannot be read: No such file") as refused:
-        tailscope.masks(name)
-    assert "\x1b" not in str(refused.value)
-
-
-def test_a_kind_that_is_none_is_refused(masks: tailscope.Masks) -> None:
-    with pytest.raises(tailscope.Error, match="no kind 'irq' of interval; choose primask, faultmask, "):
+    for name, until in ((elf, "soon"), (elf, "--help"), ("--help", "1s"), ("a\nb\x1b.elf", "1s")):
+        with sentences.raised(tailscope.Error):
+            tailscope.masks(name, until=until)
+    with sentences.raised(tailscope.Error):
         masks.longest("irq")
-
-
-def test_a_project_may_have_folders_of_any_name(elf: Path, tmp_path: Path) -> None:
-    for name in ("base", "cli", "analysis", "simulator"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the project itself')")
-    script = f"import tailscope; print(tailscope.masks({str(elf)!r}, until={UNTIL!r}).longest().cycles)"
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout == "1001\n", done.stderr
 
 
 def test_the_program_ends_with_what_started_it(elf: Path) -> None:

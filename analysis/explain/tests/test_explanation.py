@@ -22,7 +22,6 @@ from analysis.explain.sources import Sources
 from analysis.explain.worst import find
 from base import anatomy
 from base.anatomy import Anatomy
-from base.files.errors import RunError
 from base.paths import ROOT
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import Replayed, Unreplayed, read, read_all
@@ -208,19 +207,6 @@ def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy:
     assert read(copy / "explain" / "section.json") == unreplayed
     assert sorted(path.name for path in (copy / "explain").iterdir()) == ["section.json", "section.sr"]
     assert "not known" in text.as_text(unreplayed)
-
-
-def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        ExplainError, match=r"no quantity 'latency'; choose section .*, allocate .*, interrupt .*, task "
-    ):
-        explanation.explain(copy, "latency")
-    maxima = json.loads((copy / "run.json").read_text())["maxima"]
-    edit_manifest(copy, maxima={**maxima, "free_critical_ns": None})
-    with pytest.raises(ExplainError, match="measured no critical section of a free"):
-        explanation.explain(copy, "free")
-    with pytest.raises(RunError, match="the file does not exist; check the path"):
-        explanation.explain(tmp_path / "nothing")
 
 
 def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
