@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare.tests.made import write
-from analysis.judge.tests.made_runs import FIRMWARE
+from analysis.compare.tests.made import FIRMWARE, write
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder.edges import read_parquet

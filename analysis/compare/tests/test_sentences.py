@@ -15,7 +15,7 @@ from analysis.compare.compared import Comparison, compare
 from analysis.compare.operations import Changed, Column, Moved, Operations
 from analysis.compare.sentences import by, left_out, overall, remarks, where, worst_sentence
 from analysis.compare.settings import Change, changes, differing, excuse_of, settings, short
-from analysis.compare.tests.made import OPERATIONS, with_cycles, write
+from analysis.compare.tests.made import FIRMWARE, OPERATIONS, with_cycles, write
 from analysis.compare.values import short as value
 from analysis.compare.values import signed
 from analysis.compare.worst import Extreme, Finding, Worst
@@ -154,17 +154,6 @@ BYTE = "The firmware is the same to the byte, so this is no change of the alloca
 
 def manifest(tmp_path: Path, **fields: Any) -> Manifest:
     return read_manifest(write(tmp_path, changes=fields) / "run.json")
-
-
-FIRMWARE = {
-    "elf_sha256": "ab" * 32,
-    "kernel": "V11.2.0",
-    "heap_bytes": 65_536,
-    "core_hz": 84_000_000,
-    "flash_acr": "00000702",
-    "free_blocks_at_start": 1,
-    "kernel_calls": False,
-}
 
 
 def test_every_setting_has_its_name(tmp_path: Path) -> None:

@@ -14,8 +14,6 @@ from base.run_folder import folder as names
 from dashboards.tests.synthetic import Operation
 
 IMAGE = b"the operations of these tests"
-FIRMWARE = {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": 84_000_000,
-            "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False}  # fmt: skip
 
 
 def write(
@@ -30,7 +28,7 @@ def write(
 ) -> Path:
     """A run of `operations`; `build` are the first digits of its firmware's digest."""
     tools = {"compiler": compiler, **({"virtual_nucleo": "0.1.0"} if exact else {"pyocd": "0.46.0"})}
-    changes = {"tools": tools, "firmware": {**FIRMWARE, "elf_sha256": build.ljust(64, "0")}}
+    changes = {"tools": tools, "firmware": {**made.FIRMWARE, "elf_sha256": build.ljust(64, "0")}}
     changes |= others.pop("changes", {})
     folder = made.write(runs, operations, exact=exact, changes=changes, **others)
     (folder / names.IMAGE).write_bytes(image)

@@ -94,16 +94,6 @@ def test_samples_that_do_not_overlap() -> None:
     )
 
 
-def test_equal_constants_do_not_differ() -> None:
-    comparison = compare([5, 5, 5], [5, 5])
-    assert (comparison.delta, comparison.shift) == (0, 0)
-
-
-def test_one_value_is_no_sample() -> None:
-    with pytest.raises(ValueError, match="two values"):
-        compare([1], [1, 2])
-
-
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 4), (5, 2), (6, 6)])
 def test_chance_of_exceeding_by_counting_all_orders(m: int, n: int) -> None:
     """Each choice of the ranks that are the second sample's is as likely as any other."""

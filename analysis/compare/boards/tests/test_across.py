@@ -11,20 +11,12 @@ from analysis.compare.boards import tables
 from analysis.compare.boards.across import Across, across
 from analysis.compare.boards.cores import core_of
 from analysis.compare.boards.text import as_text
-from analysis.compare.tests.made import write
+from analysis.compare.tests.made import FIRMWARE, write
 from analysis.errors import CompareError
 from dashboards import boards as page
 from dashboards.tests.synthetic import Operation
 from firmware.build import boards
 
-FIRMWARE = {
-    "elf_sha256": "ab" * 32,
-    "kernel": "V11.2.0",
-    "heap_bytes": 65_536,
-    "flash_acr": "00000705",
-    "free_blocks_at_start": 1,
-    "kernel_calls": False,
-}
 PER_BLOCK = 13
 
 
@@ -39,7 +31,7 @@ def on_f446(**more: Any) -> dict[str, Any]:
     """What a run of the Nucleo-F446RE has in run.json."""
     return {
         "asked": {"allocator": "seglist", "board": "nucleo-f446re"},
-        "firmware": {**FIRMWARE, "core_hz": 180_000_000},
+        "firmware": {**FIRMWARE, "core_hz": 180_000_000, "flash_acr": "00000705"},
         **more,
     }
 
