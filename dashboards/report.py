@@ -30,40 +30,54 @@ def _silent(_words: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Placed:
+class Placed:
     """A page in the report. `scenario` is None where it is on all of them.
 
-    `order` is its place among the pages on one scenario.
+    `page` is None where the report is served: the page is what the address `ask` answers.
     """
 
-    page: Page
+    key: str
+    title: str
     id: str
     scenario: str | None = None
-    order: int = 0
+    page: Page | None = None
+    ask: str = ""
 
 
 @dataclass(frozen=True)
-class _Run:
+class Document:
+    """The content of report.html.
+
+    `titles` are those of the pages on one scenario, by key; `runs` those of a file, packed; `words`
+    the glossary's spellings, each with its meaning. `notes` are sentences on runs that are not in
+    it, `left_out` that on runs for which a later one stands.
+    """
+
+    scenarios: Sequence[str]
+    titles: Mapping[str, str]
+    placed: Sequence[Placed]
+    runs: Sequence[PackedRun] = ()
+    notes: Sequence[str] = ()
+    left_out: str = ""
+
+    @property
+    def everywhere(self) -> list[Placed]:
+        """The pages on all scenarios."""
+        return [placed for placed in self.placed if placed.scenario is None]
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        return [(word.spelling, word.means) for word in glossary().values()]
+
+
+@dataclass(frozen=True)
+class PackedRun:
     """A run's page and its samples, packed, in the element `element` and beside it."""
 
     id: str
     element: str
     html: str
     samples: str
-
-
-@dataclass(frozen=True)
-class _Document:
-    """The content of report.html. `titles` are those of the pages on one scenario, by key; `words`
-    are the glossary's spellings, each with its meaning.
-    """
-
-    everywhere: Sequence[Page]
-    scenarios: Sequence[str]
-    titles: Sequence[tuple[str, str]]
-    placed: Sequence[_Placed]
-    runs: Sequence[_Run]
-    words: Sequence[tuple[str, str]]
 
 
 def write_report(
@@ -90,47 +104,41 @@ def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
     scenarios = by_scenario(runs)
     every = [series for group in scenarios.values() for series in group]
     everywhere = [believed(page(scenarios), every) for page in OF_ALL]
-    of_scenarios = list(_of_scenarios(scenarios, progress))
-    placed = [_Placed(page, f"all-{page.key}") for page in everywhere] + of_scenarios
-    document = _Document(
-        everywhere,
-        list(scenarios),
-        _titles(of_scenarios),
-        placed,
-        list(_runs(every, progress)),
-        [(word.spelling, word.means) for word in glossary().values()],
-    )
-    return render("report.html", document, _data(scenarios, document), (*DRAWING, *_SCRIPTS))
-
-
-_SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
-
-
-def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress) -> Iterator[_Placed]:
+    placed = [Placed(page.key, page.title, f"all-{page.key}", page=page) for page in everywhere]
     for number, (scenario, series) in enumerate(scenarios.items()):
-        for order, made in enumerate(OF_SCENARIO):
+        for made in OF_SCENARIO:
             if (page := made(series)) is not None:
                 shown = believed(page.with_charts(thinned), series)
-                yield _Placed(shown, f"plot-{number}-{page.key}", scenario, order)
+                placed.append(Placed(page.key, page.title, f"plot-{number}-{page.key}", scenario, shown))
         progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
+    order = [made.__name__ for made in OF_SCENARIO]
+    titles = {page.key: page.title for page in placed if page.scenario is not None}
+    document = Document(
+        list(scenarios),
+        dict(sorted(titles.items(), key=lambda title: order.index(title[0]))),
+        placed,
+        list(_packed_runs(every, progress)),
+    )
+    return render("report.html", document, data(scenarios, document), (*DRAWING, *SCRIPTS))
 
 
-def _titles(placed: Sequence[_Placed]) -> list[tuple[str, str]]:
-    """Keys and titles of the pages on one scenario, in the order of the catalogue."""
-    titles = {placed_page.order: (placed_page.page.key, placed_page.page.title) for placed_page in placed}
-    return [titles[order] for order in sorted(titles)]
+SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
 
 
-def _runs(series: Sequence[Series], progress: Progress) -> Iterator[_Run]:
+def _packed_runs(series: Sequence[Series], progress: Progress) -> Iterator[PackedRun]:
     for number, member in enumerate(series):
-        element = f"run-{number}"
-        placed = _Placed(believed(page_of_run(member, figures=False), [member]), element)
         samples = pack_json(embed(member, len(series)))
-        yield _Run(member.run.id, element, pack(fragment("run.html", placed)), samples)
+        html = page_html(believed(page_of_run(member, figures=False), [member]), f"run-{number}")
+        yield PackedRun(member.run.id, f"run-{number}", pack(html), samples)
         progress(f"run {number + 1} of {len(series)}: waveforms")
 
 
-def _data(scenarios: Mapping[str, Sequence[Series]], document: _Document) -> dict[str, Any]:
+def page_html(page: Page, id: str) -> str:
+    """What stands in the section of `page`; `id` begins the ids of its elements."""
+    return fragment("page.html", Placed(page.key, page.title, id, page=page))
+
+
+def data(scenarios: Mapping[str, Sequence[Series]], document: Document) -> dict[str, Any]:
     """The data that report.js needs at once; figures, tables and samples are apart."""
     every = [(scenario, member) for scenario, series in scenarios.items() for member in series]
     names = {series.style.entry: series.name.removesuffix(verdict_suffix(series.run)) for _, series in every}
@@ -139,15 +147,15 @@ def _data(scenarios: Mapping[str, Sequence[Series]], document: _Document) -> dic
         "scenarios": [
             {
                 "name": scenario,
-                "pages": [placed.page.key for placed in document.placed if placed.scenario == scenario],
+                "pages": [placed.key for placed in document.placed if placed.scenario == scenario],
                 "worst": {str(member.style.entry): _worst(member) for member in series},
             }
             for scenario, series in scenarios.items()
         ],
-        "everywhere": [page.key for page in document.everywhere],
-        "picked": sorted({placed.page.key for placed in document.placed if _has_figures(placed.page)}),
+        "everywhere": [placed.key for placed in document.everywhere],
         "runs": {run.id: f"{run.element}-samples" for run in document.runs},
         "scenario_of": {series.run.id: scenario for scenario, series in every},
+        "served": any(placed.ask for placed in document.placed),
     }
 
 
@@ -156,7 +164,3 @@ def _worst(series: Series) -> tuple[float | None, str]:
     wait = series.run.manifest.possible_wait
     worst = float(wait.ns) if wait else None
     return worst, (wait.at_least if wait else "") + microseconds(worst)
-
-
-def _has_figures(page: Page) -> bool:
-    return any(True for _ in page.charts())

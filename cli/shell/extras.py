@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _EXTRAS = {
-    **dict.fromkeys(("dash", "dash_ag_grid", "flask", "werkzeug"), "app"),
+    **dict.fromkeys(("flask", "werkzeug"), "app"),
     "pyocd": "board",
     **dict.fromkeys(("dask", "distributed"), "campaign"),
     "yaml": "labgrid",

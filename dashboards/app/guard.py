@@ -20,6 +20,9 @@ MOST_BODY_BYTES = 1 << 20
 """Of a request: what a page asks takes a few hundred."""
 _NAMES = frozenset({HOST, "localhost"})
 
+ANY_OWN = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+"""The policy of a document that is complete in itself, as the report's file is."""
+
 _POLICY = (
     "default-src 'none'; connect-src 'self'; font-src 'self' data:; img-src 'self' data: blob:; "
     "style-src 'self' 'unsafe-inline'; script-src 'self' {scripts}; worker-src 'self' blob:; "
@@ -62,7 +65,7 @@ def guard(server: Flask, token: str, script_hashes: list[str]) -> None:
 
     @server.after_request
     def close_doors(response: Response) -> Response:
-        response.headers["Content-Security-Policy"] = policy
+        response.headers.setdefault("Content-Security-Policy", policy)
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         return response

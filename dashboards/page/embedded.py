@@ -80,6 +80,25 @@ def embed(series: Series, runs: int) -> dict[str, Any]:
     return {**run_of(series), "samples": _instants(series.run, windows)}
 
 
+def sample_of(series: Series, key: str) -> dict[str, Any] | None:
+    """A run and its one sample of this key, with the keys before and after it; None without one."""
+    run, mark = series.run, "@" * key.startswith("@")
+    digits = key.removeprefix("@")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+        return None
+    keys = (run.interrupts["sample"] if mark else run.operations["seq"]).unique().sort().to_list()
+    place = int(digits)
+    if place not in keys:
+        return None
+    at = keys.index(place)
+    around = {"previous": keys[max(at - 1, 0) : at], "next": keys[at + 1 : at + 2]}
+    return {
+        **run_of(series),
+        "samples": _instants(run, windows_of(run, [key])),
+        "around": {step: f"{mark}{other}" for step, others in around.items() for other in others},
+    }
+
+
 def run_of(series: Series) -> dict[str, Any]:
     """The data of a run that sample.js needs to draw its samples."""
     edges = series.run.edges

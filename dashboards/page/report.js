@@ -7,11 +7,11 @@
   const byName = new Map(data.entries.map(({ entry, name }) => [name, entry]));
   const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
   // All pages of a scenario one below the other, as paper has them.
-  const ALL = "all";
-  const PICKED = new Set([...data.picked, ALL]);
+  const ALL = "all", PRINTED = new Set(data.everywhere.filter((page) => page !== "runs"));
   // So many have colours of their own where no picker tells them apart.
   const FEW = 8;
-  let address = null, chosen = null;
+  const POLL_MS = 2_000;
+  let address = null, chosen = null, shownSections = [];
 
   const parts = (text) => {
     try {
@@ -30,7 +30,7 @@
 
   function read() {
     const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-    const [page, ...rest] = parts(path || "overview");
+    const [page, ...rest] = parts(path || (data.scenarios.length ? "overview" : data.everywhere[0]));
     const told = new Map(query.split("&").filter(Boolean).map((pair) => pair.split(/=(.*)/s)));
     const scenario = list(told.get("scenario"))[0] ?? data.scenarios[0]?.name;
     const show = told.has("show") ? list(told.get("show")) : null;
@@ -51,10 +51,50 @@
   const sectionOf = ({ page, scenario, rest }) => [...document.querySelectorAll("section.page")].find((one) =>
     one.dataset.page === page
       && (one.dataset.scenario === undefined || one.dataset.scenario === scenario)
-      && (one.dataset.run === undefined || one.dataset.run === rest[0]));
+      && (one.dataset.run === undefined || one.dataset.run === rest[0])) ?? null;
+
+  // What the server of a served report answers. Raises an Error with a sentence.
+  async function ask(path) {
+    const search = location.search.slice(1);
+    let answer;
+    try {
+      answer = await fetch(search ? `${path}${path.includes("?") ? "&" : "?"}${search}` : path);
+    } catch {
+      throw new Error("The app has ended, or does not answer: start ./lab app again, and open the address that it prints.");
+    }
+    if (!answer.ok) throw new Error((await answer.text()).trim());
+    return answer;
+  }
+
+  // Of a served report any run has a page, whether or not its figures are shown.
+  function sectionOfRun(id) {
+    const there = sectionOf({ page: "run", rest: [id] });
+    if (there || !data.served) return there;
+    const made = document.createElement("section");
+    made.className = "page";
+    Object.assign(made.dataset, { page: "run", run: id, ask: `run?id=${encodeURIComponent(id)}` });
+    main.append(made);
+    return made;
+  }
+
+  // A page that is not in the document yet: packed in it, or with its server.
+  async function fill(section) {
+    const { html, ask: path, filled } = section.dataset;
+    if (filled || !(html || path)) return;
+    section.dataset.filled = "yes";
+    try {
+      const words = path ? await (await ask(path)).text() : await tailscope.unpack.text(html);
+      section.insertAdjacentHTML("beforeend", words);
+    } catch (error) {
+      delete section.dataset.filled;
+      throw error;
+    }
+    tailscope.figures.watch(section);
+    if (section.dataset.page === "runs") tailscope.runs.attach(section);
+  }
 
   const sectionsOf = ({ scenario }) => [...document.querySelectorAll("section.page")].filter((one) =>
-    one.dataset.scenario === undefined ? data.everywhere.includes(one.dataset.page) : one.dataset.scenario === scenario);
+    one.dataset.scenario === undefined ? PRINTED.has(one.dataset.page) : one.dataset.scenario === scenario);
 
   const entriesOf = (scenario) => {
     const worst = data.scenarios.find(({ name }) => name === scenario)?.worst ?? {};
@@ -86,7 +126,9 @@
   function choose() {
     const entries = entriesOf(address.scenario), now = state();
     chosen = now.shown;
-    tailscope.paint.assign(PICKED.has(address.page) || data.entries.length > FEW ? chosen : byName.values());
+    const picked = shownSections.some((section) => section.querySelector(".plot"));
+    picker.hidden = !picked;
+    tailscope.paint.assign(picked || data.entries.length > FEW ? chosen : byName.values());
     tailscope.picker.draw(picker, entries, now, pick);
     for (const figure of document.querySelectorAll("figure[data-entry]")) {
       figure.hidden = !chosen.has(Number(figure.dataset.entry));
@@ -126,22 +168,14 @@
     return section;
   };
 
-  async function runPage(section) {
-    if (section.dataset.filled) return;
-    section.dataset.filled = "yes";
-    const words = await tailscope.unpack.text(section.dataset.html);
-    section.insertAdjacentHTML("beforeend", words);
-    chooseGroups();
-    choose();
-  }
-
   async function samplePage(section, [id, key]) {
-    const packed = data.runs[id];
-    const run = await tailscope.unpack.json(packed);
+    const run = data.served
+      ? await (await ask(`sample?id=${encodeURIComponent(id)}&key=${encodeURIComponent(key ?? "")}`)).json()
+      : await tailscope.unpack.json(data.runs[id]);
     const known = key !== undefined && Object.hasOwn(run.samples, key);
     section.querySelector("h2").textContent = tailscope.sample.titleOf(run, key ?? "");
     const box = section.querySelector(".instant");
-    const around = neighbours(run, key);
+    const around = run.around ?? neighbours(run, key);
     for (const [name, other] of Object.entries(around)) {
       const link = section.querySelector(`[data-step="${name}"]`);
       link.hidden = other === undefined;
@@ -150,9 +184,10 @@
     section.querySelector(".of-run").href = write({ ...address, page: "run", rest: [id] });
     if (!known) {
       const kept = Object.keys(run.samples).length;
-      box.replaceChildren(document.createTextNode(
-        `No waveform of it is stored in this report. It keeps those of the ${kept} most telling ` +
-        "operations and interrupts of this run; the whole capture is in the run folder."));
+      box.replaceChildren(document.createTextNode(data.served
+        ? "The capture does not show it, so there is no waveform."
+        : `No waveform of it is stored in this report. It keeps those of the ${kept} most telling ` +
+          "operations and interrupts of this run; the whole capture is in the run folder."));
       return;
     }
     tailscope.paint.assign(new Set([...chosen, run.entry]));
@@ -175,28 +210,49 @@
     const aboutRun = ["run", "sample"].includes(address.page);
     if (aboutRun && Object.hasOwn(data.scenario_of, id ?? "")) address.scenario = data.scenario_of[id];
     const scenario = data.scenarios.find(({ name }) => name === address.scenario);
-    let section = address.page === ALL ? sectionsOf(address)[0] : sectionOf(address);
-    if (!scenario) section = refuse(`This report has no scenario named ${address.scenario}.`);
-    else if (aboutRun && !Object.hasOwn(data.runs, id ?? "")) section = refuse(`This report has no run named ${id ?? ""}.`);
+    let section = address.page === ALL ? sectionsOf(address)[0] : address.page === "run" ? sectionOfRun(id ?? "") : sectionOf(address);
+    if (!scenario && !data.everywhere.includes(address.page) && !(aboutRun && data.served)) {
+      section = refuse(`This report has no scenario named ${address.scenario}.`);
+    } else if (aboutRun && !data.served && !Object.hasOwn(data.runs, id ?? "")) section = refuse(`This report has no run named ${id ?? ""}.`);
     else if (!section) section = refuse(`This report has no page of that name: ${location.hash}`);
     if (!scenario) address.scenario = data.scenarios[0]?.name;
-    const sections = address.page === ALL && scenario ? sectionsOf(address) : [section];
+    shownSections = address.page === ALL && scenario ? sectionsOf(address) : [section];
+    const moment = address;
+    try {
+      for (const one of shownSections) await fill(one);
+      if (moment !== address) return;  // the reader went on meanwhile
+      reveal();
+      if (section.dataset.page === "sample") await samplePage(section, address.rest);
+      else await redraw();
+      if (data.served) await leaveOut(scenario);
+    } catch (error) {
+      if (moment !== address) return;
+      shownSections = [refuse(error.message)];
+      reveal();
+    }
+    followed();
+  }
+
+  function reveal() {
     for (const one of document.querySelectorAll("section.page")) {
-      one.hidden = !sections.includes(one);
-      one.classList.toggle("follows", sections.indexOf(one) > 0);
+      one.hidden = !shownSections.includes(one);
+      one.classList.toggle("follows", shownSections.indexOf(one) > 0);
     }
     chooseGroups();
-    picker.hidden = !PICKED.has(sections.length > 1 ? ALL : section.dataset.page);
     navigate();
     choose();
     const unknown = (address.show ?? []).concat(address.pin).filter((name) => !byName.has(name));
     const note = document.getElementById("note");
     note.hidden = !unknown.length;
     note.textContent = unknown.length ? `This report has no run named ${unknown.join(", ")}.` : "";
-    if (section.dataset.page === "run") await runPage(section);
-    if (section.dataset.page === "sample") await samplePage(section, address.rest);
-    else await redraw();
-    followed();
+  }
+
+  // The pages that have nothing of the scenario are found out after it is shown.
+  async function leaveOut(scenario) {
+    if (!scenario || scenario.lacks) return;
+    scenario.lacks = await (await ask(`lacks?scenario=${encodeURIComponent(scenario.name)}`)).json();
+    scenario.pages = scenario.pages.filter((page) => !scenario.lacks.includes(page));
+    navigate();
   }
 
   // The page is what its address says.
@@ -237,4 +293,24 @@
   });
   tailscope.figures.start(() => chosen, open);
   show();
+  if (!data.served) return;
+
+  // What goes on, while the table of runs is looked at.
+  setInterval(async () => {
+    const section = shownSections[0];
+    if (section?.dataset.page !== "runs" || document.hidden) return;
+    try {
+      const { counted, boxes } = await (await ask("live")).json();
+      if (section !== shownSections[0]) return;
+      if (section.querySelector(".lead").textContent.trim() === counted) tailscope.runs.live(section, boxes);
+      else {
+        delete section.dataset.filled;
+        section.replaceChildren();
+        await show();
+      }
+    } catch (error) {
+      shownSections = [refuse(error.message)];
+      reveal();
+    }
+  }, POLL_MS);
 })();

@@ -108,18 +108,26 @@ class Figure:
         return int(self.chart.figure.layout["height"])
 
 
-def render(template: str, page: Any, data: dict[str, Any], scripts: Sequence[str]) -> str:
+def render(
+    template: str, page: Any, data: dict[str, Any], scripts: Sequence[str], *, served: bool = False
+) -> str:
     """One HTML document of `template`, which extends base.html and shows `page`.
 
-    `scripts` are files of this room, in the order in which they run; they find `data` as JSON.
+    `scripts` are files of this room, in the order in which they run; they find `data` as JSON. A
+    `served` one asks its server for what it draws; any other is complete in itself.
     """
     return _TEMPLATES.get_template(template).render(
         page=page,
         data=data,
         style=_own_text("page.css"),
-        plotly=_plotly(),
-        script=Markup("\n").join(_own_text(name) for name in scripts),
+        plotly="" if served else _plotly(),
+        script=script(scripts),
     )
+
+
+def script(names: Sequence[str]) -> Markup:
+    """These files of this room, as the one script of a document."""
+    return Markup("\n").join(_own_text(name) for name in names)
 
 
 def without_figures(template: str, page: Any, scripts: Sequence[str], styles: Sequence[str] = ()) -> str:

@@ -39,11 +39,15 @@ tailscope.unpack = (() => {
   let library = null;
   // The plotting library, run once.
   function plotly() {
-    library = library ?? text("plotly").then((source) => {
+    library = library ?? text("plotly").then((source) => new Promise((done, fail) => {
       const script = document.createElement("script");
-      script.textContent = source;
+      script.onload = done;
+      script.onerror = () => fail(new Error("The plotting library did not come."));
+      if (source === null) script.src = "plotly.js";
+      else script.textContent = source;
       document.head.append(script);
-    });
+      if (source !== null) done();
+    }));
     return library;
   }
   return { text, json, plotly };
