@@ -3,7 +3,7 @@
 The width of a plot is divided into buckets about as wide as a pixel. Of a line each bucket keeps
 its first, last, least and greatest point: the picture is that of all points. Of a cloud each bucket
 is divided in height too, and each cell keeps its greatest point, each bucket also its least. What
-was left out comes back when a reader zooms in: the buckets are then those of what is in view.
+was left out is in the run folder.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ LONG = 8_000
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Range = tuple[float, float]
 
 # Whatever has a value for each point.
 _OF_EACH_POINT = (
@@ -41,41 +40,20 @@ _OF_EACH_POINT = (
 
 @dataclass(frozen=True)
 class LongTrace:
-    """All points of a trace that is drawn in part.
+    """A trace that is drawn in part: the rows that are drawn, of `points`.
 
-    `number` is its place in the figure. `x` and `y` have shape (points,), and are as the axes show
-    them: their logarithms where those are logarithmic. `columns` has the values of each point, by
-    the name of the property. `drawn` are the rows that are drawn of the whole.
+    `number` is its place in the figure. `columns` has the values of each point, by the name of the
+    property.
     """
 
     number: int
-    axes: tuple[str, str]
-    cloud: bool
-    x: Floats
-    y: Floats
+    points: int
     columns: dict[str, Any]
     drawn: Rows
 
-    def within(self, x: Range, y: Range | None = None) -> Rows:
-        """The rows to draw when `x` and `y`, in the axes' own terms, are in view: those too that
-        are drawn of the whole, so that the way back out has something to show.
-        """
-        inside = (self.x >= x[0]) & (self.x <= x[1])
-        if self.cloud and y is not None:
-            inside &= (self.y >= y[0]) & (self.y <= y[1])
-        elif not self.cloud:  # a line goes on to the next point outside
-            inside[:-1] |= inside[1:].copy()
-            inside[1:] |= inside[:-1].copy()
-        rows = np.flatnonzero(inside)
-        return np.union1d(self.drawn, rows[_kept(self.x[rows], self.y[rows], self.cloud)])
-
-    def of(self, rows: Rows) -> dict[str, Any]:
-        """The properties of the trace with the values of these rows alone."""
-        return {name: _taken(values, rows) for name, values in self.columns.items()}
-
 
 def thin(figure: Figure) -> list[LongTrace]:
-    """Takes points out of the long traces of `figure`, and returns these traces whole.
+    """Takes points out of the long traces of `figure`, and returns what these were.
 
     The figure has then as many points as its pixels can show. Traces that are short, or whose
     points are no numbers, stay as they are.
@@ -83,9 +61,9 @@ def thin(figure: Figure) -> list[LongTrace]:
     traces = []
     for number, trace in enumerate(figure.data):
         if (long := _long(number, trace, figure.layout)) is not None:
-            for name, values in long.of(long.drawn).items():
+            for name, values in long.columns.items():
                 within, _, last = name.rpartition(".")
-                (trace[within] if within else trace)[last] = values
+                (trace[within] if within else trace)[last] = _taken(values, long.drawn)
             traces.append(long)
     return traces
 
@@ -97,7 +75,7 @@ def thinned(chart: Chart) -> Chart:
         return chart
     drawn, all_points = (
         sum(len(long_trace.drawn) for long_trace in long),
-        sum(len(long_trace.x) for long_trace in long),
+        sum(long_trace.points for long_trace in long),
     )
     text = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(all_points)} points"
     return replace(chart, subtitle=f"{chart.subtitle} · {text}")
@@ -117,7 +95,7 @@ def _long(number: int, trace: Trace, layout: dict[str, Any]) -> LongTrace | None
     columns = {name: value for name, value in values.items() if _is_of_each(value, n)}
     cloud = "lines" not in trace.get("mode", "lines")
     drawn = _kept(points[0], points[1], cloud)
-    return LongTrace(number, (axes[0], axes[1]), cloud, points[0], points[1], columns, drawn)
+    return LongTrace(number, n, columns, drawn)
 
 
 def _property(trace: Trace, name: str) -> Any:

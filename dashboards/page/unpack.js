@@ -43,8 +43,7 @@ tailscope.unpack = (() => {
       const script = document.createElement("script");
       script.onload = done;
       script.onerror = () => fail(new Error("The plotting library did not come."));
-      if (source === null) script.src = "plotly.js";
-      else script.textContent = source;
+      Object.assign(script, source === null ? { src: "plotly.js" } : { textContent: source });
       document.head.append(script);
       if (source !== null) done();
     }));

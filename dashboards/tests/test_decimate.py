@@ -61,19 +61,6 @@ def test_of_a_short_trace_nothing_is_left_out() -> None:
     assert len(figure.data[0]["x"]) == LONG
 
 
-@pytest.mark.parametrize("mode", ["lines", "markers"])
-def test_in_view_is_at_full_resolution(mode: str) -> None:
-    x, y = noise()
-    (long,) = thin(Figure(scatter(x=x, y=y, mode=mode)))
-    view = (x[30_000], x[30_500])
-    rows = set(long.within(view).tolist())
-    assert set(range(30_000, 30_501)) <= rows
-    assert set(long.drawn.tolist()) <= rows
-    if mode == "lines":  # it leaves the view towards its next points
-        assert {29_999, 30_501} <= rows
-    assert np.array_equal(long.of(np.array([5, 7]))["y"], y[[5, 7]])
-
-
 def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
     y = np.linspace(1, 9, 20_000)
     y[10_000:10_100] = np.nan
