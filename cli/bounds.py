@@ -131,8 +131,8 @@ def command(
     and what is missing is listed, or if the program, a file or an option is refused.
     For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
     """
-    from analysis.program.bounds import document, explained, rows, text
     from analysis.program.bounds import evidence as folder
+    from analysis.program.bounds import explained, rows, text
     from cli.work import judging as gate
     from dashboards import bounds as pages
 
@@ -144,7 +144,7 @@ def command(
     report = bounded(elf, **options)
     path = None if explain is None else explained.explain(report, explain)
     shown = path
-    if (output or evidence) and shown is None and any(row.cycles is not None for row in report.all):
+    if (output or evidence) and shown is None and report.bounded:
         shown = explained.explain(report, explained.LONGEST)
     if output:
         pages.write(report, shown, output)
@@ -155,7 +155,7 @@ def command(
         done,
         judging,
         as_json,
-        lambda: document.as_json(report, path),
+        lambda: text.as_json(report, path),
         lambda: text.as_text(report, everything, path),
     )
     for file in (output, evidence):
@@ -187,6 +187,7 @@ def bounded(
     file.
     """
     from analysis.program.bounds.measure import bounds
+    from analysis.program.subject import Subject
     from cli.work import progress
     from simulator.program import user_program
 
@@ -194,10 +195,8 @@ def bounded(
     program = user_program(str(elf), **board)
     with progress.shown() as tell:
         return bounds(
-            program,
-            until,
+            Subject.of(program, until, kernel=kernel),
             tell,
-            kernel=kernel,
             stated=stated,
             wait_states=wait_states,
             pointers=pointers,
@@ -232,4 +231,4 @@ def _write_evidence(
         if value not in (None, "", False)
     }
     page = {"page.html": pages.html(report, path).encode()}
-    evidence.write(report, path, evidence.Asked(words, files, version(), outcomes), folder, page)
+    evidence.write(report, path, evidence.Given(words, files, version(), outcomes), folder, page)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
@@ -13,9 +12,8 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, WHOLE, Choice, OptionError, Whole
 
 if TYPE_CHECKING:
-    from analysis.program.latency.measure import Latencies, SectionTimes, Subject
     from simulator.latency import Question
-    from simulator.program import ProgramOptions, UserProgram
+    from simulator.program import ProgramOptions
 
 MODES = ("sweep", "random")
 _USUAL_PENDS = 2_000
@@ -94,62 +92,35 @@ def command(
     For example: ./lab latency my.elf --irq TIM3 --limit TIM3=2us
     """
     from analysis.judge.limits import ANY
-    from analysis.program.latency import rows, text
+    from analysis.program.beginning import RESET, START
+    from analysis.program.latency import measure, rows, text
+    from analysis.program.shown import as_json as dumped
+    from analysis.program.subject import Subject
     from cli.work import judging as gate
+    from cli.work import progress
     from simulator.interrupts import name_of
     from simulator.program import user_program
 
+    if irq is None and not section:
+        raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
+    if around and start not in (None, RESET, START):
+        raise OptionError("Give --around or --from, not both: each says where the pends begin.")
     program = user_program(elf, **board)
     pending = Pending(mode=mode, every=every, pends=pends, seed=seed, enable=enable)
     pended = question(pending, irq=irq, until=until, chip=program.chip) if irq else None
     # What a limit may name: the interrupt, and each section as it was given.
     kinds = (*([name_of(pended.exception, program.chip)] if pended else []), *section, ANY)
     ready = gate.ready(judging, rows.COMMAND, kinds)
-    report = run(
-        program,
-        pended,
-        section,
-        until=until,
-        around=around or "",
-        explain=explain,
-        start=start,
-        kernel=kernel,
-    )
-    settings = {
-        "irq": irq,
-        "section": ", ".join(section),
-        "until": until,
-        "around": around,
-        **asdict(pending),
-    }
+    with progress.shown() as tell:
+        subject = Subject.of(program, until, kernel=kernel, start=start or START)
+        waits = measure.latencies(subject, pended, around or "", explain, tell) if pended else None
+        passes = measure.section_times(subject, section, explain, tell) if section else []
+    report = measure.LatencyReport.of(subject, waits, passes)
+    settings = {"irq": irq, "section": ", ".join(section), "around": around, **asdict(pending)}
     typed = {name: str(value) for name, value in settings.items() if value not in (None, "")}
-    done = ready.judge(rows.subject(report.subject, report.latencies, report.sections, typed))
-    gate.show(done, judging, as_json, lambda: report.document, lambda: text.as_text(report.document))
+    done = ready.judge(rows.subject(report, typed))
+    gate.show(done, judging, as_json, lambda: dumped(report), lambda: text.as_text(report))
     return int(not report.complete) if done.exit_status is None else done.exit_status
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was measured, and whether all of it came out."""
-
-    subject: Subject
-    latencies: Latencies | None
-    sections: list[SectionTimes]
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """What docs/reference/latency.md describes."""
-        from analysis.program.latency import document
-
-        return document.as_json(self.subject, self.latencies, self.sections)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every pend was answered, and the program came to its end."""
-        from analysis.program.latency import measure
-
-        waits, times = self.latencies, self.sections
-        return not (measure.reasons(waits, times) or measure.polls(waits, times))
 
 
 @dataclass(frozen=True)
@@ -180,27 +151,3 @@ def question(pending: Pending, *, irq: str, until: str, chip: str = "") -> Quest
         seed=pending.seed or 1,
         enable=pending.enable,
     )
-
-
-def run(
-    program: UserProgram,
-    pended: Question | None,
-    sections: Sequence[str],
-    *,
-    until: str,
-    around: str = "",
-    explain: bool = False,
-    start: str | None = None,
-    kernel: str = "",
-) -> Report:
-    """Waits and sections, measured with progress. Raises TailscopeError."""
-    from analysis.program.latency import measure
-    from cli.work import progress
-
-    if pended is None and not sections:
-        raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
-    with progress.shown() as tell:
-        subject = measure.Subject.of(program, kernel)
-        waits = measure.latencies(subject, pended, around, explain, tell, start) if pended else None
-        times = measure.section_times(subject, sections, until, explain, tell, start) if sections else []
-    return Report(subject, waits, times)

@@ -12,7 +12,7 @@ from cli.shell.values import FILE, INSTANT, OptionError
 
 if TYPE_CHECKING:
     from analysis.program.masks.measure import MaskReport
-    from simulator.program import ProgramOptions, UserProgram
+    from simulator.program import ProgramOptions
 
 
 @declare(section="Your own firmware, as it is")
@@ -63,56 +63,50 @@ def command(
     For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml, or to compare two
     builds: ./lab masks o2.elf os.elf
     """
-    from analysis.program.masks import builds, document, rows, text
-    from analysis.program.masks.beginning import START
+    from analysis.program.beginning import START
+    from analysis.program.masks import builds, rows, text
+    from analysis.program.masks.measure import measure
+    from analysis.program.shown import as_json as dumped
+    from analysis.program.subject import Subject
     from cli.work import judging as gate
+    from cli.work import progress
     from simulator.program import user_program
 
-    programs = [user_program(file, **board) for file in elf]
-    start = start or START
-    if len(programs) > 1:
-        if explain or output or folded or perfetto or judging != Judging(markdown_file=judging.markdown_file):
-            raise OptionError("Several builds give one table: only --markdown and --json go with them.")
-        reports = [measured(program, until=until, start=start, kernel=kernel) for program in programs]
-        subjects = [rows.subject(report) for report in reports]
-        table = gate.Done(markdown=builds.as_markdown(subjects))
+    writes = explain or output or folded or perfetto
+    if len(elf) > 1 and (writes or judging != Judging(markdown_file=judging.markdown_file)):
+        raise OptionError("Several builds give one table: only --markdown and --json go with them.")
+    subjects = [
+        Subject.of(user_program(file, **board), until, kernel=kernel, start=start or START) for file in elf
+    ]
+    ready = gate.ready(judging, rows.COMMAND, rows.MASK_KINDS)
+    with progress.shown() as tell:
+        reports = [measure(subject, explain, tell) for subject in subjects]
+    measured = [rows.subject(report) for report in reports]
+    report, complete = reports[0], all(report.complete for report in reports)
+    if len(reports) > 1:
+        table = gate.Done(markdown=builds.as_markdown(measured))
         gate.write_markdown(table, judging)
         gate.show(
             table,
             judging,
             as_json,
-            lambda: {"builds": list(map(document.as_json, reports)), "rows": builds.as_json(subjects)},
-            lambda: "\n".join(
-                [*(line for r in reports for line in text.opening(r)), "", builds.as_text(subjects)]
-            ),
+            lambda: {"builds": list(map(dumped, reports)), "rows": builds.as_json(measured)},
+            lambda: builds.as_text([line for each in reports for line in text.opening(each)], measured),
         )
-        return int(not all(report.complete for report in reports))
-    ready = gate.ready(judging, rows.COMMAND, rows.MASK_KINDS)
-    report = measured(programs[0], until=until, start=start, kernel=kernel, explain=explain)
+        return int(not complete)
     lines = written(report, output, folded, perfetto)
-    done = ready.judge(rows.subject(report))
-    gate.show(done, judging, as_json, lambda: document.as_json(report), lambda: text.as_text(report))
+    done = ready.judge(measured[0])
+    gate.show(done, judging, as_json, lambda: dumped(report), lambda: text.as_text(report))
     if lines and not as_json and not judging.on_stdout:
         print(*lines, sep="\n")
-    return int(not report.complete) if done.exit_status is None else done.exit_status
-
-
-def measured(
-    program: UserProgram, *, until: str, start: str, kernel: str, explain: bool = False
-) -> MaskReport:
-    """The masks of the program, measured with progress."""
-    from analysis.program.masks.measure import measure
-    from cli.work import progress
-
-    with progress.shown() as tell:
-        return measure(program, until, explain, tell, start=start, kernel=kernel)
+    return int(not complete) if done.exit_status is None else done.exit_status
 
 
 def written(report: MaskReport, output: Path | None, folded: Path | None, perfetto: Path | None) -> list[str]:
     """Writes each file that is named. Returns a line for each, and a sentence that says what the
     timeline folded, if it did.
     """
-    from analysis.program.masks.document import folded as stacks
+    from analysis.program.masks.folded import folded as stacks
     from analysis.program.masks.timeline import timeline
     from base.files.whole import write_bytes
     from dashboards import masks as page

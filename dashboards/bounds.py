@@ -6,26 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from analysis.bounds.masks import HANDLER
 from analysis.bounds.parts import Frame
 from analysis.program.bounds.explained import Block, Explained
 from analysis.program.bounds.measure import Bounded, BoundsReport
-from analysis.program.bounds.text import headline, numbered, presumes, where
+from analysis.program.bounds.text import calls_of, headline, of_report, remarks
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, Trace, bar, scatter
-from dashboards.formatting import MISSING, grouped, microseconds
+from dashboards.formatting import MISSING, grouped
 from dashboards.loaded.series import INK, MUTED, PAPER, SHADES
 from dashboards.page.templates import TextGrid, sheet
+from dashboards.parts import of_parts
 
-_NS_PER_S = 1e9
 _AROUND_PX, _ROW_PX = 120, 26
 # Of sections, and of blocks, the page shows so many; the JSON has all.
 _MOST_BARS, _MOST_ROWS = 24, 300
 _MOST_LINES = 6
 _WIDE = 10
 _MOST_LETTERS = 48
-_NO_WIDTH, _FIXED = "\u200b", "\u00a0"
+_NO_WIDTH = "\u200b"
 
 
 def charts(report: BoundsReport, explanation: Explained | None) -> list[Chart]:
@@ -34,8 +33,8 @@ def charts(report: BoundsReport, explanation: Explained | None) -> list[Chart]:
 
 
 def _charts(report: BoundsReport, explanation: Explained | None) -> Iterator[Chart]:
-    bounded = [section for section in report.all if section.cycles is not None]
-    of_run = f"{report.program.elf.name}, {report.costs.wait_states} wait states, virtual board"
+    bounded = report.bounded
+    of_run = f"{report.subject.name}, {report.costs.wait_states} wait states, virtual board"
     if bounded:
         shown = bounded[:_MOST_BARS]
         yield Chart(
@@ -70,13 +69,8 @@ def _charts(report: BoundsReport, explanation: Explained | None) -> Iterator[Cha
         )
 
 
-def _kind(section: Bounded) -> str:
-    """`basepri 0x50`; of any level where that is not known."""
-    return where(section).partition(",")[0] if section.kind != HANDLER else HANDLER
-
-
 def _named(section: Bounded) -> str:
-    return where(section).removeprefix(f"{section.kind}, raised by ")
+    return str(section).removeprefix(f"{section.kind}, raised by ")
 
 
 def _rows(figure: Figure, rows: int, around_px: int = _AROUND_PX) -> Figure:
@@ -99,10 +93,10 @@ def _bars(name: str, cycles: Sequence[int], labels: Sequence[str], colour: str) 
     )
 
 
-def _labels(ones: Iterable[Bounded]) -> list[str]:
+def _labels(sections: Iterable[Bounded]) -> list[str]:
     """Who holds interrupts off. One for each, none twice: a figure has one row a label."""
     labels: list[str] = []
-    for section in ones:
+    for section in sections:
         words = str(section.caller or section.begin)
         words = f"{'~ ' * bool(section.presumed)}{words}"
         words = words if len(words) <= _MOST_LETTERS else f"{words[: _MOST_LETTERS - 1]}…"
@@ -167,7 +161,7 @@ def _points(
             "size": 9 if symbol == "circle" else 14,
             "line": {"width": 3 if symbol != "circle" else 0, "color": colour},
         },
-        customdata=[where(section) for _, section in rows],
+        customdata=[str(section) for _, section in rows],
         hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
     )
 
@@ -175,7 +169,7 @@ def _points(
 def _priorities(report: BoundsReport) -> Figure:
     priorities = [priority for priority in report.used_priorities if priority.cycles is not None]
     labels = [
-        f"{'~ ' * priority.is_estimate}{numbered(priority)} {', '.join(priority.exceptions)}"
+        f"{'~ ' * priority.estimate}{priority.numbered} {', '.join(priority.exceptions)}"
         for priority in priorities
     ]
     figure = Figure(
@@ -188,8 +182,7 @@ def _priorities(report: BoundsReport) -> Figure:
     )
     sections = [priority.section.cycles or 0 if priority.section else 0 for priority in priorities]
     words = [
-        f"the longest section: {where(priority.section)}" if priority.section else ""
-        for priority in priorities
+        f"the longest section: {priority.section}" if priority.section else "" for priority in priorities
     ]
     figure.add(
         _bars("the longest section", sections, labels, SHADES[0])
@@ -210,7 +203,7 @@ def _calls(report: BoundsReport, explanation: Explained) -> Figure:
     bars: list[tuple[int, int, int, str, int]] = []
 
     def place(frame: Frame, depth: int, begin: int) -> None:
-        bars.append((depth, begin, frame.cycles, report.code.place(frame.entry), frame.times))
+        bars.append((depth, begin, frame.cycles, report.subject.elf.place(frame.entry), frame.times))
         for inner in frame.inner:
             place(inner, depth + 1, begin)
             begin += inner.cycles
@@ -251,119 +244,19 @@ def _calls(report: BoundsReport, explanation: Explained) -> Figure:
 
 def grids(report: BoundsReport, explanation: Explained | None) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
-    made = [
-        _bounded(report),
-        _unbounded(report),
-        _missing(report),
-        _presumed(report),
-        _by_priority(report),
-        *([_lines(report, explanation), _called(explanation)] if explanation is not None else []),
-    ]
-    return [grid for grid in made if grid.lines]
-
-
-def _time(report: BoundsReport, cycles: int) -> str:
-    return microseconds(cycles / report.hz * _NS_PER_S).replace(" ", _FIXED)
-
-
-def _seen(section: Bounded) -> str:
-    return grouped(section.seen) if section.seen else "interrupted" if section.count else f"never{_FIXED}run"
-
-
-def _share(section: Bounded) -> str:
-    if not section.seen or not section.cycles:
-        return MISSING
-    return f"{section.seen / section.cycles:.0%}" if 100 * section.seen >= section.cycles else "< 1%"
-
-
-def _who(section: Bounded) -> tuple[str, str]:
-    """What raises it, and what calls that."""
-    return str(section.begin), str(section.caller or MISSING)
-
-
-def _bounded(report: BoundsReport) -> TextGrid:
-    lines = tuple(
-        (
-            _kind(section),
-            f"{'~' * bool(section.presumed)}{grouped(section.cycles)}",
-            _time(report, section.cycles),
-            _seen(section),
-            _share(section),
-            grouped(section.cycles - section.seen) if section.seen else MISSING,
-            grouped(section.count),
-            *_who(section),
-        )
-        for section in report.all
-        if section.cycles is not None
-    )
-    headings = ("kind", "bound", "", "seen", "of it", "slack", "×", "raised by, or handler", "called by")
-    return TextGrid("Bounds, in cycles", headings, lines[:_MOST_ROWS], told=True)
-
-
-def _unbounded(report: BoundsReport) -> TextGrid:
-    lines = tuple(
-        (_kind(section), _seen(section), *_who(section), _why(section))
-        for section in report.all
-        if section.cycles is None
-    )
-    headings = ("kind", "seen", "raised by, or handler", "called by", "why")
-    return TextGrid("Without a bound", headings, lines[:_MOST_ROWS], told=True)
-
-
-def _why(section: Bounded) -> str:
-    first, *more = section.why_not
-    return f"{first} And {len(more)} more." if more else first
-
-
-def _missing(report: BoundsReport) -> TextGrid:
-    lines = tuple((word, grouped(count)) for word, count in report.missing.items())
-    return TextGrid("What is missing, and how many it stops", ("what", "×"), lines[:_MOST_ROWS], told=True)
-
-
-def _presumed(report: BoundsReport) -> TextGrid:
-    lines = tuple(
-        (
-            count.loop.place,
-            count.loop.body.name,
-            grouped(count.passes),
-            grouped(count.taken),
-            grouped(count.entries),
-            grouped(count.cycles),
-        )
-        for count in report.counted
-    )
-    headings = ("loop", "in", "most passes seen", "taken", "times entered", "in cycles of the run")
-    return TextGrid("Loops that estimates rest on", headings, lines, told=True)
-
-
-def _by_priority(report: BoundsReport) -> TextGrid:
-    lines = []
-    for priority in report.used_priorities:
-        refill = f"caches read anew {grouped(priority.refill)}" if priority.refill else ""
-        section = f"{where(priority.section)}: {grouped(priority.section.cycles)}" if priority.section else ""
-        handlers = (f"{other.function} {grouped(other.cycles)}" for other in priority.handlers)
-        without = (f"{len(priority.missing)} without a bound",) if priority.missing else ()
-        lines.append(
-            (
-                numbered(priority),
-                ", ".join(priority.exceptions),
-                f"{'~' * priority.is_estimate}{grouped(priority.cycles)}",
-                MISSING if priority.cycles is None else _time(report, priority.cycles),
-                grouped(priority.seen),
-                " + ".join(filter(None, (f"entry {priority.entry}", refill, section, *handlers, *without))),
-            )
-        )
-    headings = ("priority", "interrupts", "bound", "", "seen", "made of")
-    return TextGrid("By priority, in cycles", headings, tuple(lines), told=True)
+    tables = of_parts(of_report(report))
+    if explanation is not None:
+        tables += [_lines(report, explanation), *of_parts([calls_of(explanation)])]
+    return tables
 
 
 def _lines(report: BoundsReport, explanation: Explained) -> TextGrid:
-    sources = _Sources(report.code.source_files)
+    sources = _Sources(report.subject.elf.source_files)
     lines = tuple(
         (
             block.function,
             grouped(block.cycles),
-            f"{explanation.share(block.cycles):.1%}",
+            f"{block.share:.1%}",
             grouped(block.passes),
             _span(block),
             " ⏎ ".join(filter(None, map(sources.line, block.lines[:_MOST_LINES]))) or MISSING,
@@ -371,7 +264,7 @@ def _lines(report: BoundsReport, explanation: Explained) -> TextGrid:
         for block in explanation.blocks[:_MOST_ROWS]
     )
     headings = ("block of", "cycles", "of all", "passes", "lines", "source")
-    return TextGrid(f"The longest path of {where(explanation.section)}", headings, lines, told=True)
+    return TextGrid(f"The longest path of {explanation.section}", headings, lines, told=True)
 
 
 def _span(block: Block) -> str:
@@ -383,35 +276,19 @@ def _span(block: Block) -> str:
     return "; ".join(f"{file}:{', '.join(numbers)}" for file, numbers in files.items()) or MISSING
 
 
-def _called(explanation: Explained) -> TextGrid:
-    lines = tuple(
-        (
-            call.caller,
-            call.callee,
-            call.line,
-            grouped(call.times),
-            grouped(call.cycles),
-            f"{explanation.share(call.cycles):.1%}",
-        )
-        for call in explanation.calls[:_MOST_ROWS]
-    )
-    headings = ("caller", "calls", "at", "times", "cycles", "of all")
-    return TextGrid("Its calls", headings, lines, told=True)
-
-
 class _Sources:
     """The lines of source files, as far as these lie where the debug information says."""
 
     def __init__(self, files: dict[str, Path]) -> None:
         self._files = files
-        self._known: dict[str, list[str]] = {}
+        self._lines: dict[str, list[str]] = {}
 
     def line(self, name: str) -> str:
         """The text of `file.c:12`; empty if it is not to be had."""
         file, _, number = name.rpartition(":")
-        if file not in self._known:
-            self._known[file] = self._read(self._files.get(file))
-        lines = self._known[file]
+        if file not in self._lines:
+            self._lines[file] = self._read(self._files.get(file))
+        lines = self._lines[file]
         return lines[int(number) - 1].strip() if int(number) <= len(lines) else ""
 
     def _read(self, path: Path | None) -> list[str]:
@@ -428,13 +305,10 @@ def write(report: BoundsReport, explanation: Explained | None, output: Path) -> 
 
 def html(report: BoundsReport, explanation: Explained | None) -> str:
     """The whole page, with the longest path of one section. Equal reports give equal text."""
-    remarks = [presumes(report)]
-    if report.estimates:
-        remarks.append(
-            f"~ is an estimate, and no bound: it rests on what the run saw of loops, times {report.margin:g}."
-        )
-    if report.violations:
-        remarks.insert(0, f"{len(report.violations)} took longer than their bound: a bound is wrong.")
     return sheet(
-        "bounds.html", headline(report), remarks, charts(report, explanation), grids(report, explanation)
+        "bounds.html",
+        headline(report),
+        [*remarks(report)],
+        charts(report, explanation),
+        grids(report, explanation),
     )

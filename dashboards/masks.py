@@ -11,14 +11,15 @@ import polars as pl
 
 from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import MaskReport
-from analysis.program.masks.text import few, held_by, microseconds, opening
-from analysis.program.masks.worst import Worst, name_of
+from analysis.program.masks.text import of_report, opening
+from analysis.program.masks.worst import name_of
+from analysis.program.parts import few
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, scatter
-from dashboards.formatting import MISSING, grouped
 from dashboards.loaded.series import assign_styles
-from dashboards.page.templates import TextGrid, sheet
+from dashboards.page.templates import sheet
+from dashboards.parts import of_parts
 
 _HEIGHT_PX = 420
 _NS_PER_US = 1000
@@ -33,13 +34,13 @@ def charts(report: MaskReport) -> list[Chart]:
 
 
 def _charts(report: MaskReport) -> Iterator[Chart]:
-    ended = report.intervals.filter(pl.col("cycles").is_not_null())
+    ended = report.counted_intervals.drop_nulls("cycles")
     if ended.is_empty():
         return
     by_kind = [(kind, ended.filter(kind=kind)) for kind in KINDS]
     tables = [(kind, rows) for kind, rows in by_kind if rows.height]
     counted = f"n = {', '.join(f'{rows.height:,} {kind}' for kind, rows in tables)}"
-    provenance = f"{counted} · {report.program.elf.name}, {report.cycles:,} cycles, virtual board"
+    provenance = f"{counted} · {report.subject.name}, {report.cycles:,} cycles, virtual board"
     yield Chart(
         "survival",
         "How long interrupts are held off",
@@ -60,7 +61,7 @@ def _charts(report: MaskReport) -> Iterator[Chart]:
     priorities = [
         (f"{priority.number} ({priority.priority:#04x}) {few(priority.exceptions)}", rows)
         for priority in report.used_priorities
-        if (rows := priority.ended).height
+        if (rows := priority.intervals.drop_nulls("cycles")).height
     ]
     if priorities:
         yield Chart(
@@ -105,11 +106,11 @@ def survival(
     at_or_above = rows.height - counted["len"].cum_sum().to_numpy() + counted["len"].to_numpy()
     step = max(counted.height // MOST_POINTS, 1)
     # From the longest down, so that it is always among them.
-    kept = np.arange(counted.height - 1, -1, -step)[::-1]
+    drawn = np.arange(counted.height - 1, -1, -step)[::-1]
     return (
-        counted["ns"].to_numpy()[kept],
-        (at_or_above / rows.height)[kept],
-        counted["cycles"].to_numpy()[kept],
+        counted["ns"].to_numpy()[drawn],
+        (at_or_above / rows.height)[drawn],
+        counted["cycles"].to_numpy()[drawn],
     )
 
 
@@ -154,93 +155,6 @@ def longest_of_each_bin(rows: pl.DataFrame, cycles: int) -> pl.DataFrame:
     )
 
 
-# The page shows so many places; the JSON has all.
-_MOST_PLACES = 100
-
-
-def grids(report: MaskReport) -> list[TextGrid]:
-    """All tables; those of which there is nothing to say are left out."""
-    made = [
-        _places("The longest at each place", report.worst[:_MOST_PLACES]),
-        _priorities(report),
-        _open(report.still_open),
-        _stacks(report.worst[:_MOST_PLACES]),
-    ]
-    return [grid for grid in made if grid.lines]
-
-
-def _places(title: str, kinds: Sequence[Worst]) -> TextGrid:
-    headings = ("kind", "cycles", "", "×", "raised by", "called by, or interrupted", "ended by")
-    return TextGrid(
-        title,
-        headings,
-        tuple(
-            (
-                worst.name,
-                grouped(worst.cycles),
-                microseconds(worst.ns),
-                grouped(worst.count),
-                str(worst.begin),
-                str(worst.caller or MISSING),
-                str(worst.end or MISSING),
-            )
-            for worst in kinds
-        ),
-        told=True,
-    )
-
-
-def _priorities(report: MaskReport) -> TextGrid:
-    lines = []
-    for priority in report.used_priorities:
-        longest = priority.longest
-        if longest is None:
-            continue
-        lines.append(
-            (
-                f"{priority.number} ({priority.priority:#04x})",
-                few(priority.exceptions),
-                grouped(priority.ended.height),
-                grouped(longest["cycles"]),
-                microseconds(longest["ns"]),
-                f"{report.share(priority.ended):.1%}",
-                held_by(priority, report.places) or MISSING,
-            )
-        )
-    headings = (
-        "priority",
-        "interrupts",
-        "count",
-        "longest",
-        "",
-        "of the cycles counted",
-        "what held the longest",
-    )
-    return TextGrid("Not taken, by priority, in cycles", headings, tuple(lines), told=True)
-
-
-def _open(kinds: Sequence[Worst]) -> TextGrid:
-    lines = tuple((worst.name, grouped(worst.begin_cycle), str(worst.begin)) for worst in kinds)
-    return TextGrid(
-        "Still open at the end, and not counted", ("kind", "since cycle", "raised by"), lines, told=True
-    )
-
-
-def _stacks(kinds: Sequence[Worst]) -> TextGrid:
-    lines = tuple(
-        (
-            worst.name,
-            grouped(worst.cycles),
-            " ← ".join(str(frame) for frame in worst.stack),
-            worst.task or MISSING,
-            ", ".join(worst.held) or "nothing that was enabled",
-        )
-        for worst in kinds
-    )
-    headings = ("kind", "cycles", "calls, innermost first", "task", "it held off")
-    return TextGrid("Call stacks, and what was held off", headings, lines, told=True)
-
-
 def write(report: MaskReport, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
     return write_bytes(output, html(report).encode())
@@ -249,4 +163,4 @@ def write(report: MaskReport, output: Path) -> Path:
 def html(report: MaskReport) -> str:
     """The whole page. Equal runs give equal text."""
     first, *others = opening(report)
-    return sheet("masks.html", first, others, charts(report), grids(report))
+    return sheet("masks.html", first, others, charts(report), of_parts(of_report(report)))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.program.bounds.document import as_json
 from analysis.program.bounds.measure import Bounded, BoundsReport, bounds
-from analysis.program.bounds.text import as_text
+from analysis.program.bounds.text import as_json, as_text
+from analysis.program.subject import Subject
 from quality.soundness.series import BRANCHING, SECTIONS, STRAIGHT, Trial, compare
 from simulator.program import user_program
 from tests import lab, masked_sections
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(folder: Path) -> BoundsReport:
     program = user_program(folder / "program.elf")
     kernel, loops = str(folder / "kernel.toml"), folder / "loops.toml"
-    return bounds(program, "20ms", lambda _: None, kernel=kernel, stated=loops)
+    return bounds(Subject.of(program, "20ms", kernel=kernel), lambda _: None, stated=loops)
 
 
 def of(report: BoundsReport, function: str) -> Bounded:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from analysis.program.bounds.measure import Bounded, bounds
+from analysis.program.subject import Subject
 from base.paths import ROOT
 from simulator.program import user_program
 from tests import masked_sections
@@ -138,7 +139,8 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bounded]:
     folder: Path = tmp_path_factory.mktemp("classes")
     source = folder / "classes.c"
     source.write_text(program(), encoding="utf-8")
-    report = bounds(user_program(masked_sections.build(folder, source=source)), "5ms", lambda _: None)
+    elf = masked_sections.build(folder, source=source)
+    report = bounds(Subject.of(user_program(elf), "5ms"), lambda _: None)
     return {section.function: section for section in report.sections}
 
 

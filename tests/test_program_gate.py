@@ -14,7 +14,6 @@ from tests import lab, masked_sections
 
 UNTIL = ("--until", "5ms")
 UNMODELLED = "REGISTER(0x40012C00)"  # SDIO_POWER
-NOTHING = "REGISTER(0x50050000)"  # the camera's, which an STM32F401 does not have
 HELPED = """
 __attribute__((noinline)) static void lock(void) { __asm__ volatile("cpsid i" ::: "memory"); }
 __attribute__((noinline)) static void unlock(void) { __asm__ volatile("cpsie i" ::: "memory"); }
@@ -44,7 +43,6 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "longer": [("NOPS(1000)", "NOPS(1200)")],
         "new": [("void reset(void) {", HELPED), ("levels();\n", "levels();\n send();\n receive();\n")],
         "gone": [("    fault_masked();\n", "    (void)fault_masked;\n")],
-        "looping": [("        short_section();\n", "        short_section();\n    for (;;) {}\n")],
         "hanging": [
             (
                 "    update_table();\n",
@@ -53,7 +51,6 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ],
         "stuck": [("    doze();\n", '    doze();\n    __asm__ volatile("cpsid i");\n    for (;;) {}\n')],
         "stopped": [("void reset(void) {\n", f"void reset(void) {{\n    {UNMODELLED};\n")],
-        "faulty": [("void reset(void) {\n", f"void reset(void) {{\n    {NOTHING};\n")],
     }
     return {name: program(folder / name, *pairs) for name, pairs in changes.items()}
 
@@ -103,11 +100,6 @@ def test_a_section_that_grew_is_told_with_its_place(programs: dict[str, Path], b
     assert done.stdout.splitlines()[-1] == "Worse than the baseline. 1 longer, 8 equal."
 
 
-@pytest.mark.parametrize(("allow", "status"), [("20%", 0), ("19.9%", 1), ("200", 0), ("199cycles", 1)])
-def test_what_is_allowed_passes(programs: dict[str, Path], baseline: Path, allow: str, status: int) -> None:
-    assert masks(programs["longer"], "--baseline", baseline, "--allow", allow).returncode == status
-
-
 def test_new_sections_have_the_name_of_who_locks(programs: dict[str, Path], baseline: Path) -> None:
     """Not of the helper that all of them call: 40 and 90 NOPs, with the ways in and out."""
     done = masks(programs["new"], "--baseline", baseline, "--json")
@@ -132,17 +124,6 @@ def test_what_vanished_cannot_be_said_to_be_good(
     mine.write_bytes(baseline.read_bytes())
     assert masks(programs["gone"], "--baseline", mine, "--update").returncode == 0
     assert masks(programs["gone"], "--baseline", mine).returncode == 0
-
-
-def test_a_loop_behind_the_first_section_passes_no_gate(
-    programs: dict[str, Path], baseline: Path, tmp_path: Path
-) -> None:
-    """Eight of nine rows vanish: an error each for a CI server."""
-    report = tmp_path / "gate.xml"
-    done = masks(programs["looping"], "--baseline", baseline, "--junit", report)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "Cannot say. 1 equal, 8 vanished.")
-    assert report.read_text("utf-8").count("<error") == 8
-    assert masks(programs["looping"], "--limit", "any=1200", "--limit", "basepri=100").returncode == 2
 
 
 def test_a_program_that_polls_for_ever_passes_no_gate_and_is_no_baseline(
@@ -185,26 +166,14 @@ def test_several_builds_give_one_table(programs: dict[str, Path]) -> None:
     assert masks(programs["first"], programs["longer"], "--limit", "any=5").returncode == 2
 
 
-def test_a_mask_that_is_never_cleared_breaks_its_limit(programs: dict[str, Path], baseline: Path) -> None:
-    """5 ms are 80,000 cycles, and all else takes less than 10,000."""
-    done = masks(programs["stuck"], "--limit", "primask=70000")
-    assert (done.returncode, "above 70000: reset: primask" in done.stdout) == (1, True)
-    assert masks(programs["stuck"], "--baseline", baseline).returncode == 1
-
-
 @pytest.mark.parametrize(
     ("limits", "status"),
     [
         (["any=1001", "handler:on_tim2=213"], 0),
-        (["any=1000"], 1),
         (["primask=62562.5ns", "basepri=5us"], 0),
-        (["primask=62562ns"], 1),
-        (["handler:on_tim2=212"], 1),
         (["priority=1001", "priority 0x60=1001", "priority 6=1001", "priority 7=1001"], 0),
         (["priority 7=1000"], 1),
-        (["priority 0x60=1000"], 1),
         (["scheduler=5"], 2),
-        (["handler:on_tim9=5"], 2),
     ],
 )
 def test_limits_are_kept_or_broken(programs: dict[str, Path], limits: list[str], status: int) -> None:
@@ -242,37 +211,6 @@ def test_priorities_wait_for_what_follows_on_each_other(programs: dict[str, Path
     assert masks(programs["stuck"], "--limit", "priority=70000").returncode == 1
 
 
-def test_a_fault_handler_that_never_returns_is_above_any_limit(programs: dict[str, Path]) -> None:
-    done = masks(programs["faulty"], "--limit", "handler=70000")
-    assert (done.returncode, "at least 79," in done.stdout) == (1, True)
-    assert "The run ended at cycle" in done.stdout
-
-
-def test_the_limits_of_a_baseline_stay(programs: dict[str, Path], tmp_path: Path) -> None:
-    path = tmp_path / "masks.toml"
-    masks(programs["first"], "--baseline", path, "--update", "--limit", "any=1100")
-    masks(programs["longer"], "--baseline", path, "--update")
-    done = masks(programs["longer"], "--baseline", path)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "Above a limit. 1 above, 9 equal.")
-    assert masks(programs["longer"], "--baseline", path, "--limit", "any=1201").returncode == 0
-
-
-def test_the_table_alone_is_printed(programs: dict[str, Path], baseline: Path) -> None:
-    done = masks(programs["longer"], "--baseline", baseline, "--markdown", "-")
-    assert done.stdout.startswith("### masks of program.elf: Worse than the baseline. 1 longer, 8 equal.\n")
-    changes, longest = done.stdout.split("The longest:")
-    assert (changes.count("\n| "), longest.count("\n| ")) == (2, 1 + 9)
-    done = masks(programs["first"], "--markdown", "-")
-    assert "| update_table: primask | 1,001 cycles (62.56 µs) |" in done.stdout.replace("\\", "")
-
-
-def test_metrics_need_no_limit(programs: dict[str, Path], tmp_path: Path) -> None:
-    path = tmp_path / "metrics.json"
-    assert masks(programs["first"], "--bencher", path).returncode == 0
-    metrics = json.loads(path.read_text(encoding="utf-8"))
-    assert metrics["program.elf update_table primask"] == {"cycles": {"value": 1001}}
-
-
 LATENCY = ("--irq", "TIM2", "--from", "cycles:300", "--until", "cycles:1800", "--section", "update_table..")
 
 
@@ -298,8 +236,6 @@ def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Pa
     ("words", "status"),
     [
         (("--limit", "tim2=1100"), 0),
-        (("--limit", "TIM2=60us"), 1),
-        (("--limit", "update_table..=1003"), 0),
         (("--limit", "update_table..=1002"), 1),
         (("--every", "50", "--limit", "TIM2=1020"), 2),
     ],
@@ -316,8 +252,6 @@ def test_a_latency_is_held_to_limits(programs: dict[str, Path], words: tuple[str
         ("--baseline b --update --markdown -", "--update judges nothing"),
         ("--limit any=5 --allow 5%", "--allow AMOUNT goes with --baseline FILE"),
         ("--until 5", "--until 5: give a time such as 100ms or 2s, or cycles:84000."),
-        ("--baseline b --allow x", "--allow x: give a share such as 5% or a number of cycles, vanished"),
-        ("--limit any=5 --json --markdown -", "--markdown - and --json both print"),
         ("--limit any=5 --junit a --bencher a", "--junit and --bencher both name a: give each a file"),
         ("--limit irq=5", "there is no such kind"),
         ("--baseline none.toml", "none.toml"),

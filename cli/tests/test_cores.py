@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.program.bounds.measure import bounds
+from analysis.program.subject import Subject
 from cli.tests.typed import refused
 from firmware.build import image as firmware
 from simulator.program import user_program
@@ -41,6 +42,6 @@ def test_observe_refuses_it_too(more: str, elf: Path) -> None:
 def test_bounds_of_a_board_go_by_its_own_core_and_flash(board: str, more_than: int) -> None:
     """What a run shows is within what the code can do."""
     program = user_program(firmware.build("tlsf", board=board).elf)
-    report = bounds(program, "200ms", lambda _: None)
+    report = bounds(Subject.of(program, "200ms"), lambda _: None)
     seen = [section for section in report.all if section.seen is not None and section.cycles is not None]
     assert len(seen) > more_than and not report.violations

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.program.bounds.explained import LONGEST, Explained, explain
 from analysis.program.bounds.measure import BoundsReport, bounds
+from analysis.program.subject import Subject
 from dashboards import bounds as pages
 from dashboards.tests.browser import assert_draws, chromium
 from simulator.program import user_program
@@ -23,7 +24,7 @@ FIGURES = 3
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
     elf = masked_sections.build(tmp_path_factory.mktemp("program"))
-    return bounds(user_program(elf), "5ms", lambda _: None)
+    return bounds(Subject.of(user_program(elf), "5ms"), lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_the_page_has_each_section_and_the_lines_of_the_longest_path(
     text = pages.html(report, explanation)
     assert text == pages.html(report, explanation)
     for section in report.all:
-        assert str(section.begin) in text and f"<td>{section.cycles:,}</td>" in text
+        assert str(section.begin) in text and f">{section.cycles:,}</th>" in text
     assert f"main.c:{masked_sections.line_of('NOPS(1000)')}" in text
     assert "NOPS(1000);" in text
 

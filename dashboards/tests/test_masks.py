@@ -8,10 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.program.masks.document import as_json
 from analysis.program.masks.measure import MaskReport, measure
-from analysis.program.masks.tests import made
-from analysis.program.masks.text import as_text
+from analysis.program.subject import Subject
 from dashboards import masks
 from dashboards.tests.browser import assert_draws, chromium
 from simulator.program import user_program
@@ -23,36 +21,24 @@ FIGURES = 3
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
+def report(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
     elf = masked_sections.build(tmp_path_factory.mktemp("program"))
-    return measure(user_program(elf), "5ms", False, lambda _: None)
+    return measure(Subject.of(user_program(elf), "5ms"), False, lambda _: None)
 
 
-def test_the_page_names_the_longest_by_file_and_line(found: MaskReport) -> None:
-    text = masks.html(found)
+def test_the_page_names_the_longest_by_file_and_line(report: MaskReport) -> None:
+    text = masks.html(report)
     assert f"update_table (main.c:{masked_sections.line_of('    mask();')})" in text
-    for title in ("The longest at each place", "Not taken, by priority, in cycles"):
-        assert f"<h3>{title}</h3>" in text
-    assert text == masks.html(found)
+    for title in (
+        "The longest at each place, and how many there were",
+        "Not taken, by priority: everything that",
+    ):
+        assert f"<h3>{title}" in text
+    assert text == masks.html(report)
 
 
-def test_each_surface_divides_by_the_cycles_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 1,000 cycles 400 count: a share of the whole run would be 2.5 times too small."""
-    whole = made.report(monkeypatch)
-    late = replace(whole, beginning=replace(whole.beginning, cycle=600))
-    document = {row["number"]: row["share"] for row in as_json(late)["priorities"]}
-    assert any(row.ended.height for row in late.used_priorities)
-    for row in late.used_priorities:
-        cycles = [
-            interval["cycles"] for interval in row.intervals.to_dicts() if interval["cycles"] is not None
-        ]
-        share = sum(cycles) / 400
-        assert document[row.number] == pytest.approx(share)
-        assert f"{share:.1%}" in masks.html(late) and f"{share:.1%}" in as_text(late)
-
-
-def test_a_program_without_intervals_has_a_page_without_figures(found: MaskReport) -> None:
-    empty = replace(found, intervals=found.intervals.clear(), worst=(), priorities=())
+def test_a_program_without_intervals_has_a_page_without_figures(report: MaskReport) -> None:
+    empty = replace(report, all_intervals=report.all_intervals.clear(), worst=(), priorities=())
     assert masks.charts(empty) == []
     assert "no interval that held interrupts off has ended" in masks.html(empty)
 
@@ -80,6 +66,6 @@ def test_a_share_is_that_of_intervals_at_least_so_long() -> None:
 
 
 @in_a_browser
-def test_the_page_draws_its_figures_and_asks_for_nothing(found: MaskReport, tmp_path: Path) -> None:
-    output = masks.write(found, tmp_path / "masks.html")
+def test_the_page_draws_its_figures_and_asks_for_nothing(report: MaskReport, tmp_path: Path) -> None:
+    output = masks.write(report, tmp_path / "masks.html")
     assert_draws(output, FIGURES)

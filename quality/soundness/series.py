@@ -17,6 +17,7 @@ from typing import Any
 
 from analysis import outcomes
 from analysis.program.bounds.measure import bounds
+from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
 from quality.soundness import branching, straight, unusual
 from quality.soundness.chips import chips
@@ -191,7 +192,8 @@ def compare(trial: Trial) -> list[Compared]:
         source.write_text(trial.source(), encoding="utf-8")
         loops.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
         elf = _compiled(source, folder, trial)
-        report = bounds(user_program(elf, chip=trial.chip), WITHIN, lambda _: None, stated=loops)
+        subject = Subject.of(user_program(elf, chip=trial.chip), WITHIN)
+        report = bounds(subject, lambda _: None, stated=loops)
     section = partial(Compared, trial)
     return [section(bounded.function, bounded.cycles, bounded.seen) for bounded in report.sections]
 

@@ -19,9 +19,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from analysis.errors import NoBoundError
-from analysis.outcomes import Outcome
 from analysis.outcomes import read as read_outcome
-from analysis.program.bounds import document, text
+from analysis.program.bounds import text
 from analysis.program.bounds.explained import Explained
 from analysis.program.bounds.measure import BoundsReport
 from base.files.documents import Table, open_toml
@@ -57,7 +56,7 @@ class _File(Table):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Given:
     """`options` are those of the command that decide what comes out, as they were given, and
     `files` what they name, by option. `tool` is the program with its version. `outcomes` are files
     of what trials of the bench itself found (analysis/outcomes.py).
@@ -72,7 +71,7 @@ class Asked:
 def write(
     report: BoundsReport,
     explanation: Explained | None,
-    request: Asked,
+    given: Given,
     folder: Path,
     pages: Mapping[str, bytes],
 ) -> None:
@@ -80,22 +79,23 @@ def write(
     WriteError.
     """
     check(folder)
-    tried = {f"{_OUTCOMES}/{outcome.of}.json": (outcome, path) for outcome, path in _tried(request.outcomes)}
+    tried = {}
+    for path in given.outcomes:
+        outcome = read_outcome(path, NoBoundError)
+        tried[f"{_OUTCOMES}/{outcome.of}.json"] = (outcome, path)
     files: dict[str, bytes] = {
-        "bounds.json": _json({**document.as_json(report, explanation), "elf": report.program.elf.name}),
+        "bounds.json": _json({**text.as_json(report, explanation), "elf": report.subject.name}),
         "bounds.txt": f"{text.as_text(report, True, explanation)}\n".encode(),
         "measured.csv": _measured(report).encode(),
         "annotations.csv": _annotations(report).encode(),
         "presumed.md": _presumed(report).encode(),
-        **{
-            f"{_INPUTS}/{name.strip('-')}/{path.name}": _content(path) for name, path in request.files.items()
-        },
+        **{f"{_INPUTS}/{name.strip('-')}/{path.name}": _content(path) for name, path in given.files.items()},
         **{name: _content(path) for name, (_, path) in tried.items()},
         **pages,
     }
     outcomes = {name: outcome.says for name, (outcome, _) in tried.items()}
-    files["README.md"] = _readme(report, request, files, outcomes).encode()
-    files[MANIFEST] = _json(_manifest(report, request, files))
+    files["README.md"] = _readme(report, given, files, outcomes).encode()
+    files[MANIFEST] = _json(_manifest(report, given, files))
     write_all({folder / name: content for name, content in files.items()})
     for old in (*(folder / _INPUTS).rglob("*"), *(folder / _OUTCOMES).rglob("*")):
         if old.is_file() and str(old.relative_to(folder)) not in files:
@@ -116,12 +116,6 @@ def check(folder: Path, outcomes: Sequence[Path] = ()) -> None:
         raise NoBoundError(f"--evidence {folder}: it holds other files; name a new or an empty folder.")
 
 
-def _tried(paths: Iterable[Path]) -> Iterator[tuple[Outcome, Path]]:
-    """Raises NoBoundError for a file that is no outcome, or one of other sources."""
-    for path in paths:
-        yield read_outcome(path, NoBoundError), path
-
-
 def _json(value: object) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
@@ -137,17 +131,17 @@ def _digest(content: bytes) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
-def _manifest(report: BoundsReport, request: Asked, files: Mapping[str, bytes]) -> dict[str, Any]:
-    inputs = {"ELF": report.program.elf, **request.files}
+def _manifest(report: BoundsReport, given: Given, files: Mapping[str, bytes]) -> dict[str, Any]:
+    inputs = {"ELF": report.subject.user.elf, **given.files}
     program = simulator.build()
-    sources = sorted(report.code.source_files.items())
+    sources = sorted(report.subject.elf.source_files.items())
     return {
         "schema": SCHEMA,
-        "tool": request.tool,
+        "tool": given.tool,
         "simulator": {"version": simulator.version(program), **_digest(_content(program))},
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in _LIBRARIES},
-        "options": dict(request.options),
+        "options": dict(given.options),
         "inputs": {option: {"name": path.name, **_digest(_content(path))} for option, path in inputs.items()},
         "sources": {name: _digest(_content(path)) for name, path in sources if path.is_file()},
         "files": {name: _digest(content) for name, content in sorted(files.items())},
@@ -162,57 +156,33 @@ def _table(rows: Iterable[Sequence[object]]) -> str:
 
 def _measured(report: BoundsReport) -> str:
     """Each bound beside what the run saw."""
-    return _table(_measured_rows(report))
-
-
-def _measured_rows(report: BoundsReport) -> Iterator[Sequence[object]]:
-    yield (
-        *("kind", "level", "function", "begin", "caller", "what", "cycles"),
-        *("seen_cycles", "slack_cycles", "seen_share", "count", "why_not"),
-    )
-    for section in report.all:
-        both = section.cycles is not None and section.seen is not None
-        what = "none" if section.cycles is None else "estimate" if section.presumed else "bound"
-        yield (
-            *(section.kind, section.level, section.function, str(section.begin), str(section.caller or "")),
-            *(
-                what,
-                "" if section.cycles is None else section.cycles,
-                "" if section.seen is None else section.seen,
-            ),
-            (section.cycles or 0) - (section.seen or 0) if both else "",
-            f"{(section.seen or 0) / section.cycles:.4f}" if both and section.cycles else "",
-            *(section.count, " ".join(section.why_not)),
+    rows: list[Sequence[object]] = [
+        (
+            *("kind", "level", "function", "begin", "caller", "what", "cycles"),
+            *("seen_cycles", "slack_cycles", "seen_share", "count", "why_not"),
         )
+    ]
+    for row in report.all:
+        slack, share = None, ""
+        if row.cycles and row.seen is not None:
+            slack, share = row.cycles - row.seen, f"{row.seen / row.cycles:.4f}"
+        what = "none" if row.cycles is None else "estimate" if row.presumed else "bound"
+        places = (str(row.begin), str(row.caller or ""))
+        figures = (row.cycles, row.seen, slack, share, row.count)
+        rows.append((row.kind, row.level, row.function, *places, what, *figures, " ".join(row.why_not)))
+    return _table(rows)
 
 
 def _annotations(report: BoundsReport) -> str:
     """What somebody stated, with why; and what was taken from the source or the library."""
     rows: list[Sequence[object]] = [("from", "kind", "function", "line", "says", "used", "why")]
-    rows += [
-        (
-            annotation.source,
-            annotation.kind,
-            annotation.function,
-            annotation.line,
-            annotation.says,
-            "yes" if annotation.used else "no",
-            annotation.why,
-        )
-        for annotation in report.annotations
-    ]
-    rows += [
-        (
-            "the run",
-            "loop",
-            count.loop.body.name,
-            count.loop.place,
-            f"at most {count.taken} passes",
-            "yes",
-            f"seen {count.passes} in a row, times {report.margin:g}: an estimate",
-        )
-        for count in report.counted
-    ]
+    for note in report.annotations:
+        used = "yes" if note.used else "no"
+        rows.append((note.source, note.kind, note.function, note.line, note.says, used, note.why))
+    for loop in report.counted:
+        why = f"seen {loop.passes} in a row, times {report.margin:g}: an estimate"
+        says = f"at most {loop.taken} passes"
+        rows.append(("the run", "loop", loop.function, loop.place, says, "yes", why))
     return _table(rows)
 
 
@@ -232,19 +202,15 @@ def _presumed(report: BoundsReport) -> str:
         *(f"- {statement.what}" for statement in file.unseen),
     ]
     if report.estimates:
-        lines += ["", "## Estimates", "", *(f"- {where}" for where in _estimates(report))]
+        lines += ["", "## Estimates", ""]
+        lines += [f"- {row} is no bound. {' '.join(row.presumed)}" for row in report.estimates]
     if report.endless:
         lines += ["", "## Held off for ever, without a figure", ""]
         lines += [
-            f"- {section.kind}, raised by {report.code.place(section.begin.address)}"
+            f"- {section.kind}, raised by {report.subject.elf.place(section.begin.address)}"
             for section in report.endless
         ]
     return "\n".join(lines) + "\n"
-
-
-def _estimates(report: BoundsReport) -> Iterator[str]:
-    for section in report.estimates:
-        yield f"{text.where(section)} is no bound. {' '.join(section.presumed)}"
 
 
 _ANSWERS: Mapping[str, str] = {
@@ -259,13 +225,13 @@ _ANSWERS: Mapping[str, str] = {
 
 
 def _readme(
-    report: BoundsReport, request: Asked, files: Mapping[str, bytes], outcomes: Mapping[str, str]
+    report: BoundsReport, given: Given, files: Mapping[str, bytes], outcomes: Mapping[str, str]
 ) -> str:
-    options = " ".join(f"{name} {value}".strip() for name, value in request.options.items())
+    options = " ".join(f"{name} {value}".strip() for name, value in given.options.items())
     seen = [section for section in report.all if section.cycles is not None and section.seen is not None]
     without = sum(section.cycles is None for section in report.all)
     lines = [
-        f"# Evidence for {cell(report.program.elf.name)}",
+        f"# Evidence for {cell(report.subject.name)}",
         "",
         cell(text.headline(report)),
         "",
@@ -276,7 +242,7 @@ def _readme(
             for name in _listed(files)
         ),
         "",
-        f"Made by {cell(request.tool)}: `bounds {report.program.elf.name} {options}`.",
+        f"Made by {cell(given.tool)}: `bounds {report.subject.name} {options}`.",
         "",
         "## Held against the run",
         "",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field
 
 from analysis.bounds.parts import Frame, Spent, frames, parts
 from analysis.errors import NoBoundError
 from analysis.program.bounds.measure import Bounded, BoundsReport
+from analysis.program.places import Place
+from analysis.program.shown import Address, Hidden, OrNull
 from base.files.errors import near_miss
 
 LONGEST = "1"
@@ -23,9 +27,9 @@ REST = "what its blocks do not tell"
 class Code:
     """An instruction, and the source line that it is of; empty if nothing tells that."""
 
-    address: int
+    address: Address
     text: str
-    line: str
+    line: OrNull[str]
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,8 @@ class Block:
     function: str
     passes: int
     cycles: int
-    code: tuple[Code, ...]
+    share: float
+    code: Annotated[tuple[Code, ...], Field(serialization_alias="instructions")]
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -62,18 +67,12 @@ class Explained:
     bound. `frames` has its calls as a tree, but for those of few cycles.
     """
 
-    section: Bounded
+    section: Hidden[Bounded]
+    begin: Place
+    cycles: Annotated[int, Field(serialization_alias="bound_cycles")]
     blocks: tuple[Block, ...]
     calls: tuple[Call, ...]
-    frames: tuple[Frame, ...] = ()
-
-    @property
-    def cycles(self) -> int:
-        return sum(block.cycles for block in self.blocks)
-
-    def share(self, cycles: int) -> float:
-        """Of the bound."""
-        return cycles / self.cycles if self.cycles else 0.0
+    frames: Hidden[tuple[Frame, ...]] = ()
 
 
 def explain(report: BoundsReport, which: str) -> Explained:
@@ -91,46 +90,46 @@ def explain(report: BoundsReport, which: str) -> Explained:
 
 def of_row(report: BoundsReport, section: Bounded) -> Explained:
     """That of a row with a bound."""
-    spent = parts(section.path)
-    blocks = [_block(report, part) for part in spent.blocks]
-    if section.entry_cycles:
-        blocks.append(Block(ENTRY, 1, section.entry_cycles, ()))
+    elf, spent = report.subject.elf, parts(section.path)
+    total = sum(part.cycles for part in spent.blocks) + section.entry_cycles
+
+    def block(part: Spent) -> Block:
+        code = tuple(
+            Code(instruction.address, instruction.text, elf.source_line(instruction.address))
+            for instruction in part.instructions
+        )
+        words = "" if part.passes else f": {WAY if code else REST}"
+        return Block(f"{part.function}{words}", part.passes, part.cycles, part.cycles / max(total, 1), code)
+
+    blocks = [block(part) for part in spent.blocks]
+    if own := section.entry_cycles:
+        blocks.append(Block(ENTRY, 1, own, own / total, ()))
     calls = tuple(
         Call(
             call.caller,
-            report.code.source_line(call.address) or report.code.place(call.address),
-            report.code.place(call.entry),
+            elf.source_line(call.address) or elf.place(call.address),
+            elf.place(call.entry),
             call.times,
             call.cycles,
         )
         for call in spent.calls
     )
     tree = frames(section.path, int((section.cycles or 0) * _LEAST_SHARE))
-    return Explained(section, tuple(sorted(blocks, key=lambda part: -part.cycles)), calls, tree)
-
-
-def _block(report: BoundsReport, part: Spent) -> Block:
-    code = tuple(
-        Code(instruction.address, instruction.text, report.code.source_line(instruction.address))
-        for instruction in part.instructions
-    )
-    words = "" if part.passes else f": {WAY if code else REST}"
-    return Block(f"{part.function}{words}", part.passes, part.cycles, code)
+    ordered = tuple(sorted(blocks, key=lambda part: -part.cycles))
+    return Explained(section, section.begin, total, ordered, calls, tree)
 
 
 def _chosen(report: BoundsReport, which: str) -> Bounded:
-    bounded = sorted(
-        (bound for bound in report.all if bound.cycles is not None), key=lambda bound: -(bound.cycles or 0)
-    )
+    bounded = sorted(report.bounded, key=lambda row: -(row.cycles or 0))
     if which.isascii() and which.isdecimal():
         if not 0 < int(which) <= len(bounded):
             raise NoBoundError(f"--explain {which}: {len(bounded)} have a bound; 1 is the longest.")
         return bounded[int(which) - 1]
-    rows = [*bounded, *(bound for bound in report.all if bound.cycles is None)]
-    for bound in rows:
-        if which in _names(bound):
-            return bound
-    near = near_miss(which, [name for bound in rows for name in _names(bound)])
+    rows = [*bounded, *report.unbounded]
+    for row in rows:
+        if which in _names(row):
+            return row
+    near = near_miss(which, [name for row in rows for name in _names(row)])
     raise NoBoundError(
         f"--explain {which[:80]}: nothing of that place holds interrupts off; give a function, file.c:12, "
         f"an address, or the number of a row, 1 for the longest.{near}"
@@ -140,43 +139,5 @@ def _chosen(report: BoundsReport, which: str) -> Bounded:
 def _names(section: Bounded) -> tuple[str, ...]:
     """The words that a row goes by."""
     places = [place for place in (section.begin, section.caller) if place is not None]
-    words = [
-        section.function,
-        *(word for at in places for word in (at.function, at.source, _address(at.address))),
-    ]
-    return tuple(filter(None, words))
-
-
-def _address(address: int) -> str:
-    return f"{address:#010x}"
-
-
-def as_json(explanation: Explained) -> dict[str, Any]:
-    """As docs/reference/bounds.md has it."""
-    return {
-        "begin": explanation.section.begin.as_json(),
-        "bound_cycles": explanation.cycles,
-        "blocks": [
-            {
-                "function": block.function,
-                "passes": block.passes,
-                "cycles": block.cycles,
-                "share": explanation.share(block.cycles),
-                "instructions": [
-                    {"address": _address(code.address), "text": code.text, "line": code.line or None}
-                    for code in block.code
-                ],
-            }
-            for block in explanation.blocks
-        ],
-        "calls": [
-            {
-                "caller": call.caller,
-                "line": call.line,
-                "callee": call.callee,
-                "times": call.times,
-                "cycles": call.cycles,
-            }
-            for call in explanation.calls
-        ],
-    }
+    words = (word for at in places for word in (at.function, at.source, f"{at.address:#010x}"))
+    return tuple(filter(None, (section.function, *words)))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
+from pydantic import Field, PlainSerializer
 
 from analysis.bounds import flash_lines
 from analysis.bounds.caches import full
-from analysis.bounds.costs import (
-    Costs,
-    Memory,
-)
+from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.masks import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.bounds.parts import longest_loop
 from analysis.bounds.price import Price
@@ -23,22 +22,25 @@ from analysis.bounds.sections import Sections
 from analysis.bounds.segments import Section
 from analysis.bounds.stated import Stated
 from analysis.errors import NoBoundError
-from analysis.explain.kernels import kernel as kernels
 from analysis.explain.program import Program
 from analysis.program.bounds import stated as files
-from analysis.program.bounds.observed import Counted, counted
+from analysis.program.bounds.observed import CountedLoop, counted
 from analysis.program.bounds.stated import Annotation
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.measure import measure as measure_masks
-from analysis.program.masks.places import Place, Places, handlers
 from analysis.program.masks.priorities import Exceptions
+from analysis.program.places import Place, handlers
+from analysis.program.shown import Hidden, Opaque, OrNull
+from analysis.program.subject import Subject
 from base.tell import Tell
-from simulator.interrupts import priority_bits
-from simulator.program import UserProgram
 
 _RESET = 1
 _LOOSE = 100
 """A bound that is so many times what was seen tells of the loop behind it."""
+_NS_PER_S = 1e9
+_Cycles = Annotated[int | None, Field(serialization_alias="bound_cycles")]
+_Ns = Annotated[float | None, Field(serialization_alias="bound_ns")]
+_SeenCycles = Annotated[int | None, Field(serialization_alias="seen_cycles")]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Bounded:
     `begin` is where interrupts are held off from, called by `caller` if the function there leaves
     it so; `ends` where they are let in again. It was seen `count` times; `seen` is the longest that
     no handler interrupted, None if there was none. If `presumed` is not empty `cycles` is an
-    estimate: it says which loops went round how often in the run.
+    estimate: it says which loops went round how often in the run. `loose` is the loop behind a
+    bound that is more than 100 times what was seen.
     """
 
     kind: str
@@ -59,13 +62,36 @@ class Bounded:
     begin: Place
     caller: Place | None
     ends: tuple[Place, ...]
-    cycles: int | None
+    cycles: _Cycles
     why_not: tuple[str, ...]
-    seen: int | None
+    seen: _SeenCycles
     count: int
-    path: Price = field(compare=False, default=Price())
-    entry_cycles: int = 0
+    path: Hidden[Price] = field(compare=False, default=Price())
+    entry_cycles: Hidden[int] = 0
     presumed: tuple[str, ...] = ()
+    ns: _Ns = None
+    loose: OrNull[str] = ""
+
+    @property
+    def key(self) -> tuple[str, int, str, int, int]:
+        """What tells it from the others."""
+        caller = self.caller.address if self.caller else 0
+        return self.kind, self.level, self.function, self.begin.address, caller
+
+    @property
+    def shown_kind(self) -> str:
+        """`basepri 0x50`, with its level as far as it is known."""
+        has_level = self.kind == "basepri" and 0 < self.level < SOME
+        return f"{self.kind} {self.level:#04x}" if has_level else self.kind
+
+    def __str__(self) -> str:
+        """`basepri 0x50, raised by f (f.c:12), called by g (g.c:3)`."""
+        if self.kind == HANDLER:
+            return f"handler {self.begin}"
+        any_level = self.kind == "basepri" and self.level >= SOME
+        kind = "basepri of any level" if any_level else f"basepri {self.level:#04x}"
+        called = f", called by {self.caller}" if self.caller else ""
+        return f"{kind if self.kind == 'basepri' else self.kind}, raised by {self.begin}{called}"
 
 
 @dataclass(frozen=True)
@@ -80,48 +106,74 @@ class AtPriority:
     priority: int
     number: int
     exceptions: tuple[str, ...]
-    cycles: int | None
-    entry: int
-    refill: int
-    section: Bounded | None
-    handlers: tuple[Bounded, ...]
-    missing: tuple[Bounded, ...]
-    seen: int | None
+    cycles: _Cycles
+    ns: _Ns
+    entry: Annotated[int, Field(serialization_alias="entry_cycles")]
+    refill: Annotated[int, Field(serialization_alias="refill_cycles")]
+    section: Annotated[
+        Bounded | None,
+        PlainSerializer(lambda section: section and section.cycles),
+        Field(serialization_alias="section_cycles"),
+    ]
+    handlers: Annotated[
+        tuple[Bounded, ...], PlainSerializer(lambda rows: {row.function: row.cycles for row in rows})
+    ]
+    missing: Annotated[
+        tuple[Bounded, ...], PlainSerializer(lambda rows: [f"{row.kind} of {row.function}" for row in rows])
+    ]
+    seen: _SeenCycles
+    estimate: bool
 
     @property
-    def is_estimate(self) -> bool:
-        """Whether one of its parts is."""
-        return any(
-            section.presumed for section in (*self.handlers, *([self.section] if self.section else []))
-        )
+    def numbered(self) -> str:
+        """`5 (0x50)`: the NVIC's number, and its byte."""
+        return f"{self.number} ({self.priority:#04x})"
+
+    def __str__(self) -> str:
+        """`priority 8 (0x80) (IRQ 6)`."""
+        return f"priority {self.numbered} ({', '.join(self.exceptions) or 'no interrupt'})"
 
 
-@dataclass(frozen=True)
+def _timing(costs: Costs) -> dict[str, object]:
+    names = ("wait_states", "prefetch", "code_cache", "data_cache", "apb_divider")
+    return {**{name: getattr(costs, name) for name in names}, "pointers": costs.unknown.value}
+
+
+@dataclass(frozen=True, kw_only=True)
 class BoundsReport:
     """The bounds of a program: `sections` and `handlers`, those without a bound first.
 
-    `masks` is what the run saw, `code` the program's file. With a `margin` some are estimates:
-    `counted` are the loops that these rest on. `annotations` are what was stated of loops and
-    calls.
+    `masks` is what the run saw. With a `margin` some are estimates: `counted` are the loops that
+    these rest on. `annotations` are what was stated of loops and calls.
     """
 
-    program: UserProgram
-    masks: MaskReport
-    code: Program
-    costs: Costs
-    hz: float
+    subject: Hidden[Subject]
+    masks: Hidden[MaskReport]
+    cycles: int
+    hz: Annotated[float, Field(serialization_alias="clock_hz")]
+    costs: Annotated[Costs, Opaque, PlainSerializer(_timing), Field(serialization_alias="timing")]
     sections: tuple[Bounded, ...]
     handlers: tuple[Bounded, ...]
     priorities: tuple[AtPriority, ...]
-    endless: tuple[Section, ...] = ()
-    margin: float | None = None
-    counted: tuple[Counted, ...] = ()
-    annotations: tuple[Annotation, ...] = ()
+    endless: Hidden[tuple[Section, ...]] = ()
+    margin: Annotated[float | None, Field(serialization_alias="observed")] = None
+    counted: Annotated[tuple[CountedLoop, ...], Field(serialization_alias="loops")] = ()
+    annotations: Hidden[tuple[Annotation, ...]] = ()
 
     @property
     def all(self) -> tuple[Bounded, ...]:
         """Sections and handlers."""
         return (*self.sections, *self.handlers)
+
+    @property
+    def bounded(self) -> list[Bounded]:
+        """Those of them with a figure."""
+        return [row for row in self.all if row.cycles is not None]
+
+    @property
+    def unbounded(self) -> list[Bounded]:
+        """Those of them without."""
+        return [row for row in self.all if row.cycles is None]
 
     @property
     def used_priorities(self) -> tuple[AtPriority, ...]:
@@ -141,23 +193,8 @@ class BoundsReport:
     @property
     def missing(self) -> dict[str, int]:
         """Each reason why there is no bound, with how many sections and handlers it stops."""
-        missing_by_name: dict[str, int] = {}
-        for section in self.all:
-            for word in section.why_not:
-                missing_by_name[word] = missing_by_name.get(word, 0) + 1
-        return dict(sorted(missing_by_name.items(), key=lambda pair: (-pair[1], pair[0])))
-
-    def loose(self, section: Bounded) -> str:
-        """Of a bound that is more than 100 times what was seen, the loop behind it, in words;
-        else empty.
-        """
-        if section.cycles is None or not section.seen or section.cycles <= _LOOSE * section.seen:
-            return ""
-        loop = longest_loop(section.path)
-        if loop is None:
-            return "no loop is on its longest path"
-        place = self.code.source_line(loop.address) or self.code.place(loop.address)
-        return f"the loop at {place} in {loop.function} is taken to pass its head {loop.laps:,} times"
+        reasons = Counter(word for section in self.all for word in section.why_not)
+        return dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])))
 
     @property
     def violations(self) -> tuple[Bounded | AtPriority, ...]:
@@ -169,11 +206,9 @@ class BoundsReport:
 
 
 def bounds(
-    program: UserProgram,
-    until: str,
+    subject: Subject,
     tell: Tell,
     *,
-    kernel: str = "",
     stated: Path | None = None,
     wait_states: int | None = None,
     pointers: str = Memory.ANY.value,
@@ -181,7 +216,7 @@ def bounds(
     flash: str = "seen",
     counts: Mapping[str, int] | None = None,
 ) -> BoundsReport:
-    """Runs `program` up to `until`, and bounds what its code can do. Raises TailscopeError.
+    """Runs the program, and bounds what its code can do. Raises TailscopeError.
 
     `pointers` is the memory that a pointer goes to of which nothing is known. `flash`: "seen" for
     what FLASH_ACR said at the end of the run, "worst" for an accelerator that is only in the way.
@@ -189,65 +224,48 @@ def bounds(
     `observed`, a loop that nothing limits is taken to go round so many times as often as the
     run saw at the most, and what comes of that is an estimate.
     """
-    masks = measure_masks(program, until, False, tell, kernel=kernel)
-    elf = Program(masks.program.elf, stripped=True)
+    elf, kernel = subject.elf, subject.kernel
     if not elf.functions:
         raise NoBoundError(
-            f"{masks.program.elf.name} is stripped: without symbols it is not known where its functions "
+            f"{subject.name} is stripped: without symbols it is not known where its functions "
             "begin; give the file that the linker wrote."
         )
-    found_kernel = kernels.find(elf, kernel)
-    hz = max(float(span.core_hz) for span in masks.run.stats.clocks)
+    masks = measure_masks(subject, False, tell)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
     record = files.Record()
     statements = Stated() if stated is None else files.read(stated, elf, record)
     statements = replace(
         statements,
-        hints=files.hints(elf, record, found_kernel, counts or {}),
-        copied=files.copied(elf, record, found_kernel),
+        hints=files.hints(elf, record, kernel, counts or {}),
+        copied=files.copied(elf, record, kernel),
     )
-    nesting = found_kernel.nesting if found_kernel else ()
-    of_code = Sections(elf, nesting, statements, costs, dict(_vectors(elf)), tell)
-    seen = _Seen(masks)
-    sections, handlers = _rows(of_code, elf, masks, seen, costs)
-    loops: list[Counted] = []
+    vectors = dict(_vectors(elf))
+    of_code = Sections(elf, kernel.nesting if kernel else (), statements, costs, vectors, tell)
+    rows = _Rows(of_code, masks, vectors, _Seen(masks), costs)
+    sections, handlers = rows.sections(), rows.handlers()
+    loops: list[CountedLoop] = []
     if observed is not None:
         loops = counted(masks, list(of_code.unlimited.values()), observed)
         by_head = {unlimited.loop.head: unlimited.taken for unlimited in loops}
         of_code.again(replace(statements, observed=by_head.get))
         words = {unlimited.loop.why: unlimited.words() for unlimited in loops}
         never = {unlimited.why for unlimited in of_code.unlimited.values()} - set(words)
-        sections, handlers = (
-            _estimated(before, after, words, never)
-            for before, after in zip(
-                (sections, handlers), _rows(of_code, elf, masks, seen, costs), strict=True
-            )
-        )
+        sections = _estimated(sections, rows.sections(), words, never)
+        handlers = _estimated(handlers, rows.handlers(), words, never)
     return BoundsReport(
-        masks.program,
-        masks,
-        elf,
-        costs,
-        hz,
-        tuple(sections),
-        tuple(handlers),
-        tuple(_priorities(masks, sections, handlers, costs)),
-        tuple(sorted(of_code.endless.values(), key=lambda section: section.begin)),
-        observed,
-        tuple(loops),
-        record.annotations,
+        subject=subject,
+        masks=masks,
+        cycles=masks.cycles,
+        hz=masks.clock.fastest_hz,
+        costs=costs,
+        sections=tuple(sections),
+        handlers=tuple(handlers),
+        priorities=tuple(_priorities(masks, sections, handlers, costs)),
+        endless=tuple(sorted(of_code.endless.values(), key=lambda section: section.begin)),
+        margin=observed,
+        counted=tuple(loops),
+        annotations=record.annotations,
     )
-
-
-def _rows(
-    of_code: Sections, elf: Program, masks: MaskReport, seen: _Seen, costs: Costs
-) -> tuple[list[Bounded], list[Bounded]]:
-    """Sections and handlers."""
-    vectors, places = dict(_vectors(elf)), masks.places
-    sections = _sections(of_code.sections(), places, seen)
-    keys = {(section.kind, section.begin.address) for section in sections}
-    sections = _ordered([*sections, *_not_in_the_code(seen, keys, places)])
-    return sections, _handlers(of_code, vectors, places, seen, costs)
 
 
 def _estimated(
@@ -256,31 +274,24 @@ def _estimated(
     """The rows `after`, of which those are estimates that had no bound `before`. `words` say what
     is presumed of loops, and to those of `never` the run did not come.
     """
-
-    def key(row: Bounded) -> tuple[str, int, str, int, int]:
-        return row.kind, row.level, row.function, row.begin.address, row.caller.address if row.caller else 0
-
-    bounded = {key(bound): bound for bound in before if bound.cycles is not None}
-    why_not = {key(bound): bound.why_not for bound in before}
-    sections = []
-    for bound in after:
-        if bound.cycles is None:
-            why = (
-                f"{it[:-1]}, and the run did not come to it." if it in never else it for it in bound.why_not
-            )
-            sections.append(replace(bound, why_not=tuple(why)))
-            continue
-        if key(bound) in bounded:
-            sections.append(bounded[key(bound)])
-            continue
-        own = tuple(words[why] for why in why_not.get(key(bound), ()) if why in words)
-        sections.append(replace(bound, presumed=own or tuple(words.values())))
-    return sections
+    rows_before = {row.key: row for row in before}
+    rows = []
+    for row in after:
+        earlier = rows_before.get(row.key)
+        if row.cycles is None:
+            why = (f"{it[:-1]}, and the run did not come to it." if it in never else it for it in row.why_not)
+            rows.append(replace(row, why_not=tuple(why)))
+        elif earlier is not None and earlier.cycles is not None:
+            rows.append(earlier)
+        else:
+            own = tuple(words[why] for why in (earlier.why_not if earlier else ()) if why in words)
+            rows.append(replace(row, presumed=own or tuple(words.values())))
+    return rows
 
 
 def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
     stats = masks.run.stats
-    memories = flash_lines.of_options(masks.program.options)
+    memories = flash_lines.of_options(masks.subject.user.options)
     seen = Costs.of_flash(stats.flash_access_control, unknown, memories)
     if flash == "worst":
         seen = replace(seen, prefetch=True, code_cache=False, data_cache=False)
@@ -299,36 +310,53 @@ def _vectors(elf: Program) -> Iterable[tuple[int, int]]:
             yield exception, entry
 
 
-def _sections(sections: list[Section], places: Places, seen: _Seen) -> list[Bounded]:
-    """One for each place where sections begin."""
-    groups: dict[tuple[str, int, int, str], list[Section]] = {}
-    for section in sections:
-        groups.setdefault(
-            (section.kind, section.begin.address, section.begin.call, section.owner), []
-        ).append(section)
-    rows = []
-    for (kind, address, call, owner), ones in groups.items():
-        worst = max(ones, key=lambda section: (bool(section.price.why_not), section.price.cycles))
-        why_not = sorted({word for section in ones for word in section.price.why_not})
-        if any(section.end is None and not section.price.why_not for section in ones):
+def _ordered(rows: list[Bounded]) -> list[Bounded]:
+    return sorted(
+        rows,
+        key=lambda row: (row.cycles is not None, -(row.cycles or 0), -(row.seen or 0), row.begin.address),
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a program: its code, its vector table, and what a run of it saw."""
+
+    code: Sections
+    masks: MaskReport
+    vectors: Mapping[int, int]
+    seen: _Seen
+    costs: Costs
+
+    def sections(self) -> list[Bounded]:
+        """One for each place where sections begin, in the code or in the run."""
+        groups: dict[tuple[str, int, int, str], list[Section]] = {}
+        for section in self.code.sections():
+            key = (section.kind, section.begin.address, section.begin.call, section.owner)
+            groups.setdefault(key, []).append(section)
+        rows = [self._section(*key, sections) for key, sections in groups.items()]
+        keys = {(row.kind, row.begin.address) for row in rows}
+        return _ordered([*rows, *self._not_in_the_code(keys)])
+
+    def _section(self, kind: str, address: int, call: int, owner: str, sections: list[Section]) -> Bounded:
+        places = self.masks.places
+        worst = max(sections, key=lambda section: (bool(section.price.why_not), section.price.cycles))
+        why_not = sorted({word for section in sections for word in section.price.why_not})
+        if any(section.end is None and not section.price.why_not for section in sections):
             why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
-        longest, count = seen.section(kind, address, call)
+        longest, count = self.seen.section(kind, address, call)
+        ends = {section.end.address for section in sections if section.end}
         if not why_not and longest is not None and longest > worst.price.cycles:
             # A kernel that has not started keeps its mask past the end that its code shows.
-            elsewhere = seen.ends(kind, address) - {section.end.address for section in ones if section.end}
+            elsewhere = self.seen.ends(kind, address) - ends
             why_not += [f"A run saw it end at {places.place(end)}, elsewhere." for end in sorted(elsewhere)]
-        ends = sorted(
-            {places.place(section.end.address) for section in ones if section.end}, key=lambda at: at.address
-        )
-        level = max(section.level for section in ones)
-        rows.append(
+        return self._priced(
             Bounded(
                 kind=kind,
-                level=level,
+                level=max(section.level for section in sections),
                 function=owner,
                 begin=places.place(address),
                 caller=places.place(call) if call else None,
-                ends=tuple(ends),
+                ends=tuple(map(places.place, sorted(ends))),
                 cycles=None if why_not else worst.price.cycles,
                 why_not=tuple(why_not),
                 seen=longest,
@@ -336,75 +364,69 @@ def _sections(sections: list[Section], places: Places, seen: _Seen) -> list[Boun
                 path=worst.price,
             )
         )
-    return _ordered(rows)
 
+    def _not_in_the_code(self, keys: set[tuple[str, int]]) -> Iterable[Bounded]:
+        """What a run saw begin where no section was found in the code."""
+        for kind, address in sorted(self.seen.begins - keys):
+            longest, count = self.seen.section(kind, address, 0)
+            place = self.masks.places.place(address)
+            why = f"It begins at {place}, and ends where the code that was followed does not lead."
+            yield Bounded(kind, 0, place.function, place, None, (), None, (why,), longest, count)
 
-def _not_in_the_code(seen: _Seen, keys: set[tuple[str, int]], places: Places) -> Iterable[Bounded]:
-    """What a run saw begin where no section was found in the code."""
-    for kind, address in sorted(seen.begun - keys):
-        longest, count = seen.section(kind, address, 0)
-        place = places.place(address)
-        why = f"It begins at {place}, and ends where the code that was followed does not lead."
-        yield Bounded(kind, 0, place.function, place, None, (), None, (why,), longest, count)
-
-
-def _ordered(rows: list[Bounded]) -> list[Bounded]:
-    return sorted(
-        rows,
-        key=lambda section: (
-            section.cycles is not None,
-            -(section.cycles or 0),
-            -(section.seen or 0),
-            section.begin.address,
-        ),
-    )
-
-
-def _handlers(
-    of_code: Sections, vectors: Mapping[int, int], places: Places, seen: _Seen, costs: Costs
-) -> list[Bounded]:
-    """One for each exception that the run enabled or entered; of others, one for each function."""
-    rows: list[Bounded] = []
-    others: set[int] = set()
-    for exception, entry in vectors.items():
-        longest, count = seen.handler(exception)
-        if exception not in seen.used:
-            if entry in others:
+    def handlers(self) -> list[Bounded]:
+        """One for each exception that the run used; of others, one for each function."""
+        rows: list[Bounded] = []
+        others: set[int] = set()
+        for exception, entry in self.vectors.items():
+            used = exception in self.seen.used
+            if not used and entry in others:
                 continue
-            others.add(entry)
-        try:
-            price = of_code.handler(exception, entry)
-        except NoBoundError as error:
-            price = Price(why_not=frozenset((str(error),)))
-        place = places.place(entry)
-        own = costs.exception_cycles
-        never = not price.cycles and not price.why_not
-        if never and exception not in seen.used:
-            continue
-        why_not = (f"{place.function} never returns.",) if never else tuple(sorted(price.why_not))
-        cycles = None if why_not else price.cycles + own
-        rows.append(
-            Bounded(
-                HANDLER,
-                exception,
-                place.function,
-                place,
-                None,
-                (),
-                cycles,
-                why_not,
-                longest,
-                count,
-                price,
-                own,
+            others |= set() if used else {entry}
+            try:
+                price = self.code.handler(exception, entry)
+            except NoBoundError as error:
+                price = Price(why_not=frozenset((str(error),)))
+            place, own = self.masks.places.place(entry), self.costs.exception_cycles
+            never = not price.cycles and not price.why_not
+            if never and not used:
+                continue
+            why_not = (f"{place.function} never returns.",) if never else tuple(sorted(price.why_not))
+            longest, count = self.seen.handler(exception)
+            row = Bounded(
+                kind=HANDLER,
+                level=exception,
+                function=place.function,
+                begin=place,
+                caller=None,
+                ends=(),
+                cycles=None if why_not else price.cycles + own,
+                why_not=why_not,
+                seen=longest,
+                count=count,
+                path=price,
+                entry_cycles=own,
             )
+            if used or not (why_not and "never returns" in why_not[0]):
+                rows.append(self._priced(row))
+        return _ordered(rows)
+
+    def _priced(self, row: Bounded) -> Bounded:
+        """The row with its time, and the loop behind a bound that is far above what was seen."""
+        if row.cycles is None:
+            return row
+        far = row.seen and row.cycles > _LOOSE * row.seen
+        return replace(
+            row,
+            ns=row.cycles / self.masks.clock.fastest_hz * _NS_PER_S,
+            loose=self._loop_of(row) if far else "",
         )
-    sections = [
-        section
-        for section in rows
-        if section.level in seen.used or not (section.why_not and "never returns" in section.why_not[0])
-    ]
-    return _ordered(sections)
+
+    def _loop_of(self, row: Bounded) -> str:
+        elf, loop = self.masks.subject.elf, longest_loop(row.path)
+        if loop is None:
+            return "no loop is on its longest path"
+        place = elf.source_line(loop.address) or elf.place(loop.address)
+        return f"the loop at {place} in {loop.function} is taken to pass its head {loop.laps:,} times"
 
 
 class _Seen:
@@ -414,9 +436,9 @@ class _Seen:
         changes = masks.run.changes
         entered = _entered(changes)
         self.used = {number for numbers in Exceptions(changes).priorities().values() for number in numbers}
-        self._stacks: dict[int, list[int]] = {}
+        stacks: dict[int, list[int]] = {}
         for number, _, pc in masks.run.stacks.sort("stack", "depth").iter_rows():
-            self._stacks.setdefault(number, []).append(pc)
+            stacks.setdefault(number, []).append(pc)
         table = changes.with_row_index("begin_row").select(pl.col("begin_row").cast(pl.Int64), "pc", "stack")
         timed = masks.all_intervals.filter(pl.col("cycles").is_not_null()).join(table, on="begin_row")
         first = np.searchsorted(entered, timed["begin_row"].to_numpy(), side="right")
@@ -430,7 +452,7 @@ class _Seen:
         self._ends: dict[tuple[str, int], set[int]] = {}
         for kind, pc, end_pc in masked.join(end, on="end_row").select("kind", "pc", "end_pc").iter_rows():
             self._ends.setdefault((kind, pc), set()).add(end_pc)
-        self.begun: set[tuple[str, int]] = set(masked.select("kind", "pc").unique().iter_rows())
+        self.begins: set[tuple[str, int]] = set(masked.select("kind", "pc").unique().iter_rows())
         grouped = (
             timed.with_columns(alone=alone)
             .group_by("kind", "level", "pc", "stack", "alone")
@@ -438,12 +460,12 @@ class _Seen:
         )
         for kind, level, pc, stack, is_alone, cycles, count in grouped.iter_rows():
             keys: set[tuple[str, int, int | None]] = {(kind, pc, None)}
-            keys |= {(kind, pc, self._call(address)) for address in self._stacks.get(stack, [])[1:]}
+            keys |= {(kind, pc, address & ~1) for address in stacks.get(stack, [])[1:]}
             if kind == HANDLER:
                 keys = {(kind, level, None)}
             for key in keys:
-                known, before = self._rows.get(key, (None, 0))
-                longest = max(known or 0, cycles) if is_alone else known
+                longest, before = self._rows.get(key, (None, 0))
+                longest = max(longest or 0, cycles) if is_alone else longest
                 self._rows[key] = (longest, before + count)
 
     def section(self, kind: str, begin: int, call: int) -> tuple[int | None, int]:
@@ -461,9 +483,6 @@ class _Seen:
         """The same of a handler."""
         return self._rows.get((HANDLER, exception, None), (None, 0))
 
-    def _call(self, address: int) -> int:
-        return address & ~1
-
 
 def _entered(changes: pl.DataFrame) -> np.ndarray[Any, Any]:
     """The rows in which a handler is entered or left, but that of SVC, which is called."""
@@ -477,7 +496,7 @@ def _priorities(
     masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
 ) -> Iterable[AtPriority]:
     by_number = {level.level: level for level in handlers}
-    bits = priority_bits(masks.program.chip)
+    bits = masks.subject.priority_bits
     priorities = Exceptions(masks.run.changes).priorities(bits)
     entry = costs.entry_cycles
     for priority, numbers in priorities.items():
@@ -497,22 +516,22 @@ def _priorities(
         in_section = longest is not None and longest.kind == "basepri"
         comes_in = sum(in_section or other < least_urgent for other, _ in goes_before)
         refill = comes_in * full(costs).first_reads(costs, full(costs).fit(costs))
-        total = (
-            entry + refill + sum(level.cycles or 0 for level in (*before, *([longest] if longest else [])))
-        )
+        parts = (*before, *([longest] if longest else []))
+        total = entry + refill + sum(part.cycles or 0 for part in parts)
         at = next((level for level in masks.priorities if level.priority == priority), None)
-        seen = at.longest["cycles"] if at and at.longest else None
         yield AtPriority(
             priority,
             priority >> 8 - bits,
             tuple(masks.places.exception(number) for number in numbers),
             None if missing else total,
+            None if missing else total / masks.clock.fastest_hz * _NS_PER_S,
             entry,
             refill,
             longest,
             tuple(before),
             tuple(missing),
-            seen,
+            at.worst.cycles if at and at.worst else None,
+            any(row.presumed for row in parts),
         )
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Annotated
 
 import polars as pl
+from pydantic import Field
 
 from analysis.bounds.rounds import Unlimited
-from analysis.explain.kernels.kernel import words_of
 from analysis.program.masks.measure import MaskReport
+from analysis.program.shown import Address, Hidden
 from simulator.masks import MOST_MARKS, run_marks
 
 _TRIAL = 16
@@ -24,28 +26,31 @@ _MOST_ROWS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedLoop:
     """A loop that nothing limits: in the run's first `cycles` it was entered so often, and each
     time its head was passed `passes` times at the most. Then `taken` passes are presumed.
     """
 
-    loop: Unlimited
-    passes: int
+    function: str
+    place: str
+    address: Address
+    passes: Annotated[int, Field(serialization_alias="seen_passes")]
     entries: int
-    taken: int
-    cycles: int
-    of_cycles: int
+    taken: Annotated[int, Field(serialization_alias="taken_passes")]
+    cycles: Annotated[int, Field(serialization_alias="until_cycle")]
+    of_cycles: Hidden[int]
+    loop: Hidden[Unlimited]
 
     def words(self) -> str:
         """What was presumed of it, and why, in a sentence."""
         within = "" if self.cycles == self.of_cycles else f"'s first {self.cycles:,} cycles"
         return (
-            f"The loop at {self.loop.place} in {self.loop.body.name}: its head was passed at most "
+            f"The loop at {self.place} in {self.function}: its head was passed at most "
             f"{self.passes:,} times in a row in the run{within}, and {self.taken:,} are taken."
         )
 
 
-def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> list[Counted]:
+def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> list[CountedLoop]:
     """Each of the loops that the run came to, with the greatest count times `margin`.
 
     It is measured by running the program again. Raises SimulatorError.
@@ -54,13 +59,15 @@ def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> lis
     trial = min(max(whole // _TRIAL, 1), whole)
     first = {loop.head: rows for loop, rows in _marked(masks, loops, trial)}
     calm = [loop for loop in loops if len(first[loop.head]) * _TRIAL <= _MOST_ROWS]
-    full = {loop.head: rows for loop, rows in _marked(masks, calm, masks.until)}
+    full = {loop.head: rows for loop, rows in _marked(masks, calm, masks.subject.until)}
     counts = []
     for loop in loops:
         passes, entries = _greatest(loop, full.get(loop.head, first[loop.head]))
         if entries:
             cycles = whole if loop.head in full else trial
-            counts.append(Counted(loop, passes, entries, ceil(passes * margin), cycles, whole))
+            names = (loop.body.name, loop.place, loop.head)
+            taken = ceil(passes * margin)
+            counts.append(CountedLoop(*names, passes, entries, taken, cycles, whole, loop))
     return counts
 
 
@@ -68,10 +75,10 @@ def _marked(
     masks: MaskReport, loops: Sequence[Unlimited], until: int | str
 ) -> Iterator[tuple[Unlimited, pl.DataFrame]]:
     """The passages of the marks of each loop, as simulator.masks.Passages.rows."""
-    kernel = words_of(masks.kernel)
+    subject = masks.subject
     for some in _batches(loops):
         marks = {address for loop in some for address in _marks(loop)}
-        rows = run_marks(masks.program, marks, until, kernel).rows
+        rows = run_marks(subject.user, marks, until, subject.words).rows
         for loop in some:
             yield loop, rows.filter(pl.col("address").is_in(sorted(_marks(loop))))
 

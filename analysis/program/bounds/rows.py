@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.bounds.costs import Costs
-from analysis.bounds.masks import HANDLER, KINDS, SOME
+from analysis.bounds.masks import HANDLER, KINDS
+from analysis.judge import rows as judged
 from analysis.judge.limits import ANY
-from analysis.judge.rows import Row, Subject, Words, longest
+from analysis.judge.rows import Row, Words, longest
 from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
-from analysis.program.bounds.text import where
-from simulator.interrupts import priority_bits
 
 COMMAND = "bounds"
 PRIORITY = "priority"
@@ -25,26 +24,26 @@ WORDS = Words(
 _NS_PER_S = 1e9
 
 
-def subject(report: BoundsReport) -> Subject:
+def subject(report: BoundsReport) -> judged.Subject:
     """The longest bound of each kind in each function, and which have none."""
-    return Subject(
+    program = report.subject
+    return judged.Subject(
         command=COMMAND,
-        name=report.program.elf.name,
+        name=program.name,
         settings={
-            "until": report.masks.until,
-            "options": " ".join(report.program.options),
-            "kernel": report.masks.kernel.name if report.masks.kernel else "",
+            **program.settings,
+            "kernel": program.kernel.name if program.kernel else "",
             "wait-states": str(report.costs.wait_states),
             "flash": _flash(report.costs),
             "apb-divider": str(report.costs.apb_divider),
             "pointers": report.costs.unknown.value,
             "observed": "" if report.margin is None else f"{report.margin:g}",
         },
-        rows=longest(_row(report, section) for section in report.all),
-        together=tuple(_priority(report, level) for level in report.priorities),
+        rows=longest(_row(report, row) for row in report.all),
+        together=tuple(_row(report, row) for row in report.priorities),
         wrong=tuple(_wrong(report)),
         words=WORDS,
-        priority_bits=priority_bits(report.program.chip),
+        priority_bits=program.priority_bits,
     )
 
 
@@ -54,38 +53,24 @@ def _flash(costs: Costs) -> str:
     return ", ".join(name for name, works in parts.items() if works)
 
 
-def _row(report: BoundsReport, section: Bounded) -> Row:
-    cycles = (section.seen or 0) if section.cycles is None else section.cycles
-    why_not = " ".join(section.why_not)
-    return Row(section.function, _kind(section), cycles, _ns(report, cycles), where(section), why_not=why_not)
-
-
-def _kind(section: Bounded) -> str:
-    """`basepri 0x50`, with its level as far as it is known; `primask estimate`. So what was a bound
-    and is an estimate is something new.
+def _row(report: BoundsReport, bound: Bounded | AtPriority) -> Row:
+    """A section, a handler, or how long an interrupt of a priority can be held off by all that goes
+    before it. The kind of an estimate is another: so what was a bound and is an estimate is new.
     """
-    has_level = section.kind == "basepri" and 0 < section.level < SOME
-    kind = f"{section.kind} {section.level:#04x}" if has_level else section.kind
-    return f"{kind} {ESTIMATE}" if section.presumed else kind
-
-
-def _priority(report: BoundsReport, level: AtPriority) -> Row:
-    """How long an interrupt of a priority can be held off, by all that goes before it."""
-    function = level.section.function if level.section else ""
-    cycles = (level.seen or 0) if level.cycles is None else level.cycles
-    place = f"held off by {where(level.section)}, and handlers" if level.section else "held off by handlers"
-    why_not = f"Without a bound: {', '.join(map(where, level.missing))}." if level.missing else ""
-    kind = f"{PRIORITY} {level.priority:#04x}{f' {ESTIMATE}' if level.is_estimate else ''}"
-    unused = not level.exceptions
-    return Row(function, kind, cycles, _ns(report, cycles), place, why_not=why_not, named_only=unused)
+    cycles = (bound.seen or 0) if bound.cycles is None else bound.cycles
+    ns = cycles / report.hz * _NS_PER_S
+    if isinstance(bound, Bounded):
+        kind = f"{bound.shown_kind} {ESTIMATE}" if bound.presumed else bound.shown_kind
+        return Row(bound.function, kind, cycles, ns, str(bound), why_not=" ".join(bound.why_not))
+    function, place = "", "held off by handlers"
+    if bound.section:
+        function, place = bound.section.function, f"held off by {bound.section}, and handlers"
+    why_not = f"Without a bound: {', '.join(map(str, bound.missing))}." if bound.missing else ""
+    kind = f"{PRIORITY} {bound.priority:#04x}{f' {ESTIMATE}' if bound.estimate else ''}"
+    return Row(function, kind, cycles, ns, place, why_not=why_not, named_only=not bound.exceptions)
 
 
 def _wrong(report: BoundsReport) -> Iterator[tuple[str, str]]:
     for broken in report.violations:
-        sentence = f"A run took {broken.seen:,} cycles, and the bound is {broken.cycles:,}: {where(broken)}."
-        row = _priority(report, broken) if isinstance(broken, AtPriority) else _row(report, broken)
-        yield row.name, sentence
-
-
-def _ns(report: BoundsReport, cycles: int) -> float:
-    return cycles / report.hz * _NS_PER_S
+        sentence = f"A run took {broken.seen:,} cycles, and the bound is {broken.cycles:,}: {broken}."
+        yield _row(report, broken).name, sentence

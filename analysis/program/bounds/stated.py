@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn
 
 from pydantic import Field
 
@@ -25,7 +26,7 @@ from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
 from analysis.explain.sources import Inlined
 from base.files.complaints import WrongValueError
-from base.files.documents import Document, Table, open_toml
+from base.files.documents import Table, open_toml
 
 _Text = Annotated[str, Field(min_length=1, max_length=400)]
 _Function = Annotated[str, Field(min_length=1, max_length=200)]
@@ -33,52 +34,70 @@ _Line = Annotated[str, Field(pattern=r"^[^:/\\]{1,200}:[1-9][0-9]{0,6}$")]
 _MOST_ENTRIES = 10_000
 
 
-class _Loop(Table):
-    """A loop by its function, by one of its source lines, or by both."""
+class _Entry(Table):
+    """What somebody says of a function, and why it is so."""
+
+    function: _Function
+    why: _Text
+
+
+class _PlacedEntry(_Entry):
+    """The same by a function, by a source line, or by both."""
 
     function: _Function = ""
     line: _Line = ""
+
+    def fits(self, function: str, lines: AbstractSet[str]) -> bool:
+        """Whether it is of code in this function that has these lines."""
+        return self.function in ("", function) and (not self.line or self.line in lines)
+
+
+class _Loop(_PlacedEntry):
     at_most: Annotated[int, Field(ge=0, le=1 << 28)]
-    why: _Text
 
-    def fits(self, function: str, lines: set[str]) -> bool:
-        named = not self.function or self.function == function
-        return named and (not self.line or self.line in lines)
+    @property
+    def says(self) -> str:
+        return f"at most {self.at_most} laps"
 
 
-class _Call(Table):
+class _Call(_PlacedEntry):
     """A call through a pointer, and the functions that it may go to."""
 
-    function: _Function = ""
-    line: _Line = ""
     to: Annotated[list[_Function], Field(min_length=1, max_length=256)]
-    why: _Text
+
+    @property
+    def says(self) -> str:
+        return f"goes to {', '.join(self.to)}"
 
 
-class _Recursion(Table):
+class _Recursion(_Entry):
     """A function that calls itself, also by way of others: how often it runs in all for each call
     from elsewhere, or how many of its calls wait for each other, itself among them.
     """
 
-    function: _Function
     calls: Annotated[int, Field(ge=1, le=1 << 28)] | None = None
     depth: Annotated[int, Field(ge=1, le=64)] | None = None
-    why: _Text
+
+    @property
+    def says(self) -> str:
+        return f"runs {self.calls} times in all" if self.depth is None else f"{self.depth} calls deep"
 
 
-class _Untaken(Table):
+class _Untaken(_Entry):
     """A function that no path to be bounded leads through, as that of a failed assertion."""
 
-    function: _Function
-    why: _Text
+    says: ClassVar[str] = "no path leads through it"
+
+
+_Entries: Any = Field(default_factory=list, max_length=_MOST_ENTRIES)
 
 
 class _File(Table):
     schema_: Annotated[Literal[1], Field(alias="schema")]
-    loops: Annotated[list[_Loop], Field(max_length=_MOST_ENTRIES)] = Field(default_factory=list)
-    calls: Annotated[list[_Call], Field(max_length=_MOST_ENTRIES)] = Field(default_factory=list)
-    recursions: Annotated[list[_Recursion], Field(max_length=_MOST_ENTRIES)] = Field(default_factory=list)
-    untaken: Annotated[list[_Untaken], Field(max_length=_MOST_ENTRIES)] = Field(default_factory=list)
+    loops: list[_Loop] = _Entries
+    calls: list[_Call] = _Entries
+    recursions: list[_Recursion] = _Entries
+    untaken: list[_Untaken] = _Entries
 
 
 @dataclass
@@ -100,22 +119,29 @@ class Record:
     """The annotations that were read, and which of them were of use."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str, int | str], Annotation] = {}
+        self._rows: list[Annotation] = []
 
-    def told(self, number: int | str, annotation: Annotation) -> None:
-        self._kept.setdefault((annotation.source, annotation.kind, number), annotation)
+    def read(
+        self, source: str, kind: str, entries: Iterable[_Loop | _Call | _Recursion | _Untaken]
+    ) -> list[Annotation]:
+        """The entries of a file."""
+        rows = [
+            Annotation(source, kind, entry.function, getattr(entry, "line", ""), entry.says, entry.why)
+            for entry in entries
+        ]
+        self._rows += rows
+        return rows
 
-    def use(self, source: str, kind: str, number: int | str) -> None:
-        self._kept[source, kind, number].used = True
+    def add(self, annotation: Annotation) -> None:
+        """What was of use elsewhere than in a file; it may be used again."""
+        annotation.used = True
+        if annotation not in self._rows:
+            self._rows.append(annotation)
 
     @property
     def annotations(self) -> tuple[Annotation, ...]:
         """All of a user's file; of the compiler's library what was of use."""
-        return tuple(
-            annotation
-            for annotation in self._kept.values()
-            if annotation.used or annotation.source != LIBRARY.name
-        )
+        return tuple(row for row in self._rows if row.used or row.source != LIBRARY.name)
 
 
 def read(path: Path, program: Program, record: Record | None = None) -> Stated:
@@ -123,57 +149,57 @@ def read(path: Path, program: Program, record: Record | None = None) -> Stated:
     record = record or Record()
     document = open_toml(path, NoBoundError)
     file = document.check(_File)
-    for number, loop in enumerate(file.loops):
-        _check_named(document, loop.function or loop.line, "loops", number)
-    for number, call in enumerate(file.calls):
-        _check_named(document, call.function or call.line, "calls", number)
-    for number, recursion in enumerate(file.recursions):
-        _check_recursion(document, recursion, program, number)
-    targets = [
-        (call, tuple(_entries(program, document, call, number))) for number, call in enumerate(file.calls)
-    ]
 
-    _tell(record, path.name, file, program)
+    def refuse(words: str, *key: str | int) -> NoReturn:
+        raise document.wrong(WrongValueError(words, *key))
+
+    def entry_of(name: str, *key: str | int) -> list[int]:
+        functions = program.functions_named(name)
+        if not functions:
+            refuse(f"names {name}, which the program does not have", *key)
+        return [function.address for function in functions]
+
+    placed: tuple[tuple[str, Sequence[_PlacedEntry]], ...] = (("loops", file.loops), ("calls", file.calls))
+    for table, entries in placed:
+        for number, entry in enumerate(entries):
+            if not entry.function and not entry.line:
+                refuse("names neither a function nor a line", table, number)
+    for number, recursion in enumerate(file.recursions):
+        if (recursion.calls is None) == (recursion.depth is None):
+            refuse("needs one of calls and depth", "recursions", number)
+        entry_of(recursion.function, "recursions", number, "function")
+    targets = [
+        [address for name in call.to for address in entry_of(name, "calls", number, "to")]
+        for number, call in enumerate(file.calls)
+    ]
+    loops = record.read(path.name, "loop", file.loops)
+    calls = record.read(path.name, "call", file.calls)
+    for annotation in record.read(path.name, "recursion", file.recursions):
+        annotation.used = True
+    for annotation in record.read(path.name, "untaken", file.untaken):
+        annotation.used = bool(program.functions_named(annotation.function))
 
     def passes(function: str, lines: set[str]) -> int | None:
-        for number, loop in enumerate(file.loops):
+        for loop, annotation in zip(file.loops, loops, strict=True):
             if loop.fits(function, lines):
-                record.use(path.name, "loop", number)
+                annotation.used = True
                 # A loop that goes round n times passes its head once more.
                 return loop.at_most + 1
         return None
 
     def called(address: int) -> Iterable[int]:
-        held = program.function_at(address)
-        line = program.source_line(address)
-        for number, (call, entries) in enumerate(targets):
-            in_function = not call.function or (held is not None and held.name == call.function)
-            if in_function and call.line in ("", line):
-                record.use(path.name, "call", number)
-                return entries
+        holder, line = program.function_at(address), program.source_line(address)
+        for call, addresses, annotation in zip(file.calls, targets, calls, strict=True):
+            if call.fits(holder.name if holder else "", {line}):
+                annotation.used = True
+                return addresses
         return ()
 
-    untaken = frozenset(one.function for one in file.untaken)
+    untaken = frozenset(entry.function for entry in file.untaken)
     recursions = {
         recursion.function: Recursion(recursion.calls, recursion.depth) for recursion in file.recursions
     }
     return Stated(passes=passes, called=called, untaken=untaken, recursions=recursions)
-
-
-def _tell(record: Record, source: str, file: _File, program: Program) -> None:
-    for number, loop in enumerate(file.loops):
-        words = f"at most {loop.at_most} laps"
-        record.told(number, Annotation(source, "loop", loop.function, loop.line, words, loop.why))
-    for number, call in enumerate(file.calls):
-        words = f"goes to {', '.join(call.to)}"
-        record.told(number, Annotation(source, "call", call.function, call.line, words, call.why))
-    for number, again in enumerate(file.recursions):
-        words = f"runs {again.calls} times in all" if again.depth is None else f"{again.depth} calls deep"
-        record.told(number, Annotation(source, "recursion", again.function, "", words, again.why, used=True))
-    for number, one in enumerate(file.untaken):
-        used = bool(program.functions_named(one.function))
-        words = "no path leads through it"
-        record.told(number, Annotation(source, "untaken", one.function, "", words, one.why, used))
 
 
 def hints(
@@ -193,8 +219,8 @@ def hints(
                 return Hint(of_library - 1)
             return _of_kernel(kernel, counts, record, _around(inlined, function, addresses))
         line = min(lines, key=lambda place: (place.rpartition(":")[0], int(place.rpartition(":")[2])))
-        words = f"at most {of_source.at_most} laps"
-        record.told(line, Annotation("pragma in the source", "loop", function, line, words, "", used=True))
+        says = f"at most {of_source.at_most} laps"
+        record.add(Annotation("pragma in the source", "loop", function, line, says, ""))
         return of_source
 
     return laps
@@ -216,7 +242,7 @@ def copied(program: Program, record: Record, kernel: Kernel | None) -> Callable[
         if most is not None:
             why = f"an item is no larger in any call of {' or '.join(copies.made_by)} that the code shows"
             words = f"copies at most {most} bytes"
-            record.told(function, Annotation(source, "call", function, "", words, why, used=True))
+            record.add(Annotation(source, "call", function, "", words, why))
         return most
 
     return of
@@ -239,8 +265,8 @@ def largest_item(program: Program, made_by: Mapping[str, int]) -> int | None:
             solved = solve(flow, flow.body(caller), Masks(), (None,) * 4)
             calls = (edge.called for edges in solved.edges.values() for edge in edges if edge.called)
             sizes += [constant(call.arguments[makers[call.entry]]) for call in calls if call.entry in makers]
-    known = [size for size in sizes if size is not None]
-    return max(known, default=None) if len(known) == len(sizes) else None
+    constants = [size for size in sizes if size is not None]
+    return max(constants, default=None) if len(constants) == len(sizes) else None
 
 
 def _around(inlined: Inlined, function: str, addresses: Sequence[int]) -> list[str]:
@@ -266,32 +292,8 @@ def _of_kernel(
     if missing:
         return f"its laps are {why}; give {' '.join(missing)}"
     total = sum(counts[word] if isinstance(word, str) else word for word in laps)
-    words = f"at most {total} laps"
-    record.told(function, Annotation(source, "loop", function, "", words, why, used=True))
+    record.add(Annotation(source, "loop", function, "", f"at most {total} laps", why))
     return Hint(total)
-
-
-def _check_named(document: Document, name: str, kind: str, number: int) -> None:
-    if not name:
-        raise document.wrong(WrongValueError("names neither a function nor a line", kind, number))
-
-
-def _check_recursion(document: Document, recursion: _Recursion, program: Program, number: int) -> None:
-    if (recursion.calls is None) == (recursion.depth is None):
-        raise document.wrong(WrongValueError("needs one of calls and depth", "recursions", number))
-    if not program.functions_named(recursion.function):
-        words = f"names {recursion.function}, which the program does not have"
-        raise document.wrong(WrongValueError(words, "recursions", number, "function"))
-
-
-def _entries(program: Program, document: Document, call: _Call, number: int) -> Iterable[int]:
-    for name in call.to:
-        found = program.functions_named(name)
-        if not found:
-            raise document.wrong(
-                WrongValueError(f"names {name}, which the program does not have", "calls", number, "to")
-            )
-        yield from (function.address for function in found)
 
 
 LIBRARY = Path(__file__).parent / "library.toml"
@@ -309,7 +311,7 @@ class Pragmas:
 
     def __init__(self, files: dict[str, Path]) -> None:
         self._files = files
-        self._known: dict[str, list[_Pragma]] = {}
+        self._pragmas: dict[str, list[_Pragma]] = {}
 
     def laps(self, _function: str, lines: set[str]) -> Hint | None:
         """As Stated.hints: of the innermost statement that has all the loop's lines."""
@@ -317,34 +319,29 @@ class Pragmas:
         for line in lines:
             name, _, number = line.rpartition(":")
             by_file.setdefault(name, set()).add(int(number))
+        pragmas = [(pragma, name) for name in by_file for pragma in self._of(name)]
         around = [
             (pragma, name)
-            for name, numbers in by_file.items()
-            for pragma in self._of(name)
-            if all(pragma.first <= number <= pragma.last for number in numbers)
+            for pragma, name in pragmas
+            if all(pragma.first <= number <= pragma.last for number in by_file[name])
         ]
         if around:
             return _hint(*min(around, key=lambda pair: pair[0].last - pair[0].first))
-        starts = [
-            (pragma, name)
-            for name, numbers in by_file.items()
-            for pragma in self._of(name)
-            if pragma.first in numbers
-        ]
+        begin = [(pragma, name) for pragma, name in pragmas if pragma.first in by_file[name]]
         outer = [
-            pair
-            for pair in starts
-            if not any(other.encloses(pair[0]) for other, name in starts if name == pair[1])
+            (pragma, name)
+            for pragma, name in begin
+            if not any(other.encloses(pragma) for other, other_name in begin if other_name == name)
         ]
         if len(outer) == 1:
             # It has lines that the compiler brought there from elsewhere.
             return _hint(*outer[0])
-        return Hint(max(pragma.at_most for pragma, _ in starts)) if starts else None
+        return Hint(max(pragma.at_most for pragma, _ in begin)) if begin else None
 
     def _of(self, name: str) -> list[_Pragma]:
-        if name not in self._known:
-            self._known[name] = _pragmas(self._files.get(name))
-        return self._known[name]
+        if name not in self._pragmas:
+            self._pragmas[name] = _pragmas(self._files.get(name))
+        return self._pragmas[name]
 
 
 class _Pragma(NamedTuple):

@@ -1,57 +1,73 @@
-"""The bounds of a program as text for the terminal."""
+"""The bounds of a program in words: its first sentences, its parts, and its document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from pydantic import TypeAdapter
 
 from analysis.bounds.costs import Costs, Memory
-from analysis.bounds.masks import HANDLER, SOME
-from analysis.bounds.segments import Section
+from analysis.program import parts, shown
 from analysis.program.bounds.explained import Explained
 from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
+from analysis.program.parts import Part, length
 from base.microseconds import UNIT, digits
 
-_WIDTH_COLUMNS = 120
-_SHOWN = 12
-_SHOWN_REASONS = 12
-_NS_PER_S = 1e9
+
+def as_json(report: BoundsReport, explanation: Explained | None = None) -> dict[str, Any]:
+    """The document (docs/reference/bounds.md), with the path of one section if it was named."""
+    explained = TypeAdapter(Explained).dump_python
+    return {
+        **shown.as_json(report),
+        "missing": [{"why": word, "stops": count} for word, count in report.missing.items()],
+        "violations": len(report.violations),
+        "estimates": len(report.estimates),
+        "explained": None if explanation is None else explained(explanation, mode="json", by_alias=True),
+    }
 
 
 def as_text(report: BoundsReport, everything: bool = False, explanation: Explained | None = None) -> str:
     """A headline, what each priority waits for, the sections, and what stands in the way of
-    bounds; and the path of one section if it was asked for.
+    bounds; and the path of one section if it was named.
     """
-    console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
-    with console.capture() as captured:
-        console.print(headline(report), presumes(report), sep="\n", soft_wrap=True)
-        for part in (*_parts(report, everything), *([_path(report, explanation)] if explanation else [])):
-            for line in ("", *part):
-                console.print(line, soft_wrap=isinstance(line, str))
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    path = [path_of(explanation), calls_of(explanation)] if explanation else []
+    shown_parts = (part for part in (*of_report(report), *path) if part.lines)
+    return parts.as_text([headline(report), *remarks(report)], shown_parts, everything)
 
 
 def headline(report: BoundsReport) -> str:
     """How many sections and handlers have a bound, and which is the longest."""
-    bounded = [section for section in report.all if section.cycles is not None]
     estimates = f", {len(report.estimates)} more an estimate" if report.estimates else ""
-    counted = (
-        f"{report.program.elf.name}: {len(bounded) - len(report.estimates)} of {len(report.all)} have a bound"
-        f"{estimates} ({_many(report.sections, 'section')}, {_many(report.handlers, 'handler')})"
+    counts = (
+        f"{report.subject.name}: {len(report.bounded) - len(report.estimates)} of {len(report.all)} "
+        f"have a bound{estimates} ({_many(report.sections, 'section')}, {_many(report.handlers, 'handler')})"
     )
     if not report.all:
-        return f"{report.program.elf.name}: nothing in its code holds interrupts off."
-    if not bounded:
-        return f"{counted}."
-    longest = max(bounded, key=lambda section: section.cycles or 0)
+        return f"{report.subject.name}: nothing in its code holds interrupts off."
+    if not report.bounded:
+        return f"{counts}."
+    longest = max(report.bounded, key=lambda section: section.cycles or 0)
     words = "an estimate of " if longest.presumed else ""
-    return f"{counted}; the longest is {words}{_cycles(report, longest.cycles or 0)}, {where(longest)}."
+    return f"{counts}; the longest is {words}{length(longest.cycles or 0, longest.ns or 0.0)}, {longest}."
 
 
 def _many(sections: tuple[Bounded, ...], what: str) -> str:
     return f"{len(sections)} {what}{'s' * (len(sections) != 1)}"
+
+
+def remarks(report: BoundsReport) -> Iterator[str]:
+    """What must be known to read the figures."""
+    if report.violations:
+        yield (
+            f"{len(report.violations)} took LONGER THAN ITS BOUND: what was stated is wrong, or the bound: "
+            "then please report it"
+        )
+    yield presumes(report)
+    if report.estimates:
+        yield (
+            f"~ is an estimate, and no bound: it rests on what the run saw of loops, times {report.margin:g}."
+        )
 
 
 def presumes(report: BoundsReport) -> str:
@@ -60,7 +76,7 @@ def presumes(report: BoundsReport) -> str:
     return (
         f"Presumed: {_flash(report.costs)}, no DMA{pointers}; a section by itself, "
         "without the interrupts that it lets in. Seen: in a run of "
-        f"{report.masks.cycles:,} cycles, without handlers in between."
+        f"{report.cycles:,} cycles, without handlers in between."
     )
 
 
@@ -71,186 +87,132 @@ def _flash(costs: Costs) -> str:
     return ", ".join([f"{costs.wait_states} wait states", *(on or ["accelerator off"])])
 
 
-def where(section: Bounded | AtPriority) -> str:
-    """`basepri 0x50, raised by f (f.c:12), called by g (g.c:3)`; `priority 8 (0x80) (IRQ 6)`."""
-    if isinstance(section, AtPriority):
-        return f"priority {numbered(section)} ({', '.join(section.exceptions) or 'no interrupt'})"
-    if section.kind == HANDLER:
-        return f"handler {section.begin}"
-    level = (
-        ""
-        if section.kind != "basepri"
-        else " of any level"
-        if section.level >= SOME
-        else f" {section.level:#04x}"
+def of_report(report: BoundsReport) -> Iterator[Part]:
+    """All parts, also those of which there is nothing to say."""
+    yield Part(
+        "Longer than its bound",
+        ("seen", "bound", "what"),
+        [(f"{row.seen:,}", f"{row.cycles:,}", str(row)) for row in report.violations],
+        numbers=range(2),
     )
-    called = f", called by {section.caller}" if section.caller else ""
-    return f"{section.kind}{level}, raised by {section.begin}{called}"
+    yield Part(
+        "By priority: the longest that such an interrupt can be held off",
+        ("priority", "bound", UNIT, "seen", "interrupts, and what it is made of"),
+        [
+            (
+                row.numbered,
+                _figure(row.cycles, row.estimate),
+                "" if row.ns is None else digits(row.ns),
+                "" if row.seen is None else f"{row.seen:,}",
+                f"{', '.join(row.exceptions)}\n{_made_of(row)}",
+            )
+            for row in report.used_priorities
+        ],
+        numbers=range(1, 4),
+        most=50,
+    )
+    yield Part(
+        f"Sections and handlers that have a bound{' or an estimate' if report.estimates else ''}",
+        ("bound", UNIT, "seen", "of it", "×", "what holds interrupts off"),
+        [
+            (
+                _figure(row.cycles, bool(row.presumed)),
+                digits(row.ns or 0.0),
+                _seen(row),
+                f"{row.seen / row.cycles:.0%}" if row.seen and row.cycles else "",
+                f"{row.count:,}",
+                f"{row}\n{row.loose}".strip(),
+            )
+            for row in report.bounded
+        ],
+        numbers=range(5),
+    )
+    yield Part(
+        "Loops that estimates rest on",
+        ("most passes seen", "taken", "times entered", "in cycles of the run", "loop"),
+        [
+            (
+                *(f"{loop.passes:,}", f"{loop.taken:,}", f"{loop.entries:,}", f"{loop.cycles:,}"),
+                f"{loop.place} in {loop.function}",
+            )
+            for loop in report.counted
+        ],
+        numbers=range(4),
+    )
+    yield Part(
+        "Held off for ever: no way leads from there to where interrupts are let in again",
+        ("kind", "raised by"),
+        [(section.kind, str(report.masks.places.place(section.begin.address))) for section in report.endless],
+    )
+    yield Part(
+        "Without a bound",
+        ("seen", "what holds interrupts off, and why it has none"),
+        [(_seen(row), f"{row}\n{_first(row.why_not)}") for row in report.unbounded],
+        numbers=range(1),
+    )
+    yield Part(
+        "What is missing, and how many it stops (docs/reference/bounds.md says how to state it)",
+        ("×", "what"),
+        [(f"{count:,}", word) for word, count in report.missing.items()],
+        numbers=range(1),
+    )
 
 
-def numbered(priority: AtPriority) -> str:
-    """`5 (0x50)`: the NVIC's number, and its byte."""
-    return f"{priority.number} ({priority.priority:#04x})"
+def _figure(cycles: int | None, estimate: bool) -> str:
+    return "none" if cycles is None else f"{'~' * estimate}{cycles:,}"
 
 
-def _cycles(report: BoundsReport, cycles: int) -> str:
-    return f"{cycles:,} cycles ({digits(cycles / report.hz * _NS_PER_S)} {UNIT})"
+def _seen(row: Bounded) -> str:
+    return f"{row.seen:,}" if row.seen else "interrupted" if row.count else "never run"
 
 
-def _parts(report: BoundsReport, everything: bool) -> Iterator[list[str | Table]]:
-    if report.violations:
-        yield [
-            "LONGER THAN ITS BOUND: what was stated is wrong, or the bound: then please report it",
-            *map(_violation, report.violations),
-        ]
-    if report.used_priorities:
-        yield [
-            "By priority: the longest that such an interrupt can be held off",
-            _priorities(report),
-            *(_made_up(priority) for priority in report.used_priorities),
-        ]
-    bounded = [section for section in report.all if section.cycles is not None]
-    if bounded:
-        shown = bounded if everything else bounded[:_SHOWN]
-        yield [
-            f"Sections and handlers that have a bound{' or an estimate' if report.estimates else ''}",
-            _table(report, shown),
-            *_more(len(bounded), len(shown)),
-            *(f"{where(section)}: {told}." for section in bounded if (told := report.loose(section))),
-        ]
-    if report.estimates:
-        yield [
-            f"~ an estimate, and no bound: it rests on what a run saw, times {report.margin:g}",
-            *(
-                f"  {word}"
-                for word in dict.fromkeys(word for section in report.estimates for word in section.presumed)
-            ),
-        ]
-    if report.endless:
-        yield [
-            "Held off for ever: no way leads from there to where interrupts are let in again",
-            *(_endless(section, report) for section in report.endless),
-        ]
-    without = [section for section in report.all if section.cycles is None]
-    if without:
-        shown = without if everything else without[:_SHOWN]
-        yield [
-            "Without a bound",
-            *(f"  {_without(section)}" for section in shown),
-            *_more(len(without), len(shown)),
-        ]
-        reasons = list(report.missing.items())
-        listed = reasons if everything else reasons[:_SHOWN_REASONS]
-        yield [
-            "What is missing, and how many it stops (docs/reference/bounds.md says how to state it)",
-            *(f"  {count:5}× {word}" for word, count in listed),
-            *_more(len(reasons), len(listed)),
-        ]
+def _first(reasons: Sequence[str]) -> str:
+    more = f" And {len(reasons) - 1} more." if len(reasons) > 1 else ""
+    return f"{reasons[0]}{more}"
 
 
-def _path(report: BoundsReport, explanation: Explained) -> list[str | Table]:
-    return [
-        f"The longest path of {where(explanation.section)}: {_cycles(report, explanation.cycles)}",
-        "The cycles are those of all passes of a block, with the ways on from it; its code stands below.",
-        _blocks(explanation),
-        *(
-            ("Calls on the path, with the cycles that they take", _calls(explanation))
-            if explanation.calls
-            else ()
-        ),
-    ]
+def _made_of(row: AtPriority) -> str:
+    """`entry 29 + section 805 (…) + SysTick_Handler 2,247`: handlers count once each."""
+    summands = [f"entry {row.entry}", *([f"caches read anew {row.refill:,}"] if row.refill else [])]
+    if row.section:
+        summands.append(f"section {row.section.cycles:,} ({row.section})")
+    summands += [f"{other.function} {other.cycles:,}" for other in row.handlers if other.cycles is not None]
+    words = " + ".join(summands)
+    return f"{words}; and {len(row.missing)} without a bound" if row.missing else words
 
 
-def _blocks(explanation: Explained) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="none")
-    for name in ("cycles", "of all", "passes"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("address", no_wrap=True)
-    table.add_column("instruction", no_wrap=True)
-    table.add_column("source")
+def path_of(explanation: Explained) -> Part:
+    """The blocks of a path. Cycles are those of all passes, with the ways on from a block; its code
+    stands below.
+    """
+    lines = []
     for block in explanation.blocks:
-        cycles = (f"{block.cycles:,}", f"{explanation.share(block.cycles):.1%}", f"{block.passes:,}")
-        first = block.code[0].address if block.code else None
-        table.add_row(*cycles, "" if first is None else f"{first:#010x}", block.function)
-        for code in block.code:
-            table.add_row("", "", "", f"{code.address:#010x}", f"  {code.text}", code.line)
-    return table
-
-
-def _calls(explanation: Explained) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="none")
-    for name in ("cycles", "of all", "times"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("call")
-    for call in explanation.calls:
-        words = f"{call.caller} calls {call.callee} ({call.line})"
-        table.add_row(f"{call.cycles:,}", f"{explanation.share(call.cycles):.1%}", f"{call.times:,}", words)
-    return table
-
-
-def _endless(section: Section, report: BoundsReport) -> str:
-    return f"  {section.kind}, raised by {report.masks.places.place(section.begin.address)}"
-
-
-def _more(count: int, shown: int) -> list[str]:
-    return [f"and {count - shown:,} more (--all or --json has them)"] if count > shown else []
-
-
-def _violation(row: Bounded | AtPriority) -> str:
-    return f"  seen {row.seen:,}, bound {row.cycles:,}: {where(row)}"
-
-
-def _without(section: Bounded) -> str:
-    seen = (
-        f"seen {section.seen:,}"
-        if section.seen
-        else "never run"
-        if not section.count
-        else "seen only interrupted"
-    )
-    return (
-        f"{seen:>12}  {where(section)}: {len(section.why_not)} reasons"
-        if len(section.why_not) > 1
-        else (f"{seen:>12}  {where(section)}: {section.why_not[0]}")
+        first = f"{block.code[0].address:#010x}" if block.code else ""
+        lines.append(
+            (f"{block.cycles:,}", f"{block.share:.1%}", f"{block.passes:,}", first, block.function, "")
+        )
+        lines += [
+            ("", "", "", f"{code.address:#010x}", f"  {code.text}", code.line or "") for code in block.code
+        ]
+    return Part(
+        f"The longest path of {explanation.section}: "
+        f"{length(explanation.cycles, explanation.section.ns or 0.0)}, by blocks with the ways on from them",
+        ("cycles", "of all", "passes", "address", "instruction", "source"),
+        lines,
+        numbers=range(3),
+        most=10_000,
     )
 
 
-def _table(report: BoundsReport, shown: list[Bounded]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="none")
-    for name in ("bound", UNIT, "seen", "of it"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("what holds interrupts off")
-    for section in shown:
-        cycles = section.cycles or 0
-        share = f"{section.seen / cycles:.0%}" if section.seen else ""
-        seen = f"{section.seen:,}" if section.seen else "never run" if not section.count else "interrupted"
-        bound = f"{'~' * bool(section.presumed)}{cycles:,}"
-        table.add_row(bound, digits(cycles / report.hz * _NS_PER_S), seen, share, where(section))
-    return table
-
-
-def _priorities(report: BoundsReport) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="none")
-    table.add_column("priority", no_wrap=True)
-    for name in ("bound", UNIT, "seen"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("interrupts")
-    for priority in report.used_priorities:
-        cycles = "none" if priority.cycles is None else f"{'~' * priority.is_estimate}{priority.cycles:,}"
-        time = "" if priority.cycles is None else digits(priority.cycles / report.hz * _NS_PER_S)
-        seen = "" if priority.seen is None else f"{priority.seen:,}"
-        table.add_row(numbered(priority), cycles, time, seen, ", ".join(priority.exceptions))
-    return table
-
-
-def _made_up(priority: AtPriority) -> str:
-    """`5 (0x50): entry 29 + section 805 (…) + handlers, each once: SysTick_Handler 2,247`."""
-    parts = [
-        f"entry {priority.entry}",
-        *([f"caches read anew {priority.refill:,}"] if priority.refill else []),
+def calls_of(explanation: Explained) -> Part:
+    """The calls on a path."""
+    lines = [
+        (
+            *(f"{call.cycles:,}", f"{call.cycles / max(explanation.cycles, 1):.1%}", f"{call.times:,}"),
+            f"{call.caller} calls {call.callee} ({call.line})",
+        )
+        for call in explanation.calls
     ]
-    if priority.section:
-        parts.append(f"section {priority.section.cycles:,} ({where(priority.section)})")
-    parts += [f"{other.function} {other.cycles:,}" for other in priority.handlers if other.cycles is not None]
-    words = f"{numbered(priority)}: " + " + ".join(parts)
-    return f"{words}; and {len(priority.missing)} without a bound" if priority.missing else words
+    headings = ("cycles", "of all", "times", "call")
+    title = "Calls on the path, with the cycles that they take"
+    return Part(title, headings, lines, numbers=range(3), most=10_000)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.program.masks.intervals import Clock
-from analysis.program.masks.places import Place, Places
+from analysis.program.clock import Clock
+from analysis.program.places import Place, Places
 from simulator.latency import Answers
 
 ENTRY = "entry"
@@ -39,7 +39,6 @@ class Answered:
     last: int
     pends: int
     taken: int
-    core_hz: Fraction
     pc: int
     exception: int
     return_pc: int | None
@@ -71,21 +70,12 @@ def answered(rows: pl.DataFrame) -> list[Answered]:
     return [_answered(row) for row in rows.filter(outcome="taken").iter_rows(named=True)]
 
 
-def _answered(row: dict[str, object]) -> Answered:
+def _answered(row: dict[str, Any]) -> Answered:
     waits = tuple(_wait(word) for word in str(row["waits"] or "").split(";") if word)
-    numbers = {
-        name: int(str(row[name]))
-        for name in ("first_pended", "last_pended", "pends", "taken", "exception", "pc")
-    }
     return Answered(
-        first=numbers["first_pended"],
-        last=numbers["last_pended"],
-        pends=numbers["pends"],
-        taken=numbers["taken"],
-        core_hz=Fraction(str(row["core_hz"])),
-        pc=numbers["pc"],
-        exception=numbers["exception"],
-        return_pc=None if row["return_pc"] is None else int(str(row["return_pc"])),
+        first=row["first_pended"],
+        last=row["last_pended"],
+        **{name: row[name] for name in ("pends", "taken", "pc", "exception", "return_pc")},
         waits=waits or (Wait(ENTRY, 0),),
     )
 
@@ -127,27 +117,46 @@ def worst_kinds(answers: list[Answered], most: int) -> list[Answered]:
 class Cause:
     """A cause: how many pends waited most for it, and the longest wait among them."""
 
-    words: str
+    cause: str
     raised: Place | None
     pends: int
     worst_cycles: int
 
 
-def causes(answers: list[Answered], places: Places) -> list[Cause]:
+def causes(answers: list[Answered], places: Places) -> tuple[Cause, ...]:
     """The causes that pends waited for most, the worst first."""
     groups: dict[tuple[str, int | None], list[Answered]] = {}
     for row in answers:
         groups.setdefault((words(row.main, places), row.main.raised), []).append(row)
-    told = [
+    rows = [
         Cause(
-            said,
-            None if raised is None else places.place(raised),
-            sum(row.pends for row in rows),
-            max(row.cycles for row in rows),
+            cause,
+            None if raised is None else places.raised(raised),
+            sum(answer.pends for answer in of_cause),
+            max(answer.cycles for answer in of_cause),
         )
-        for (said, raised), rows in groups.items()
+        for (cause, raised), of_cause in groups.items()
     ]
-    return sorted(told, key=lambda cause: (-cause.worst_cycles, cause.words))
+    return tuple(sorted(rows, key=lambda row: (-row.worst_cycles, row.cause)))
+
+
+@dataclass(frozen=True)
+class Held:
+    """A part of a wait in words, and where the mask was set; None where that is not known."""
+
+    cause: str
+    cycles: int
+    exception: int | None
+    raised: Place | None
+
+    def __str__(self) -> str:
+        return f"{self.cause}, set at {self.raised}" if self.raised else self.cause
+
+    @classmethod
+    def of(cls, wait: Wait, places: Places) -> Held:
+        """A wait, with its place."""
+        raised = None if wait.raised is None else places.raised(wait.raised)
+        return cls(words(wait, places), wait.cycles, wait.exception, raised)
 
 
 def words(wait: Wait, places: Places) -> str:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from analysis.errors import LatencyError
 from analysis.explain import execution
-from analysis.explain.kernels import kernel as kernels
-from analysis.explain.kernels.kernel import Kernel
-from analysis.explain.program import Program
+from analysis.program.beginning import RESET, START, WHOLE, Beginning
+from analysis.program.clock import NO_CLOCK, Clock
 from analysis.program.latency import answers, sections
-from analysis.program.latency.answers import Answered
-from analysis.program.latency.named_places import function_named
+from analysis.program.latency.answers import Answered, Cause, Held
 from analysis.program.latency.sections import Measured, Passed
-from analysis.program.masks import beginning, tasks
-from analysis.program.masks.beginning import RESET, START, WHOLE, Beginning
-from analysis.program.masks.intervals import NO_CLOCK, Clock
-from analysis.program.masks.places import Place, Places
+from analysis.program.masks import tasks
 from analysis.program.masks.stop import hangs, polled
+from analysis.program.named_places import function_named
+from analysis.program.places import Place, Places
+from analysis.program.shown import Hidden, NoteRow, OrNull
+from analysis.program.subject import Subject
+from base.metrology.quantiles import Summary, summarise
 from base.run_folder.explanation import Total
 from base.tell import Tell
 from simulator import latency, masks
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
-from simulator.kernel import KernelWords
 from simulator.latency import Answers, Question
-from simulator.outputs import Note, State, Stats
-from simulator.program import UserProgram
+from simulator.outputs import Note, Stats
 from simulator.run import Instant
 
 OUTCOMES = {
@@ -44,177 +43,313 @@ _ERASED, _EMPTY = 0xFFFF_FFFF, 0
 _MANY_VECTORS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Explained:
     """The core's work from one cycle to another: the calls and the task at the first, and where
     time went. The task is empty in a handler, and where nothing tells it.
     """
 
-    stack: tuple[Place, ...]
+    stack: tuple[Place, ...] = ()
     functions: tuple[Total, ...] = ()
     dearest: tuple[Total, ...] = ()
-    task: str = ""
+    task: OrNull[str] = ""
 
 
-@dataclass(frozen=True)
-class Latencies:
-    """The answers to a question. `worst` are waits of different kinds, with explanations. `clock`
-    has the clocks of the run. Where the pends begin at `beginning`, `start_up` are those of the
-    cycles before, from where the program enabled the interrupt. `polls` says what the program waits
-    for in vain, in a sentence; empty if it does not.
+@dataclass(frozen=True, kw_only=True)
+class LongWait(Explained):
+    """A wait from `pended` to `taken`; as long were those up to `last_pended`, or shorter. `at` is
+    the instruction at which it was pended, in the handler of `exception`, which `interrupted` is
+    where that returned to.
     """
 
-    question: Question
-    answers: Answers
-    taken: list[Answered]
-    worst: list[tuple[Answered, Explained]]
-    clock: Clock
-    beginning: Beginning = WHOLE
-    start_up: list[Answered] = field(default_factory=list)
-    polls: str = ""
-
-
-@dataclass(frozen=True)
-class SectionTimes:
-    """How long a section took each time. `worst` are the longest passes, with explanations. Those
-    that began before `beginning` are in `start_up`, unless there are no others. `polls` is as in
-    Latencies.
-    """
-
-    measured: Measured
-    clock: Clock
-    worst: list[tuple[Passed, Explained]]
-    ended: str
-    notes: tuple[Note, ...] = ()
-    beginning: Beginning = WHOLE
-    start_up: list[Passed] = field(default_factory=list)
-    polls: str = ""
-
-
-def reasons(waits: Latencies | None, sections: Sequence[SectionTimes]) -> tuple[str, ...]:
-    """Sentences on why this is not all that the program does: the run ended early, start-up never
-    ended, or pends were not answered.
-    """
-    ended = {section.ended for section in sections} | {waits.answers.ended if waits else ""}
-    early = [f"The run ended early: {words.rstrip('.')}." for words in sorted(filter(None, ended))]
-    beginnings = [measured.beginning for measured in (waits, *sections) if measured]
-    never = [sentence for start in beginnings for sentence in beginning.never(start)]
-    lost = answers.lost(waits.answers) if waits else {}
-    unanswered = [
-        f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost.items()
-    ]
-    return tuple(dict.fromkeys([*early, *never, *unanswered]))
-
-
-def polls(waits: Latencies | None, sections: Sequence[SectionTimes]) -> str:
-    """The sentence on what the program waits for in vain; empty if it does not."""
-    return next((measured.polls for measured in (waits, *sections) if measured and measured.polls), "")
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The program to measure, and the meaning of its addresses."""
-
-    user: UserProgram
-    program: Program
-    places: Places
-    kernel: Kernel | None = None
-
-    @classmethod
-    def of(cls, user: UserProgram, kernel: str = "") -> Subject:
-        """The program, with the kernel that kernel.find() finds. Raises TailscopeError."""
-        program = Program(user.elf, stripped=True)
-        layout = kernels.find(program, kernel)
-        return cls(user, program, Places(program, _no_stacks(), layout), layout)
+    pended: int
+    last_pended: int
+    taken: int
+    cycles: int
+    ns: float
+    waits: tuple[Held, ...]
+    at: Place
+    exception: int
+    interrupted: Place | None
 
     @property
-    def words(self) -> KernelWords:
-        """Where the kernel has its state."""
-        return kernels.words_of(self.kernel)
+    def main(self) -> Held:
+        """The longest part, its own entry aside."""
+        others = [wait for wait in self.waits if wait.cause != answers.ENTRY_ALONE]
+        return max(others or self.waits, key=lambda wait: wait.cycles)
 
 
-def _no_stacks() -> pl.DataFrame:
-    return pl.DataFrame(schema={"stack": pl.Int64, "depth": pl.Int64, "pc": pl.Int64})
+@dataclass(frozen=True)
+class Window:
+    """The cycles that were pended at, each `every`-th; None if they were drawn."""
+
+    first_cycle: int
+    end_cycle: int
+    every: int | None
 
 
-def latencies(
-    subject: Subject,
-    question: Question,
-    around: str,
-    explain: bool,
-    tell: Tell,
-    start: str | None = None,
-) -> Latencies:
+@dataclass(frozen=True)
+class EarlyWait:
+    """The longest wait of the pends of start-up."""
+
+    pends: int
+    first_cycle: int
+    cycles: int
+    ns: float
+    held: Held
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """The answers to a question; docs/reference/latency.md describes what is not hidden. `rows` are
+    all waits that were taken. `worst` are of different kinds. Where the pends begin at `start`,
+    `start_up` is of those of the cycles before, from where the program enabled the interrupt.
+    `entry` is the function of the interrupt's own handler.
+    """
+
+    irq: str
+    exception: int
+    handler: str
+    mode: str
+    seed: int | None
+    enabled_by: str
+    first_use_cycle: int | None
+    window: Window
+    pends: int
+    taken: int
+    lost: dict[str, int]
+    ended: OrNull[str]
+    start: Beginning
+    start_up: EarlyWait | None
+    cycles: Summary
+    ns: Summary
+    causes: tuple[Cause, ...]
+    worst: tuple[LongWait, ...]
+    polls: Hidden[str]
+    notes: Hidden[tuple[Note, ...]]
+    rows: Hidden[list[Answered]]
+    clock: Hidden[Clock]
+    places: Hidden[Places]
+    entry: Hidden[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongPass(Explained):
+    """A pass of a section, from `begin` to `end`."""
+
+    begin_cycle: int
+    end_cycle: int
+    cycles: int
+    ns: float
+    exception: int
+    begin: Place
+    end: Place
+
+
+@dataclass(frozen=True)
+class EarlyPasses:
+    """The passes of start-up, and the longest of them."""
+
+    count: int
+    cycles: int
+    ns: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passes:
+    """How long a section took each time; docs/reference/latency.md describes what is not hidden.
+    Those that began before `start` are in `start_up`, unless there are no others.
+    """
+
+    section: str
+    count: int
+    nested: int
+    restarted: int
+    unbegun: int
+    unended: int
+    crossed: int
+    ended: OrNull[str]
+    start: Beginning
+    start_up: EarlyPasses | None
+    cycles: Summary
+    ns: Summary
+    worst: tuple[LongPass, ...]
+    polls: Hidden[str]
+    notes: Hidden[tuple[Note, ...]]
+
+
+@dataclass(frozen=True)
+class LatencyReport:
+    """What was measured; `reasons` and `polls` say why this is not all that the program does."""
+
+    subject: Hidden[Subject]
+    reasons: tuple[str, ...]
+    polls: OrNull[str]
+    latency: Waits | None
+    sections: tuple[Passes, ...]
+    noted: tuple[NoteRow, ...]
+
+    @classmethod
+    def of(cls, subject: Subject, waits: Waits | None, passes: Sequence[Passes]) -> LatencyReport:
+        """The report of both."""
+        measured: list[Waits | Passes] = [*([waits] if waits else []), *passes]
+        ended = sorted({each.ended for each in measured if each.ended})
+        lost = waits.lost.items() if waits else ()
+        reasons = [
+            *(f"The run ended early: {words.rstrip('.')}." for words in ended),
+            *(sentence for each in measured for sentence in each.start.never),
+            *(f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost),
+        ]
+        polls = next((each.polls for each in measured if each.polls), "")
+        notes = _notes(note for each in measured[::-1] for note in each.notes)
+        return cls(subject, tuple(dict.fromkeys(reasons)), polls, waits, tuple(passes), notes)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pend was answered, and the program came to its end."""
+        return not self.reasons and not self.polls
+
+
+def _notes(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """What was odd in the runs, by its first cycle; of one that several saw, the longest's."""
+    by_what: dict[tuple[str, int, str], Note] = {}
+    for note in notes:
+        other = by_what.setdefault((note.kind, note.address, note.what), note)
+        if note.reads + note.writes > other.reads + other.writes:
+            by_what[note.kind, note.address, note.what] = note
+    return tuple(sorted(by_what.values(), key=lambda note: note.cycle))
+
+
+def latencies(subject: Subject, question: Question, around: str, explain: bool, tell: Tell) -> Waits:
     """Pends the interrupt at the cycles of the question, or of the longest call of `around`.
 
-    `start` is that of beginning.asked(), and start where nothing is named. Raises
-    TailscopeError: if the program never enables the interrupt, or has no handler for it.
+    Raises TailscopeError: also if the program never enables the interrupt, or has no handler for
+    it.
     """
-    start_of_run = WHOLE
+    start = WHOLE
     if around:
-        if start not in (None, RESET, START):
-            raise LatencyError("Give --around or --from, not both: each says where the pends begin.")
         tell(f"looking for {around}")
         question = _around(subject, question, around)
     else:
-        start_of_run = _begun(subject, start or START, question.until, tell)
-        question = _from(question, start_of_run, start or START)
+        start = _begin(subject, question.until, tell)
+        question = _from(subject, question, start)
     tell(f"pending {name_of(question.exception, subject.user.chip)}")
-    found = latency.ask(subject.user, question)
-    _check(question, found, subject.user.chip)
-    if start_of_run.asked.time:
-        start_of_run = Beginning(start_of_run.asked, found.first_cycle)
-    taken = answers.answered(found.rows)
-    worst = answers.worst_kinds(taken, MOST_WORST)
-    early = _start_up(subject, question, found, tell) if question.not_before else []
+    result = latency.ask(subject.user, question)
+    _check(question, result, subject.user.chip)
+    if start.time:
+        start = replace(start, cycle=result.first_cycle)
+    taken = answers.answered(result.rows)
+    early = _start_up(subject, question, result, tell) if question.not_before else []
+    return of_answers(subject, question, result, taken, start, early, explain, tell)
+
+
+def of_answers(
+    subject: Subject,
+    question: Question,
+    result: Answers,
+    taken: list[Answered],
+    start: Beginning,
+    early: list[Answered],
+    explain: bool,
+    tell: Tell,
+) -> Waits:
+    """The waits of the answers; `early` are those of start-up."""
     tell("explaining the worst")
+    worst = answers.worst_kinds(taken, MOST_WORST)
     spans = [(row.first, row.taken - _entry_cycles(row)) for row in worst]
-    last = 0 if found.ended else max((row.taken for row in [*taken, *early]), default=0)
-    explained, stats = _explained(subject, spans, 1 if explain else 0, last)
-    pairs = list(zip(worst, explained, strict=True))
+    last = 0 if result.ended else max((row.taken for row in [*taken, *early]), default=0)
+    explained, places, stats = _explained(subject, spans, 1 if explain else 0, last)
     clock = Clock(stats.clocks) if stats else NO_CLOCK
-    return Latencies(question, found, taken, pairs, clock, start_of_run, early, _polls(subject, stats))
+    cycles, ns = answers.latencies(taken, result.every, clock)
+    handler, entry = _handler(places, question, result)
+    return Waits(
+        irq=name_of(question.exception, subject.user.chip),
+        exception=question.exception,
+        handler=handler,
+        mode="random" if question.random else "sweep",
+        seed=question.seed if question.random else None,
+        enabled_by="program" if question.enable is None else "board",
+        first_use_cycle=result.first_use_cycle,
+        window=Window(result.first_cycle, result.end_cycle, result.every),
+        pends=int(result.rows["pends"].sum()),
+        taken=len(cycles),
+        lost=answers.lost(result),
+        ended=result.ended,
+        start=start,
+        start_up=_early_wait(early, clock, places) if early else None,
+        cycles=summarise(cycles),
+        ns=summarise(ns),
+        causes=answers.causes(taken, places),
+        worst=tuple(
+            LongWait(
+                **vars(explanation) | ({"task": ""} if row.exception else {}),
+                pended=row.first,
+                last_pended=row.last,
+                taken=row.taken,
+                cycles=row.cycles,
+                ns=row.ns(clock),
+                waits=tuple(Held.of(wait, places) for wait in row.waits),
+                at=places.place(row.pc),
+                exception=row.exception,
+                interrupted=None if row.return_pc is None else places.place(row.return_pc),
+            )
+            for row, explanation in zip(worst, explained, strict=True)
+        ),
+        polls=_polls(subject, places, stats),
+        notes=tuple(result.notes),
+        rows=taken,
+        clock=clock,
+        places=places,
+        entry=entry,
+    )
 
 
-def _polls(subject: Subject, stats: Stats | None) -> str:
+def _early_wait(early: list[Answered], clock: Clock, places: Places) -> EarlyWait:
+    longest = answers.worst_kinds(early, 1)[0]
+    pends = sum(answer.pends for answer in early)
+    held = Held.of(longest.main, places)
+    return EarlyWait(pends, early[0].first, longest.cycles, longest.ns(clock), held)
+
+
+def _polls(subject: Subject, places: Places, stats: Stats | None) -> str:
     """What the program waits for in vain at the end, in a sentence; empty if it does not. The idle
     task of a kernel may read its lists again and again.
     """
     end = polled(stats) if stats else None
     if end is None or (subject.kernel is not None and not end.of_register):
         return ""
-    return f"{hangs(subject.places, end)}."
+    return f"{hangs(places, end)}."
 
 
-def _begun(subject: Subject, start: str, until: Instant, tell: Tell) -> Beginning:
-    """From when on pends and sections count."""
-    request = beginning.asked(subject.program, subject.kernel, start)
+def _begin(subject: Subject, until: Instant, tell: Tell) -> Beginning:
+    """From when on pends count."""
+    request = subject.start
     if not request.addresses:
-        return Beginning(request, None if request.time else 0)
+        return request.at(None if request.time else 0, NO_CLOCK)
     tell("running to see where start-up ends")
-    passed = masks.run_marks(subject.user, request.addresses, until, subject.words, once=request.once)
-    return request.found(passed.rows, Clock(passed.stats.clocks))
+    passages = masks.run_marks(subject.user, request.addresses, until, subject.words, once=request.once)
+    return request.locate(passages.rows, Clock(passages.stats.clocks))
 
 
-def _from(question: Question, begun: Beginning, start: str) -> Question:
-    """The question of the pends from there on. What is asked for by name is taken as it is."""
-    if start == START:
-        return replace(question, not_before=begun.first_cycle)
-    if start == RESET:
+def _from(subject: Subject, question: Question, start: Beginning) -> Question:
+    """The question of the pends from there on. What is named is taken as it is."""
+    if subject.start_word == START:
+        return replace(question, not_before=start.first_cycle)
+    if subject.start_word == RESET:
         return question
-    if begun.asked.time:
-        return replace(question, start=begun.asked.time)
-    if not begun.seen:
-        raise LatencyError(_never(f"{start} is not executed", question.until))
-    return replace(question, start=begun.first_cycle)
+    if start.time:
+        return replace(question, start=start.time)
+    if start.cycle is None:
+        raise LatencyError(_never(f"{subject.start_word} is not executed", question.until))
+    return replace(question, start=start.cycle)
 
 
-def _start_up(subject: Subject, question: Question, found: Answers, tell: Tell) -> list[Answered]:
+def _start_up(subject: Subject, question: Question, result: Answers, tell: Tell) -> list[Answered]:
     """The waits of the cycles before the first that counts, from where the interrupt is enabled."""
-    if found.first_use_cycle is None or found.first_use_cycle >= question.not_before:
+    if result.first_use_cycle is None or result.first_use_cycle >= question.not_before:
         return []
     tell("pending in start-up, too")
-    before = replace(question, until=question.not_before, start=found.first_use_cycle, not_before=0)
+    before = replace(question, until=question.not_before, start=result.first_use_cycle, not_before=0)
     return answers.answered(latency.ask(subject.user, before).rows)
 
 
@@ -224,118 +359,144 @@ def _entry_cycles(row: Answered) -> int:
 
 
 def _around(subject: Subject, question: Question, name: str) -> Question:
-    function = function_named(subject.program, name)
-    section = sections.parse(subject.program, f"{function.name}..")
-    passed = masks.run_marks(subject.user, section.addresses, question.until, subject.words)
-    passeds = sections.measure(section, passed.rows).passed
-    if not passeds:
+    function = function_named(subject.elf, name)
+    section = sections.parse(subject.elf, f"{function.name}..")
+    rows = masks.run_marks(subject.user, section.addresses, question.until, subject.words).rows
+    passes = sections.measure(section, rows).passed
+    if not passes:
         raise LatencyError(_never(f"{name} is never called to its end", question.until))
-    longest = max(passeds, key=lambda passed: passed.cycles)
+    longest = max(passes, key=lambda passed: passed.cycles)
     start, until = max(longest.begin - _MARGIN_CYCLES, 0), longest.end + _MARGIN_CYCLES
     return replace(question, start=start, until=until)
 
 
-def _check(question: Question, found: Answers, chip: str) -> None:
+def _check(question: Question, result: Answers, chip: str) -> None:
     name = name_of(question.exception, chip)
-    if question.enable is None and found.first_use_cycle is None:
+    if question.enable is None and result.first_use_cycle is None:
         if question.exception < FIRST_IRQ:
             raise LatencyError(_never(f"The program never takes {name}", question.until))
         position = question.exception - FIRST_IRQ
-        others = [name_of(number, chip) for number in found.used if number >= 14]
+        others = [name_of(number, chip) for number in result.used if number >= 14]
         enabled = f"it enables or takes {', '.join(others)}" if others else "it enables no interrupt"
         raise LatencyError(
             f"The program never enables {name} (NVIC_ISER{position // 32}, bit {position % 32}) in the "
-            f"first {_said(question.until)} ({enabled}): name one of those, give it longer with --until, or "
+            f"first {_span(question.until)} ({enabled}): name one of those, give it longer with --until, or "
             "let the board enable it with --enable PRIORITY, 0 to 15."
         )
-    if found.handler is None or found.handler in (_ERASED, _EMPTY) or not found.handler & 1:
-        word = "nothing" if found.handler is None else f"{found.handler:#010x}"
+    if result.handler is None or result.handler in (_ERASED, _EMPTY) or not result.handler & 1:
+        word = "nothing" if result.handler is None else f"{result.handler:#010x}"
         raise LatencyError(
             f"The program has no handler for {name}: its vector holds {word}; define {name}_IRQHandler."
         )
-    if not found.rows.height and not found.ended:
+    if not result.rows.height and not result.ended:
         raise LatencyError(
-            f"No cycle is left to pend {name} at: it would begin at cycle {found.first_cycle:,} and end at "
-            f"cycle {found.end_cycle:,}; give a later --until or an earlier --from."
+            f"No cycle is left to pend {name} at: it would begin at cycle {result.first_cycle:,} and end at "
+            f"cycle {result.end_cycle:,}; give a later --until or an earlier --from."
         )
 
 
-def handler(subject: Subject, question: Question, found: Answers) -> str:
-    """The handler's name, and a word of doubt if it looks like one for everything."""
-    address = (found.handler or 0) & ~1
-    function = subject.program.function_at(address)
-    name = function.name if function else f"{address:#010x}"
-    own = subject.places.entry(question.exception)
-    if own and subject.places.behind(question.exception):
-        return f"{name}, before {own.function}"
-    shared = f" (which {found.sharing} other vectors have, too: a default handler?)"
-    return name + (shared if found.sharing > _MANY_VECTORS else "")
+def _handler(places: Places, question: Question, result: Answers) -> tuple[str, str]:
+    """The handler's name, with a word of doubt if it looks like one for everything; and the
+    function that answers, which may be behind a common one.
+    """
+    name = places.place((result.handler or 0) & ~1).function
+    own = places.entry(question.exception)
+    if own and places.behind(question.exception):
+        return f"{name}, before {own.function}", own.function
+    shared = f" (which {result.sharing} other vectors have, too: a default handler?)"
+    return name + (shared if result.sharing > _MANY_VECTORS else ""), name
 
 
-def section_times(
-    subject: Subject,
-    texts: Sequence[str],
-    until: Instant,
-    explain: bool,
-    tell: Tell,
-    start: str | None = None,
-) -> list[SectionTimes]:
+def section_times(subject: Subject, texts: Sequence[str], explain: bool, tell: Tell) -> list[Passes]:
     """How long these sections take, in one run. Raises TailscopeError if one is never passed."""
-    request = beginning.asked(subject.program, subject.kernel, start or START)
-    parsed = [sections.parse(subject.program, text) for text in texts]
+    request = subject.start
+    parsed = [sections.parse(subject.elf, text) for text in texts]
     addresses: set[int] = set().union(*(section.addresses for section in parsed))
     if len(addresses | request.addresses) > masks.MOST_MARKS:
         raise LatencyError(f"The sections have more than {masks.MOST_MARKS} places: ask for fewer at once.")
     tell("running to see where the sections begin and end")
     first, every = (request.addresses, addresses) if request.once else ((), addresses | request.addresses)
-    passages = masks.run_marks(subject.user, every, until, subject.words, first=first)
-    clock = Clock(passages.stats.clocks)
-    start_of_run = request.found(passages.rows, clock)
-    times = []
+    passages = masks.run_marks(subject.user, every, subject.until, subject.words, first=first)
+    start = request.locate(passages.rows, Clock(passages.stats.clocks))
+    passes = []
     for section in parsed:
         measured = sections.measure(section, passages.rows)
         if not measured.passed:
-            raise LatencyError(_why_never(measured, passages.rows, until))
-        early = _split(measured, start_of_run)
-        worst = sorted(measured.passed, key=lambda passed: (-passed.cycles, passed.begin))[:MOST_WORST]
+            raise LatencyError(_why_never(measured, passages.rows, subject.until))
         tell(f"explaining the longest {section.name}")
-        spans = [(passed.begin, passed.end) for passed in worst]
-        explained, _ = _explained(subject, spans, 1 if explain else 0, 0)
-        pairs = list(zip(worst, explained, strict=True))
-        waits = _polls(subject, passages.stats)
-        times.append(
-            SectionTimes(
-                measured, clock, pairs, passages.ended, passages.stats.notes, start_of_run, early, waits
+        passes.append(of_section(subject, measured, passages, start, explain))
+    return passes
+
+
+def of_section(
+    subject: Subject, measured: Measured, passages: masks.Passages, start: Beginning, explain: bool
+) -> Passes:
+    """The passes of a section; those of start-up are told apart, unless there are no others."""
+    clock = Clock(passages.stats.clocks)
+    late = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
+    early = [passed for passed in measured.passed if passed.begin < start.first_cycle] if late else []
+    counted = late or measured.passed
+    worst = sorted(counted, key=lambda passed: (-passed.cycles, passed.begin))[:MOST_WORST]
+    spans = [(passed.begin, passed.end) for passed in worst]
+    explained, places, _ = _explained(subject, spans, 1 if explain else 0, 0)
+
+    def ns(passes: Sequence[Passed]) -> list[float]:
+        times: list[float] = clock.between_ns(
+            [passed.begin for passed in passes], [passed.end for passed in passes]
+        ).tolist()
+        return times
+
+    longest_early = max(early, key=lambda passed: passed.cycles, default=None)
+    return Passes(
+        section=measured.section.name,
+        count=len(counted),
+        nested=sum(passed.nested > 0 for passed in counted),
+        restarted=measured.restarted,
+        unbegun=measured.unbegun,
+        unended=measured.unended,
+        crossed=measured.crossed,
+        ended=passages.ended,
+        start=start,
+        start_up=EarlyPasses(len(early), longest_early.cycles, *ns([longest_early]))
+        if longest_early
+        else None,
+        cycles=summarise(np.array([passed.cycles for passed in counted])),
+        ns=summarise(np.array(ns(counted))),
+        worst=tuple(
+            LongPass(
+                **vars(explanation)
+                | {"task": "" if passed.task is None else explanation.task or f"{passed.task:#010x}"},
+                begin_cycle=passed.begin,
+                end_cycle=passed.end,
+                cycles=passed.cycles,
+                ns=time_ns,
+                exception=passed.exception,
+                begin=places.place(passed.begin_address),
+                end=places.place(passed.end_address),
             )
-        )
-    return times
-
-
-def _split(measured: Measured, begun: Beginning) -> list[Passed]:
-    """Takes the passes of start-up out of `measured`, unless there are no others; returns them."""
-    early = [passed for passed in measured.passed if passed.begin < begun.first_cycle]
-    if len(early) == len(measured.passed):
-        return []
-    measured.passed = measured.passed[len(early) :]
-    return early
+            for passed, time_ns, explanation in zip(worst, ns(worst), explained, strict=True)
+        ),
+        polls=_polls(subject, places, passages.stats),
+        notes=passages.stats.notes,
+    )
 
 
 def _why_never(measured: Measured, rows: pl.DataFrame, until: Instant) -> str:
     section = measured.section
-    begun = rows.filter(pl.col("address").is_in(list(section.begins))).height
-    if begun:
+    count = rows.filter(pl.col("address").is_in(list(section.begins))).height
+    if count:
         return (
-            f"{section.name} began {begun:,} times and never ended in the first {_said(until)}: name another."
+            f"{section.name} began {count:,} times and never ended in the first {_span(until)}: name another."
         )
     ends = " (its end was, without a beginning)" if measured.unbegun else ""
     return _never(f"The beginning of {section.name} is never executed{ends}", until)
 
 
 def _never(what: str, until: Instant) -> str:
-    return f"{what} in the first {_said(until)}: give it longer with --until, or name another place."
+    return f"{what} in the first {_span(until)}: give it longer with --until, or name another place."
 
 
-def _said(until: Instant) -> str:
+def _span(until: Instant) -> str:
     """`3,000 cycles` of 3000 and of "cycles:3000"; a time as it was given."""
     if isinstance(until, str) and not until.startswith("cycles:"):
         return until
@@ -344,49 +505,39 @@ def _said(until: Instant) -> str:
 
 def _explained(
     subject: Subject, spans: Sequence[tuple[int, int]], traced: int, last: int
-) -> tuple[list[Explained], Stats | None]:
-    """The calls at each span's first cycle; of the first `traced` spans the instructions, too; and
-    what is known of the run up to cycle `last`, None without spans.
+) -> tuple[list[Explained], Places, Stats | None]:
+    """The calls at each span's first cycle; of the first `traced` spans the instructions, too; the
+    places there; and what is known of the run up to cycle `last`, None without spans.
     """
+    elf, kernel = subject.elf, subject.kernel
+    table = pl.DataFrame(schema={"stack": pl.Int64, "depth": pl.Int64, "pc": pl.Int64})
     if not spans:
-        return [], None
+        return [], Places(elf, table, kernel), None
     begins = [begin for begin, _ in spans]
     ran = simulator.run(subject.user, until=max(*begins, last - 1) + 1, states_at=begins)
     states = ran.states
-    kernel = subject.kernel
-    behind = tasks.behind(subject.program, kernel, states[begins.index(max(begins))]) if kernel else {}
-    subject.places.tell_handlers(behind, ran.stats.vectors)
+    behind = tasks.behind(elf, kernel, states[begins.index(max(begins))]) if kernel else {}
     stacks = []
     for number, state in enumerate(states):
-        frames = [frame.address for frame in execution.unwind(subject.program, state)] or [
-            state.registers["pc"]
-        ]
+        frames = [frame.address for frame in execution.unwind(elf, state)] or [state.registers["pc"]]
         stacks += [(number, depth, address) for depth, address in enumerate(frames)]
     table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
-    places = Places(subject.program, table, kernel, behind, ran.stats.vectors)
-    explanations = [
-        Explained(places.stack(number, begin), task=_task(subject, state))
-        for number, (begin, state) in enumerate(zip(begins, states, strict=True))
-    ]
-    for number, (begin, end) in enumerate(spans[:traced]):
-        if end > begin:
-            explanations[number] = _with_instructions(subject, explanations[number], begin, end)
-    return explanations, ran.stats
-
-
-def _task(subject: Subject, state: State) -> str:
-    """The name of the task that runs; empty where nothing tells it."""
-    if subject.kernel is None or subject.words.task is None:
-        return ""
-    block = state.word(subject.words.task)
-    return tasks.name(subject.program, subject.kernel, block, [state]) if block else ""
-
-
-def _with_instructions(subject: Subject, explanation: Explained, begin: int, end: int) -> Explained:
-    trace = simulator.run(subject.user, until=end, trace_window=(begin, end)).trace
-    steps = execution.steps(subject.program, trace, begin, end)
-    return replace(
-        explanation,
-        functions=tuple(execution.by_function(steps)),
-        dearest=tuple(execution.by_instruction(steps)),
-    )
+    places = Places(elf, table, kernel, behind, ran.stats.vectors)
+    explanations = []
+    for number, ((begin, end), state) in enumerate(zip(spans, states, strict=True)):
+        steps = []
+        if number < traced and end > begin:
+            trace = simulator.run(subject.user, until=end, trace_window=(begin, end)).trace
+            steps = execution.steps(elf, trace, begin, end)
+        block = None
+        if kernel is not None and subject.words.task is not None:
+            block = state.word(subject.words.task)
+        explanations.append(
+            Explained(
+                stack=places.stack(number, begin),
+                functions=tuple(execution.by_function(steps)),
+                dearest=tuple(execution.by_instruction(steps)),
+                task=tasks.name(elf, kernel, block, [state]) if kernel and block else "",
+            )
+        )
+    return explanations, places, ran.stats

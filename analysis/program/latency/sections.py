@@ -16,7 +16,7 @@ import polars as pl
 from analysis.errors import LatencyError
 from analysis.explain.exits import exits_of
 from analysis.explain.program import Program
-from analysis.program.latency.named_places import addresses_of, function_named
+from analysis.program.named_places import addresses_of, function_named
 from simulator.masks import MOST_MARKS
 
 

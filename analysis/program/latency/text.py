@@ -1,149 +1,139 @@
-"""The document of latencies and sections, for a terminal."""
+"""The report of latencies and sections in words: its first sentences, and its parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from analysis.program.latency.answers import ENTRY_ALONE
+from analysis.program import parts
+from analysis.program.latency.measure import Explained, LatencyReport, LongPass, LongWait, Passes, Waits
 from analysis.program.masks.text import HEADING_OF_NOTES
+from analysis.program.parts import Part, length
+from base.metrology.quantiles import Summary
 from base.microseconds import microseconds
 from base.ordinals import ordinal
-from simulator.outputs import Note
-
-_MOST_CAUSES = 8
-_MOST_TOTALS = 8
 
 
-def as_text(document: dict[str, Any]) -> str:
-    """The document of as_json() as lines."""
-    lines = [*document["reasons"], *([document["polls"]] if document["polls"] else [])]
-    if "latency" in document:
-        lines += _latency(document["latency"])
-    for section in document.get("sections", ()):
-        lines += [*([""] if lines else []), *_section(section)]
-    if document["noted"]:
-        lines += ["", HEADING_OF_NOTES, *(f"  {Note.of(row)}" for row in document["noted"])]
-    return "\n".join(lines)
+def as_text(report: LatencyReport) -> str:
+    """The waits, the sections, and the notes."""
+    return parts.as_text(_opening(report), _parts(report))
 
 
-def _latency(document: dict[str, Any]) -> Iterator[str]:
-    window = document["window"]
-    yield f"{document['irq']}: {_headline(document)}"
+def _opening(report: LatencyReport) -> Iterator[str]:
+    yield from report.reasons
+    if report.polls:
+        yield report.polls
+    if report.latency:
+        yield from _latency(report.latency)
+
+
+def _parts(report: LatencyReport) -> Iterator[Part]:
+    if waits := report.latency:
+        yield Part(
+            "What they waited for most",
+            ("cycles at worst", "pends", "cause"),
+            [
+                (
+                    f"{cause.worst_cycles:,}",
+                    f"{cause.pends:,}",
+                    f"{cause.cause}, set at {cause.raised}" if cause.raised else cause.cause,
+                )
+                for cause in waits.causes
+            ],
+            numbers=range(2),
+            most=8,
+        )
+        for number, wait in enumerate(waits.worst, 1):
+            yield Part(
+                f"Worst of its kind, {number}: {length(wait.cycles, wait.ns)}, "
+                f"pended at cycle {wait.pended:,} in {wait.at}{_task(wait)}",
+                ("cycles", "cause"),
+                [(f"{held.cycles:,}", str(held)) for held in wait.waits],
+                sentences=_calls(wait),
+                numbers=range(1),
+            )
+            yield from _spent(wait)
+    for passes in report.sections:
+        nested = f", {passes.nested:,} of them within another" if passes.nested else ""
+        yield Part(f"{passes.section}: passed {_times(passes.count)}{nested}", sentences=[*_section(passes)])
+        yield from _spent(passes.worst[0])
+    if report.noted:
+        yield Part(HEADING_OF_NOTES, sentences=[f"  {note}" for note in report.noted])
+
+
+def _latency(waits: Waits) -> Iterator[str]:
+    window, headline = waits.window, "no pend was answered."
+    if waits.worst:
+        worst = waits.worst[0]
+        headline = f"the longest wait is {length(worst.cycles, worst.ns)}, {worst.main}."
+    yield f"{waits.irq}: {headline}"
+    which = f"every {ordinal(window.every)} cycle" if window.every else ""
+    if window.every is None:
+        which = f"{waits.pends:,} cycles drawn with seed {waits.seed}"
+    elif window.every == 1:
+        which = "every cycle"
     yield (
-        f"  pended at {_which(document)} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}, "
-        f"{document['pends']:,} pends, each in a copy of the undisturbed run"
+        f"  pended at {which} of {window.first_cycle:,} to {window.end_cycle - 1:,}, "
+        f"{waits.pends:,} pends, each in a copy of the undisturbed run"
     )
-    yield f"  to the first instruction of {document['handler']}"
-    yield from _start_up(document)
-    if document["enabled_by"] == "board":
-        yield "  The board enabled it: the program itself may not."
-    if document["taken"]:
-        yield from _distribution("latency", document["cycles"], document["ns"])
-    if window["every"] not in (1, None):
-        yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
-    yield ""
-    yield "What they waited for most"
-    for cause in document["causes"][:_MOST_CAUSES]:
-        raised = f", set at {_place(cause['raised'])}" if cause["raised"] else ""
-        cycles, pends = f"{cause['worst_cycles']:>9,}", f"{cause['pends']:>9,}"
-        yield f"  {cycles} cycles at worst  {pends} pends  {cause['cause']}{raised}"
-    for number, worst in enumerate(document["worst"], 1):
-        yield ""
-        yield (
-            f"Worst of its kind, {number}: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}), "
-            f"pended at cycle {worst['pended']:,} in {_place(worst['at'])}{_task(worst)}"
-        )
-        for wait in worst["waits"]:
-            raised = f", set at {_place(wait['raised'])}" if wait["raised"] else ""
-            yield f"  {wait['cycles']:>9,} cycles  {wait['cause']}{raised}"
-        yield from _explained(worst)
-
-
-def _start_up(document: dict[str, Any]) -> Iterator[str]:
-    """What of the program the figures leave out."""
-    start, early = document["start"], document["start_up"]
-    why = f" ({start['why']})" if start["why"] else ""
-    if start["cycle"] is None:
-        yield f"  All of the run counts: it ended before {start['until']}{why}."
+    yield f"  to the first instruction of {waits.handler}"
+    start, early = waits.start, waits.start_up
+    if start.cycle is None:
+        yield f"  All of the run counts: it ended before {start.where}{start.because}."
     elif early:
-        raised = f", set at {_place(early['raised'])}" if early["raised"] else ""
         yield (
-            f"  Start-up, until {start['until']}{why}, is left out: pended from cycle "
-            f"{early['first_cycle']:,} on, the longest wait is {early['cycles']:,} cycles "
-            f"({microseconds(early['ns'])}), {early['cause']}{raised}."
+            f"  Start-up, until {start.where}{start.because}, is left out: pended from cycle "
+            f"{early.first_cycle:,} on, the longest wait is {length(early.cycles, early.ns)}, {early.held}."
         )
+    if waits.enabled_by == "board":
+        yield "  The board enabled it: the program itself may not."
+    if waits.taken:
+        yield _distribution("latency", waits.cycles, waits.ns)
+    if window.every not in (1, None):
+        yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
 
 
-def _which(document: dict[str, Any]) -> str:
-    """`every cycle`, or those of the window that were pended at."""
-    every = document["window"]["every"]
-    if every is None:
-        return f"{document['pends']:,} cycles drawn with seed {document['seed']}"
-    return "every cycle" if every == 1 else f"every {ordinal(every)} cycle"
-
-
-def _headline(document: dict[str, Any]) -> str:
-    if not document["worst"]:
-        return "no pend was answered"
-    worst = document["worst"][0]
-    waits = [wait for wait in worst["waits"] if wait["cause"] != ENTRY_ALONE] or worst["waits"]
-    held = max(waits, key=lambda wait: wait["cycles"])
-    raised = f", set at {_place(held['raised'])}" if held["raised"] else ""
-    waited = f"{worst['cycles']:,} cycles ({microseconds(worst['ns'])})"
-    return f"the longest wait is {waited}, {held['cause']}{raised}."
-
-
-def _section(document: dict[str, Any]) -> Iterator[str]:
-    nested = f", {document['nested']:,} of them within another" if document["nested"] else ""
-    yield f"{document['section']}: passed {_times(document['count'])}{nested}"
-    yield from _distribution("duration", document["cycles"], document["ns"])
-    for key, words in (
-        ("restarted", "began, and began again before they ended: only the last beginning counts"),
-        ("unbegun", "ended without having begun"),
-        ("unended", "had not ended when the run did"),
-        ("crossed", "began in one task or handler and ended in another"),
+def _section(passes: Passes) -> Iterator[str]:
+    yield _distribution("duration", passes.cycles, passes.ns)
+    for count, words in (
+        (passes.restarted, "began, and began again before they ended: only the last beginning counts"),
+        (passes.unbegun, "ended without having begun"),
+        (passes.unended, "had not ended when the run did"),
+        (passes.crossed, "began in one task or handler and ended in another"),
     ):
-        if document[key]:
-            yield f"  {document[key]:,} {words}"
-    if early := document["start_up"]:
+        if count:
+            yield f"  {count:,} {words}"
+    if early := passes.start_up:
         yield (
-            f"  Start-up, until {document['start']['until']}, is left out: passed {_times(early['count'])}, "
-            f"the longest {early['cycles']:,} cycles ({microseconds(early['ns'])})"
+            f"  Start-up, until {passes.start.where}, is left out: passed {_times(early.count)}, "
+            f"the longest {length(early.cycles, early.ns)}"
         )
-    worst = document["worst"][0]
-    first = f"from cycle {worst['begin_cycle']:,} on{_task(worst)},"
-    yield f"  longest: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}) {first}"
-    yield f"  from {_place(worst['begin'])} to {_place(worst['end'])}"
-    yield from _explained(worst)
+    worst = passes.worst[0]
+    first = f"from cycle {worst.begin_cycle:,} on{_task(worst)},"
+    yield f"  longest: {length(worst.cycles, worst.ns)} {first}"
+    yield f"  from {worst.begin} to {worst.end}"
+    yield from _calls(worst)
 
 
-def _task(worst: dict[str, Any]) -> str:
-    return f", in task {worst['task']}" if worst["task"] else ""
+def _task(explained: Explained) -> str:
+    return f", in task {explained.task}" if explained.task else ""
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _distribution(name: str, cycles: dict[str, Any], ns: dict[str, Any]) -> Iterator[str]:
-    shares = ("min", "median", "p99", "p99_9", "max")
-    texts = [f"{share.replace('_', '.')} {cycles[share]:,}" for share in shares if cycles[share] is not None]
-    yield f"  {name} in cycles: {', '.join(texts)} ({microseconds(ns['max'])})"
+def _distribution(name: str, cycles: Summary, ns: Summary) -> str:
+    shares = {name: getattr(cycles, name) for name in ("min", "median", "p99", "p99_9", "max")}
+    texts = [f"{share.replace('_', '.')} {value:,}" for share, value in shares.items() if value is not None]
+    return f"  {name} in cycles: {', '.join(texts)} ({microseconds(ns.max or 0.0)})"
 
 
-def _explained(worst: dict[str, Any]) -> Iterator[str]:
-    if worst["stack"]:
-        yield "  calls, innermost first: " + " < ".join(_place(place) for place in worst["stack"])
-    for title, totals in (("function", worst["functions"]), ("instruction", worst["dearest"])):
+def _calls(explained: Explained) -> list[str]:
+    calls = " < ".join(map(str, explained.stack))
+    return [f"  calls, innermost first: {calls}"] if calls else []
+
+
+def _spent(explained: LongWait | LongPass) -> Iterator[Part]:
+    for title, totals in (("function", explained.functions), ("instruction", explained.dearest)):
         if totals:
-            yield f"  cycles by {title}"
-        for total in totals[:_MOST_TOTALS]:
-            source = f"  {total['source']}" if total["source"] else ""
-            yield f"  {total['cycles']:>9,} {total['executions']:>8,}×  {total['name']}{source}"
-
-
-def _place(place: dict[str, Any]) -> str:
-    likely = "likely " if place.get("likely") else f"{place['lock']} in " if place.get("lock") else ""
-    where = f" ({place['file']}:{place['line']})" if place["file"] else ""
-    return f"{likely}{place['function']}{where}"
+            yield parts.spent(f"Its cycles by {title}", totals, explained.cycles)

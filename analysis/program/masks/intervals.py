@@ -1,63 +1,17 @@
 """The intervals in which interrupts are held off, those in which the core slept, and their times.
 
-They are cut from the rows of changes; docs/design/decisions/masks.md says how. Cycles become times
-through every clock that the core has had since reset. An interrupt that PRIMASK holds would have
-ended a sleep in WFI.
+They are cut from the rows of changes; docs/design/decisions/masks.md says how. An interrupt that
+PRIMASK holds would have ended a sleep in WFI.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-
-from base.run_folder.edges import NS_PER_S
-from simulator.outputs import ClockSpan
-
-
-class Clock:
-    """The clocks of a run (Stats.clocks): one row for each span of cycles that are equally long."""
-
-    def __init__(self, spans: Sequence[ClockSpan]) -> None:
-        self._cycle = np.array([span.cycle for span in spans], dtype=np.int64)
-        self._ns = np.array([float(span.seconds * NS_PER_S) for span in spans])
-        self._cycle_ns = np.array([float(NS_PER_S / span.core_hz) for span in spans])
-        self.last_hz = float(spans[-1].core_hz)
-
-    def ns(self, cycles: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """When these cycles begin, in nanoseconds since reset."""
-        at = np.asarray(cycles, dtype=np.int64)
-        span = self._span(at)
-        array: npt.NDArray[np.float64] = self._ns[span] + (at - self._cycle[span]) * self._cycle_ns[span]
-        return array
-
-    def first_cycle(self, ns: float) -> int:
-        """The first cycle that begins at `ns` after reset, or later."""
-        span = max(int(np.searchsorted(self._ns, ns, side="right")) - 1, 0)
-        further = float((ns - self._ns[span]) / self._cycle_ns[span])
-        return int(self._cycle[span]) + ceil(further - 1e-6)
-
-    def between_ns(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """The time from each of `begin` to that of `end`, in ns.
-
-        Where the clock did not change between them, it is the cycles times their length.
-        """
-        first, last = np.asarray(begin, dtype=np.int64), np.asarray(end, dtype=np.int64)
-        together = self._span(first) == self._span(last)
-        same: npt.NDArray[np.float64] = (last - first) * self._cycle_ns[self._span(first)]
-        return np.where(together, same, self.ns(last) - self.ns(first))
-
-    def _span(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        return np.searchsorted(self._cycle, cycles, side="right") - 1
-
-
-NO_CLOCK = Clock((ClockSpan(0, Fraction(0), Fraction(1)),))
-"""Where there is nothing to time."""
 
 # ARMv7-M Architecture Reference Manual, A7.7.263: WFI, narrow and wide.
 _WFI = (b"\x30\xbf", b"\xaf\xf3\x03\x80")
@@ -226,22 +180,24 @@ def _handlers(rows: pl.DataFrame) -> pl.DataFrame:
     one is entered: whether the last is finished shows when something below it is returned to.
     """
     active: list[_Active] = []
-    found: list[tuple[int, int, int, int | None, int | None, bool]] = []
+    intervals: list[tuple[int, int, int, int | None, int | None, bool]] = []
     for row, value, cycle, began, what in rows.select("row", "value", "cycle", "began", "what").iter_rows():
         at = (row, cycle if began is None else began)
-        returned = what == "reset" or value in (THREAD, *(one.exception for one in active))
+        returned = what == "reset" or value in (THREAD, *(entered.exception for entered in active))
         if active:
             active[-1].left = (*at, not returned)
         if returned:
             while active and active[-1].exception != value:
                 last = active.pop()
-                found.append((last.exception, last.begin_row, last.begin_cycle, *(last.left or (*at, False))))
+                intervals.append(
+                    (last.exception, last.begin_row, last.begin_cycle, *(last.left or (*at, False)))
+                )
         else:
             active.append(_Active(value, *at))
-    found += [(one.exception, one.begin_row, one.begin_cycle, None, None, False) for one in active]
+    intervals += [(each.exception, each.begin_row, each.begin_cycle, None, None, False) for each in active]
     names = ("level", "begin_row", "begin_cycle", "end_row", "end_cycle")
     schema = {**dict.fromkeys(names, pl.Int64), "chained": pl.Boolean}
-    table = pl.DataFrame(found, schema=schema, orient="row")
+    table = pl.DataFrame(intervals, schema=schema, orient="row")
     return table.select(
         *("begin_row", "begin_cycle", "end_row", "end_cycle"),
         kind=pl.lit("handler"),

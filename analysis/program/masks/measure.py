@@ -2,123 +2,157 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from analysis.explain import execution
 from analysis.explain.execution import Step
-from analysis.explain.kernels import kernel as kernels
-from analysis.explain.kernels.kernel import Kernel
-from analysis.explain.program import Program
-from analysis.program.masks import beginning, tasks
+from analysis.program.beginning import Beginning
+from analysis.program.clock import Clock
+from analysis.program.masks import tasks
 from analysis.program.masks import worst as masks_worst
-from analysis.program.masks.beginning import START, WHOLE, Asked, Beginning
-from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep, stalls
-from analysis.program.masks.places import Place, Places
-from analysis.program.masks.priorities import Exceptions, Holding, held, parts
-from analysis.program.masks.priorities import executed as executed_priorities
+from analysis.program.masks.intervals import KINDS, Sleep, intervals, sleep, stalls
+from analysis.program.masks.priorities import Exceptions, Holding, executed, held, parts
 from analysis.program.masks.stop import Stop, stop
-from analysis.program.masks.worst import Worst, worst_by_place
+from analysis.program.masks.worst import Worst, name_of, worst_by_place
+from analysis.program.places import Place, Places
+from analysis.program.shown import Address, Counted, Hidden, NoteRow, OrNull, counted
+from analysis.program.subject import Subject
 from base.processes import signals
+from base.run_folder.explanation import Total
 from base.tell import Tell
 from simulator import masks as simulator
 from simulator.build import build
-from simulator.interrupts import priority_bits
 from simulator.masks import MaskRun
-from simulator.program import UserProgram
+
+_MOST_STEPS = 20_000
+"""So many instructions of an interval are listed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtLevel(Counted):
+    """Intervals of a level of BASEPRI, or of a handler."""
+
+    level: int
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfKind(Counted):
+    """Intervals of a kind, and of each of its levels."""
+
+    by_level: tuple[AtLevel, ...]
 
 
 @dataclass(frozen=True)
-class AtPriority:
-    """The time in which an interrupt of `priority` could not have been taken.
+class LongestWait:
+    """The longest time in which an interrupt of a priority could not be taken; `parts` held it."""
+
+    cycles: int
+    ns: float
+    begin_cycle: int
+    end_cycle: int
+    asleep_cycles: int
+    begin: Place
+    end: Place
+    parts: tuple[Holding, ...]
+
+    @property
+    def held_by(self) -> str:
+        """`basepri 0x60 1,580 + handler of SysTick (tick) 380 (19 times)`."""
+        left = sorted(self.parts, key=lambda part: -part.cycles)[6:]
+        words = [
+            f"{part.name} {part.cycles:,}" + (f" ({part.count:,} times)" if part.count > 1 else "")
+            for part in self.parts
+            if part not in left
+        ]
+        if left:
+            words.append(f"{len(left):,} more {sum(part.cycles for part in left):,}")
+        return " + ".join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtPriority(Counted):
+    """The times in which an interrupt of `priority` could not have been taken.
 
     `number` is that of the NVIC, 5 for 0x50 of 4 bits. `exceptions` have that priority; there are
-    rows of priorities that none has, too. `intervals` has the columns of priorities.held() and
-    `ns`. Of the longest that ended, `begin` and `end` are the places, and `parts` what held it.
+    rows of priorities that none has, too. `share` is that of the cycles counted. `worst` is the
+    longest that ended. `intervals` has the columns of priorities.held() and `ns`.
     """
 
     priority: int
     number: int
     exceptions: tuple[str, ...]
-    intervals: pl.DataFrame
-    begin: Place | None
-    end: Place | None
-    parts: tuple[Holding, ...]
-
-    @property
-    def ended(self) -> pl.DataFrame:
-        """The intervals that ended."""
-        return self.intervals.filter(pl.col("cycles").is_not_null())
-
-    @property
-    def longest(self) -> dict[str, Any] | None:
-        """The row of the longest that ended; None if none has."""
-        return longest_of(self.ended)
-
-
-def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
-    """The row with the most cycles, the first of several; None without rows."""
-    return None if ended.is_empty() else ended.row(int(ended["cycles"].arg_max() or 0), named=True)
+    share: float
+    worst: LongestWait | None
+    intervals: Hidden[pl.DataFrame]
 
 
 @dataclass(frozen=True)
 class StartUp:
-    """What began before the first cycle that counts.
+    """What began before the first cycle that counts; `worst` are the longest at each place."""
 
-    `intervals` has the columns of MaskReport.intervals, `worst` the longest at each place.
-    """
-
-    intervals: pl.DataFrame
+    intervals: dict[str, Counted]
     worst: tuple[Worst, ...]
 
 
 @dataclass(frozen=True)
-class MaskReport:
-    """The result of a run of `program` up to `until`.
+class Executed:
+    """The instructions of an interval: totals, and the first of the steps."""
 
-    `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS, `ns` and
-    `stalled_cycles`, of all that began at `beginning` or later; what began before is in `start_up`.
-    `worst` are those that ended, the longest at each place, and `still_open` those that did not,
-    whenever they began.
-    `kernel` is the program's, None if none is known. In `idle_cycles` of those that count the core
-    slept, or the kernel's idle task ran.
-    `steps` are the instructions of the longest of each kind, where they were asked for. `stop` says
-    that the program came to a stop before the end, or that the run did. It is the first of `notes`.
+    instructions: int
+    cycles: int
+    functions: tuple[Total, ...]
+    dearest: tuple[Total, ...]
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, steps: list[Step]) -> Executed:
+        """That of all steps."""
+        return cls(
+            sum(step.address != 0 for step in steps),
+            sum(step.cycles for step in steps),
+            tuple(execution.by_function(steps)),
+            tuple(execution.by_instruction(steps)),
+            tuple(steps[:_MOST_STEPS]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskReport:
+    """The result of a run of a program; docs/reference/masks.md describes what is not hidden.
+
+    `all_intervals` has the columns of intervals.INTERVALS, `ns` and `stalled_cycles`; `slept` says
+    when the core slept. What began before `start` is in `start_up`. `worst` are those that ended,
+    the longest at each place, and `open` those that did not, whenever they began.
     """
 
-    program: UserProgram
-    until: str
-    run: MaskRun
-    clock: Clock
-    slept: Sleep
-    places: Places
-    intervals: pl.DataFrame
-    worst: tuple[Worst, ...]
-    still_open: tuple[Worst, ...]
-    priorities: tuple[AtPriority, ...]
-    tasks: dict[int, str]
+    subject: Hidden[Subject]
+    run: Hidden[MaskRun]
+    clock: Hidden[Clock]
+    slept: Hidden[Sleep]
+    places: Hidden[Places]
+    all_intervals: Hidden[pl.DataFrame]
+    cycles: int
+    instructions: int
+    ended: OrNull[str]
+    reasons: tuple[str, ...]
+    polls: OrNull[str]
+    clock_hz: float
+    clocks: tuple[dict[str, float], ...]
     notes: tuple[str, ...]
-    stop: Stop | None = None
-    steps: dict[str, list[Step]] = field(default_factory=dict)
-    kernel: Kernel | None = None
-    beginning: Beginning = WHOLE
-    start_up: StartUp | None = None
-    idle_cycles: int = 0
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Sentences on why this is not all that the program does: it stopped, or its start-up never
-        ended. One that only polls is told by `polls`.
-        """
-        halt = [self.stop.sentence] if self.stop and not self.stop.only_polls else []
-        return (*halt, *beginning.never(self.beginning))
-
-    @property
-    def polls(self) -> str:
-        """A sentence on what the program waits for in vain; empty if it does not."""
-        return self.stop.sentence if self.stop and self.stop.only_polls else ""
+    noted: tuple[NoteRow, ...]
+    start: Beginning
+    start_up: StartUp | None
+    intervals: dict[str, OfKind]
+    worst: tuple[Worst, ...]
+    open: tuple[Worst, ...]
+    priorities: tuple[AtPriority, ...]
+    idle_cycles: int
+    tasks: dict[Address, str]
+    explained: dict[str, Executed]
 
     @property
     def complete(self) -> bool:
@@ -126,18 +160,14 @@ class MaskReport:
         return not self.reasons and not self.polls
 
     @property
-    def cycles(self) -> int:
-        """The cycles of the whole run."""
-        return self.run.stats.cycles
+    def counted_cycles(self) -> int:
+        """The cycles from the beginning on."""
+        return _counted_cycles(self.cycles, self.start)
 
     @property
-    def counted_cycles(self) -> int:
-        """The cycles from `beginning` on."""
-        return max(self.cycles - self.beginning.first_cycle, 1)
-
-    def share(self, ended: pl.DataFrame) -> float:
-        """What these intervals take of the cycles counted."""
-        return float(ended["cycles"].sum()) / self.counted_cycles
+    def counted_intervals(self) -> pl.DataFrame:
+        """All intervals that count."""
+        return self.all_intervals.filter(pl.col("begin_cycle") >= self.start.first_cycle)
 
     @property
     def used_priorities(self) -> list[AtPriority]:
@@ -149,123 +179,102 @@ class MaskReport:
         """The longest of all that hold interrupts off; None if none has ended."""
         return next((section for section in self.worst if section.holds_interrupts), None)
 
-    @property
-    def all_intervals(self) -> pl.DataFrame:
-        """Those of start-up, too."""
-        return pl.concat([self.start_up.intervals, self.intervals]) if self.start_up else self.intervals
 
-
-def measure(
-    program: UserProgram,
-    until: str,
-    explain: bool,
-    tell: Tell,
-    *,
-    start: str = START,
-    kernel: str = "",
-) -> MaskReport:
-    """Runs `program` up to `until` and finds what held interrupts off. Raises TailscopeError.
-
-    `start` is that of beginning.asked(), `kernel` that of kernel.find().
-    """
-    elf = Program(program.elf, stripped=True)
-    layout = kernels.find(elf, kernel)
-    request = beginning.asked(elf, layout, start)
+def measure(subject: Subject, explain: bool, tell: Tell) -> MaskReport:
+    """Runs the program and finds what held interrupts off. Raises TailscopeError."""
     tell("building the virtual Nucleo")
     with signals.orderly():
         build()
-        tell(f"running {program.elf.name}")
-        words = kernels.words_of(layout)
-        run = simulator.run_masks(program, until, kernel=words, marked=request.addresses, once=request.once)
+        tell(f"running {subject.name}")
+        request = subject.start
+        run = simulator.run_masks(
+            subject.user,
+            str(subject.until),
+            kernel=subject.words,
+            marked=request.addresses,
+            once=request.once,
+        )
     tell("reading debug information")
-    return of_run(program, until, run, explain, tell, kernel=layout, asked=request, elf=elf)
+    return of_run(subject, run, explain, tell)
 
 
 def of_run(
-    program: UserProgram,
-    until: str,
-    run: MaskRun,
-    explain: bool,
-    tell: Tell,
-    image: bytes | None = None,
-    *,
-    kernel: Kernel | None = None,
-    asked: Asked = WHOLE.asked,
-    elf: Program | None = None,
+    subject: Subject, run: MaskRun, explain: bool, tell: Tell, image: bytes | None = None
 ) -> MaskReport:
-    """The report of `run` of `program`, with the operations of `image`.
-
-    `elf` is the program's file, if it is read already.
-    """
-    elf = elf or Program(program.elf, stripped=True)
+    """The report of a run of the program, with the operations of `image`."""
+    cycles, kernel = run.stats.cycles, subject.kernel
     clock = Clock(run.stats.clocks)
-    start_of_run = asked.found(run.passages, clock)
-    remembered = tasks.told(program, elf, kernel, run.changes, image)
-    names = remembered.tasks
-    places = Places(elf, run.stacks, kernel, remembered.behind, run.stats.vectors)
-    slept = sleep(run.changes, run.stats.cycles, elf.code)
+    start = subject.start.locate(run.passages, clock)
+    memory = tasks.read(subject, run.changes, image)
+    places = Places(subject.elf, run.stacks, kernel, memory.behind, run.stats.vectors)
+    slept = sleep(run.changes, cycles, subject.elf.code)
     exceptions = Exceptions(run.changes)
-    table = _awake(intervals(run.changes, slept), slept, exceptions)
-    table = table.with_columns(ns=_ns(clock, table), stalled_cycles=_stalled(run, table))
-    counts, over = pl.col("begin_cycle") >= start_of_run.first_cycle, pl.col("end_row").is_not_null()
+    table = _timed(_awake(intervals(run.changes, slept), slept, exceptions), clock)
+    waited = stalls(run.changes, cycles).within(table["begin_cycle"], table["end_cycle"].fill_null(cycles))
+    table = table.with_columns(stalled_cycles=pl.Series(waited, dtype=pl.Int64))
+    counts, over = pl.col("begin_cycle") >= start.first_cycle, pl.col("end_row").is_not_null()
     worst, early, still_open = (
-        worst_by_place(table.filter(which), run.changes, places, names, exceptions)
+        worst_by_place(table.filter(which), run.changes, places, memory.tasks, exceptions)
         for which in (over & counts, over & ~counts, ~over)
     )
-    state = executed_priorities(run.changes)
-    at_priorities = [
-        _at_priority(
-            interval,
-            numbers,
-            _counted(held(state, interval, slept), start_of_run),
-            state,
-            run,
-            places,
-            clock,
-            program,
-        )
-        for interval, numbers in exceptions.priorities(priority_bits(program.chip)).items()
-    ]
-    steps = {}
-    if explain:
-        for interval in _longest_of_each_kind(worst):
-            tell(f"running again for the instructions of the longest {interval.kind}")
-            steps[interval.kind] = masks_worst.steps_of(program, elf, interval)
-    idle_tasks = [task for task, of in names.items() if kernel and of in kernel.idle]
+    explained: dict[str, Executed] = {}
+    for section in worst if explain else ():
+        if section.kind not in explained:
+            tell(f"running again for the instructions of the longest {section.kind}")
+            explained[section.kind] = Executed.of(masks_worst.steps_of(subject, section))
+    idle_tasks = [task for task, name in memory.tasks.items() if kernel and name in kernel.idle]
     halt: Stop | None
     if run.ended:
-        halt = Stop(f"The run ended at cycle {run.stats.cycles:,}: {run.ended.rstrip('.')}.")
+        halt = Stop(f"The run ended at cycle {cycles:,}: {run.ended.rstrip('.')}.")
     else:
         idles = not run.changes.is_empty() and run.changes["task"][-1] in idle_tasks
-        halt = stop(elf, places, run.stats, still_open, clock, idles)
-    notes = _notes(program.elf, elf, run, table, exceptions, until, kernel, halt is not None)
+        halt = stop(subject.elf, places, run.stats, still_open, clock, idles)
     return MaskReport(
-        program=program,
-        until=until,
+        subject=subject,
         run=run,
         clock=clock,
         slept=slept,
         places=places,
-        intervals=table.filter(counts),
-        worst=tuple(worst),
-        still_open=tuple(still_open),
-        priorities=tuple(at_priorities),
-        tasks=names,
-        notes=(*([halt.sentence] if halt else []), *notes),
-        stop=halt,
-        steps=steps,
-        kernel=kernel,
-        beginning=start_of_run,
-        idle_cycles=tasks.idle_cycles(run.changes, idle_tasks, start_of_run.first_cycle, run.stats.cycles),
-        start_up=StartUp(table.filter(~counts), tuple(early)) if start_of_run.first_cycle else None,
+        all_intervals=table,
+        cycles=cycles,
+        instructions=run.stats.instructions,
+        ended=run.ended,
+        reasons=(*([halt.sentence] if halt and not halt.only_polls else []), *start.never),
+        polls=halt.sentence if halt and halt.only_polls else "",
+        clock_hz=clock.last_hz,
+        clocks=clock.rows,
+        notes=tuple(_notes(subject, run, table, exceptions, halt is not None)),
+        noted=run.stats.notes,
+        start=start,
+        start_up=_start_up(table.filter(~counts), early) if start.first_cycle else None,
+        intervals={kind: _of_kind(table.filter(counts), kind, places) for kind in KINDS},
+        worst=worst,
+        open=still_open,
+        priorities=tuple(_priorities(subject, run, exceptions, slept, places, clock, start)),
+        idle_cycles=tasks.idle_cycles(run.changes, idle_tasks, start.first_cycle, cycles),
+        tasks=memory.tasks,
+        explained=explained,
     )
 
 
-def _stalled(run: MaskRun, table: pl.DataFrame) -> pl.Series:
-    """The cycles of each interval in which the core waited for the flash."""
-    ends = table["end_cycle"].fill_null(run.stats.cycles)
-    waited = stalls(run.changes, run.stats.cycles).within(table["begin_cycle"], ends)
-    return pl.Series("stalled_cycles", waited, dtype=pl.Int64)
+def _counted_cycles(cycles: int, start: Beginning) -> int:
+    return max(cycles - start.first_cycle, 1)
+
+
+def _start_up(rows: pl.DataFrame, worst: tuple[Worst, ...]) -> StartUp:
+    return StartUp({kind: Counted(**counted(rows.filter(kind=kind))) for kind in KINDS}, worst)
+
+
+def _of_kind(table: pl.DataFrame, kind: str, places: Places) -> OfKind:
+    rows = table.filter(kind=kind)
+    levels = rows["level"].drop_nulls().unique().sort().to_list()
+    return OfKind(
+        **counted(rows),
+        by_level=tuple(
+            AtLevel(level=level, name=name_of(kind, level, places), **counted(rows.filter(level=level)))
+            for level in levels
+        ),
+    )
 
 
 def _awake(table: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.DataFrame:
@@ -281,83 +290,89 @@ def _awake(table: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.Data
         for at, *interval in in_handlers.select("at", "kind", "level", "begin_row", "end_row").iter_rows()
         if not exceptions.held(*interval)
     ]
-    asleep = (
-        table["asleep_cycles"].scatter(idle, of_handlers.gather(idle)) if idle else table["asleep_cycles"]
-    )
+    asleep = table["asleep_cycles"]
+    if idle:
+        asleep = asleep.clone().scatter(idle, of_handlers.gather(idle))
     more = asleep - table["asleep_cycles"]
     return table.with_columns(asleep_cycles=asleep, cycles=pl.col("cycles") - more)
 
 
-def _counted(table: pl.DataFrame, begun: Beginning) -> pl.DataFrame:
-    """What began from there on, and what is still open."""
-    return table.filter((pl.col("begin_cycle") >= begun.first_cycle) | pl.col("end_cycle").is_null())
+def _timed(table: pl.DataFrame, clock: Clock) -> pl.DataFrame:
+    """With `ns`, the awake time of intervals. Sleep is at the clock of the end, where the core
+    woke.
+    """
+    begins, ends = (
+        table[name].fill_null(table["begin_cycle"]).to_numpy() for name in ("begin_cycle", "end_cycle")
+    )
+    asleep = clock.between_ns(ends - table["asleep_cycles"].to_numpy(), ends)
+    ns = pl.Series(clock.between_ns(begins, ends) - asleep, dtype=pl.Float64)
+    return table.with_columns(ns=pl.when(pl.col("end_cycle").is_not_null()).then(ns))
 
 
-def _ns(clock: Clock, table: pl.DataFrame) -> pl.Series:
-    """The awake time of intervals. Sleep is at the clock of the end, where the core woke."""
-    ended = table["end_cycle"].fill_null(table["begin_cycle"])
-    whole = clock.between_ns(table["begin_cycle"].to_numpy(), ended.to_numpy())
-    asleep = table["asleep_cycles"].to_numpy() if "asleep_cycles" in table.columns else 0
-    awake_from = ended.to_numpy() - asleep
-    ns = pl.Series("ns", whole - clock.between_ns(awake_from, ended.to_numpy()), dtype=pl.Float64)
-    return ns.zip_with(table["end_cycle"].is_not_null(), pl.Series("ns", [None] * len(ns), dtype=pl.Float64))
-
-
-def _at_priority(
-    priority: int,
-    exceptions: list[int],
-    table: pl.DataFrame,
-    state: pl.DataFrame,
+def _priorities(
+    subject: Subject,
     run: MaskRun,
+    exceptions: Exceptions,
+    slept: Sleep,
     places: Places,
     clock: Clock,
-    program: UserProgram,
-) -> AtPriority:
-    asleep = (pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("cycles")).fill_null(0)
-    table = table.with_columns(asleep_cycles=asleep)
-    table = table.with_columns(ns=_ns(clock, table))
-    longest = longest_of(table.filter(pl.col("cycles").is_not_null()))
-    names = tuple(places.exception(exception) for exception in exceptions)
-    number = priority >> 8 - priority_bits(program.chip)
-    if longest is None:
-        return AtPriority(priority, number, names, table, None, None, ())
-    begin = _raised(run.changes.row(longest["begin_row"], named=True), places)
-    end = places.place(int(run.changes["pc"][longest["end_row"]]))
-    held_by = parts(state, longest["begin_cycle"], longest["end_cycle"])
-    return AtPriority(priority, number, names, table, begin, end, tuple(held_by))
+    start: Beginning,
+) -> list[AtPriority]:
+    state, bits = executed(run.changes), subject.priority_bits
+    of_all = _counted_cycles(run.stats.cycles, start)
+    rows = []
+    for priority, numbers in exceptions.priorities(bits).items():
+        # What began from there on, and what is still open.
+        counts = (pl.col("begin_cycle") >= start.first_cycle) | pl.col("end_cycle").is_null()
+        asleep = (pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("cycles")).fill_null(0)
+        waits = held(state, priority, slept).filter(counts).with_columns(asleep_cycles=asleep)
+        table = _timed(waits, clock)
+        ended = table.filter(pl.col("cycles").is_not_null())
+        rows.append(
+            AtPriority(
+                **counted(table),
+                priority=priority,
+                number=priority >> 8 - bits,
+                exceptions=tuple(map(places.exception, numbers)),
+                share=float(ended["cycles"].sum()) / of_all,
+                worst=None if ended.is_empty() else _longest(ended, run.changes, state, places),
+                intervals=table,
+            )
+        )
+    return rows
 
 
-def _raised(row: dict[str, Any], places: Places) -> Place:
-    """The place of a change; for the entry of a handler, the handler's first instruction."""
-    entry = places.entry(row["value"]) if row["what"] == "exception" else None
-    return entry or places.place(row["pc"])
-
-
-def _longest_of_each_kind(worst: list[Worst]) -> list[Worst]:
-    worsts: dict[str, Worst] = {}
-    for interval in worst:
-        worsts.setdefault(interval.kind, interval)
-    return list(worsts.values())
+def _longest(ended: pl.DataFrame, changes: pl.DataFrame, state: pl.DataFrame, places: Places) -> LongestWait:
+    """Of the most cycles, the first of several."""
+    row = ended.row(int(ended["cycles"].arg_max() or 0), named=True)
+    first = changes.row(row["begin_row"], named=True)
+    # For the entry of a handler, the handler's first instruction.
+    entry = places.entry(first["value"]) if first["what"] == "exception" else None
+    shown: dict[str, Any] = {
+        name: row[name] for name in ("cycles", "ns", "begin_cycle", "end_cycle", "asleep_cycles")
+    }
+    return LongestWait(
+        **shown,
+        begin=entry or places.place(first["pc"]),
+        end=places.place(int(changes["pc"][row["end_row"]])),
+        parts=tuple(
+            part.called(name_of(part.kind, part.level, places))
+            for part in parts(state, row["begin_cycle"], row["end_cycle"])
+        ),
+    )
 
 
 def _notes(
-    elf: Path,
-    program: Program,
-    run: MaskRun,
-    table: pl.DataFrame,
-    exceptions: Exceptions,
-    until: str,
-    kernel: Kernel | None,
-    halted: bool,
+    subject: Subject, run: MaskRun, table: pl.DataFrame, exceptions: Exceptions, halted: bool
 ) -> list[str]:
     """Sentences that must be known beside the numbers."""
-    end_state = run.stats.standstill
+    program, kernel, end_state = subject.elf, subject.kernel, run.stats.standstill
     notes = [f"{end_state.sentence[:1].upper()}{end_state.sentence[1:]}."] if end_state and not halted else []
-    end = "it ended" if run.ended else until
+    end = "it ended" if run.ended else subject.until
     if not program.functions:
-        notes.append(f"{elf.name} is stripped: addresses stand where names would.")
+        notes.append(f"{subject.name} is stripped: addresses stand where names would.")
     elif not program.has_lines:
-        notes.append(f"{elf.name} has no debug information: build it with -g to have files and lines.")
+        notes.append(f"{subject.name} has no debug information: build it with -g to have files and lines.")
     if kernel is not None and kernel.untold:
         what = ", ".join(kernel.untold)
         notes.append(

@@ -7,7 +7,7 @@ PRIMASK and FAULTMASK raise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -29,6 +29,11 @@ class Holding:
     level: int | None
     cycles: int
     count: int = 1
+    name: str = ""
+
+    def called(self, name: str) -> Holding:
+        """The same with its name for a reader."""
+        return replace(self, name=name)
 
 
 def executed(changes: pl.DataFrame) -> pl.DataFrame:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.explain.program import Program
-from analysis.program.masks.intervals import Clock
-from analysis.program.masks.places import Places
+from analysis.program.clock import Clock
 from analysis.program.masks.worst import Worst
+from analysis.program.places import Places
 from simulator.outputs import Standstill, Stats
 
 _EVERYTHING = ("primask", "faultmask")

@@ -4,15 +4,17 @@ again. The kernel's file says where they lie (docs/reference/kernel-toml.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import chain
 
 import polars as pl
 
 from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.kernels.layout import Spot
 from analysis.explain.program import Program
+from analysis.program.subject import Subject
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.interrupts import VECTORS
@@ -28,8 +30,8 @@ _SRAM_ADDRESS = 0x2000_0000
 
 
 @dataclass(frozen=True)
-class Told:
-    """What memory told. `tasks` are names by the address of the control block, `behind` are the
+class Memory:
+    """What memory has. `tasks` are names by the address of the control block, `behind` are the
     addresses of real handlers by exception, where the vector has a common one.
     """
 
@@ -37,20 +39,15 @@ class Told:
     behind: dict[int, int] = field(default_factory=dict)
 
 
-def told(
-    program: UserProgram,
-    elf: Program,
-    kernel: Kernel | None,
-    changes: pl.DataFrame,
-    image: bytes | None = None,
-) -> Told:
+def read(subject: Subject, changes: pl.DataFrame, image: bytes | None = None) -> Memory:
     """The name of each task that `changes` has, and the handlers behind common ones.
 
     A name is read where the task is first seen, and where it is last seen if it has none there. The
     program runs again only as far as that takes.
     """
+    elf, kernel = subject.elf, subject.kernel
     if kernel is None:
-        return Told()
+        return Memory()
     seen = (
         changes.filter(pl.col("task").fill_null(0) != 0)
         .group_by("task", maintain_order=True)
@@ -58,30 +55,24 @@ def told(
         .head(_MOST)
     )
     end = int(changes["cycle"].max() or 0)  # type: ignore[arg-type]
-    again = _Again(program, image)
+    again = _Again(subject.user, image)
     reached = max(seen["first"], default=0)
     again.look({*seen["first"], *seen.filter(pl.col("last") <= reached)["last"]})
+    states = again.states
+    # Of a kernel with names the first state may have none yet.
+    own = _texts if kernel.names else _entries
     unnamed = [
-        task for task, first, _ in seen.iter_rows() if not _known(elf, kernel, task, again.states.get(first))
+        task
+        for task, first, _ in seen.iter_rows()
+        if first not in states or not any(own(elf, kernel, task, [states[first]]))
     ]
     in_memory = any(table.address >= _SRAM_ADDRESS for table in kernel.tables)
     again.look({*seen.filter(pl.col("task").is_in(unnamed))["last"], *([end] if in_memory else [])})
-    states = again.states
-    named = {
+    names = {
         task: name(elf, kernel, task, [states[at] for at in (first, last) if at in states])
         for task, first, last in seen.iter_rows()
     }
-    tasks = {task: one for task, one in named.items() if one}
-    return Told(tasks, behind(elf, kernel, states.get(end)))
-
-
-def _known(elf: Program, kernel: Kernel, task: int, first: State | None) -> bool:
-    """Whether the state where a task is first seen tells its name, whatever comes later."""
-    if first is None:
-        return False
-    if kernel.names:
-        return any(_text(elf, first, task, spot) for spot in kernel.names)
-    return any(elf.function_at(_number(first, task, spot) & ~1) for spot in kernel.entries)
+    return Memory({task: word for task, word in names.items() if word}, behind(elf, kernel, states.get(end)))
 
 
 class _Again:
@@ -108,23 +99,24 @@ class _Again:
         self._start = ran.snapshots[0]
 
 
-def name(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> str:
+def name(elf: Program, kernel: Kernel, task: int, states: Sequence[State]) -> str:
     """What a task is called: its name, else its entry function, else the variable of its control
     block, else its number; empty if nothing tells.
     """
-    for state in states:
-        for spot in kernel.names:
-            if text := _text(elf, state, task, spot):
-                return text
+    numbers = (f"task {_number(state, task, spot)}" for state in states for spot in kernel.numbers)
+    rest = chain(_entries(elf, kernel, task, states), (elf.variable_at(task),), numbers)
+    return next(filter(None, chain(_texts(elf, kernel, task, states), rest)), "")
+
+
+def _texts(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> Iterator[str]:
+    return (_text(elf, state, task, spot) for state in states for spot in kernel.names)
+
+
+def _entries(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> Iterator[str]:
     for state in states:
         for spot in kernel.entries:
             entry = elf.function_at(_number(state, task, spot) & ~1)
-            if entry:
-                return entry.name
-    if variable := elf.variable_at(task):
-        return variable
-    numbers = [_number(state, task, spot) for state in states for spot in kernel.numbers]
-    return f"task {numbers[0]}" if numbers else ""
+            yield entry.name if entry else ""
 
 
 def _text(elf: Program, state: State, task: int, spot: Spot) -> str:

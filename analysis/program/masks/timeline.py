@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis.explain.kernels import kernel as kernels
-from analysis.explain.program import Program
 from analysis.explain.replay import elf_of
-from analysis.program.masks.intervals import Clock
-from analysis.program.masks.measure import MaskReport, of_run
+from analysis.program.beginning import RESET
+from analysis.program.clock import Clock
+from analysis.program.masks.measure import LongestWait, MaskReport, of_run
 from analysis.program.masks.tasks import shown
-from analysis.program.masks.text import few
-from analysis.program.masks.worst import name_of
+from analysis.program.masks.worst import Worst, name_of
+from analysis.program.parts import few
+from analysis.program.subject import Subject
 from base.run_folder import folder as names
 from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from base.run_folder.explanation import FOLDER, Explanation, Unreplayed
@@ -63,10 +63,11 @@ _AROUND_NS = 20_000
 
 
 def _keep_longest(made: Timeline, report: MaskReport) -> None:
-    intervals = (*report.worst, *report.still_open, *(report.start_up.worst if report.start_up else ()))
-    spans = [(worst.begin_cycle, worst.end_cycle) for worst in intervals]
-    rows = [longest for priority in report.used_priorities if (longest := priority.longest)]
-    spans += [(row["begin_cycle"], row["end_cycle"]) for row in rows]
+    intervals: tuple[Worst | LongestWait, ...] = (
+        *(*report.worst, *report.open, *(report.start_up.worst if report.start_up else ())),
+        *(priority.worst for priority in report.used_priorities if priority.worst),
+    )
+    spans = [(longest.begin_cycle, longest.end_cycle) for longest in intervals]
     cycles = sorted({cycle for span in spans for cycle in span if cycle is not None})
     for at_ns in report.clock.ns(cycles).tolist():
         made.keep(at_ns - _AROUND_NS, at_ns + _AROUND_NS)
@@ -107,10 +108,9 @@ def _name(kind: object, level: int | None, track: str, report: MaskReport) -> st
 
 
 def _start_up(made: Timeline, report: MaskReport) -> None:
-    beginning = report.beginning
-    if beginning.first_cycle:
-        end_ns = float(report.clock.ns([beginning.first_cycle])[0])
-        made.slice(_TASKS, "start-up", "start-up", 0.0, end_ns, until=beginning.asked.where)
+    start = report.start
+    if start.first_cycle and start.ns is not None:
+        made.slice(_TASKS, "start-up", "start-up", 0.0, start.ns, until=start.where)
 
 
 def _tasks(made: Timeline, report: MaskReport) -> None:
@@ -153,12 +153,12 @@ def _add(
 
     def tell(number: int) -> tuple[str, dict[str, object]]:
         row = rows.row(number, named=True)
-        return name(row), {**_told(row), **more(row)}
+        return name(row), {**_facts(row), **more(row)}
 
     made.slices(group, track, begin_ns, end_ns, tell, label=label)
 
 
-def _told(row: Row) -> dict[str, object]:
+def _facts(row: Row) -> dict[str, object]:
     if "cycles" not in row:
         return {"begin_cycle": row["begin_cycle"]}
     still = {"still": "open"} if row["cycles"] is None else {}
@@ -225,10 +225,9 @@ def _executed(made: Timeline, folder: Path, explanation: Explanation, edges: Edg
     program = UserProgram(elf_of(read_manifest(folder / names.MANIFEST)))
     image = read_observed(folder, names.IMAGE)
     until = f"{edges.total_samples * NS_PER_S // edges.samplerate_hz}ns"
-    elf = Program(program.elf, stripped=True)
-    kernel = kernels.find(elf)
-    run = simulator.run_masks(program, until, image, kernel=kernels.words_of(kernel))
-    add(made, of_run(program, until, run, False, lambda _: None, image, kernel=kernel, elf=elf))
+    subject = Subject.of(program, until, start=RESET)
+    run = simulator.run_masks(program, until, image, kernel=subject.words)
+    add(made, of_run(subject, run, False, lambda _: None, image))
     steps = pl.read_csv(folder / FOLDER / f"{explanation.quantity}-instructions.csv")
     add_functions(made, steps, Clock(run.stats.clocks))
 

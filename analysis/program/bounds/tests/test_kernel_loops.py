@@ -10,6 +10,7 @@ import pytest
 from analysis.explain.program import Program
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.stated import largest_item
+from analysis.program.subject import Subject
 from base.paths import ROOT
 from simulator.program import user_program
 
@@ -34,7 +35,7 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def bounded(elf: Path, **counts: int) -> BoundsReport:
-    return bounds(user_program(elf), "10ms", lambda _: None, counts=counts)
+    return bounds(Subject.of(user_program(elf), "10ms"), lambda _: None, counts=counts)
 
 
 def test_the_tick_has_a_bound_once_the_tasks_are_counted_and_no_run_of_so_many_is_longer(elf: Path) -> None:

@@ -13,6 +13,7 @@ from analysis.judge.programs import judge
 from analysis.program.bounds import rows
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.text import as_text
+from analysis.program.subject import Subject
 from simulator.program import user_program
 
 PROGRAMS = Path(__file__).with_name("programs")
@@ -34,7 +35,7 @@ def bounded(folder: Path, name: str, *options: str, acr: int = OFF, chip: str = 
     ]
     subprocess.run([*_COMPILER, *words, *options, *sources, "-o", elf, "-lm"], check=True)
     program = user_program(elf, chip=chip, semihosting=True)
-    return bounds(program, "200ms", lambda _: None)
+    return bounds(Subject.of(program, "200ms"), lambda _: None)
 
 
 @pytest.mark.parametrize("acr", [OFF, BOTH_CACHES])
@@ -130,9 +131,8 @@ def test_a_bound_far_above_what_was_seen_names_its_loop(tmp_path: Path) -> None:
     (section,) = [section for section in report.sections if section.function == "counted"]
     assert section.cycles is not None and section.seen is not None and section.cycles > 100 * section.seen
     # 65,535 laps of 16 bits, and the head or what stands for it once more.
-    assert " in counted is taken to pass its head 65,53" in report.loose(section)
-    assert report.loose(section) in as_text(report)
-    assert not report.loose(replace(section, seen=section.cycles))
+    assert " in counted is taken to pass its head 65,53" in section.loose
+    assert section.loose.split(" is taken")[0] in as_text(report)
 
 
 @pytest.mark.parametrize("of", ["memset", "memcpy", "memmove"])

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from analysis.program.clock import NO_CLOCK
 from analysis.program.latency import answers
-from analysis.program.masks.intervals import NO_CLOCK
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import latency
@@ -63,11 +63,11 @@ def test_the_curve_of_an_empty_section_is_that_of_the_wire(tmp_path: Path) -> No
     first = int(begin[operation[missed]])
     path = tmp_path / "operations.bin"
     path.write_bytes(image)
-    asked = latency.ask(
+    result = latency.ask(
         UserProgram(elf, ("--image", image_argument(path, elf))),
         Question(exception_of("TIM2"), start=first, until=int(stimulus[missed]), every=1),
     )
-    curve, _ = answers.latencies(answers.answered(asked.rows), asked.every, NO_CLOCK)
+    curve, _ = answers.latencies(answers.answered(result.rows), result.every, NO_CLOCK)
     inside = offset < len(curve)
     differences = Counter((wire[inside] - curve[offset[inside]]).tolist())
     ((from_entry_to_pin, equal),) = differences.most_common(1)

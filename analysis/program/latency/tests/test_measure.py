@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from analysis.errors import LatencyError
 from analysis.explain.kernels.tests import made
-from analysis.program.latency.measure import latencies, reasons
-from analysis.program.latency.tests.test_document import ROWS, subject
+from analysis.program.beginning import START
+from analysis.program.latency.measure import LatencyReport, latencies, section_times
+from analysis.program.latency.tests.made import ANSWERED, ROWS, SUBJECT
 from analysis.program.latency.text import as_text
+from analysis.program.shown import as_json
+from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
-from cli import latency as room
+from cli import latency as command
 from simulator import latency as simulator
 from simulator.latency import Answers, Question
 from simulator.program import UserProgram
@@ -34,26 +36,30 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> UserProgram:
     return UserProgram(bare_metal.build_source(tmp_path_factory.mktemp("latency"), "latency.c"))
 
 
-def _asked(program: UserProgram, *sections: str, **words: Any) -> room.Report:
-    """With `explain` anything but empty, the instructions of the worst too."""
-    around, explain = words.pop("around", ""), words.pop("explain", "")
-    start = words.pop("start", None)
-    irq = words.pop("irq", None)
-    question = room.question(room.Pending(**words), irq=irq, until=UNTIL) if irq else None
-    return room.run(
-        program, question, sections, until=UNTIL, around=around, explain=bool(explain), start=start
-    )
+def report_of(program: UserProgram, *sections: str, until: str = UNTIL, **words: Any) -> LatencyReport:
+    """The report, with `around`, `explain` and `start`; the others are words of Pending."""
+    around, explain = words.pop("around", ""), words.pop("explain", False)
+    start, irq = words.pop("start", START), words.pop("irq", None)
+    subject = Subject.of(program, until, start=start)
+    question = command.question(command.Pending(**words), irq=irq, until=until) if irq else None
+    waits = latencies(subject, question, around, explain, lambda _: None) if question else None
+    passes = section_times(subject, sections, explain, lambda _: None) if sections else []
+    return LatencyReport.of(subject, waits, passes)
+
+
+def _document(program: UserProgram, *sections: str, **words: Any) -> dict[str, Any]:
+    return as_json(report_of(program, *sections, **words))
 
 
 def _latency(program: UserProgram, **words: Any) -> dict[str, Any]:
-    report = _asked(program, **{"irq": "TIM2", **words})
+    report = report_of(program, **{"irq": "TIM2", **words})
     assert report.complete
-    latency: dict[str, Any] = report.document["latency"]
+    latency: dict[str, Any] = as_json(report)["latency"]
     return latency
 
 
 def test_the_worst_of_a_masked_section_is_explained(program: UserProgram) -> None:
-    document = _asked(program, irq="TIM2", explain="yes").document["latency"]
+    document = _document(program, irq="TIM2", explain=True)["latency"]
     assert document["window"]["every"] == 1
     assert (
         document["pends"]
@@ -97,7 +103,7 @@ def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
 
 
 def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
-    document = _asked(program, "first_read..second_read", "recursive..", "masked..").document["sections"]
+    document = _document(program, "first_read..second_read", "recursive..", "masked..")["sections"]
     reads, recursive, masked = document
     assert {reads["cycles"]["min"], reads["cycles"]["max"]} == {101}
     assert reads["count"] == 4
@@ -112,7 +118,7 @@ def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
 def test_a_line_is_a_place(program: UserProgram) -> None:
     source = (bare_metal.FIXTURES / "latency.c").read_text(encoding="utf-8").splitlines()
     line = next(n for n, words in enumerate(source, 1) if "= recursive(2);" in words)
-    (section,) = _asked(program, f"latency.c:{line}..recursive").document["sections"]
+    (section,) = _document(program, f"latency.c:{line}..recursive")["sections"]
     assert section["count"] == 1
     assert section["worst"][0]["begin"]["line"] == line
     assert section["worst"][0]["end"]["function"] == "recursive"
@@ -122,6 +128,8 @@ def test_a_line_is_a_place(program: UserProgram) -> None:
     ("sections", "words", "sentence"),
     [
         ((), {"irq": "TIM3"}, r"never enables TIM3 \(NVIC_ISER0, bit 29\).*EXTI0, TIM2.*--enable"),
+        ((), {"irq": "SPI1"}, r"never enables SPI1 \(NVIC_ISER1, bit 3\)"),
+        ((), {"irq": "PendSV"}, r"never takes PendSV in the first 3,000 cycles"),
         ((), {"irq": "TIM3", "enable": "2"}, r"no handler for TIM3: its vector holds 0x00000000"),
         ((), {"irq": "TIM2", "around": "maskd"}, r"no function maskd: did you mean masked"),
         ((), {"irq": "TIM2", "around": "never"}, r"never is never called to its end"),
@@ -132,86 +140,22 @@ def test_a_line_is_a_place(program: UserProgram) -> None:
         (("latencies.c:20..masked",), {}, r"file latencies\.c: did you mean latency\.c"),
         (("masked",), {}, r"write two places with \.\. between them"),
         (("masked+2..never",), {}, r"write masked\+0x and hexadecimal digits"),
-        ((), {}, r"Nothing to measure"),
     ],
 )
 def test_what_cannot_be_measured_is_told_in_a_sentence(
     program: UserProgram, sections: tuple[str, ...], words: dict[str, str], sentence: str
 ) -> None:
     with pytest.raises(TailscopeError, match=sentence) as refusal:
-        _asked(program, *sections, **words)
+        report_of(program, *sections, **words)
     assert "\n" not in str(refusal.value)
 
 
-ANSWERED: dict[str, Any] = {
-    "first_use_cycle": 90,
-    "used": (45,),
-    "handler": 0x0800_0501,
-    "sharing": 0,
-    "first_cycle": 90,
-    "end_cycle": 95,
-    "every": 1,
-    "rows": ROWS.clear(),
-    "ended": "It stopped.",
-}
-
-
-@pytest.mark.parametrize(
-    ("question", "told", "sentence"),
-    [
-        (
-            Question(45, "62us"),
-            {"first_use_cycle": None, "used": (13, 14, 15, 44)},
-            "The program never enables TIM3 (NVIC_ISER0, bit 29) in the first 62us (it enables or takes "
-            "PendSV, SysTick, TIM2): name one of those, give it longer with --until, or let the board enable "
-            "it with --enable PRIORITY, 0 to 15.",
-        ),
-        (
-            Question(16 + 35, 3000),
-            {"first_use_cycle": None, "used": ()},
-            "The program never enables SPI1 (NVIC_ISER1, bit 3) in the first 3,000 cycles (it enables no "
-            "interrupt): name one of those, give it longer with --until, or let the board enable it with "
-            "--enable PRIORITY, 0 to 15.",
-        ),
-        (
-            Question(15, "cycles:3000"),
-            {"first_use_cycle": None},
-            "The program never takes SysTick in the first 3,000 cycles: give it longer with --until, or name "
-            "another place.",
-        ),
-        *(
-            (
-                Question(45, "62us", enable=1),
-                {"first_use_cycle": None, "handler": vector},
-                f"The program has no handler for TIM3: its vector holds {words}; define TIM3_IRQHandler.",
-            )
-            for vector, words in (
-                *((None, "nothing"), (0xFFFF_FFFF, "0xffffffff"), (0, "0x00000000")),
-                (0x0800_0500, "0x08000500"),
-            )
-        ),
-        (
-            Question(45, "62us"),
-            {"ended": "", "first_cycle": 1234, "end_cycle": 1000},
-            "No cycle is left to pend TIM3 at: it would begin at cycle 1,234 and end at cycle 1,000; give a "
-            "later --until or an earlier --from.",
-        ),
-    ],
-)
-def test_an_interrupt_that_cannot_be_pended_is_told_whole(
-    monkeypatch: pytest.MonkeyPatch, question: Question, told: dict[str, Any], sentence: str
-) -> None:
-    monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**{**ANSWERED, **told}))
-    with pytest.raises(LatencyError) as refused:
-        latencies(subject(), question, "", False, lambda _: None, "reset")
-    assert str(refused.value) == sentence
-
-
 def test_a_run_that_ended_before_a_pend_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**ANSWERED))
-    result = latencies(subject(), Question(45, "62us"), "", False, lambda _: None, "reset")
-    assert (result.taken, result.worst) == ([], [])
-    assert reasons(result, [])
+    fields = {**ANSWERED, "rows": ROWS.clear(), "ended": "It stopped."}
+    monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**fields))
+    result = latencies(SUBJECT, Question(45, "62us"), "", False, lambda _: None)
+    assert (result.taken, result.worst) == (0, ())
+    assert not LatencyReport.of(SUBJECT, result, []).complete
 
 
 @pytest.mark.parametrize(
@@ -237,47 +181,46 @@ def test_a_program_without_symbols_has_addresses(program: UserProgram, tmp_path:
     assert latency["handler"].startswith("0x0800")
     assert latency["cycles"]["max"] == _latency(program)["cycles"]["max"]
     with pytest.raises(TailscopeError, match="no symbols, so masked is not known"):
-        _asked(UserProgram(stripped), "masked..")
+        report_of(UserProgram(stripped), "masked..")
 
 
 def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     """Interrupt 28 is enabled before 1,000 NOPs of start-up; later 100 hold it at most."""
-    elf = made.build(tmp_path, "riot", "-g", "-DEARLY")
-    pended = room.question(room.Pending(every=1), irq="TIM2", until="cycles:3000")
-    document = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
-    start, early = document["start"], document["start_up"]
-    assert document["kernel"] == "RIOT" and start["from"] == "start of RIOT"
-    assert document["window"]["first_cycle"] == start["cycle"] > 1000
-    assert 1000 < early["cycles"] < 1100 and early["raised"]["function"] == "reset"
-    assert early["first_cycle"] == document["first_use_cycle"] < 1000
-    raised = [
-        (row, wait["raised"])
-        for row in document["worst"]
-        for wait in row["waits"]
-        if wait["raised"] and wait["raised"]["function"] == "update_table"
-    ]
-    masked, place = raised[0]
-    assert 100 < masked["cycles"] < 150
-    assert masked["task"] in ("motor", "lamp") and place["lock"] == "irq_disable"
-    text = as_text({"latency": document, "noted": [], "reasons": [], "polls": None})
+    program = UserProgram(made.build(tmp_path, "riot", "-g", "-DEARLY"))
+    report = report_of(program, irq="TIM2", every=1)
+    latency = report.latency
+    assert latency and latency.start_up and latency.start.cycle
+    assert report.subject.heading["kernel"] == "RIOT" and latency.start.settings == "start of RIOT"
+    assert latency.window.first_cycle == latency.start.cycle > 1000
+    early = latency.start_up
+    assert 1000 < early.cycles < 1100 and early.held.raised and early.held.raised.function == "reset"
+    assert early.first_cycle == latency.first_use_cycle and early.first_cycle < 1000
+    masked, place = next(
+        (row, held.raised)
+        for row in latency.worst
+        for held in row.waits
+        if held.raised and held.raised.function == "update_table"
+    )
+    assert 100 < masked.cycles < 150
+    assert masked.task in ("motor", "lamp") and place.lock == "irq_disable"
+    text = as_text(report)
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
-    assert f"in task {masked['task']}" in text and "set at irq_disable in update_table (" in text
-    whole = room.run(UserProgram(elf), pended, (), until="cycles:3000", start="reset").document["latency"]
-    assert whole["cycles"]["max"] == early["cycles"] and whole["start_up"] is None
-    assert whole["window"]["first_cycle"] == early["first_cycle"]
+    assert f"in task {masked.task}" in text and "set at irq_disable in update_table (" in text
+    whole = report_of(program, irq="TIM2", every=1, start="reset").latency
+    assert whole and whole.cycles.max == early.cycles and whole.start_up is None
+    assert whole.window.first_cycle == early.first_cycle
 
 
 def test_sections_of_start_up_are_left_out_unless_there_are_no_others(tmp_path: Path) -> None:
-    elf = made.build(tmp_path, "chibios")
-    document = room.run(UserProgram(elf), None, ("update_table..", "chSysInit.."), until="1ms").document
-    own, early = document["sections"]
-    assert (own["count"], own["start_up"]) == (2, None)
-    assert {row["task"] for row in own["worst"]} == {"motor", "lamp"}
-    assert (early["count"], early["start_up"]) == (1, None)
+    program = UserProgram(made.build(tmp_path, "chibios"))
+    own, early = report_of(program, "update_table..", "chSysInit..", until="1ms").sections
+    assert (own.count, own.start_up) == (2, None)
+    assert {row.task for row in own.worst} == {"motor", "lamp"}
+    assert (early.count, early.start_up) == (1, None)
 
 
 def test_the_handler_behind_a_common_one_is_named(tmp_path: Path) -> None:
-    elf = made.build(tmp_path, "nuttx")
-    pended = room.question(room.Pending(every=1), irq="TIM2", until="cycles:3000")
-    document = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
-    assert document["handler"] == "exception_common, before tim2_isr"
+    program = UserProgram(made.build(tmp_path, "nuttx"))
+    assert (
+        _document(program, irq="TIM2", every=1)["latency"]["handler"] == "exception_common, before tim2_isr"
+    )

@@ -12,12 +12,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
-import pytest
 
 from analysis.explain.program import Function
+from analysis.program.beginning import FROM_RESET, Request
 from analysis.program.masks import measure
 from analysis.program.masks.measure import MaskReport
-from analysis.program.masks.places import Place
+from analysis.program.places import Place
+from analysis.program.subject import Subject
 from simulator.masks import MaskRun
 from simulator.outputs import ClockSpan, Stats
 from simulator.program import UserProgram
@@ -150,9 +151,9 @@ def mask_run(rows: tuple[Row, ...] = ROWS, ended: str = "") -> MaskRun:
 
 
 def report(
-    monkeypatch: pytest.MonkeyPatch, run: MaskRun | None = None, program: Any = WHOLE, explain: bool = False
+    run: MaskRun | None = None, program: Any = WHOLE, explain: bool = False, start: Request = FROM_RESET
 ) -> MaskReport:
     """What is found in the run, without a board."""
-    monkeypatch.setattr(measure, "Program", lambda *_, **__: program)
     user = UserProgram(Path("my.elf"), ("--chip=stm32f411xe",))
-    return measure.of_run(user, "62us", run or mask_run(), explain, lambda _: None)
+    subject = Subject(user, program, None, "62us", start)
+    return measure.of_run(subject, run or mask_run(), explain, lambda _: None)

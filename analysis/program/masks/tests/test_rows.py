@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from analysis.program.masks import rows as judged
 from analysis.program.masks.tests import made
 
@@ -12,11 +10,11 @@ SLOW_NS, FAST_NS = 62.5, 31.25
 NEVER_ENDS = (610, "primask", 1, 0x0800_0300, None, 0)
 
 
-def test_each_function_has_its_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_function_has_its_longest() -> None:
     """lock() masks for 100 and 30 cycles, and raises BASEPRI for 80; nap() is awake in 20 of 120.
     The mask that stays, for 50 cycles, is not the longest of lock().
     """
-    subject = judged.subject(made.report(monkeypatch))
+    subject = judged.subject(made.report())
     assert [(row.function, row.kind, row.cycles, row.ns, row.open) for row in subject.rows] == [
         ("lock", "primask", 100, 100 * SLOW_NS, False),
         ("lock", "basepri 0x50", 80, 80 * SLOW_NS, False),
@@ -27,41 +25,41 @@ def test_each_function_has_its_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     assert subject.settings == {"until": "62us", "options": "--chip=stm32f411xe", "from": "reset"}
 
 
-def test_the_longest_time_is_not_that_of_the_most_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_time_is_not_that_of_the_most_cycles() -> None:
     """150 cycles of the fast clock take less than the 100 of the slow one."""
     rows = [row for row in made.ROWS if row[0] < 600]
     rows += [(610, "primask", 1, 0x0800_0300, None, 0), (760, "primask", 0, 0x0800_0310, None, 0)]
-    subject = judged.subject(made.report(monkeypatch, made.mask_run(tuple(rows))))
+    subject = judged.subject(made.report(made.mask_run(tuple(rows))))
     assert (subject.rows[0].cycles, subject.rows[0].ns) == (150, 100 * SLOW_NS)
 
 
-def test_what_never_ends_lasts_to_the_end_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_never_ends_lasts_to_the_end_of_the_run() -> None:
     rows = (*(row for row in made.ROWS if row[0] < 600), NEVER_ENDS)
-    subject = judged.subject(made.report(monkeypatch, made.mask_run(rows)))
+    subject = judged.subject(made.report(made.mask_run(rows)))
     first = subject.rows[0]
     assert (first.function, first.kind, first.cycles, first.open) == ("lock", "primask", 390, True)
     assert first.ns == 390 * FAST_NS
     assert max(row.cycles for row in subject.together if row.open) == 390
 
 
-def test_sleep_is_no_part_of_what_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_is_no_part_of_what_never_ends() -> None:
     """Asleep in 300 of 390 cycles: any interrupt would have ended that."""
     asleep = ((620, "sleep", 1, 0x0800_0404, None, None), (920, "sleep", 0, 0x0800_0404, None, None))
     rows = (*(row for row in made.ROWS if row[0] < 600), NEVER_ENDS, *asleep)
-    subject = judged.subject(made.report(monkeypatch, made.mask_run(rows)))
+    subject = judged.subject(made.report(made.mask_run(rows)))
     ended = next(row for row in subject.rows if row.kind == "primask")
     assert (ended.cycles, ended.open) == (100, False)
     assert max(row.cycles for row in subject.together if row.open) == 90
 
 
-def test_a_priority_waits_for_all_that_follow_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_priority_waits_for_all_that_follow_on_each_other() -> None:
     """30 cycles of PRIMASK, and 80 of BASEPRI, without one between."""
-    subject = judged.subject(made.report(monkeypatch))
+    subject = judged.subject(made.report())
     waits = {row.kind: (row.cycles, row.ns) for row in subject.together if not row.open}
     assert waits["priority 0xf0"] == (110, 110 * SLOW_NS)
     assert not any(row in subject.rows for row in subject.together)
 
 
-def test_a_run_that_ended_early_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = judged.subject(made.report(monkeypatch, made.mask_run(ended="It stopped.")))
+def test_a_run_that_ended_early_is_refused_in_a_sentence() -> None:
+    subject = judged.subject(made.report(made.mask_run(ended="It stopped.")))
     assert subject.refusal == "The run ended at cycle 1,000: It stopped."

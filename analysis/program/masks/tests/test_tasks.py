@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +13,7 @@ from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program
 from analysis.program.masks.measure import measure
 from analysis.program.masks.tasks import idle_cycles, shown
-from simulator import run as simulator
+from analysis.program.subject import Subject
 from simulator.program import user_program
 
 WORK, IDLE = 0x2000_0000, 0x2000_0100
@@ -53,36 +52,12 @@ def test_a_task_without_a_name_is_called_by_its_variable_or_its_number(tmp_path:
     bare = tmp_path / "kernels.c"
     bare.write_text(source.read_text().replace('"motor"', "0").replace('"lamp"', "0"))
     elf = made.build(tmp_path, "riot", "-g", source=bare)
-    report = measure(user_program(elf), "1ms", False, lambda _: None)
+    report = measure(Subject.of(user_program(elf), "1ms"), False, lambda _: None)
     assert {worst.task for worst in report.worst if worst.kind == "primask"} == {"motor", "lamp"}
     stripped = tmp_path / "stripped.elf"
     words = ["-N", "motor", "-N", "lamp", str(elf), str(stripped)]
     subprocess.run(["arm-none-eabi-objcopy", *words], check=True)
     assert find(Program(stripped)) is not None
-    report = measure(user_program(stripped), "1ms", False, lambda _: None)
+    report = measure(Subject.of(user_program(stripped), "1ms"), False, lambda _: None)
     assert {worst.task for worst in report.worst if worst.kind == "primask"} == {"task 1", "task 2"}
     assert shown({}, 0x2000_0010) == "0x20000010"
-
-
-def test_the_second_run_goes_as_far_as_names_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To where the last task is first seen, and on to the last cycle of one without a name."""
-    ran: list[tuple[bool, object]] = []
-    run = simulator.run
-
-    def spied(start: Any, **words: Any) -> Any:
-        ran.append((isinstance(start, simulator.Snapshot), words["until"]))
-        return run(start, **words)
-
-    monkeypatch.setattr(simulator, "run", spied)
-    named, bare = made.build(tmp_path, "riot", "-g"), tmp_path / "kernels.c"
-    report = measure(user_program(named), "1ms", False, lambda _: None)
-    seen = report.run.changes.filter(pl.col("task") != 0).group_by("task").agg(pl.col("cycle").min())
-    assert ran == [(False, seen["cycle"].max())] and len(report.tasks) == 2
-    source = (made.FOLDER / "kernels.c").read_text()
-    bare.write_text(source.replace('"motor"', "0").replace('"lamp"', "0"))
-    ran.clear()
-    report = measure(
-        user_program(made.build(tmp_path, "riot", "-g", source=bare)), "1ms", False, lambda _: None
-    )
-    last = report.run.changes.filter(pl.col("task") != 0)["cycle"].max()
-    assert ran == [(False, seen["cycle"].max()), (True, last)]

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 from analysis.explain.tests.made import replayed, unreplayed
-from analysis.program.masks import measure, timeline
-from analysis.program.masks.intervals import Clock
+from analysis.program import subject
+from analysis.program.clock import Clock
+from analysis.program.masks import timeline
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import TASK
-from analysis.program.masks.tests.test_intervals import HSI, PLL
+from analysis.program.tests.test_clock import HSI, PLL
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.explanation import Explanation
 from base.timeline import Timeline
@@ -59,10 +60,8 @@ def slices(
     ]  # fmt: skip
 
 
-def test_a_program_shows_its_tasks_sleep_masks_handlers_and_who_waits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    report = replace(made.report(monkeypatch), tasks={TASK: "control"})
+def test_a_program_shows_its_tasks_sleep_masks_handlers_and_who_waits() -> None:
+    report = replace(made.report(), tasks={TASK: "control"})
     tim3, locked, pri = "IRQ 29 (on_tim3)", "lock (main.c:10) ← main (main.c:30)", "primask"
     common = ((100, 200, 100), (500, 550, 50), (700, 820, 20), (950, 1000, None))
     expected = [
@@ -81,14 +80,14 @@ def test_a_program_shows_its_tasks_sleep_masks_handlers_and_who_waits(
     assert [track for _, track, *_ in unnamed] == ["0x20000100", "core"]
 
 
-def test_each_task_lasts_to_the_next_and_a_reset_ends_a_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_task_lasts_to_the_next_and_a_reset_ends_a_sleep() -> None:
     run = made.mask_run((
         (100, "primask", 1, 0x0800_0300, None, 0), (150, "primask", 0, 0x0800_0310, None, 0),
         (200, "primask", 1, 0x0800_0300, None, 0), (210, "sleep", 1, 0x0800_0404, None, None),
         (300, "reset", 0, 0x0800_0200, None, None),
     ))  # fmt: skip
     tasks = pl.Series("task", [TASK, TASK, TASK + 16, TASK + 16, None], dtype=pl.Int64)
-    report = made.report(monkeypatch, replace(run, changes=run.changes.with_columns(tasks)))
+    report = made.report(replace(run, changes=run.changes.with_columns(tasks)))
     assert events(timeline.timeline(report), "tasks") == [
         ("tasks", "0x20000100", "0x20000100", *span(100, 200), {"begin_cycle": 100}),
         ("tasks", "0x20000110", "0x20000110", *span(200, 1000), {"begin_cycle": 200}),
@@ -185,8 +184,7 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
 
     monkeypatch.setattr(timeline, "elf_of", lambda manifest: Path(f"{manifest.allocator}.elf"))
     monkeypatch.setattr(timeline, "simulator", SimpleNamespace(run_masks=run_masks))
-    monkeypatch.setattr(measure, "Program", lambda *_, **__: made.WHOLE)
-    monkeypatch.setattr(timeline, "Program", lambda *_, **__: made.WHOLE)
+    monkeypatch.setattr(subject, "Program", lambda *_, **__: made.WHOLE)
     result = timeline.run_timeline(folder, found)
     worst = (
         "explained",

@@ -9,9 +9,9 @@ import pytest
 from analysis.errors import LatencyError
 from analysis.explain.exits import exits_of
 from analysis.explain.program import Function
-from analysis.program.latency.named_places import addresses_of, function_named
 from analysis.program.latency.sections import Section, parse
 from analysis.program.masks.tests.made import Program
+from analysis.program.named_places import addresses_of, function_named
 from simulator.masks import MOST_MARKS
 
 LINES = [

@@ -16,12 +16,12 @@ import pytest
 from analysis.errors import MasksError
 from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program
-from analysis.program.masks.beginning import asked
-from analysis.program.masks.document import as_json
-from analysis.program.masks.intervals import Clock
+from analysis.program.beginning import request
+from analysis.program.clock import Clock
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.text import as_text, headline
 from analysis.program.masks.timeline import timeline
+from analysis.program.subject import Subject
 from simulator.outputs import ClockSpan
 from simulator.program import user_program
 from tests import lab
@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measured(elf: Path, until: str = UNTIL, **words: str) -> MaskReport:
-    return measure(user_program(elf), until, False, lambda _: None, **words)
+    return measure(Subject.of(user_program(elf), until, **words), False, lambda _: None)
 
 
 @pytest.fixture(scope="module", params=made.KERNELS)
@@ -57,57 +57,59 @@ def kernel(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def found(kernel: str, folder: Path) -> MaskReport:
+def report(kernel: str, folder: Path) -> MaskReport:
     return measured(made.build(folder, kernel))
 
 
-def test_start_up_is_told_apart(kernel: str, found: MaskReport) -> None:
-    assert found.kernel is not None and found.kernel.name == made.KERNELS[kernel]
-    assert found.start_up is not None
-    (longest,) = [worst for worst in found.start_up.worst if worst.kind == "primask"]
+def test_start_up_is_told_apart(kernel: str, report: MaskReport) -> None:
+    assert report.subject.kernel is not None and report.subject.kernel.name == made.KERNELS[kernel]
+    assert report.start_up is not None
+    (longest,) = [worst for worst in report.start_up.worst if worst.kind == "primask"]
     assert longest.cycles is not None and longest.cycles > START_UP
     assert longest.begin.function == "reset"
-    assert longest.begin_cycle < found.beginning.first_cycle
-    masks = [worst for worst in found.worst if worst.kind == "primask"]
+    assert longest.begin_cycle < report.start.first_cycle
+    masks = [worst for worst in report.worst if worst.kind == "primask"]
     assert {worst.cycles for worst in masks} == {OWN}
     assert {worst.begin.function for worst in masks} == {"update_table"}
-    opening = as_text(found).splitlines()[:2]
+    opening = as_text(report).splitlines()[:2]
     assert "after start-up the longest interval is" in opening[0]
     assert opening[1].startswith("Start-up: the ") and made.KERNELS[kernel] in opening[1]
 
 
-def test_masks_have_the_names_of_the_kernel_s_locks(kernel: str, found: MaskReport) -> None:
-    masks = [worst for worst in found.worst if worst.kind == "primask"]
+def test_masks_have_the_names_of_the_kernel_s_locks(kernel: str, report: MaskReport) -> None:
+    masks = [worst for worst in report.worst if worst.kind == "primask"]
     assert {worst.lock for worst in masks} == {LOCKS[kernel]}
     words = f"raised by {LOCKS[kernel]} in update_table (" if LOCKS[kernel] else "raised by update_table ("
-    assert words in as_text(found)
+    assert words in as_text(report)
 
 
-def test_tasks_have_their_names(found: MaskReport) -> None:
-    masks = [event for event in found.worst if event.kind == "primask"]
+def test_tasks_have_their_names(report: MaskReport) -> None:
+    masks = [event for event in report.worst if event.kind == "primask"]
     assert {event.task for event in masks} == {"motor", "lamp"}
     tracks = {
-        event["args"].get("name") for event in timeline(found).document()["traceEvents"] if event["ph"] == "M"
+        event["args"].get("name")
+        for event in timeline(report).document()["traceEvents"]
+        if event["ph"] == "M"
     }
     assert {"motor", "lamp", "start-up"} <= tracks
 
 
-def test_the_handler_behind_a_common_one_has_its_name(kernel: str, found: MaskReport) -> None:
-    (handler,) = [worst for worst in found.worst if worst.kind == "handler"]
+def test_the_handler_behind_a_common_one_has_its_name(kernel: str, report: MaskReport) -> None:
+    (handler,) = [worst for worst in report.worst if worst.kind == "handler"]
     behind = f"tim2_isr behind {COMMON[kernel]}" if kernel in COMMON else "own_isr"
     assert handler.name == f"handler of IRQ 28 ({behind})"
     assert handler.begin.function == behind.partition(" ")[0]
 
 
-def test_a_locked_scheduler_is_an_interval(kernel: str, found: MaskReport) -> None:
-    locked = [worst for worst in found.worst if worst.kind == "scheduler"]
+def test_a_locked_scheduler_is_an_interval(kernel: str, report: MaskReport) -> None:
+    locked = [worst for worst in report.worst if worst.kind == "scheduler"]
     assert len(locked) == (kernel in LOCKED)
     assert all(worst.task == "lamp" and 50 <= (worst.cycles or 0) < 70 for worst in locked)
 
 
 def test_a_program_without_a_kernel_counts_from_main_on(folder: Path) -> None:
     report = measured(made.build(folder, ""))
-    assert report.kernel is None and report.start_up is not None
+    assert report.subject.kernel is None and report.start_up is not None
     (longest,) = report.start_up.worst
     assert longest.cycles is not None and longest.cycles > START_UP
     assert "until main() began (no known kernel is in it), left out" in as_text(report)
@@ -127,7 +129,7 @@ def test_a_function_or_a_time_may_be_asked_for(folder: Path) -> None:
     assert whole.start_up is None and whole.worst[0].begin.function == "reset"
     late = measured(elf, start="sched_run")
     assert [worst.task for worst in late.worst] == ["lamp"]
-    first_cycle = late.beginning.first_cycle
+    first_cycle = late.start.first_cycle
     assert measured(elf, start=f"cycles:{first_cycle}").worst == late.worst
     # A cycle takes 62.5 ns: the next whole time lies in the same instruction or the one after.
     timed = measured(elf, start=f"{int(first_cycle * 62.5) // 1000}us")
@@ -139,22 +141,16 @@ def test_a_function_or_a_time_may_be_asked_for(folder: Path) -> None:
 
 def test_a_run_that_ends_in_start_up_counts_whole(folder: Path) -> None:
     report = measured(made.build(folder, "zephyr"), until="cycles:500")
-    assert report.beginning.cycle is None and report.start_up is None
+    assert report.start.cycle is None and report.start_up is None
     words = "All of the run counts: it ended before Zephyr started its scheduler (bg_thread_main())."
     assert words in as_text(report)
-    assert as_json(report)["start"]["cycle"] is None
-
-
-def test_a_program_does_not_notice_that_its_kernel_is_known(found: MaskReport) -> None:
-    plain = measured(found.program.elf, kernel="none")
-    assert (plain.cycles, plain.run.stats.instructions) == (found.cycles, found.run.stats.instructions)
 
 
 def test_the_end_of_a_function_is_where_it_is_left(folder: Path) -> None:
     """ChibiOS starts within chSysInit(), whose last section counts to start-up."""
     report = measured(made.build(folder, "chibios"))
     lines = subprocess.run(
-        ["arm-none-eabi-nm", "-S", report.program.elf], check=True, capture_output=True, text=True
+        ["arm-none-eabi-nm", "-S", report.subject.user.elf], check=True, capture_output=True, text=True
     ).stdout
     assert " chSysInit" in lines
     assert report.start_up is not None
@@ -170,7 +166,7 @@ def test_times_are_by_the_clock_of_each_moment(folder: Path) -> None:
     program = Program(made.build(folder, ""))
     nothing = pl.DataFrame(schema={"address": pl.Int64})
     for word, cycle in (("37500ns", 600), ("38500ns", 632), ("1us", 16), ("0ns", 0), ("cycles:700", 700)):
-        assert asked(program, None, word).found(nothing, Clock(spans)).cycle == cycle
+        assert request(program, None, word).locate(nothing, Clock(spans)).cycle == cycle
 
 
 def test_a_gate_judges_what_follows_start_up(folder: Path) -> None:

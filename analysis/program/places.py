@@ -11,6 +11,7 @@ import polars as pl
 from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
 from analysis.explain.sources import Inlined
+from analysis.program.shown import Address, OrNull
 from simulator.interrupts import FIRST_IRQ, VECTORS
 from simulator.program import FLASH_ADDRESS
 
@@ -37,15 +38,16 @@ class Place:
 
     Of code that the compiler placed into `function` from another one, `line` is that of the call.
     In a stack, an `interrupted` place did not call what comes before it, and a `likely` one may
-    not have: LR alone tells of it.
+    not have: LR alone tells of it. `lock` is the kernel's word for what holds interrupts off there.
     """
 
     function: str
-    file: str
-    line: int
-    address: int
+    file: OrNull[str]
+    line: OrNull[int]
+    address: Address
     interrupted: bool = False
     likely: bool = False
+    lock: OrNull[str] = ""
 
     @property
     def source(self) -> str:
@@ -54,17 +56,7 @@ class Place:
 
     def __str__(self) -> str:
         words = f"{self.function} ({self.source})" if self.file else self.function
-        return f"likely {words}" if self.likely else words
-
-    def as_json(self) -> dict[str, object]:
-        likely = {"likely": True} if self.likely else {}
-        return {
-            "function": self.function,
-            "file": self.file or None,
-            "line": self.line or None,
-            "address": f"{self.address:#010x}",
-            **likely,
-        }
+        return f"likely {words}" if self.likely else f"{self.lock} in {words}" if self.lock else words
 
 
 class Places:
@@ -90,7 +82,7 @@ class Places:
         self._behind = behind or {}
         self._stacks = stacks.sort("stack", "depth")
         self._inlined = Inlined(program)
-        self._known: dict[int, tuple[Place, ...]] = {}
+        self._places: dict[int, tuple[Place, ...]] = {}
         self._entries: dict[int, Place | None] = {}
         self._common_of: dict[int, str] = {}
 
@@ -108,9 +100,9 @@ class Places:
         addresses = [address] if number is None else self._of_number.get(number, [address])
         places = list(self._frames(addresses[0]))
         exact, inner = True, addresses[0]
-        for one in addresses[1:]:
-            call = self._call(one)
-            interrupted = call == one
+        for return_address in addresses[1:]:
+            call = self._call(return_address)
+            interrupted = call == return_address
             likely = exact and not interrupted and not self._program.tells_caller(inner)
             if not interrupted and (self._is_handler(inner) or (likely and not self._may_call(call, inner))):
                 break
@@ -119,15 +111,14 @@ class Places:
             exact, inner = interrupted, call
         return tuple(places)
 
-    def tell_handlers(self, behind: Mapping[int, int], vectors: Sequence[int]) -> None:
-        """From now on these are the handlers behind a common one, and the vector table."""
-        self._behind, self._vectors = behind, vectors
-        self._entries.clear()
-
     def behind(self, exception: int) -> str:
         """The name of the common handler that calls the exception's own; empty if none does."""
         self.entry(exception)
         return self._common_of.get(exception, "")
+
+    def raised(self, address: int) -> Place:
+        """The place where a mask was set, with the kernel's word for that."""
+        return replace(self.place(address), lock=self.lock(address))
 
     def lock(self, address: int) -> str:
         """The kernel's word for what holds interrupts off there, of functions that were placed into
@@ -193,9 +184,9 @@ class Places:
         return by_number
 
     def _frames(self, address: int) -> tuple[Place, ...]:
-        if address not in self._known:
-            self._known[address] = tuple(self._looked_up(address))
-        return self._known[address]
+        if address not in self._places:
+            self._places[address] = tuple(self._looked_up(address))
+        return self._places[address]
 
     def _looked_up(self, address: int) -> list[Place]:
         """The place, innermost first where code was placed into other code."""
