@@ -110,6 +110,25 @@ class SyntheticRun:
     def pulse(self, channel: str, start: int, width: int) -> None:
         self.toggles += [(start, BIT[channel]), (start + width, BIT[channel])]
 
+    def edges_of(self, channel: str) -> list[int]:
+        """The cycles of its edges, in order."""
+        return sorted(cycle for cycle, bit in self.toggles if bit == BIT[channel])
+
+    def move(self, channel: str, cycle: int, by_cycles: int) -> None:
+        """An edge comes elsewhere."""
+        at = self.toggles.index((cycle, BIT[channel]))
+        self.toggles[at] = (cycle + by_cycles, BIT[channel])
+
+    def silence(self, channel: str, first: int, last: int) -> None:
+        """The edges from cycle `first` to `last` do not come."""
+        self.toggles = [
+            (cycle, bit) for cycle, bit in self.toggles if bit != BIT[channel] or not first <= cycle <= last
+        ]
+
+    def line_of(self, prefix: str) -> int:
+        """The number of the first line that begins so."""
+        return next(number for number, line in enumerate(self.lines) if line.startswith(prefix))
+
     def _boot(self) -> None:
         stimulus = self.plan.stimulus
         count = self.plan.operations.height

@@ -25,6 +25,7 @@ GROWTH_BYTES = 8 << 20
 """Less than half a megabyte a run: the allocators of Python and of polars keep some for later."""
 
 
+@pytest.mark.long
 def test_twenty_runs_leave_no_more_behind_than_five(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = SyntheticRun(small_plan(depth=3))
     put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "exit 0")

@@ -42,7 +42,7 @@ def tlsf() -> FirmwareImage:
     [
         ("mem_stress", "tlsf", None, {"operations": 200}),
         ("mem_frag", "seglist", 24_000_000, {"depth": 12}),
-        ("periodic_small", "first_fit", 10_000_000, {"ticks": 300}),
+        pytest.param("periodic_small", "first_fit", 10_000_000, {"ticks": 300}, marks=pytest.mark.long),
     ],
 )
 def test_a_direct_run_equals_the_real_tools_to_the_byte(

@@ -293,6 +293,7 @@ def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path, tmp_path
     )
 
 
+@pytest.mark.long
 def test_more_samples_than_32_bits_count_are_captured_in_bounded_memory(fake_tool: Path) -> None:
     """Four billion of them take the room of their edges, and of a few blocks."""
     quiet = 4 * 1024

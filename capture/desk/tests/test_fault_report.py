@@ -90,7 +90,7 @@ def test_a_program_that_faults_is_told_with_its_instruction(
     assert said.endswith(f"{behind}.")
 
 
-@pytest.mark.parametrize("ending", ["READ_NOWHERE", "ON_PROCESS_STACK", "IN_HANDLER"])
+@pytest.mark.parametrize("ending", ["READ_NOWHERE", "IN_HANDLER"])
 def test_a_cortex_m0_that_faults_is_told_by_ipsr_and_its_frame(tmp_path: Path, ending: str) -> None:
     """It has no CFSR and no HFSR (PM0215)."""
     elf = compiled(tmp_path, ending, "cortex-m0", 16 << 10)

@@ -8,7 +8,7 @@ from base.run_folder.records import CalibrationRecord, parse
 from capture.instruments.clocks import COUNTER_CYCLES, fit_counter
 from capture.joining.evidence import decode
 from capture.reading.wire import read_wire
-from capture.tests.synthetic import BIT, CORE_HZ, COUNTER_AHEAD, TICK_PERIOD, SyntheticRun, small_plan
+from capture.tests.synthetic import CORE_HZ, COUNTER_AHEAD, TICK_PERIOD, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 
 
@@ -68,7 +68,7 @@ def test_the_residual_is_the_farthest_that_an_edge_lies_from_the_line() -> None:
     records = parse(run.uart()).all(CalibrationRecord)
     rises = [record.begin_cycles - COUNTER_AHEAD for record in records]
     late = rises[5] % COUNTER_CYCLES
-    run.toggles[run.toggles.index((late, BIT["CRIT"]))] = (late + 5, BIT["CRIT"])
+    run.move("CRIT", late, 5)
     fit = fit_counter(read_wire(run.edges(), CORE_HZ), records)
     cycles = np.array(rises, dtype=np.float64) % COUNTER_CYCLES
     samples = cycles + np.where(np.arange(len(rises)) == 5, 5, 0)

@@ -210,8 +210,7 @@ def test_an_operation_may_last_until_the_next_begins(cycles_beyond: int, stray: 
 
 def test_a_window_without_a_pulse_has_no_width_and_no_start() -> None:
     run = SyntheticRun(small_plan(depth=2))
-    start, end = run.truths[3].start, _operation_end(run, 3)
-    run.toggles = [edge for edge in run.toggles if edge not in ((start, BIT["OP"]), (end, BIT["OP"]))]
+    run.silence("OP", run.truths[3].start, _operation_end(run, 3))
     joined = evidence_of(run).joined
     row = joined.operations.row(3, named=True)
     columns = ("wire_operation_samples", "wire_operation_ns", "start_sample")
@@ -251,8 +250,8 @@ def _window_end(run: SyntheticRun, seq: int) -> int:
 
 def _hold_operation(run: SyntheticRun, seq: int, until: int) -> None:
     """Moves the end of the operation's OP pulse."""
-    end = (_operation_end(run, seq), BIT["OP"])
-    run.toggles[run.toggles.index(end)] = (until, BIT["OP"])
+    end = _operation_end(run, seq)
+    run.move("OP", end, until - end)
 
 
 def test_without_an_end_frame_the_closed_windows_are_joined() -> None:

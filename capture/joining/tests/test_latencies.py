@@ -54,7 +54,7 @@ def answer_at(run: SyntheticRun, rise: int) -> None:
 def add_control_ticks(run: SyntheticRun, more: int) -> None:
     """The timer tells `more` ticks of a control interrupt that was alone in its operation."""
     alone = next(seq for seq, count in Counter(controls_met(run)).items() if count == 1)
-    at = next(at for at, line in enumerate(run.lines) if line.startswith(f"IRQ,{alone},"))
+    at = run.line_of(f"IRQ,{alone},")
     *rest, ticks = run.lines[at].split(",")
     run.lines[at] = ",".join([*rest, str(int(ticks) + more)])
 
@@ -124,8 +124,8 @@ def test_the_timer_tells_of_an_answer_that_met_its_operation_alone(run: Syntheti
 def test_of_those_that_met_none_the_timer_tells_of_the_latest(run: SyntheticRun) -> None:
     calm = [answer for _, answer in run.controls if run.met(answer) is None]
     late = calm[len(calm) // 2]
-    run.toggles[run.toggles.index((late, BIT["CISR"]))] = (late + 6, BIT["CISR"])
-    stat = next(at for at, line in enumerate(run.lines) if line.startswith("STAT"))
+    run.move("CISR", late, 6)
+    stat = run.line_of("STAT")
     *rest, _ = run.lines[stat].split(",")
     run.lines[stat] = ",".join([*rest, str(15 + 6 + READ_LATER)])
     control = witness(evidence_of(run), "control")

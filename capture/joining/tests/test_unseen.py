@@ -17,7 +17,7 @@ CYCLE_NS = 1e9 / CORE_HZ
 
 def moved(channel: str, cycle: int, by_cycles: int) -> Evidence:
     run = SyntheticRun(small_plan())
-    run.toggles[run.toggles.index((cycle, BIT[channel]))] = (cycle + by_cycles, BIT[channel])
+    run.move(channel, cycle, by_cycles)
     return evidence_of(run)
 
 

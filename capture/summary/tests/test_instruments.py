@@ -12,7 +12,6 @@ from capture.reading.wire import COMMON_CHANNELS
 from capture.summary.instruments import instruments
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
-    BIT,
     CRITICAL_COST,
     OPERATION_COST,
     READ_LATER,
@@ -34,16 +33,8 @@ def told_of(run: SyntheticRun) -> dict[str, Any]:
     return instruments(evidence_of(run))
 
 
-def edges_of(run: SyntheticRun, channel: str) -> list[tuple[int, int]]:
-    return sorted(toggle for toggle in run.toggles if toggle[1] == BIT[channel])
-
-
-def delay(run: SyntheticRun, edge: tuple[int, int], cycles: int) -> None:
-    run.toggles[run.toggles.index(edge)] = (edge[0] + cycles, edge[1])
-
-
 def test_at_the_core_clock_the_calibration_is_exact(run: SyntheticRun) -> None:
-    read = next(at for at, line in enumerate(run.lines) if line.startswith("COST,READ"))
+    read = run.line_of("COST,READ")
     run.lines[read] = "COST,READ,1,5"
     calibration = told_of(run)["calibration"]
     skew = calibration.pop("skew_samples")
@@ -68,9 +59,8 @@ def test_markers_of_which_some_cost_more_at_the_end_have_drifted(
     run: SyntheticRun, channel: str, name: str
 ) -> None:
     """Half of those at the end, a fourth of all, are four cycles longer: one cycle on average."""
-    closing = edges_of(run, channel)[-48:-16]
-    for edge in closing[1::4]:
-        delay(run, edge, 4)
+    for edge in run.edges_of(channel)[-48:-16][1::4]:
+        run.move(channel, edge, 4)
     calibration = told_of(run)["calibration"]
     assert calibration[f"{name}_drift_cycles"] == pytest.approx(2)
     assert calibration[f"{name}_worst_residual_cycles"] == pytest.approx(3)
@@ -78,9 +68,9 @@ def test_markers_of_which_some_cost_more_at_the_end_have_drifted(
 
 @pytest.mark.parametrize(("kept", "lost"), [("start", "end"), ("end", "start")])
 def test_each_frame_tells_the_clock_by_itself(run: SyntheticRun, kept: str, lost: str) -> None:
-    sync = edges_of(run, "SYNC")
-    for edge in sync[:64] if lost == "start" else sync[-64:]:
-        run.toggles.remove(edge)
+    sync = run.edges_of("SYNC")
+    frame = sync[:64] if lost == "start" else sync[-64:]
+    run.silence("SYNC", frame[0], frame[-1])
     clock = told_of(run)["clock"]
     assert (clock[f"{kept}_edges"], clock[f"{lost}_edges"]) == (64, 0)
     assert (clock[f"ratio_{kept}"], clock[f"ratio_{lost}"]) == (pytest.approx(1), None)
@@ -107,7 +97,7 @@ def test_answers_that_a_tick_touched_are_counted(run: SyntheticRun) -> None:
     """One whose answer is missing waits for the next, and the tick may still have touched that."""
     answered = [row for row in _stimuli(evidence_of(run)) if row["tick"]]
     lost = run.stimuli[_stimuli(evidence_of(run)).index(answered[0])][1]
-    run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and lost <= t[0] <= lost + 60)]
+    run.silence("ISR", lost, lost + 60)
     evidence = evidence_of(run)
     ticks = instruments(evidence)["tick"]
     assert (ticks["period_cycles"], ticks["handler_cycles"]) == (TICK_PERIOD, TICK_HANDLER)
@@ -125,7 +115,7 @@ def _stimuli(evidence: Evidence) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("cycles", [-3, 5])
 def test_the_farthest_that_wire_and_dwt_are_apart_is_told(run: SyntheticRun, cycles: int) -> None:
     truth = run.truths[4]
-    delay(run, (truth.critical_start, BIT["CRIT"]), cycles)
+    run.move("CRIT", truth.critical_start, cycles)
     agreement = told_of(run)["agreement"]
     assert agreement["n"] == len(run.truths)
     assert agreement["wire_minus_dwt_cycles_max_abs"] == pytest.approx(abs(cycles))
@@ -142,8 +132,8 @@ def test_wire_and_timer_agree_but_for_the_way_to_the_read(
     met = [run.met(answer) for _, answer in run.controls]
     alone = [at for at, seq in enumerate(met) if seq is not None and met.count(seq) == 1]
     late = run.controls[pick(alone)][1]
-    delay(run, (late, BIT["CISR"]), 4)
-    delay(run, (late + 40, BIT["CISR"]), 4)
+    run.move("CISR", late, 4)
+    run.move("CISR", late + 40, 4)
     agreement = told_of(run)["timer_agreement"]
     assert set(agreement) == set(KEYS.values())
     for part in agreement.values():

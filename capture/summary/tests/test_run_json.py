@@ -11,7 +11,6 @@ from capture.acquisition.account import Setting
 from capture.summary.summary import summarise_run
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
-    BIT,
     CORE_HZ,
     CRITICAL_COST,
     HEAP_BYTES,
@@ -81,8 +80,8 @@ def assert_sums_up(document: dict[str, Any], values: list[float]) -> None:
 def test_interrupts_are_counted_by_wire_and_by_records() -> None:
     run = SyntheticRun(small_plan())
     lost = run.stimuli[20][1]
-    run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and lost <= t[0] <= lost + 60)]
-    stat = next(at for at, line in enumerate(run.lines) if line.startswith("STAT"))
+    run.silence("ISR", lost, lost + 60)
+    stat = run.line_of("STAT")
     run.lines[stat] = ",".join(["STAT", "1", "2", "3", "4", *run.lines[stat].split(",")[5:]])
     assert told_of(run)["interrupts"] == {
         "stimuli": len(run.stimuli),

@@ -7,7 +7,7 @@ import pytest
 
 from capture.summary.warnings import warnings
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
+from capture.tests.synthetic import SyntheticRun, record, small_plan
 from capture.verdict.verdict import judge
 
 
@@ -33,7 +33,7 @@ def test_a_heap_that_grew(run: SyntheticRun) -> None:
 
 def test_a_stimulus_without_an_answer(run: SyntheticRun) -> None:
     answer = run.stimuli[3][1]
-    run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and answer <= t[0] <= answer + 60)]
+    run.silence("ISR", answer, answer + 60)
     (sentence,) = warnings(evidence_of(run))
     assert sentence.startswith(
         "1 stimuli came while the interrupt was still waited for, and 0 while the task"
@@ -92,7 +92,7 @@ def test_the_chips_own_oscillator(run: SyntheticRun) -> None:
 
 
 def test_a_counter_that_stopped_costs_one_operation_its_witness(run: SyntheticRun) -> None:
-    at = next(i for i, line in enumerate(run.lines) if line.startswith("OP,5,"))
+    at = run.line_of("OP,5,")
     seq, kind, size, _, _, *rest = run.lines[at].split(",")[1:]
     run.lines[at] = ",".join(("OP", seq, kind, size, "17", "23", *rest))
     assert run.lines[at + 1].startswith("IRQ,5,")

@@ -178,7 +178,7 @@ def test_any_records_that_can_be_get_a_verdict(given: dict[int, str], instead: b
 def test_a_number_that_cannot_be_is_a_damaged_line(line: str) -> None:
     run = RUNS["periodic"]()
     head = line.split(",")[0]
-    at = next(i for i, line in enumerate(run.lines) if line.startswith(f"{head},"))
+    at = run.line_of(f"{head},")
     run = copy(run)  # other tests have the same one
     run.lines = [*run.lines[:at], line, *run.lines[at + 1 :]]
     manifest = judged(run, run.edges(), run.uart())

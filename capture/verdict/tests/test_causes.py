@@ -11,18 +11,16 @@ from capture.verdict.verdict import judge
 
 def moved(run: SyntheticRun, channel: str, number: int, by_cycles: int) -> SyntheticRun:
     """The run with an edge of the channel elsewhere, counted among those of its stimuli's time."""
-    first = run.stimuli[0][0]
-    places = [at for at, (cycle, bit) in enumerate(run.toggles) if bit == BIT[channel] and cycle >= first]
-    at = sorted(places, key=lambda place: run.toggles[place][0])[number]
-    run.toggles[at] = (run.toggles[at][0] + by_cycles, BIT[channel])
+    edges = [cycle for cycle in run.edges_of(channel) if cycle >= run.stimuli[0][0]]
+    run.move(channel, edges[number], by_cycles)
     return run
 
 
 def test_a_task_that_wakes_before_its_interrupt_is_told() -> None:
     run = SyntheticRun(small_plan())
     stimulus, answer = run.stimuli[10]
-    (rise,) = [cycle for cycle, bit in run.toggles if bit == BIT["TASK"] and answer < cycle < answer + 400]
-    run.toggles[run.toggles.index((rise, BIT["TASK"]))] = (stimulus - 1000, BIT["TASK"])
+    (rise,) = [cycle for cycle in run.edges_of("TASK") if answer < cycle < answer + 400]
+    run.move("TASK", rise, stimulus - 1000 - rise)
     verdict, reasons = judge(evidence_of(run))
     assert verdict == "inconclusive"
     assert [reason for reason in reasons if "ISR shows nothing that it could answer (1 of" in reason], reasons
@@ -44,9 +42,9 @@ def test_an_interrupt_that_holds_up_sync_excuses_the_edge() -> None:
     """SYNC comes late, so the edge seems early; CISR shows why."""
     run = SyntheticRun(small_sweep())
     swept = next(truth for truth in run.truths if truth.seq == 6)
-    begin = max(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"] and cycle <= swept.start)
+    begin = max(cycle for cycle in run.edges_of("SYNC") if cycle <= swept.start)
     late = begin + 30
-    run.toggles[run.toggles.index((begin, BIT["SYNC"]))] = (late, BIT["SYNC"])
+    run.move("SYNC", begin, 30)
     assert [reason for reason in judge(evidence_of(run))[1] if "off its offset" in reason]
     run.toggles += [(late - 25, BIT["CISR"]), (late - 5, BIT["CISR"])]
     assert not [reason for reason in judge(evidence_of(run))[1] if "off its offset" in reason]

@@ -64,7 +64,7 @@ def test_how_far_wire_and_dwt_may_differ_grows_with_the_length(beyond: float, to
 
 def test_counts_that_differ_are_told_as_a_number_or_as_a_range() -> None:
     run = SyntheticRun(small_plan(depth=2))
-    stat = next(at for at, line in enumerate(run.lines) if line.startswith("STAT"))
+    stat = run.line_of("STAT")
     fields = run.lines[stat].split(",")
     met, fields[4] = int(fields[4]), "99"
     run.lines[stat] = ",".join(fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -24,7 +24,7 @@ from capture.verdict.verdict import by_rules, judge
 from firmware.build import image as firmware
 from scenarios import catalogue
 
-PAIRS = tuple(combinations(CHANNELS, 2))
+PAIRS, NEIGHBOURS = tuple(combinations(CHANNELS, 2)), tuple(pairwise(CHANNELS))
 
 
 def sentence(pair: Sequence[str]) -> str:
@@ -58,7 +58,11 @@ def of_virtual_board(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     return read_again(*read_stored(result.folder))[0]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+@pytest.mark.parametrize(
+    "pair",
+    [pair if pair in NEIGHBOURS else pytest.param(pair, marks=pytest.mark.long) for pair in PAIRS],
+    ids="-".join,
+)
 def test_any_two_clips_are_named_once(of_virtual_board: Evidence, pair: tuple[str, str]) -> None:
     seen = changed(of_virtual_board, pair)
     assert len(without_the_search(seen)) > FEWEST_REASONS

@@ -66,7 +66,13 @@ def manifest(folder: Path) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize(
+    "channel",
+    [
+        name if name in ("CRIT", "ISR", "SYNC") else pytest.param(name, marks=pytest.mark.long)
+        for name in CHANNELS
+    ],
+)
 def test_one_sample_fails_a_run_and_can_be_left_out(whole: Path, tmp_path: Path, channel: str) -> None:
     folder = planted(whole, tmp_path / whole.name, channel)
     before = manifest(folder)

@@ -169,7 +169,7 @@ def test_windows_may_be_wider_than_their_records_by_one_constant(sound: Evidence
 
 def test_a_window_without_a_record_or_a_call_has_no_width_to_compare() -> None:
     run = SyntheticRun(small_plan(depth=2))
-    third = next(at for at, line in enumerate(run.lines) if line.startswith("OP,3,"))
+    third = run.line_of("OP,3,")
     fields = run.lines[third].split(",")
     run.lines[third] = ",".join([*fields[:4], "0", "0", *fields[6:]])
     evidence = counted(evidence_of(run), {3: 9})
@@ -201,8 +201,8 @@ def test_the_worst_row_is_told(sound: Evidence, worst: int) -> None:
 @pytest.mark.parametrize("lost", ["STIM", "SYNC"])
 def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> None:
     run = SyntheticRun(small_sweep())
-    in_run = [(cycle, bit) for cycle, bit in run.toggles if bit == BIT[lost] and cycle >= run.truths[0].start]
-    run.toggles.remove(in_run[0])
+    first = next(cycle for cycle in run.edges_of(lost) if cycle >= run.truths[0].start)
+    run.silence(lost, first, first)
     assert not tells(causes.swept_edges_off_their_offsets, evidence_of(run))
 
 
@@ -216,8 +216,7 @@ def test_without_a_sweep_there_are_no_offsets() -> None:
 def test_one_sample_is_as_far_as_an_edge_lies_from_a_steady_clock(moved: int, told: bool) -> None:
     """An edge is seen up to a sample late; here all others are seen to the cycle."""
     run = SyntheticRun(small_plan(depth=2))
-    start = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) + 31 * 840
-    run.toggles[run.toggles.index((start, BIT["SYNC"]))] = (start + moved, BIT["SYNC"])
+    run.move("SYNC", run.edges_of("SYNC")[31], moved)
     assert tells(instruments.unsteady_clock, evidence_of(run)) is told
 
 
@@ -229,8 +228,8 @@ def test_what_held_up_sync_began_no_more_than_200_cycles_before(
     """The one pulse ends so long before the timer's start; SYNC's edge came 40 cycles late."""
     run = SyntheticRun(small_sweep())
     swept = next(truth for truth in run.truths if truth.seq == 6)
-    sync = max(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"] and cycle <= swept.start)
-    run.toggles[run.toggles.index((sync, BIT["SYNC"]))] = (sync + 40, BIT["SYNC"])
+    sync = max(cycle for cycle in run.edges_of("SYNC") if cycle <= swept.start)
+    run.move("SYNC", sync, 40)
     edge = sync + 6 - SWEEP_LEAD_TICKS
     run.pulse(channel, edge - before - 30, 30)
     assert tells(causes.swept_edges_off_their_offsets, evidence_of(run)) is told

@@ -31,7 +31,7 @@ def edit(pattern: str, replacement: str) -> Fault:
     """Rewrites the first record that matches."""
 
     def fault(run: SyntheticRun) -> None:
-        index = next(i for i, line in enumerate(run.lines) if re.search(pattern, line))
+        index = next(at for at, line in enumerate(run.lines) if re.search(pattern, line))
         run.lines[index] = re.sub(pattern, replacement, run.lines[index])
 
     return fault
@@ -46,7 +46,7 @@ def drop(prefix: str) -> Fault:
 
 def cut_records_after(prefix: str) -> Fault:
     def fault(run: SyntheticRun) -> None:
-        del run.lines[next(i for i, line in enumerate(run.lines) if line.startswith(prefix)) :]
+        del run.lines[run.line_of(prefix) :]
 
     return fault
 
@@ -55,10 +55,7 @@ def swap(channel: str, other: str) -> Fault:
     """Two records come in each other's place."""
 
     def fault(run: SyntheticRun) -> None:
-        first, second = (
-            next(i for i, line in enumerate(run.lines) if line.startswith(prefix))
-            for prefix in (channel, other)
-        )
+        first, second = run.line_of(channel), run.line_of(other)
         run.lines[first], run.lines[second] = run.lines[second], run.lines[first]
 
     return fault
@@ -66,7 +63,7 @@ def swap(channel: str, other: str) -> Fault:
 
 def double(prefix: str) -> Fault:
     def fault(run: SyntheticRun) -> None:
-        index = next(i for i, line in enumerate(run.lines) if line.startswith(prefix))
+        index = run.line_of(prefix)
         run.lines.insert(index, run.lines[index])
 
     return fault
@@ -87,18 +84,15 @@ def fail(run: SyntheticRun) -> None:
 
 def without_frame(last: bool) -> Fault:
     def fault(run: SyntheticRun) -> None:
-        sync = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT["SYNC"]]
-        for toggle in sync[-64:] if last else sync[:64]:
-            run.toggles.remove(toggle)
+        sync = run.edges_of("SYNC")
+        frame = sync[-64:] if last else sync[:64]
+        run.silence("SYNC", frame[0], frame[-1])
 
     return fault
 
 
 def without_one_op_pulse(run: SyntheticRun) -> None:
-    truth = run.truths[4]
-    run.toggles = [
-        t for t in run.toggles if not (t[1] == BIT["OP"] and truth.start <= t[0] < truth.start + 20_000)
-    ]
+    run.silence("OP", run.truths[4].start, run.truths[4].start + 20_000)
 
 
 def with_a_second_op_pulse(run: SyntheticRun) -> None:
@@ -107,13 +101,12 @@ def with_a_second_op_pulse(run: SyntheticRun) -> None:
 
 def without_two_sync_edges(run: SyntheticRun) -> None:
     for truth in run.truths[10:12]:
-        run.toggles.remove((truth.start - 6, BIT["SYNC"]))
+        run.silence("SYNC", truth.start - 6, truth.start - 6)
 
 
 def without_a_critical_section(run: SyntheticRun) -> None:
     truth = run.truths[4]
-    end = truth.critical_start + truth.critical_cycles + 10
-    run.toggles = [t for t in run.toggles if not (t[1] == BIT["CRIT"] and truth.critical_start <= t[0] < end)]
+    run.silence("CRIT", truth.critical_start, truth.critical_start + truth.critical_cycles + 9)
 
 
 def with_a_section_in_pieces(run: SyntheticRun) -> None:
@@ -122,43 +115,37 @@ def with_a_section_in_pieces(run: SyntheticRun) -> None:
 
 
 def with_a_longer_critical_section(run: SyntheticRun) -> None:
-    start = run.truths[4].critical_start
-    run.toggles.remove((start, BIT["CRIT"]))
-    run.toggles.append((start - 3, BIT["CRIT"]))
+    run.move("CRIT", run.truths[4].critical_start, -3)
 
 
 def without_a_calibration_pulse(run: SyntheticRun) -> None:
-    for toggle in calibration_edges(run, "CRIT")[:2]:
-        run.toggles.remove(toggle)
+    run.silence("CRIT", *calibration_edges(run, "CRIT")[:2])
 
 
 def without_a_calibration_pulse_at_the_end(run: SyntheticRun) -> None:
-    for toggle in calibration_edges(run, "OP", closing=True)[:2]:
-        run.toggles.remove(toggle)
+    run.silence("OP", *calibration_edges(run, "OP", closing=True)[:2])
 
 
 def without_a_common_pulse(run: SyntheticRun) -> None:
-    for toggle in sorted(toggle for toggle in run.toggles if toggle[1] == BIT["TASK"])[:2]:
-        run.toggles.remove(toggle)
+    run.silence("TASK", *run.edges_of("TASK")[:2])
 
 
 def without_the_common_pulses_at_the_end(run: SyntheticRun) -> None:
     for channel in ("CTRL", "CISR"):
-        for toggle in sorted(toggle for toggle in run.toggles if toggle[1] == BIT[channel])[-16:]:
-            run.toggles.remove(toggle)
+        edges = run.edges_of(channel)
+        run.silence(channel, edges[-16], edges[-1])
 
 
-def calibration_edges(run: SyntheticRun, channel: str, closing: bool = False) -> list[tuple[int, int]]:
+def calibration_edges(run: SyntheticRun, channel: str, closing: bool = False) -> list[int]:
     """The edges of the sections. Eight common pulses precede them, at the end they follow."""
-    edges = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT[channel]]
+    edges = run.edges_of(channel)
     return edges[-48:-16] if closing else edges[16:48]
 
 
 def with_another_marker_cost_at_the_end(run: SyntheticRun) -> None:
     for start, end in pairwise(calibration_edges(run, "CRIT", closing=True)):
-        if end[0] - start[0] < 100:
-            run.toggles.remove(end)
-            run.toggles.append((end[0] + 4, end[1]))
+        if end - start < 100:
+            run.move("CRIT", end, 4)
 
 
 def with_a_counter_that_lags(run: SyntheticRun) -> None:
@@ -170,25 +157,21 @@ def with_a_counter_that_lags(run: SyntheticRun) -> None:
 
 
 def with_an_uneven_calibration_pulse(run: SyntheticRun) -> None:
-    first = calibration_edges(run, "CRIT")[0]
-    run.toggles.remove(first)
-    run.toggles.append((first[0] - 4, first[1]))
+    run.move("CRIT", calibration_edges(run, "CRIT")[0], -4)
 
 
 def with_a_jumping_clock(run: SyntheticRun) -> None:
-    sync = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT["SYNC"]]
-    run.toggles.remove(sync[30])
-    run.toggles.append((sync[30][0] + 12, BIT["SYNC"]))
+    run.move("SYNC", run.edges_of("SYNC")[30], 12)
 
 
 def without_an_answer(run: SyntheticRun) -> None:
     answer = run.stimuli[20][1]
-    run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and answer <= t[0] <= answer + 60)]
+    run.silence("ISR", answer, answer + 60)
 
 
 def without_a_waking(run: SyntheticRun) -> None:
     start = run.stimuli[20][1] + 300
-    run.toggles = [t for t in run.toggles if not (t[1] == BIT["TASK"] and start <= t[0] <= start + 150)]
+    run.silence("TASK", start, start + 150)
 
 
 def with_an_answer_to_nothing(run: SyntheticRun) -> None:
@@ -196,9 +179,7 @@ def with_an_answer_to_nothing(run: SyntheticRun) -> None:
 
 
 def with_a_longer_operation(run: SyntheticRun) -> None:
-    start = run.truths[4].start
-    run.toggles.remove((start, BIT["OP"]))
-    run.toggles.append((start - 3, BIT["OP"]))
+    run.move("OP", run.truths[4].start, -3)
 
 
 def with_a_moved_answer(channel: str, cycles: int) -> Fault:
@@ -220,8 +201,7 @@ def with_a_moved_answer(channel: str, cycles: int) -> Fault:
             and run.met(answer - 30) == run.met(answer + 30)
             and all(answer == other or abs(answer - other) > 100 for other in controls)
         )
-        run.toggles.remove((answer, BIT[channel]))
-        run.toggles.append((answer + cycles, BIT[channel]))
+        run.move(channel, answer, cycles)
 
     return fault
 
@@ -235,8 +215,7 @@ def with_all_answers_late(channel: str, cycles: int) -> Fault:
 
 def with_a_late_answer_between_operations(run: SyntheticRun) -> None:
     answer = next(stimulus for _, stimulus in run.controls if run.met(stimulus) is None)
-    run.toggles.remove((answer, BIT["CISR"]))
-    run.toggles.append((answer + 30, BIT["CISR"]))
+    run.move("CISR", answer, 30)
 
 
 def without_the_latencies_of_an_operation(run: SyntheticRun) -> None:
@@ -244,7 +223,7 @@ def without_the_latencies_of_an_operation(run: SyntheticRun) -> None:
 
 
 def with_the_latencies_of_another_operation(run: SyntheticRun) -> None:
-    at = next(i for i, line in enumerate(run.lines) if line.startswith("IRQ,"))
+    at = run.line_of("IRQ,")
     _, seq, *rest = run.lines[at].split(",")
     run.lines[at] = ",".join(["IRQ", str(int(seq) + 1), *rest])
 
@@ -399,9 +378,8 @@ def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> No
 @pytest.mark.parametrize("channel", ["STIM", "CTRL"])
 def test_a_timers_edge_off_its_line_is_told_with_its_place(channel: str) -> None:
     run = SyntheticRun(small_plan())
-    edges = [at for at, (_, bit) in enumerate(run.toggles) if bit == BIT[channel]]
-    at = edges[len(edges) // 2]
-    run.toggles[at] = (run.toggles[at][0] - 200, BIT[channel])
+    edges = run.edges_of(channel)
+    run.move(channel, edges[len(edges) // 2], -200)
     verdict, reasons = judge(evidence_of(run))
     assert verdict == "inconclusive"
     assert any(f"{channel} leaves its timer's line about sample" in reason for reason in reasons), reasons
