@@ -34,7 +34,6 @@ class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
     devices: tuple[str, ...] = ("F4241",)
     fault: tuple[int, str] | None = None
     lasts: bool = False
-    short_s: float = 0.0
     asked: list[Any] = field(default_factory=list)
     closed: int = 0
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -79,7 +78,7 @@ class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
         if self.fault:
             refuse(context, EXPORT_FAILED, "the capture has no data")
         rate_hz = self.asked[request.capture_id - 1].logic_device_configuration.digital_sample_rate
-        end_s = min(self.edges.total_samples / rate_hz, self._duration_s(request.capture_id)) - self.short_s
+        end_s = min(self.edges.total_samples / rate_hz, self._duration_s(request.capture_id))
         for number in request.logic_channels.digital_channels:
             name = self.edges.channels[number]
             times = [sample / rate_hz for sample in self.edges.transitions(name).sample.tolist()]

@@ -97,17 +97,6 @@ def test_only_the_channels_that_are_taken_are_kept(run: SyntheticRun) -> None:
     assert result.edges.transitions("ISR").sample.tolist() == edges.transitions("ISR").sample.tolist()
 
 
-def test_a_capture_that_is_short_is_told_of(run: SyntheticRun) -> None:
-    edges = run.edges()
-    result = captured(Logic2(edges, short_s=1e-3), edges.total_samples)
-    missing = edges.total_samples - result.edges.total_samples
-    assert missing == pytest.approx(CORE_HZ * 1e-3, abs=1)
-    assert result.problems == (
-        f"The capture is short: {result.edges.total_samples} of {edges.total_samples} samples arrived, "
-        f"{missing} are missing; capture again.",
-    )
-
-
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [

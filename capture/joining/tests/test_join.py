@@ -193,11 +193,11 @@ def test_records_after_a_gap_keep_their_own_window() -> None:
     assert evidence_of(run).joined.operations.equals(whole.filter(pl.col("seq") != 5))
 
 
-@pytest.mark.parametrize("told", [2, 5])
-def test_numbers_that_do_not_go_on_end_the_join(told: int) -> None:
+@pytest.mark.parametrize("repeated", [2, 5])
+def test_numbers_that_do_not_go_on_end_the_join(repeated: int) -> None:
     run = SyntheticRun(small_plan())
     operations = [line for line in run.lines if line.startswith("OP,")]
-    run.lines[run.lines.index(operations[6])] = operations[told]
+    run.lines[run.lines.index(operations[6])] = operations[repeated]
     assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
 
 

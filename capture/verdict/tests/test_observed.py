@@ -42,7 +42,7 @@ def both(edges: EdgeList, tools: ToolReport) -> tuple[Seen, Seen]:
 
 
 @pytest.mark.parametrize(
-    ("edges", "told", "verdict", "words"),
+    ("edges", "fields", "verdict", "words"),
     [
         (drawn(*SOUND), {}, "complete", None),
         (
@@ -82,9 +82,9 @@ def both(edges: EdgeList, tools: ToolReport) -> tuple[Seen, Seen]:
     ],
 )
 def test_a_capture_and_its_windows_get_one_verdict(
-    edges: EdgeList, told: dict[str, object], verdict: str, words: str | None
+    edges: EdgeList, fields: dict[str, object], verdict: str, words: str | None
 ) -> None:
-    for seen in both(edges, report(edges, **told)):
+    for seen in both(edges, report(edges, **fields)):
         assert judge(seen)[0] == verdict
         assert len(judge(seen)[1]) == (words is not None)
         assert all(str(words) in reason for reason in judge(seen)[1])
