@@ -62,7 +62,7 @@ def of(room: Room, everything: bool = False) -> list[Check]:
     if room.allocator is not None:
         return [*_contracts(room), *_python_tests(room, everything)]
     checks = [
-        *_builds(room),
+        *_builds(room, everything),
         *_python_style(room),
         *_python_tests(room, everything),
         *_c_style(room),
@@ -78,14 +78,16 @@ def _named(name: str, room: Room) -> str:
     return name if room == WHOLE else f"{name} in {room}"
 
 
-def _builds(room: Room) -> Iterator[Check]:
-    """Builds what most tests run on. If a room does not, the first test that needs it does."""
+def _builds(room: Room, everything: bool) -> Iterator[Check]:
+    """Builds what most tests run on, or `everything`. What is not built, the first test builds."""
     if room.contains(_SIMULATOR):
         yield Check(
             "simulator: build", ((sys.executable, "-c", "from simulator import build; build.build()"),)
         )
     if room.contains(HEAP.parent):
-        yield Check("firmware: build", ((*_PYTHON, "cli", "dev", "build"),), needs=("simulator: build",))
+        of_most = () if everything else ("--allocator", "seglist,tlsf")
+        build = (*_PYTHON, "cli", "dev", "build", *of_most)
+        yield Check("firmware: build", (build,), needs=("simulator: build",))
 
 
 def _python_style(room: Room) -> Iterator[Check]:
