@@ -38,7 +38,10 @@ MOST_ROWS = MOST_EDGES + (1 << 18) + 1
 """The extractor counts once in 2**18 samples, so an edge list may have that many rows more."""
 MOST_ROWS_READ = 1 << 24
 """Of edges.parquet: what was captured otherwise may have more edges than a capture here."""
-MOST_SAMPLERATE_HZ = 10**11
+MOST_SAMPLERATE_HZ = 10**15
+"""A simulator's finest unit of time is 1 fs."""
+MOST_CHANNELS = 8
+"""Bits of a word."""
 
 Samples = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint8]
@@ -206,7 +209,7 @@ def _check_description(samplerate_hz: int, total_samples: int, channels: tuple[s
         raise CaptureError(
             f"A total of {quoted(total_samples)} samples is impossible: 0 to {MOST_SAMPLES:,}."
         )
-    if not 1 <= len(channels) <= 8 or len(set(channels)) != len(channels) or "" in channels:
+    if not 1 <= len(channels) <= MOST_CHANNELS or len(set(channels)) != len(channels) or "" in channels:
         raise CaptureError("The channels must be one to eight different names.")
 
 

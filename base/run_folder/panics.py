@@ -22,14 +22,15 @@ def without_panic() -> Iterator[None]:
     For the short while of a read: standard error is the whole process's.
     """
     try:
-        with _silence():
+        with silence():
             yield
     except PanicException:
         raise ComputeError("its pages contradict each other") from None
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def silence() -> Iterator[None]:
+    """What is written to standard error within is lost."""
     try:
         kept = os.dup(_STDERR)
     except OSError:  # it is closed, so nothing is seen of it anyhow

@@ -1,7 +1,7 @@
-"""sigrok session files (`.sr`, version 2).
+"""sigrok session files (`.sr`).
 
-A session is a zip of `version`, `metadata` and the samples, in numbered chunks. The format is that
-of libsigrok 0.5 (`src/output/srzip.c`, `src/session_file.c`).
+A session is a zip of `version`, `metadata` and the samples: in numbered chunks since version 2,
+which libsigrok 0.5 writes (`src/output/srzip.c`, `src/session_file.c`), in one piece in version 1.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _CAPTURE_FILE = "logic-1"
 _METADATA_MOST_BYTES = 64 << 10
 _READ_BYTES = 1 << 20
 _BYTE_BITS = 8
-_UNIT_BYTES = (1, 2, 4, 8)
+_UNIT_BYTES_MOST = 8
 # Fixed, so that equal captures give equal bytes. It is the earliest that a zip can hold.
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
@@ -65,7 +65,7 @@ Choice = Callable[[Sequence[str]], dict[str, int]]
 class _Layout(NamedTuple):
     """`device_bits` are the bits, in `unit_bytes` per sample, of the channels `names`."""
 
-    samplerate_hz: int
+    samplerate_hz: int | None
     names: tuple[str, ...]
     device_bits: tuple[int, ...]
     unit_bytes: int
@@ -106,17 +106,20 @@ def _all(names: Sequence[str]) -> dict[str, int]:
     return {name: index for index, name in enumerate(names)}
 
 
-def read_channels(path: Path, choose: Choice) -> tuple[EdgeList, dict[str, str]]:
+def read_channels(
+    path: Path, choose: Choice, samplerate_hz: int | None = None
+) -> tuple[EdgeList, dict[str, str], bool]:
     """Reads at most eight of a session's logic channels, as read_sr() does.
 
-    `choose` says which, and how they are to be called; it may raise CaptureError. Returns the edges
-    and the session's name of each.
+    `choose` says which, and how they are to be called; it may raise CaptureError. `samplerate_hz`
+    is that of a session that states none. Returns the edges, the session's name of each channel,
+    and whether the session states its samplerate.
     """
     try:
         with open_regular(path, _MOST_FILE_BYTES) as file:
             _check_directory(file)
             with zipfile.ZipFile(file) as archive:
-                return _read(archive, choose)
+                return _read(archive, choose, samplerate_hz)
     except CaptureError as error:
         raise CaptureError(f"{path} is not a usable session file: {error}") from None
     except FileNotFoundError:
@@ -177,20 +180,26 @@ def _check_directory(file: BinaryIO) -> None:
         raise CaptureError(f"it has more than {MOST_MEMBERS:,} members.")
 
 
-def _read(archive: zipfile.ZipFile, choose: Choice) -> tuple[EdgeList, dict[str, str]]:
-    if _member(archive, "version", 16).strip() != b"2":
-        raise CaptureError("its version is not 2, the only one this version reads.")
+def _read(
+    archive: zipfile.ZipFile, choose: Choice, given_hz: int | None
+) -> tuple[EdgeList, dict[str, str], bool]:
+    if _member(archive, "version", 16).strip() not in (b"1", b"2"):
+        raise CaptureError("its version is neither 1 nor 2, which are read.")
     layout = _layout(_member(archive, "metadata", _METADATA_MOST_BYTES))
+    rate_hz = layout.samplerate_hz or given_hz
+    if rate_hz is None:
+        raise CaptureError("it states no samplerate; give --samplerate.")
     chosen = choose(layout.names)
     bits = tuple(layout.device_bits[index] for index in chosen.values())
     entries = _chunk_entries(archive, layout.capture_file, layout.unit_bytes)
     whole = layout.unit_bytes == 1
-    extractor = EdgeExtractor(layout.samplerate_hz, tuple(chosen), bits if whole else None)
+    extractor = EdgeExtractor(rate_hz, tuple(chosen), bits if whole else None)
     for entry in entries:
         with archive.open(entry) as chunk:
             while data := chunk.read(_READ_BYTES):
                 extractor.feed(data if whole else _picked(data, layout.unit_bytes, bits))
-    return extractor.finish(), {name: layout.names[index] for name, index in chosen.items()}
+    names = {name: layout.names[index] for name, index in chosen.items()}
+    return extractor.finish(), names, layout.samplerate_hz is not None
 
 
 def _picked(data: bytes, unit_bytes: int, bits: tuple[int, ...]) -> bytes:
@@ -220,20 +229,20 @@ def _layout(metadata: bytes) -> _Layout:
         parser.read_string(metadata.decode())
         device = parser[_SECTION]
         unit_bytes, total = int(device["unitsize"]), int(device["total probes"])
-        rate_hz = samplerate_hz(device["samplerate"])
+        rate_hz = samplerate_hz(device["samplerate"]) if "samplerate" in device else None
         capture_file = device["capturefile"]
     except KeyError as error:
         raise CaptureError(f"its metadata has no {error}.") from None
     except (configparser.Error, ValueError) as error:
         raise CaptureError(f"its metadata cannot be understood ({str(error).splitlines()[0]}).") from None
-    if unit_bytes not in _UNIT_BYTES or not 1 <= total <= _BYTE_BITS * unit_bytes:
+    if not 1 <= unit_bytes <= _UNIT_BYTES_MOST or not 1 <= total <= _BYTE_BITS * unit_bytes:
         raise CaptureError(
-            f"it has {total} channels in {unit_bytes} bytes per sample; up to 8 in each of 1, 2, 4 or 8 "
+            f"it has {total} channels in {unit_bytes} bytes per sample; up to 8 in each of 1 to 8 "
             "bytes are read."
         )
     bits = tuple(bit for bit in range(_BYTE_BITS * unit_bytes) if f"probe{bit + 1}" in device)
     names = tuple(device[f"probe{bit + 1}"] for bit in bits)
-    return _Layout(rate_hz, names, bits, unit_bytes, capture_file)
+    return _Layout(rate_hz or None, names, bits, unit_bytes, capture_file)
 
 
 def samplerate_hz(text: str) -> int:

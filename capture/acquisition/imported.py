@@ -6,7 +6,9 @@ that was going on meanwhile, with the bench's own analyzer or without a sound on
 
 from __future__ import annotations
 
+import codecs
 import platform
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -153,11 +155,37 @@ def report(imported: Import) -> ToolReport:
         if imported.origin.samplerate_from == "resolution"
         else ()
     )
-    return ToolReport(asked_samples=imported.edges.total_samples, losses=imported.losses, oddities=doubts)
+    lost = (
+        (
+            f"{imported.lost:,} edges lie two in a sample of {imported.edges.sample_ns:.6g} ns and are lost; "
+            "give a higher --samplerate, or a shorter capture.",
+        )
+        if imported.lost
+        else ()
+    )
+    return ToolReport(
+        asked_samples=imported.edges.total_samples, losses=imported.losses, oddities=(*doubts, *lost)
+    )
 
 
 def _read_log(path: Path) -> bytes:
     try:
-        return read_bytes(path, MOST_LOG_BYTES)
+        return as_sent(read_bytes(path, MOST_LOG_BYTES))
     except OSError as error:
         raise CaptureError(f"{path} cannot be read as a log of records: {why(error)}.") from None
+
+
+def as_sent(log: bytes) -> bytes:
+    """The log of a terminal as the board sent it: without UTF-16, ends of lines with CR, and time
+    stamps before each line.
+
+    A log whose BOOT is as it was sent stays as it is, down to its damaged bytes.
+    """
+    if log.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        log = log.decode("utf-16", errors="replace").encode()
+    boot = re.search(rb"([^\r\n]*)@BOOT,[^\r\n]*([\r\n]?)", log)
+    if boot and boot[2] == b"\r":
+        log = re.sub(rb"\r+\n?", b"\n", log)
+    if boot and boot[1].strip(b"\xef\xbb\xbf"):
+        log = re.sub(rb"(?m)^[^@\n]{1,64}@", b"@", log)
+    return log

@@ -10,7 +10,7 @@ import numpy as np
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import MOST_EDGES
-from capture.importing.timed import Seconds
+from capture.importing.timed import Ticks
 
 LINE_MOST_BYTES = 64 << 10
 TEXT_MOST_BYTES = 256 << 20
@@ -50,21 +50,31 @@ class Changes:
     def __init__(self, names: Iterable[str]) -> None:
         self._level: dict[str, bool | None] = dict.fromkeys(names)
         self._initial: dict[str, bool] = {}
-        self._times = {name: array("d") for name in self._level}
+        self._ticks = {name: array("q") for name in self._level}
         self._count = 0
 
-    def add(self, name: str, level: bool, time: float) -> None:
-        """`name` is at `level` from `time` on. Raises CaptureError for one change too many."""
+    def add(self, name: str, level: bool, tick: int, first: bool = False) -> None:
+        """`name` is at `level` from `tick` on; of several at the `first` the last is where it
+        begins. Raises CaptureError for one change too many.
+        """
         before = self._level[name]
         if before is level:
             return
         self._level[name] = level
-        if before is None:
+        if before is None or first:
             self._initial[name] = level
             return
-        self._times[name].append(time)
+        self._ticks[name].append(tick)
         self._count += 1
         check_count(self._count)
+
+    def rescale(self, factor: int) -> None:
+        """A tick is so much shorter from now on. Raises CaptureError for too many digits."""
+        try:
+            for name, ticks in self._ticks.items():
+                self._ticks[name] = array("q", (tick * factor for tick in ticks))
+        except OverflowError:
+            raise CaptureError("its times have too many digits for one capture.") from None
 
     def known(self, name: str) -> bool:
         """Whether anything was told of `name` so far."""
@@ -75,6 +85,6 @@ class Changes:
         """The first level of each; low where nothing was told."""
         return {name: self._initial.get(name, False) for name in self._level}
 
-    def times(self, begin: float, unit: float) -> dict[str, Seconds]:
-        """When each changed: `unit` times the time since `begin`."""
-        return {name: (np.array(stamps, np.float64) - begin) * unit for name, stamps in self._times.items()}
+    def times(self, begin: int) -> dict[str, Ticks]:
+        """When each changed, in ticks since `begin`."""
+        return {name: np.array(ticks, np.int64) - begin for name, ticks in self._ticks.items()}

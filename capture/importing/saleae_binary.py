@@ -12,16 +12,18 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from base.files.errors import CaptureError
 from base.files.whole import read_bytes
 from base.run_folder.edges import MOST_EDGES
 from capture.importing.changes import check_count
 from capture.importing.selection import Selection
-from capture.importing.timed import Seconds, Timed
+from capture.importing.timed import Timed
 
 MAGIC = b"<SALEAE>"
 _HEADER = struct.Struct("<8sii")
@@ -29,6 +31,7 @@ _CHUNKS = struct.Struct("<Q")
 _CHUNK_0 = struct.Struct("<IddQ")
 _CHUNK_1 = struct.Struct("<IdddQ")
 _TIME_BYTES = 8
+Seconds = npt.NDArray[np.float64]
 _FILE = re.compile(r"digital_([0-9]{1,3})\.bin")
 _MOST_BYTES = _HEADER.size + _CHUNKS.size + _CHUNK_1.size + _TIME_BYTES * MOST_EDGES
 
@@ -68,13 +71,14 @@ def read_saleae_binary(files: Mapping[str, Path], selection: Selection) -> tuple
     cut = len(whole) < len(channels)
     return Timed(
         initial={name: channel.initial for name, channel in channels.items()},
-        changes_s={
+        changes={
             name: channel.changes_s[channel.changes_s <= end_s] if cut else channel.changes_s
             for name, channel in channels.items()
         },
-        begin_s=begin_s,
-        end_s=end_s,
-        resolution_s=0.0,
+        begin=begin_s,
+        end=end_s,
+        tick_s=Fraction(1),
+        floats=True,
         samplerate_hz=rates.pop(),
         cut=cut,
     ), chosen

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import BinaryIO
 
 from base.files.complaints import quoted
@@ -19,7 +20,8 @@ from capture.importing.selection import Selection
 from capture.importing.timed import Timed
 
 _TIME_HEADING = re.compile(r"Time ?\[s\]")
-_TIME = re.compile(r"-?[0-9]{1,9}(?:\.([0-9]{1,18}))?")
+_TIME = re.compile(r"(-?[0-9]{1,9})(?:[.,]([0-9]{1,18}))?")
+_MOST_TICK = 1 << 62
 _LEVELS = {"0": False, "1": True}
 
 
@@ -38,8 +40,8 @@ def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[s
     chosen = selection.among(heading[1:])
     columns = {name: index + 1 for name, index in chosen.items()}
     changes = Changes(columns)
-    begin: float | None = None
-    now, decimals = 0.0, 0
+    begin: int | None = None
+    now, decimals = 0, 0
     cut = False
     for row in rows:
         if lines.unended and (len(row) < len(heading) or not row[-1]):
@@ -47,8 +49,14 @@ def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[s
             break
         if len(row) != len(heading):
             raise CaptureError(f"a line in it has {len(row)} columns instead of {len(heading)}.")
-        now, moment = _time(row[0])
-        decimals = max(decimals, moment)
+        whole, fraction = _time(row[0])
+        if len(fraction) > decimals:
+            changes.rescale(10 ** (len(fraction) - decimals))
+            begin = None if begin is None else begin * 10 ** (len(fraction) - decimals)
+            decimals = len(fraction)
+        now = int(whole + fraction.ljust(decimals, "0"))
+        if not -_MOST_TICK < now < _MOST_TICK:
+            raise CaptureError(f"its time {quoted(row[0])} is none of a capture.")
         begin = now if begin is None else begin
         for name, column in columns.items():
             changes.add(name, _level(row[column], name), now)
@@ -56,10 +64,10 @@ def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[s
         raise CaptureError("it has no line but the heading.")
     timed = Timed(
         initial=changes.initial,
-        changes_s=changes.times(begin, 1.0),
-        begin_s=0.0,
-        end_s=now - begin,
-        resolution_s=10.0**-decimals,
+        changes=changes.times(begin),
+        begin=0,
+        end=now - begin,
+        tick_s=Fraction(1, 10**decimals),
         cut=cut,
     )
     return timed, {name: heading[column] for name, column in columns.items()}
@@ -73,14 +81,14 @@ def _rows(lines: Lines) -> Iterator[list[str]]:
         raise CaptureError(f"a line in it cannot be read ({error}).") from None
 
 
-def _time(text: str) -> tuple[float, int]:
-    """The time in seconds, and how many decimals it is told to."""
+def _time(text: str) -> tuple[str, str]:
+    """The digits of a time in seconds, before and after the point or comma."""
     match = _TIME.fullmatch(text)
     if not match:
         raise CaptureError(
             f"its time {quoted(text)} is no number of seconds; export without ISO 8601 timestamps."
         )
-    return float(text), len(match[1] or "")
+    return match[1], match[2] or ""
 
 
 def _level(text: str, name: str) -> bool:

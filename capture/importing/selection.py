@@ -1,60 +1,91 @@
-"""Which of a file's channels are which of ours."""
+"""Which of a file's channels are looked at, and what they are called."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from base.run_folder.edges import CHANNELS
+from base.run_folder.edges import CHANNELS, MOST_CHANNELS
 
 # How tools call what sigrok calls D3: Saleae's CSV, its binary files, a bare number.
 _DIGITAL = re.compile(r"D([0-9]{1,2})")
 _ALIASES = ("Channel {}", "digital_{}", "{}")
 _MOST_LISTED = 16
+# That are looked up to see which are one net.
+_MOST_NAMES = 256
+
+Net = TypeVar("Net", bound=Hashable)
 
 
 class Selection:
     """The names that a user gave to the file's channels: `names` has ours and the file's.
 
-    None takes those that are called as ours are. Raises CaptureError for a name that is none of
-    CHANNELS, and for two of ours on one of the file's.
+    None takes those that are called as CHANNELS are; without such, all of a file that has no more
+    than eight, under their own names.
     """
 
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
-        for name in names or ():
-            if name not in CHANNELS:
-                raise CaptureError(f"There is no channel {quoted(name)}; give some of {', '.join(CHANNELS)}.")
-        if names is not None and len(set(names.values())) != len(names):
-            raise CaptureError("Two of our channels cannot be one of the file's.")
-        self._asked = names
+        if names is not None and len(names) > MOST_CHANNELS:
+            raise CaptureError(
+                f"{len(names)} channels are named, and at most {MOST_CHANNELS} are read at a time."
+            )
+        self._names = names
 
     def among(self, names: Sequence[str]) -> dict[str, int]:
-        """The index in `names` of each of our channels, in the order of CHANNELS.
+        """The index in `names` of each channel, those of CHANNELS in their order before the others.
 
         Raises CaptureError where a channel is not there, or there is none at all.
         """
-        chosen = self._asked
+        return self.nets(lambda wanted: [at for at, name in enumerate(names) if name == wanted], names)[0]
+
+    def nets(
+        self, find: Callable[[str], list[Net]], names: Sequence[str]
+    ) -> tuple[dict[str, Net], dict[str, str]]:
+        """What `find` has for each channel, and the file's name of it. `names` are the file's own.
+
+        Raises CaptureError as among() does.
+        """
+        chosen = self._names
         if chosen is None:
-            chosen = {name: name for name in CHANNELS if name in names}
+            chosen = {name: name for name in CHANNELS if find(name)}
+        if not chosen and len(names) <= _MOST_NAMES:
+            first = {net: name for name in reversed(names) for net in find(name)}
+            if len(first) <= MOST_CHANNELS:
+                chosen = {name: name for name in names if name in first.values()}
         if not chosen:
             raise CaptureError(
                 f"it has {_listed(names)}; say which is which, such as --channels CRIT={_example(names)}."
             )
-        indices = {ours: _index(chosen[ours], names) for ours in CHANNELS if ours in chosen}
-        if len(set(indices.values())) != len(indices):
-            raise CaptureError("two of our channels are one of the file's.")
-        return indices
+        order = sorted(chosen, key=lambda name: CHANNELS.index(name) if name in CHANNELS else len(CHANNELS))
+        nets: dict[str, Net] = {}
+        for name in order:
+            several = next(filter(None, map(find, _spellings(chosen[name]))), [])
+            if len(several) != 1:
+                what = "several channels" if several else "no channel"
+                raise CaptureError(f"it has {what} {quoted(chosen[name])}; it has {_listed(names)}.")
+            nets[name] = several[0]
+        if len(set(nets.values())) != len(nets):
+            raise CaptureError("two of the channels that are named are one of the file's.")
+        return nets, {name: chosen[name] for name in order}
 
 
-def _index(wanted: str, names: Sequence[str]) -> int:
+def _spellings(wanted: str) -> list[str]:
     number = _DIGITAL.fullmatch(wanted)
-    spellings = [wanted, *(alias.format(int(number[1])) for alias in _ALIASES if number)]
-    for spelling in spellings:
-        if names.count(spelling) == 1:
-            return names.index(spelling)
-    raise CaptureError(f"it has no channel {quoted(wanted)} (or several); it has {_listed(names)}.")
+    return [wanted, *(alias.format(int(number[1])) for alias in _ALIASES if number)]
+
+
+def by_path(paths: Iterable[str]) -> Callable[[str], list[int]]:
+    """Finds the numbers of those `paths` that are a name, or end in it behind a point."""
+    every = list(paths)
+
+    def find(name: str) -> list[int]:
+        whole = [number for number, path in enumerate(every) if path == name]
+        return whole or [number for number, path in enumerate(every) if path.endswith(f".{name}")]
+
+    return find
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 37
 """2**33 samples of 8 channels. They are read as a stream."""
 
 _RATE = re.compile(r"; Samplerate: ([0-9.]{1,15} ?[kMG]?Hz)")
-_CHANNELS = re.compile(r"; Channels \(\d+/\d+\): (.*)")
+_CHANNELS = re.compile(r"; Channels \((\d{1,3})/\d+\): (.*)")
 _LOGIC = "logic"
 _BLOCK_ROWS = 1 << 16
 # A line that was begun: digits and commas in turn.
@@ -65,7 +65,9 @@ def _heading(file: BinaryIO) -> tuple[list[str], int | None]:
         if match := _RATE.fullmatch(line):
             rate_hz = stated_in(match[1])
         elif match := _CHANNELS.fullmatch(line):
-            names = match[1].split(", ")
+            names = match[2].split(", ")
+            if len(names) != int(match[1]):  # a name has a comma in it, and which is not known
+                names = [f"D{number}" for number in range(int(match[1]))]
         elif not line.startswith(COMMENT):
             break
     if not names or line.split(",") != [_LOGIC] * len(names):

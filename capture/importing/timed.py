@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from fractions import Fraction
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from base.files.errors import CaptureError
-from base.run_folder.edges import MOST_SAMPLES, EdgeList, Samples, Words, settled
+from base.run_folder.edges import (
+    MOST_SAMPLERATE_HZ,
+    MOST_SAMPLES,
+    NS_PER_S,
+    EdgeList,
+    Samples,
+    Words,
+    settled,
+)
 from base.run_folder.session_file import samplerate_hz
 
 
@@ -30,36 +39,46 @@ def agreed(stated_hz: int | None, asked_hz: int | None) -> int | None:
     return asked_hz if stated_hz is None else stated_hz
 
 
-Seconds = npt.NDArray[np.float64]
+Ticks = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 RateFrom = Literal["file", "option", "resolution"]
 """Who says what the samplerate is: the file, the user, or nobody. Then a sample lasts as long as
-the unit of the file's times, but at least 1 ns.
+the unit of the file's times, or so many powers of ten longer that the capture is not too long.
 """
 
-_FINEST_S = 1e-9
 # How far from a sample a time may lie that is told exactly, in samples: what a float loses.
 _ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """Of each of our channels the level at the beginning, and when it changes.
+    """Of each channel the level at the beginning, and when it changes.
 
-    `changes_s` are float64, not decreasing. All times are in seconds from one and the same origin,
-    told to `resolution_s`. `samplerate_hz` is what the file says of the analyzer, None where it
-    says nothing. `cut`: the file ends in the middle, and this is what came before.
+    All times count ticks of `tick_s` from one and the same origin, and do not decrease. They are
+    whole ticks, int64, unless `floats`. `samplerate_hz` is what the file says of the analyzer, None
+    where it says nothing. `cut`: the file ends in the middle, and this is what came before.
     """
 
     initial: dict[str, bool]
-    changes_s: dict[str, Seconds]
-    begin_s: float
-    end_s: float
-    resolution_s: float
+    changes: dict[str, Ticks]
+    begin: float
+    end: float
+    tick_s: Fraction
     samplerate_hz: int | None = None
     cut: bool = False
+    floats: bool = False
 
 
-def sampled(timed: Timed, samplerate_hz: int | None) -> tuple[EdgeList, RateFrom]:
+class Sampled(NamedTuple):
+    """The samples that times came from. `lost` are the edges that lay two in a sample, and so are
+    none.
+    """
+
+    edges: EdgeList
+    rate_from: RateFrom
+    lost: int
+
+
+def sampled(timed: Timed, samplerate_hz: int | None) -> Sampled:
     """The samples that the times came from, at `samplerate_hz` if that is given.
 
     The first edge lies on a sample, whatever the begin does. Raises CaptureError where the times
@@ -69,43 +88,60 @@ def sampled(timed: Timed, samplerate_hz: int | None) -> tuple[EdgeList, RateFrom
     rate_hz = agreed(timed.samplerate_hz, samplerate_hz)
     rate_from: RateFrom = "option" if timed.samplerate_hz is None else "file"
     if rate_hz is None:
-        rate_hz, rate_from = max(round(1 / max(timed.resolution_s, _FINEST_S)), 1), "resolution"
-    total = (timed.end_s - timed.begin_s) * rate_hz
+        rate_hz, rate_from = _rate_of_resolution(timed), "resolution"
+    per_tick = rate_hz * timed.tick_s
+    total = float(timed.end - timed.begin) * float(per_tick)
     if total > MOST_SAMPLES:
         raise CaptureError(
-            f"it lasts {timed.end_s - timed.begin_s:.6g} s, which are more than {MOST_SAMPLES:,} samples "
-            f"at {rate_hz:,} Hz; give --samplerate, or a shorter capture."
+            f"it lasts {float((timed.end - timed.begin) * float(timed.tick_s)):.6g} s, which are more than "
+            f"{MOST_SAMPLES:,} samples at {rate_hz:,} Hz; give --samplerate, or a shorter capture."
         )
-    origin_s = min((times[0] for times in timed.changes_s.values() if times.size), default=timed.begin_s)
-    first = round((origin_s - timed.begin_s) * rate_hz)
-    places = {name: (times - origin_s) * rate_hz for name, times in timed.changes_s.items()}
+    origin = min((times[0] for times in timed.changes.values() if times.size), default=timed.begin)
+    first = round(float(origin - timed.begin) * float(per_tick))
+    places = {name: (times - origin) * float(per_tick) for name, times in timed.changes.items()}
     if rate_from != "resolution":
-        _check_grid(places, rate_hz, timed.resolution_s)
+        _check_grid(places, rate_hz, timed)
     samples = {name: np.rint(place).astype(np.int64) + first for name, place in places.items()}
     last = max((int(sample[-1]) for sample in samples.values() if sample.size), default=0)
     rows, words = _merged(timed.initial, samples)
     edges = EdgeList(rows, words, rate_hz, max(round(total), last + 1), tuple(timed.initial))
-    return edges, rate_from
+    changes = sum(times.size for times in timed.changes.values())
+    lost = changes - sum(edges.transitions(name).sample.size for name in edges.channels)
+    return Sampled(edges, rate_from, lost)
+
+
+def _rate_of_resolution(timed: Timed) -> int:
+    """A sample a tick, and 1 ns where times are floats; fewer by powers of ten where the capture
+    would be too long, or the samples too short.
+    """
+    sample_s = Fraction(1, NS_PER_S) if timed.floats else timed.tick_s
+    lasts_s = Fraction(timed.end - timed.begin) * timed.tick_s
+    while lasts_s / sample_s > MOST_SAMPLES or 1 / sample_s > MOST_SAMPLERATE_HZ:
+        sample_s *= 10
+    return max(round(1 / sample_s), 1)
 
 
 def _check_times(timed: Timed) -> None:
-    ends = np.array([timed.begin_s, timed.end_s])
-    if not all(np.isfinite(times).all() for times in (ends, *timed.changes_s.values())):
+    ends = np.array([timed.begin, timed.end])
+    if not all(np.isfinite(times).all() for times in (ends, *timed.changes.values())):
         raise CaptureError("a time in it is no number.")
-    for times in (ends, *timed.changes_s.values()):
+    for times in (ends, *timed.changes.values()):
         if (np.diff(times) < 0).any():
             raise CaptureError("its times do not increase.")
-        if times.size and (times[0] < timed.begin_s or times[-1] > timed.end_s):
+        if times.size and (times[0] < timed.begin or times[-1] > timed.end):
             raise CaptureError("an edge in it lies outside of its begin and end.")
 
 
-def _check_grid(places: dict[str, Seconds], rate_hz: int, resolution_s: float) -> None:
-    """Raises CaptureError unless each time is that of a sample, as exactly as it is told."""
-    allowed = rate_hz * resolution_s + _ROUNDING
+def _check_grid(places: dict[str, npt.NDArray[np.float64]], rate_hz: int, timed: Timed) -> None:
+    """Raises CaptureError unless each time is that of a sample, as exactly as it is told. Where a
+    sample is a whole number of ticks, that is to the tick.
+    """
+    exact = timed.floats or (1 / (rate_hz * timed.tick_s)).denominator == 1
+    allowed = _ROUNDING + (0.0 if exact else float(rate_hz * timed.tick_s))
     if allowed > 0.5:
         raise CaptureError(
-            f"its times are told to {resolution_s * 1e9:.6g} ns, too coarse for samples of {rate_hz:,} Hz; "
-            "give the samplerate at which it was captured."
+            f"its times are told to {float(timed.tick_s) * 1e9:.6g} ns, too coarse for samples of "
+            f"{rate_hz:,} Hz; give the samplerate at which it was captured."
         )
     worst = max((float(np.abs(at - np.rint(at)).max()) for at in places.values() if at.size), default=0.0)
     if worst > allowed:

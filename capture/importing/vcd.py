@@ -1,43 +1,67 @@
 """Value change dumps (IEEE 1364-2005, section 18), of analyzers and simulators.
 
 libsigrok reads them too, but as samples at the rate of the timescale: 3 s at 100 ps are 30 G of
-them. Here only what changes costs something.
+them. Wellen reads them faster, but passes over changes whose time lies before the last one, and
+tells neither the end of the capture nor the numbers of a vector's bits.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
 from capture.importing.changes import Changes, Lines
-from capture.importing.selection import Selection
+from capture.importing.selection import Selection, by_path
 from capture.importing.timed import Timed, stated_in
 
 _TIMESCALE = re.compile(r"(1|10|100) ?(s|ms|us|ns|ps|fs)")
 _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs"))}
 # What libsigrok writes into a comment.
 _STATED_RATE = re.compile(r"Acquisition with \d+/\d+ channels at ([0-9.]{1,15} [kMG]?Hz)")
-_LEVELS = {"0": False, "1": True}
-_UNKNOWN = "xXzZ"
-_SEVERAL_BITS = "bBrR"
-_MOST_VARIABLES = 4096
+_RANGE = re.compile(r"(.*?) ?\[(-?[0-9]{1,9}):(-?[0-9]{1,9})\]")
+_BIT = re.compile(r"(.*?) ?\[(-?[0-9]{1,9})\]")
+# Of the nine states of VHDL a weak level is a level; the rest are none.
+_LEVELS = {"0": False, "1": True, "L": False, "l": False, "H": True, "h": True}
+_UNKNOWN = "xXzZuUwW-"
+_VECTOR, _VALUE_APART = "bB", "bBrRsS"
+_NO_LEVELS = ("real", "realtime", "shortreal", "string", "event")
+_MOST_VARIABLES = 1 << 20
+_MOST_WORDS = 4096
 _DIGITS_MOST = 18
 
 
+class _Variable(NamedTuple):
+    """A declaration. `path` has the scopes, with points; `first` and `last` are the numbers of its
+    most and least significant bits.
+    """
+
+    kind: str
+    width: int
+    code: str
+    path: str
+    first: int
+    last: int
+
+
+class _Bit(NamedTuple):
+    """A bit of what has this code, counted from the least significant."""
+
+    code: str
+    place: int
+
+
 class _Header:
-    """The declarations: names and short codes of the variables, the timescale, the samplerate."""
+    """The declarations: the variables, the timescale, the samplerate."""
 
     def __init__(self) -> None:
-        self.names: list[str] = []
-        self.codes: list[str] = []
-        self.bits: list[bool] = []
-        self.unit_s = Fraction(1, 10**9)
+        self.variables: list[_Variable] = []
+        self.unit_s: Fraction | None = None
         self.samplerate_hz: int | None = None
+        self._scopes: list[str] = []
 
     def take(self, keyword: str, words: list[str]) -> None:
         text = " ".join(words)
@@ -48,17 +72,58 @@ class _Header:
             self.unit_s = int(match[1]) * _UNITS[match[2]]
         elif keyword == "$comment" and (rate := _STATED_RATE.search(text)):
             self.samplerate_hz = stated_in(rate[1])
+        elif keyword == "$scope":
+            self._scopes.append(" ".join(words[1:]))
+        elif keyword == "$upscope":
+            del self._scopes[-1:]
         elif keyword == "$var":
             self._variable(words)
 
     def _variable(self, words: list[str]) -> None:
-        if len(words) < 4:
+        if len(words) < 4 or not words[1].isascii() or not words[1].isdigit() or len(words[1]) > 9:
             raise CaptureError(f"a declaration in it is incomplete: {quoted(' '.join(words))}.")
-        if len(self.names) == _MOST_VARIABLES:
+        if len(self.variables) == _MOST_VARIABLES:
             raise CaptureError(f"it declares more than {_MOST_VARIABLES:,} variables.")
-        self.bits.append(words[1] == "1")
-        self.codes.append(words[2])
-        self.names.append(words[3])
+        name, width = " ".join(words[3:]), int(words[1])
+        first, last = width - 1, 0
+        if match := _RANGE.fullmatch(name):
+            name, first, last = match[1], int(match[2]), int(match[3])
+        elif match := _BIT.fullmatch(name):
+            name = f"{match[1]}[{match[2]}]"
+        path = ".".join([*filter(None, self._scopes), name])
+        self.variables.append(_Variable(words[0], width, words[2], path, first, last))
+
+    def index(self) -> Callable[[str], list[_Bit]]:
+        """What has a name, each net once. Raises CaptureError where it is no level."""
+        whole = by_path(variable.path for variable in self.variables)
+
+        def find(name: str) -> list[_Bit]:
+            bit = _BIT.fullmatch(name)
+            name = f"{bit[1]}[{bit[2]}]" if bit else name
+            nets = {self._whole(self.variables[number]) for number in whole(name)}
+            if not nets and bit:
+                vectors = [self.variables[number] for number in whole(bit[1])]
+                nets = {found for vector in vectors for found in self._of_vector(vector, int(bit[2]))}
+            return sorted(nets)
+
+        return find
+
+    def _whole(self, variable: _Variable) -> _Bit:
+        if variable.kind in _NO_LEVELS:
+            raise CaptureError(f"{quoted(variable.path)} is of type {variable.kind} and has no level.")
+        if variable.width != 1:
+            first, last = variable.first, variable.last
+            raise CaptureError(
+                f"{quoted(variable.path)} has several bits; name one, {variable.path}[{first}] to [{last}]."
+            )
+        return _Bit(variable.code, 0)
+
+    def _of_vector(self, vector: _Variable, number: int) -> Iterator[_Bit]:
+        """Bit `number`, if the vector has it."""
+        if vector.kind not in _NO_LEVELS and min(vector.first, vector.last) <= number <= max(
+            vector.first, vector.last
+        ):
+            yield _Bit(vector.code, abs(number - vector.last))
 
 
 def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:
@@ -66,16 +131,24 @@ def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str
     lines = Lines(file)
     words = _whole_words(lines)
     header = _read_header(words)
-    chosen = selection.among(header.names)
-    for name, index in chosen.items():
-        if not header.bits[index]:
-            raise CaptureError(f"{quoted(header.names[index])}, which is to be {name}, has several bits.")
-    codes = {header.codes[index]: name for name, index in chosen.items()}
-    if len(codes) != len(chosen):
-        raise CaptureError("two of our channels are one of the file's.")
-    timed = _read_changes(words, codes, list(chosen), header)
-    timed = replace(timed, cut=lines.unended)
-    return timed, {name: header.names[index] for name, index in chosen.items()}
+    scalars = [variable.path for variable in header.variables if variable.width == 1]
+    chosen, named = selection.nets(header.index(), scalars)
+    changes = Changes(chosen)
+    begin, end = _read_changes(words, chosen, changes)
+    if header.unit_s is None:
+        raise CaptureError(
+            "it states no timescale, so its times have no unit; add one, such as $timescale 1 ns $end."
+        )
+    timed = Timed(
+        initial=changes.initial,
+        changes=changes.times(begin),
+        begin=0,
+        end=end - begin,
+        tick_s=header.unit_s,
+        samplerate_hz=header.samplerate_hz,
+        cut=lines.unended,
+    )
+    return timed, named
 
 
 def _whole_words(lines: Lines) -> Iterator[str]:
@@ -95,7 +168,7 @@ def _read_header(words: Iterator[str]) -> _Header:
             if word == "$end":
                 break
             inside.append(word)
-            if len(inside) > _MOST_VARIABLES:
+            if len(inside) > _MOST_WORDS:
                 raise CaptureError(f"its {quoted(keyword)} has no $end.")
         header.take(keyword, inside)
         if keyword == "$enddefinitions":
@@ -103,8 +176,11 @@ def _read_header(words: Iterator[str]) -> _Header:
     raise CaptureError("it has no $enddefinitions.")
 
 
-def _read_changes(words: Iterator[str], codes: dict[str, str], names: list[str], header: _Header) -> Timed:
-    changes = Changes(names)
+def _read_changes(words: Iterator[str], chosen: dict[str, _Bit], changes: Changes) -> tuple[int, int]:
+    """Tells `changes` of all that are chosen; the first time and the last."""
+    channels: dict[str, list[tuple[str, int]]] = {}
+    for name, bit in chosen.items():
+        channels.setdefault(bit.code, []).append((name, bit.place))
     begin: int | None = None
     now = 0
     for word in words:
@@ -113,26 +189,35 @@ def _read_changes(words: Iterator[str], codes: dict[str, str], names: list[str],
             now = _tick(word, now if begin is not None else None)
             begin = now if begin is None else begin
         elif kind in _LEVELS or kind in _UNKNOWN:
-            name = codes.get(word[1:])
-            if name is not None and kind in _LEVELS:
-                changes.add(name, _LEVELS[kind], now)
-            elif name is not None and changes.known(name):
-                raise CaptureError(f"{name} has no level ({kind}) at its time {now}.")
-        elif kind in _SEVERAL_BITS:
-            next(words, None)  # the variable's code
+            for name, _ in channels.get(word[1:], ()):
+                _take(changes, name, kind, now, begin)
+        elif kind in _VALUE_APART:
+            code = next(words, "")
+            for name, place in channels.get(code, ()) if kind in _VECTOR else ():
+                _take(changes, name, _digit(word[1:], place), now, begin)
+        elif word == "$comment":
+            for inside in words:
+                if inside == "$end":
+                    break
         elif kind != "$":
             raise CaptureError(f"it has {quoted(word)} among its changes.")
     if begin is None:
         raise CaptureError("it has no time.")
-    unit_s = float(header.unit_s)
-    return Timed(
-        initial=changes.initial,
-        changes_s=changes.times(begin, unit_s),
-        begin_s=0.0,
-        end_s=(float(now) - begin) * unit_s,
-        resolution_s=unit_s,
-        samplerate_hz=header.samplerate_hz,
-    )
+    return begin, now
+
+
+def _take(changes: Changes, name: str, state: str, now: int, begin: int | None) -> None:
+    if state in _LEVELS:
+        changes.add(name, _LEVELS[state], now, first=begin is None or now == begin)
+    elif changes.known(name):
+        raise CaptureError(f"{name} has no level ({state}) at its time {now}.")
+
+
+def _digit(value: str, place: int) -> str:
+    """A digit of a vector's value, from the right; what is left out repeats 0, x or z (18.2.1)."""
+    if not value:
+        return "x"
+    return value[-1 - place] if place < len(value) else "0" if value[0] == "1" else value[0]
 
 
 def _tick(word: str, before: int | None) -> int:

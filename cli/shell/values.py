@@ -379,7 +379,9 @@ class Knob(Assignment):
 
 
 class Pairs(Value):
-    """`CRIT=D0,OP=D1` as a table, with channels in capitals; no words are an empty one."""
+    """`CRIT=D0,OP=D1` as a table; no words are an empty one. A part without `=` continues the name
+    before it, which has a comma.
+    """
 
     name = "OURS=THEIRS,…"  # type: ignore[misc]
 
@@ -387,10 +389,10 @@ class Pairs(Value):
         self.example = example
 
     def read(self, word: str, flag: str) -> Any:
-        split = [pair.partition("=") for pair in word.split(",")] if word else []
+        split = [pair.partition("=") for pair in re.split(r",(?=[^,]*=)", word)] if word else []
         if any(not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split):
             raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give OURS=THEIRS, such as {self.example}.")
-        table = {ours.strip().upper(): theirs.strip() for ours, _, theirs in split}
+        table = {ours.strip(): theirs.strip() for ours, _, theirs in split}
         if len(table) != len(split):
             raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: it names a channel twice.")
         return table

@@ -134,7 +134,7 @@ def test_a_wrong_session_is_one_sentence(tmp_path: Path, sentences: Sentences) -
     with sentences.raised(CaptureError):
         read_sr(path)
     for was, becomes in (
-        *(("unitsize=1", "unitsize=3"), ("unitsize=1", "unitsize=2"), ("probes=8", "probes=16")),
+        *(("unitsize=1", "unitsize=9"), ("unitsize=1", "unitsize=2"), ("probes=8", "probes=16")),
         *(("24 MHz", "fast"), ("24 MHz", "0"), ("samplerate=24 MHz\n", ""), ("D3", "D0"), ("probe", "cable")),
         *((METADATA, "nonsense"), (METADATA, METADATA + "x" * 70_000)),
     ):

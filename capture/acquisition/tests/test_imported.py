@@ -208,6 +208,29 @@ def test_a_run_has_eight_channels(stored: RunResult, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda log: log.replace(b"\n", b"\r\n"),
+        lambda log: log.replace(b"\n", b"\r"),
+        lambda log: log.replace(b"\n", b"\r\r\n"),
+        lambda log: b"".join(b"[12:00:01.250] " + line for line in log.splitlines(keepends=True)),
+        lambda log: log.decode().encode("utf-16"),
+        lambda log: b"\xef\xbb\xbf" + log,
+    ],
+)
+def test_a_terminals_log_has_the_records_that_were_sent(
+    stored: RunResult, tmp_path: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    sent = (stored.folder / "uart.log").read_bytes()
+    (tmp_path / "terminal.log").write_bytes(spoil(sent))
+    again = of_run(stored.folder, tmp_path / "terminal.log").serial_bytes
+    assert again.removeprefix(b"\xef\xbb\xbf") == sent
+    damaged = sent.replace(b"OP", b"O\r", 1)
+    (tmp_path / "terminal.log").write_bytes(damaged)
+    assert of_run(stored.folder, tmp_path / "terminal.log").serial_bytes == damaged
+
+
 def test_a_log_that_is_not_there_is_one_sentence(stored: RunResult, tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"nowhere\.log cannot be read as a log of records"):
         of_run(stored.folder, tmp_path / "nowhere.log")
