@@ -108,8 +108,8 @@ Write = Callable[[Path, EdgeList], Path]
     ],
 )
 def test_of_a_file_that_is_cut_what_came_is_kept(tmp_path: Path, write: Write, rate_hz: int | None) -> None:
-    """Cut at a hundred bytes of its last third: the edges are those of the capture up to some sample, and
-    the cut is told of unless it fell between two lines.
+    """Cut at a hundred places of its last third: the edges are those up to some sample, and
+    and the cut is told of unless it fell between two lines.
     """
     edges = random_edges(21, 60, widest=30, rate_hz=25_000_000)
     path = write(tmp_path, edges)
