@@ -196,8 +196,8 @@ def latency(
     The options are those of the command; `start` is `--from`. Raises NotComplete if a pend was
     lost or the run ended early, and Error.
     """
-    asked = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
-    return Latency(ask_latency(elf, **asked), any_verdict=any_verdict)
+    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
+    return Latency(ask_latency(elf, **words), any_verdict=any_verdict)
 
 
 def ask_latency(

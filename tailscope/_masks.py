@@ -219,8 +219,8 @@ def masks(
     The options are those of the command; `start` is `--from`. Raises NotComplete if the program
     stopped or hangs, or its start-up never ended, and Error.
     """
-    asked = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
-    return Masks(ask_masks(elf, **asked), any_verdict=any_verdict)
+    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
+    return Masks(ask_masks(elf, **words), any_verdict=any_verdict)
 
 
 def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: object) -> dict[str, Any]:

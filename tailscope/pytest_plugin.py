@@ -77,8 +77,8 @@ def masks(_tailscope: _Baselines) -> MeasureMasks:
     def measure(
         elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **options: object
     ) -> Masks:
-        asked = _asked(tailscope.masks, elf, options)
-        return _tailscope.measured(Masks, ask_masks, elf, asked, any_verdict=any_verdict, allow=allow)
+        words = _asked(tailscope.masks, elf, options)
+        return _tailscope.measured(Masks, ask_masks, elf, words, any_verdict=any_verdict, allow=allow)
 
     return measure
 
@@ -90,8 +90,8 @@ def latency(_tailscope: _Baselines) -> MeasureLatency:
     def measure(
         elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **options: object
     ) -> Latency:
-        asked = _asked(tailscope.latency, elf, options)
-        return _tailscope.measured(Latency, ask_latency, elf, asked, any_verdict=any_verdict, allow=allow)
+        words = _asked(tailscope.latency, elf, options)
+        return _tailscope.measured(Latency, ask_latency, elf, words, any_verdict=any_verdict, allow=allow)
 
     return measure
 
@@ -182,9 +182,9 @@ def _for_pytest(sentence: str) -> str:
 
 def _paths(node: pytest.Item) -> Iterator[Path]:
     module, *names = node.nodeid.split("::")
-    told = ".".join([Path(module).stem, *names])
-    name = _NOT_IN_A_NAME.sub("_", told)[:_MOST_CHARACTERS]
-    name = name if name == told else f"{name}-{zlib.crc32(told.encode()):08x}"
+    title = ".".join([Path(module).stem, *names])
+    name = _NOT_IN_A_NAME.sub("_", title)[:_MOST_CHARACTERS]
+    name = name if name == title else f"{name}-{zlib.crc32(title.encode()):08x}"
     folder = node.path.parent / FOLDER
     yield folder / f"{name}.toml"
     number = 2

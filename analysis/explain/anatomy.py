@@ -115,12 +115,12 @@ def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool)
     cut = [piece for part in parts for piece in _pieces(part, loop, part is parts[-1] and answered)]
     first = next((begin for what, _, begin, _ in cut if what == "loop"), None)
     named = [(what, words or _beside(begin, first), begin, cycles) for what, words, begin, cycles in cut]
-    found = []
+    merged = []
     for (what, words), several in groupby(named, key=lambda item: item[:2]):
         rows = list(several)
         cycles = sum(row[3] for row in rows)
-        found.append(Band(what=what, words=words, begin_cycle=rows[0][2] - start, cycles=cycles))
-    return found
+        merged.append(Band(what=what, words=words, begin_cycle=rows[0][2] - start, cycles=cycles))
+    return merged
 
 
 What = Literal["entry", "loop", "interrupt", "rest"]

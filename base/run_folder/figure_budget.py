@@ -40,8 +40,8 @@ def ends_of_statistic(run: Manifest, quantity: Quantity, name: str, otherwise: f
 def _within(run: Manifest, quantity: Quantity, name: str, otherwise: float) -> float:
     """The error of the statistic if the right samples are in it."""
     n, budget = run.statistics[quantity.key].n, run.error_budget[quantity.key]
-    stated = budget.total.of(quantity.unit)
-    total = otherwise if stated is None else stated
+    own = budget.total.of(quantity.unit)
+    total = otherwise if own is None else own
     if name in ("n", "open"):
         return 0.0
     if name in PERCENTILES:

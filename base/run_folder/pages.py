@@ -72,16 +72,16 @@ def _check_groups(file: BinaryIO, groups: list[Any], most_rows: int) -> None:
     pages = unpacked_bytes = 0
     for group in groups:
         for column in _listed(_fields(group).get(_GROUP_COLUMNS)):
-            found = 0
+            page_rows = 0
             for page in _pages(file, _fields(_fields(column).get(_COLUMN_METADATA))):
-                found += page.rows
+                page_rows += page.rows
                 pages += 1
                 unpacked_bytes += page.unpacked_bytes
                 if pages > MOST_PAGES or unpacked_bytes > MOST_UNPACKED_BYTES:
                     raise PagesError(
                         f"it unpacks to more than {MOST_UNPACKED_BYTES:,} bytes or {MOST_PAGES:,} pages"
                     )
-            if found != _number(group, _GROUP_ROWS):
+            if page_rows != _number(group, _GROUP_ROWS):
                 raise PagesError("its pages have other numbers of rows than its footer says")
 
 

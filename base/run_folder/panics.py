@@ -32,7 +32,7 @@ def without_panic() -> Iterator[None]:
 def silence() -> Iterator[None]:
     """What is written to standard error within is lost."""
     try:
-        kept = os.dup(_STDERR)
+        descriptor = os.dup(_STDERR)
     except OSError:  # it is closed, so nothing is seen of it anyhow
         yield
         return
@@ -42,5 +42,5 @@ def silence() -> Iterator[None]:
         os.close(nowhere)
         yield
     finally:
-        os.dup2(kept, _STDERR)
-        os.close(kept)
+        os.dup2(descriptor, _STDERR)
+        os.close(descriptor)

@@ -54,9 +54,9 @@ def index(folder: Path, kept_in: Path | None = None) -> pl.DataFrame:
         raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
     folder = folder.resolve()
     kept_at = kept_in / f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}.parquet" if kept_in else None
-    kept = _read(kept_at)
-    table = _refreshed(list(_listed(folder)), kept)
-    if kept_at is not None and not table.equals(kept):
+    before = _read(kept_at)
+    table = _refreshed(list(_listed(folder)), before)
+    if kept_at is not None and not table.equals(before):
         _write(kept_at, table)
     return table.select(COLUMNS.names())
 

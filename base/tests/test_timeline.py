@@ -20,12 +20,12 @@ Slice = tuple[int, int]
 
 def made(slices: list[Slice], most: int, slices_before: Sequence[Slice] = ()) -> Timeline:
     """A timeline of one track, times in µs."""
-    found = Timeline(most)
+    timeline_ = Timeline(most)
     begin, end = ([1000 * slice_[at] for slice_ in slices] for at in (0, 1))
-    found.slices("group", "track", begin, end, lambda number: (str(number), {}), label="held")
+    timeline_.slices("group", "track", begin, end, lambda number: (str(number), {}), label="held")
     for first, last in slices_before:
-        found.keep(1000 * first, 1000 * last)
-    return found
+        timeline_.keep(1000 * first, 1000 * last)
+    return timeline_
 
 
 def drawn(timeline: Timeline) -> tuple[list[dict[str, Any]], list[str]]:

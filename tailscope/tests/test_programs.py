@@ -145,19 +145,19 @@ def test_a_mask_that_never_ends_is_not_overlooked(tmp_path: Path) -> None:
     )
     with pytest.raises(tailscope.NotComplete, match=r"stopped in reset .* masks with primask"):
         tailscope.masks(elf, until=UNTIL)
-    found = tailscope.masks(elf, until=UNTIL, any_verdict=True)
-    assert (found.complete, found.longest("faultmask").cycles) == (False, 301)
+    result = tailscope.masks(elf, until=UNTIL, any_verdict=True)
+    assert (result.complete, result.longest("faultmask").cycles) == (False, 301)
 
 
 def test_a_section_that_the_end_cuts_off_has_no_length(elf: Path) -> None:
     """update_table is under way: it masks for a thousand cycles from about cycle 380 on."""
-    found = tailscope.masks(elf, until="cycles:600")
+    result = tailscope.masks(elf, until="cycles:600")
     with pytest.raises(tailscope.NotComplete, match=r"primask, raised by update_table .* was still open"):
-        found.longest("primask")
+        result.longest("primask")
     with pytest.raises(tailscope.NotComplete):
-        found.longest()
+        result.longest()
     with pytest.raises(tailscope.NotComplete, match="At the end an interrupt of priority 48"):
-        found.not_taken(0x30)
+        result.not_taken(0x30)
 
 
 def test_what_was_never_seen_is_within_no_limit(masks: tailscope.Masks) -> None:
@@ -169,10 +169,10 @@ def test_what_was_never_seen_is_within_no_limit(masks: tailscope.Masks) -> None:
 
 def test_a_core_that_sleeps_at_the_end_is_no_mask_that_lasts(elf: Path) -> None:
     """An interrupt would wake it: `doze` masks, and sleeps from cycle 2,600 to beyond 7,000."""
-    found = tailscope.masks(elf, until="cycles:6000")
-    assert [interval["kind"] for interval in found.document["open"]] == ["primask"]
-    assert found.document["open"][0]["asleep_cycles"] > 3000
-    assert found.longest("primask").cycles == 1001
+    result = tailscope.masks(elf, until="cycles:6000")
+    assert [interval["kind"] for interval in result.document["open"]] == ["primask"]
+    assert result.document["open"][0]["asleep_cycles"] > 3000
+    assert result.longest("primask").cycles == 1001
 
 
 def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Latency) -> None:
@@ -199,10 +199,10 @@ def test_a_section_is_measured(latency: tailscope.Latency) -> None:
 
 
 def test_sections_alone_have_no_wait(elf: Path) -> None:
-    found = tailscope.latency(elf, sections="short_section..", until=UNTIL)
-    assert found.section("short_section..").count == 3 and "short_section" in repr(found)
+    result = tailscope.latency(elf, sections="short_section..", until=UNTIL)
+    assert result.section("short_section..").count == 3 and "short_section" in repr(result)
     with pytest.raises(tailscope.Error, match="no interrupt was asked for; name one"):
-        assert found.longest
+        assert result.longest
 
 
 def test_the_sentence_is_that_of_the_program(

@@ -128,18 +128,18 @@ def test_on_a_board_the_effects_are_those_of_all_pairs(tmp_path: Path) -> None:
     effects = {effect["quantity"]: effect for effect in pair["distributions"]}
     assert set(effects) == set(SAMPLES)
     for key, (ours, theirs) in SAMPLES.items():
-        one, pairs = effects[key], list(product(theirs, ours))
+        row, pairs = effects[key], list(product(theirs, ours))
         if len(ours) < 2:
-            assert one["delta"] is one["shift"] is one["delta_interval"] is one["shift_interval"] is None
+            assert row["delta"] is row["shift"] is row["delta_interval"] is row["shift_interval"] is None
             continue
-        assert one["delta"] == pytest.approx(statistics.fmean((b > a) - (b < a) for b, a in pairs))
-        assert one["shift"] == pytest.approx(statistics.median(b - a for b, a in pairs))
-        assert one["no_interval"] is None
+        assert row["delta"] == pytest.approx(statistics.fmean((b > a) - (b < a) for b, a in pairs))
+        assert row["shift"] == pytest.approx(statistics.median(b - a for b, a in pairs))
+        assert row["no_interval"] is None
         for effect in ("delta", "shift"):
-            low, high = one[f"{effect}_interval"]
-            assert low <= one[effect] <= high
-        assert one["budget"] == pytest.approx({"ns": 47.8, "cycles": 47.8 * 0.084, "": 0}[unit_of(key)])
-        assert not one["beyond"]
+            low, high = row[f"{effect}_interval"]
+            assert low <= row[effect] <= high
+        assert row["budget"] == pytest.approx({"ns": 47.8, "cycles": 47.8 * 0.084, "": 0}[unit_of(key)])
+        assert not row["beyond"]
 
 
 def plain(text: str) -> list[str]:

@@ -57,7 +57,7 @@ def deepest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def every(deepest: Path) -> dict[str, Replayed]:
     explanations = explanation.explain_all(deepest)
-    return {one.quantity: one for one in explanations if isinstance(one, Replayed)}
+    return {each.quantity: each for each in explanations if isinstance(each, Replayed)}
 
 
 @pytest.fixture(scope="module")
@@ -326,8 +326,8 @@ def test_calls_that_the_trace_shows_are_those_that_memory_shows(
 ) -> None:
     """The stack at an instant is unwound from memory; the calls are told by branches."""
     for name, result in made_of.items():
-        one = every[name]
-        at = one.moment.cycle - one.parts[0].begin_cycle
+        explanation_ = every[name]
+        at = explanation_.moment.cycle - explanation_.parts[0].begin_cycle
         under_way = [call for call in result.calls if call.begin_cycle <= at < call.begin_cycle + call.cycles]
         under_way.sort(key=lambda call: -call.depth)
         # A function that ends in the cycle its callee ends in left by a jump: its frame is gone.
@@ -337,9 +337,9 @@ def test_calls_that_the_trace_shows_are_those_that_memory_shows(
             for call, end, inner in zip(under_way, ends, [None, *ends], strict=False)
             if end != inner
         ]
-        stack = [frame.place.partition("+")[0] for frame in one.stack]
+        stack = [frame.place.partition("+")[0] for frame in explanation_.stack]
         assert innermost == stack[: len(innermost)] and innermost
-        by_name = {total.name: total.cycles for total in one.functions}
+        by_name = {total.name: total.cycles for total in explanation_.functions}
         own = {call.name: 0 for call in result.calls}
         for call in result.calls:
             own[call.name] += call.own_cycles

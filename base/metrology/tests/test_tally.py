@@ -59,5 +59,5 @@ def test_too_many_values_are_counted_in_bins(values: range | list[int]) -> None:
     true, summary = summarise(np.array(values)), counted.summary(1)
     assert (summary.min, summary.max) == (true.min, true.max)
     for name in ("median", "p90", "p99"):
-        told, exact = getattr(summary, name), getattr(true, name)
-        assert exact - counted.bin < told <= exact
+        counted_at, exact = getattr(summary, name), getattr(true, name)
+        assert exact - counted.bin < counted_at <= exact

@@ -105,7 +105,7 @@ def test_a_damaged_line_is_kept_with_its_reason(sentences: Sentences) -> None:
 def test_bytes_right_before_the_boot_are_stray_and_no_line_is_damaged(noise: bytes) -> None:
     log = records.parse(noise + record(BOOT) + record("END,0,00000000"))
     assert (log.stray, log.preamble, log.damaged) == (noise, (), ())
-    assert [type(one) for one in log.records] == [records.Boot, records.EndRecord]
+    assert [type(record_) for record_ in log.records] == [records.Boot, records.EndRecord]
     assert log.crc32 == records.parse(record(BOOT) + record("END,0,00000000")).crc32
 
 
