@@ -36,21 +36,12 @@ def test_every_file_and_every_fact_is_a_kind(runs: list[Healthy]) -> None:
 
 
 def test_each_is_detected_or_harmless(runs: list[Healthy]) -> None:
-    outcomes = [series.replay(runs, Fault(kind, number), 7) for kind in kinds(runs) for number in range(2)]
+    outcomes = [series.replay(runs, Fault(kind, 0), 7) for kind in kinds(runs)]
     assert [outcome.as_json() for outcome in outcomes if not outcome.sound] == []
     assert {outcome.fate for outcome in outcomes if outcome.fault.kind.startswith("other_file.")} == {
         "detected"
     }
     assert {outcome.fate for outcome in outcomes if outcome.fault.kind == "altered_allocator"} == {"detected"}
-
-
-def test_a_folder_whose_readers_check_nothing_passes_undetected(
-    runs: list[Healthy], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("base.run_folder.manifest.check_digests", lambda *_: None)
-    outcome = series.replay(runs, Fault("other_file.operations.parquet", 0), 7)
-    assert outcome.fate == "undetected_changed"
-    assert "operations.parquet" in {change.headline for change in outcome.changes}
 
 
 def test_a_fact_is_altered_in_the_copy_alone(runs: list[Healthy], tmp_path: Path) -> None:

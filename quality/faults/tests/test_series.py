@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from base.run_folder.folder import RunName
 from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.test_redecode import TIME
 from quality.faults import series, text
-from quality.faults.planting import Fault, FaultError, Healthy, healthy, read_healthy
+from quality.faults.planting import Fault, FaultError, Healthy, read_healthy
 from quality.faults.series import Outcome, Report
 from quality.faults.tests.conftest import stored
+from tests.sentences import Sentences
 
 SEED = 11
 # How many faults of each kind are planted.
@@ -29,10 +31,6 @@ def report(run: Healthy) -> Report:
     return series.run([run], EACH * len(run.kinds), SEED)
 
 
-def test_nothing_crashes_the_judge(report: Report) -> None:
-    assert [outcome.error for outcome in report.of("crashed")] == []
-
-
 UNWITNESSED = (
     *("BOOT.free_blocks", "TICK.handler_cycles", "OP.probes"),
     *("OP.critical_cycles", "OP.operation_cycles"),  # by less than the wire resolves
@@ -43,27 +41,30 @@ NOWHERE_ELSE = "late_channel.CRIT"
 alone, it changes which waits met it (docs/reference/planted-faults.md)."""
 
 
-def test_nothing_passes_with_a_changed_headline(report: Report) -> None:
-    passed = [
+def unsound(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
+    """Those at which the judge crashed, or a headline changed that something else tells."""
+    return [
         outcome.as_json()
-        for outcome in report.of("undetected_changed")
-        if not outcome.fault.kind.endswith((*UNWITNESSED, NOWHERE_ELSE))
+        for outcome in outcomes
+        if outcome.fate == "crashed"
+        or (
+            outcome.fate == "undetected_changed"
+            and not outcome.fault.kind.endswith((*UNWITNESSED, NOWHERE_ELSE))
+        )
     ]
-    assert passed == []
 
 
-def test_every_kind_is_planted_as_often(run: Healthy, report: Report) -> None:
-    assert {kind: counts["planted"] for kind, counts in report.by_kind.items()} == dict.fromkeys(
-        run.kinds, EACH
-    )
+@pytest.mark.long
+def test_nothing_crashes_the_judge_or_passes_with_a_changed_headline(report: Report) -> None:
+    assert unsound(report.outcomes) == []
 
 
-def test_the_counts_add_up(report: Report) -> None:
-    for counts in (report.total, *report.by_kind.values()):
-        assert counts["planted"] == sum(counts[fate] for fate in FATES)
-    assert report.total["planted"] == sum(counts["planted"] for counts in report.by_kind.values())
+def test_nor_does_a_fault_of_every_eighth_kind(run: Healthy) -> None:
+    outcomes = [series.replay([run], Fault(kind, 0), SEED) for kind in [*run.kinds][::8]]
+    assert len(outcomes) > 20 and unsound(outcomes) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["inserted_samples", "deleted_samples"])
 def test_samples_that_slip_while_the_timers_run_are_all_found(run: Healthy, kind: str) -> None:
     """Before the first edge of a timer and after the last, a slip changes no interval."""
@@ -82,45 +83,38 @@ def place(outcome: Outcome) -> int:
     return numbers[0] if outcome.fault.kind == "inserted_samples" else numbers[1]
 
 
-@pytest.mark.parametrize(
-    "kind", ["lost_pulse.CRIT", "lost_pulse.OP", "lost_pulse.STIM", "lost_pulse.SYNC", "altered.OP.size"]
-)
-def test_what_there_is_a_rule_for_is_found(report: Report, kind: str) -> None:
-    assert report.by_kind[kind]["detected"] == EACH
-
-
+@pytest.mark.long
 def test_a_fault_is_replayed_as_it_was(run: Healthy, report: Report) -> None:
     for outcome in report.outcomes[::40]:
         assert series.replay([run], Fault.named(str(outcome.fault)), SEED) == outcome
 
 
 def test_double_faults_are_planted_beside_the_single_ones(run: Healthy) -> None:
-    found = series.run([run], 3, SEED, pairs=4)
-    assert [outcome.fault.kind for outcome in found.outcomes].count("pair") == 4
-    assert found.total["planted"] == 7
+    found = series.run([run], 1, SEED, pairs=2)
+    assert [outcome.fault.kind for outcome in found.outcomes].count("pair") == 2
+    assert found.total["planted"] == 3
     pair = found.outcomes[-1]
     assert ";" in pair.planted
     assert series.replay([run], pair.fault, SEED) == pair
 
 
-def test_another_seed_draws_other_faults(run: Healthy) -> None:
+def test_the_seed_alone_decides_and_no_processes_do(run: Healthy) -> None:
     fault = Fault("extra_pulse.CRIT", 0)
     assert series.replay([run], fault, 1).planted != series.replay([run], fault, 2).planted
-
-
-def test_processes_change_nothing(run: Healthy) -> None:
-    alone, together = (series.run([run], 6, SEED, jobs) for jobs in (1, 2))
+    alone, together = (series.run([run], 3, SEED, jobs) for jobs in (1, 2))
     assert alone == together
 
 
-def test_the_runs_take_turns(run: Healthy) -> None:
-    other = healthy("another", stored(depth=3))
-    channels = [series.replay([run, other], Fault("lost_record", number), SEED).run for number in range(4)]
-    assert channels == ["synthetic", "another"] * 2
-
-
-def test_the_report_is_json(report: Report) -> None:
+@pytest.mark.long
+def test_the_report_is_json_and_its_counts_add_up(run: Healthy, report: Report) -> None:
     document: dict[str, Any] = json.loads(json.dumps(report.as_json()))
+    assert {kind: counts["planted"] for kind, counts in report.by_kind.items()} == dict.fromkeys(
+        run.kinds, EACH
+    )
+    assert report.total == {
+        name: sum(counts[name] for counts in report.by_kind.values()) for name in ("planted", *FATES)
+    }
+    assert report.total["planted"] == sum(report.total[fate] for fate in FATES)
     assert {key: document[key] for key in ("planted", *FATES)} == report.total
     assert document["by_kind"] == report.by_kind
     assert len(document["undetected"]) == document["undetected_changed"]
@@ -145,20 +139,6 @@ def test_a_run_that_is_refused_says_no_number(run: Healthy, monkeypatch: pytest.
     monkeypatch.setattr(series, "summarise_run", refuse)
     outcome = series.replay([run], Fault("lost_record", 0), SEED)
     assert (outcome.fate, outcome.reasons) == ("detected", ("It cannot be used.",))
-
-
-def test_the_table_has_a_row_for_each_kind(run: Healthy, report: Report) -> None:
-    rows = {line.split()[0]: line.split()[1:] for line in text.as_text(report).splitlines() if line.strip()}
-    for kind, counts in report.by_kind.items():
-        assert rows[kind] == [str(count) if count else "·" for count in counts.values()]
-    assert rows["total"][0] == str(EACH * len(run.kinds))
-
-
-def test_one_outcome_in_full(run: Healthy) -> None:
-    outcome = series.replay([run], Fault("lost_pulse.STIM", 0), SEED)
-    words = text.as_text(outcome)
-    assert outcome.planted in words
-    assert all(reason in words for reason in outcome.reasons)
 
 
 def store(folder: Path, broken: bool = False, depth: int = 3) -> Path:
@@ -186,17 +166,10 @@ def test_a_run_that_is_not_complete_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["lost_record", "lost_record:", ":", "lost_record:one", "lost_record:-1"])
-def test_a_fault_without_its_name_is_refused(word: str) -> None:
-    with pytest.raises(FaultError, match="give KIND:NUMBER"):
+def test_a_fault_without_its_name_is_refused(sentences: Sentences, run: Healthy, word: str) -> None:
+    with sentences.raised(FaultError):
         Fault.named(word)
-
-
-def test_an_unknown_kind_is_refused_with_its_likeness(run: Healthy) -> None:
-    with pytest.raises(FaultError, match=r"Did you mean lost_pulse\.STIM\?"):
+    with sentences.raised(FaultError):
         series.replay([run], Fault("lost_pulse.STM", 0), SEED)
-
-
-@pytest.mark.parametrize(("n", "seed", "jobs"), [(0, 1, 1), (1, 1, 0), (1, -1, 1)])
-def test_numbers_without_sense_are_refused(n: int, seed: int, jobs: int) -> None:
-    with pytest.raises(FaultError, match=r"give [01] or more"):
-        text.run([], n, 0, seed, jobs)
+    with sentences.raised(FaultError):
+        text.run([], 1, 0, 1, 0)

@@ -67,14 +67,6 @@ def test_tests_kill_what_they_notice_and_nothing_else(root: Path) -> None:
     assert report.as_json()["by_file"]["room/code.py"]["survived"] == 1
 
 
-def test_a_seed_draws_the_same_mutants_again(root: Path) -> None:
-    few = [
-        [mutant.mutations for mutant in mutants.drawn(root, ["room/code.py"], 3, seed=7)] for _ in range(2)
-    ]
-    assert few[0] == few[1]
-    assert len(few[0]) == 3
-
-
 def test_failing_tests_try_nothing(root: Path) -> None:
     (root / "room" / "tests" / "test_code.py").write_text(f"{TESTS}    assert at_least(0, 1)\n")
     with pytest.raises(MutantError, match=r"fail without any mutant .*test_it"):
@@ -101,18 +93,3 @@ def test_a_survivor_of_the_list_is_harmless(
     report = tried(root, n=1, seed=19)  # it draws the one that survives
     assert report.sound
     assert [outcome.why for outcome in report.outcomes if outcome.fate == "harmless"] == ["nobody asks"]
-
-
-@pytest.mark.parametrize(
-    ("files", "numbers", "sentence"),
-    [
-        (["no/such.py"], (1, 1, 1), "no/such.py is not mutated here"),
-        ([], (0, 1, 1), "--n 0"),
-        ([], (1, 1, 0), "--jobs 0"),
-    ],
-)
-def test_what_cannot_be_tried_is_a_sentence(
-    files: list[str], numbers: tuple[int, int, int], sentence: str
-) -> None:
-    with pytest.raises(MutantError, match=sentence):
-        mutants.run(files, *numbers)

@@ -1,8 +1,6 @@
 """Runs back to back: all of them are accounted for, and what is not as it is due is told."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +14,6 @@ from quality.soak import run as one_run
 from quality.soak import soak
 from quality.soak.catalogue import COMPLETE, FAULTS, NONE, TRUNCATED, DeskFault, named
 from quality.soak.run import Headlines, Outcome
-from quality.soak.soak import SoakError, check_names
 from tests import lab
 
 LAB = (sys.executable, "-m", "cli")
@@ -102,38 +99,27 @@ def test_what_is_not_as_due_is_named() -> None:
         "No sentence says 'never said'."
     ]
     assert judged(reset, folder="f", redecoded="complete") == ["Decoding it again gives 'complete'."]
+    assert judged(NONE, headlines={"probes": [2.0]}) != []
     assert judged(reset, left=("sigrok-cli",)) == ["1 processes are left."]
     assert judged(reset, files_left=("tailscope-x",)) == ["Temporary files are left: tailscope-x."]
 
 
-def test_a_complete_run_with_other_headlines_is_not_accounted_for() -> None:
-    result = outcome(NONE, "desk", headlines={"probes": [2.0]})
-    (wrong,) = one_run.wrong_of(NONE, result, "", "", {"probes": [1.0]})
-    assert "headlines" in wrong
-
-
-def test_names_that_are_not_there_are_refused() -> None:
-    with pytest.raises(SoakError, match="no board 'nucleo'"):
-        check_names(["nucleo"], [])
-    with pytest.raises(SoakError, match="board-hung"):
-        check_names(["desk"], ["board-hang"])
-
-
 @pytest.mark.parametrize(
-    ("options", "says"),
+    "options",
     [
-        ([], "give --minutes or --runs"),
-        (["--minutes", "1", "--runs", "1"], "give --minutes or --runs"),
-        (["--minutes", "soon"], "--minutes soon"),
-        (["--minutes", "nan"], "--minutes nan"),
-        (["--runs", "0"], "--runs 0"),
-        (["--runs", "1", "--seed", "x"], "--seed x"),
-        (["--runs", "1", "--board", "desk", "--fault", "terminated"], "comes on none of the boards"),
+        "",
+        "--minutes 1 --runs 1",
+        "--minutes nan",
+        "--runs 0",
+        "--runs 1 --seed x",
+        "--runs 1 --board desk --fault terminated",  # it comes on none of the boards
+        "--runs 1 --board nucleo",
+        "--runs 1 --fault board-hang",
     ],
 )
-def test_options_that_make_no_sense_get_a_sentence(options: list[str], says: str) -> None:
-    done = lab.run("dev", "soak", *options)
-    assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr
+def test_options_that_make_no_sense_get_a_sentence(options: str) -> None:
+    done = lab.run("dev", "soak", *options.split())
+    assert done.returncode == 2 and done.stderr.strip().count("\n") == 0
 
 
 def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> None:
@@ -146,19 +132,3 @@ def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> No
     assert verdicts == {"none": COMPLETE, "terminated": TRUNCATED}
     (lines,) = tmp_path.rglob(soak.LINES)
     assert [json.loads(line)["run"] for line in lines.read_text().splitlines()] == [0, 1, 2]
-
-
-def test_ctrl_c_ends_it_with_the_accounting_so_far(tmp_path: Path) -> None:
-    command = [*LAB, "dev", "soak", "--minutes", "60", "--board", "virtual", "--output", str(tmp_path)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith("run 0"):
-                break
-        os.kill(process.pid, signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=300)
-    assert process.returncode == 130, stderr
-    assert "unaccounted for" in stdout and "stopped by a signal" in stdout
-    assert "Stopped by Ctrl-C" in stderr

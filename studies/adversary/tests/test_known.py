@@ -6,17 +6,16 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from base import heap_size
 from firmware.build import host_heap, host_search
-from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, Trace, TraceBuilder
 from studies.adversary import known, limits
 from studies.adversary.search import MOST_OPERATIONS, Budget, Search
 
 HEADER_BYTES, SMALLEST_BYTES = 16, 24
+LONG = ("heap_4", "linked_list_allocator")
 
 
 def replay(allocator: str, trace: Trace) -> host_heap.Replay:
@@ -97,37 +96,13 @@ def test_a_split_makes_the_longest_list_that_there_is(
     assert max(counts) == (heap_size.DEFAULT_BYTES + 24) // 48 - 1 == 1364
 
 
-def fitting_pairs(victim_bytes: int) -> int:
-    """How many pairs of fenced blocks a region serves until one is refused."""
-    builder = TraceBuilder()
-    for pair in range(2000):
-        builder.allocate(f"victim {pair}", victim_bytes)
-        builder.allocate(f"spacer {pair}", 8)
-    served = replay("first_fit", builder.trace("pairs")).status == 0
-    return int(np.argmin(served)) // 2
-
-
-@pytest.mark.parametrize("victim_bytes", [8, 16, 24, 72])
-def test_fenced_pairs_are_what_the_region_or_the_slots_hold(victim_bytes: int) -> None:
-    trace = next(trace for trace in known.worst_cases() if trace.name == f"list of {victim_bytes}")
-    region = fitting_pairs(victim_bytes)
-    assert known.fenced_pairs(victim_bytes) == min(region, (MAX_SLOTS - 7) // 2)
-    if known.fenced_pairs(victim_bytes) < region:
-        assert MAX_SLOTS - 2 <= limits.most_slots(trace.operations) <= MAX_SLOTS
-
-
-def test_the_known_worst_cases_keep_to_the_scale_of_a_search() -> None:
-    for trace in (*known.worst_cases(), known.spread(4096, 64)):
-        assert len(trace.operations) <= MOST_OPERATIONS, trace.name
-        assert trace.operations[:, 1].max() < MAX_SLOTS, trace.name
-
-
-def test_known_cases_have_names_of_their_own() -> None:
-    names = [trace.name for trace in known.worst_cases()]
-    assert len(set(names)) == len(names)
-
-
-@pytest.mark.parametrize("allocator", ["best_fit", "heap_4", "linked_list_allocator"])
+@pytest.mark.parametrize(
+    "allocator",
+    [
+        "best_fit",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("heap_4", "linked_list_allocator")),
+    ],
+)
 def test_a_search_begins_with_the_known_cases(allocator: str, tmp_path: Path) -> None:
     """The starts in C play what the generators here write down."""
     program = host_search.build(allocator, "allocate")
@@ -135,13 +110,6 @@ def test_a_search_begins_with_the_known_cases(allocator: str, tmp_path: Path) ->
     costs = [host_search.cost(program, trace.operations, "allocate") for trace in made]
     result = Search(allocator, "allocate", 1, 4096, tmp_path).run(Budget(lists=len(made) + 1))
     assert result.progress.cost >= max(costs)
-
-
-def test_a_search_of_space_begins_with_robsons(tmp_path: Path) -> None:
-    program = host_search.build("seglist", "used")
-    robson = host_search.cost(program, known.spread(8192, 64).operations, "used")
-    result = Search("seglist", "fragmentation", 1, 8192, tmp_path).run(Budget(lists=1))
-    assert result.progress.cost == robson
 
 
 def test_the_limit_that_a_list_comes_to() -> None:

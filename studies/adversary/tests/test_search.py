@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,11 +10,9 @@ import pytest
 from base import heap_size
 from base.processes import signals
 from firmware.build import host_search
-from firmware.build.host_heap import HostHeapError
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE, TraceBuilder
-from studies.adversary import known
-from studies.adversary.search import MOST_OPERATIONS, Budget, Search, SearchResult, What, objection
+from studies.adversary.search import MOST_OPERATIONS, Budget, Search, SearchResult, What
 
 LIVE_BYTES = 4096
 LISTS = 600
@@ -51,19 +48,6 @@ def test_an_interrupted_search_comes_to_what_one_without_a_break_does(tmp_path: 
     assert 0 < reports[0].lists < LISTS
     whole = searched(tmp_path / "whole", LISTS, "free")
     assert resumed.state.read_bytes() == whole.state.read_bytes()
-
-
-def test_a_smaller_budget_finds_what_it_would_have_found_first(tmp_path: Path) -> None:
-    first = winner(searched(tmp_path / "first", 300))
-    searched(tmp_path / "after", LISTS)
-    assert winner(searched(tmp_path / "after", 300)) == first
-
-
-def test_a_budget_in_seconds_counts_those_of_earlier_calls(tmp_path: Path) -> None:
-    search = Search("seglist", "allocate", 3, LIVE_BYTES, tmp_path)
-    lists = search.run(Budget(seconds=0.05)).progress.lists
-    assert lists > 0
-    assert search.run(Budget(seconds=0.05)).progress.lists == lists
 
 
 @pytest.mark.parametrize("what", ["allocate", "free", "fragmentation"])
@@ -105,31 +89,3 @@ def test_a_cost_grows_evenly_with_a_walk() -> None:
     steps = np.diff(costs)
     assert steps[0] > 0
     assert (steps == steps[0]).all()
-
-
-def test_a_search_on_the_boards_addresses_begins_with_the_boards_blocks() -> None:
-    """Buddies are found by address, and the board's region begins on a large power of two."""
-    halving = next(trace for trace in known.worst_cases() if trace.name == "halving").operations
-    costs = [
-        host_search.cost(host_search.build("buddy_system_allocator", goal), halving, "allocate")
-        for goal in get_args(host_search.Goal)
-    ]
-    assert len(set(costs)) == 1
-
-
-def test_what_cannot_be_searched_says_why() -> None:
-    assert objection("seglist", "free") is None
-    assert objection("newlib", "allocate") is None
-    for allocator, what in (("heap_1", "free"), ("heap_1", "fragmentation"), ("newlib", "fragmentation")):
-        sentence = objection(allocator, what)  # type: ignore[arg-type]
-        assert sentence is not None
-        assert sentence.endswith(".")
-    with pytest.raises(HostHeapError, match="There is no allocator 'none'"):
-        objection("none", "allocate")
-
-
-def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
-    result = searched(tmp_path, 50)
-    result.state.write_bytes(result.state.read_bytes()[:1000])
-    with pytest.raises(HostHeapError, match="remove it"):
-        searched(tmp_path, 100)

@@ -10,8 +10,7 @@ import pytest
 
 from studies.reproduce import published
 from studies.reproduce.beside import Beside, beside
-from studies.reproduce.conclusions import conclusions, judge, summary
-from studies.reproduce.published import Claim, PublishedTable
+from studies.reproduce.conclusions import conclusions, judge
 from studies.reproduce.remade import Figures, MadeFigure, Remade
 
 CLAIMS = [(table, claim) for source in published.sources() for table in source.table for claim in table.claim]
@@ -42,10 +41,6 @@ def planted(
 
 def words(pair: Beside) -> list[str]:
     return [conclusion.verdict for conclusion in conclusions(pair)]
-
-
-def test_the_published_figures_show_the_published_conclusion() -> None:
-    assert words(made("article-9")) == ["holds", "holds"]
 
 
 def test_a_planted_measurement_changes_the_word() -> None:
@@ -130,31 +125,6 @@ def test_seeds_are_compared_one_by_one(below: int, word: str) -> None:
     greater = tuple(seed + (0.5 if number < below else -0.5) for number, seed in enumerate(lesser))
     below_, above = (MadeFigure(15, 32, 1, 0, 32, number) for number in (lesser, greater))
     assert judge(below_, above) == word
-
-
-def test_words_are_counted() -> None:
-    conclusion_list = conclusions(planted(made("article-9"), "TLSF", "p99", 491))
-    assert summary(conclusion_list) == "1 holds, 1 reverses"
-    assert summary(conclusion_list[:1]) == "reverses"
-    assert summary(conclusion_list * 2) == "2 hold, 2 reverse"
-    assert summary([]) == ""
-
-
-@pytest.mark.parametrize(("table", "claim"), CLAIMS, ids=lambda case: getattr(case, "name", ""))
-def test_a_claim_names_what_its_table_has(table: PublishedTable, claim: Claim) -> None:
-    """And says what shows it in one way, unless nothing is compared."""
-    parts = [part for part in table.part if not claim.parts or part.title in claim.parts]
-    assert len(parts) == (len(claim.parts) or len(table.part))
-    names = [*(name for group in claim.ascending for name in group), *claim.equal]
-    lines, crossed = ({*part.rows} for part in parts), ({*part.columns} for part in parts)
-    rows, columns = set().union(*lines), set().union(*crossed)
-    if claim.of == "columns":
-        rows, columns = columns, rows
-    else:
-        rows |= {*published.find(table.name)[0].names, "FF by address", "VaiOS, SEGLIST", "VaiOS, TLSF"}
-    assert set(names) <= rows | {"Buddy"}
-    assert set(claim.along) <= columns
-    assert bool(claim.ascending) + bool(claim.equal) + claim.printed <= 1
 
 
 @pytest.mark.parametrize("name", sorted({table.name for table, _ in CLAIMS}))

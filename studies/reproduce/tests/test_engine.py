@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from studies.reproduce import published
-from studies.reproduce.engine import Bench, Budget, chosen
-from studies.reproduce.kept import Kept, Work
+from studies.reproduce.engine import Bench, Budget
+from studies.reproduce.kept import Work
 from studies.reproduce.measure import BoardRun
-from studies.reproduce.published import Making, PublishedTable, Source, UnknownTableError, Way
+from studies.reproduce.published import Making, PublishedTable, Source, Way
 
 OPERATIONS = pl.DataFrame(
     {
@@ -65,30 +63,6 @@ def test_net_figures_are_less_an_empty_section_of_the_same_kind() -> None:
     assert {name: figure.value for name, figure in figures.items()} == {"a": 27, "f": 3}
 
 
-@pytest.mark.parametrize("window", ["operation_cycles", "critical_cycles", "instructions"])
-def test_every_operation_of_an_allocator_costs_more_than_none(window: str, tmp_path: Path) -> None:
-    """The cheapest of o1heap, which is the fastest of the bench, and of tlsf."""
-    keep = Kept(tmp_path)
-    costs = bench(keep).costs(Way(window=window, net=True), "mem_stress")
-    for allocator in ("o1heap", "tlsf"):
-        run = keep(BoardRun(allocator, "mem_stress")).filter("measured")
-        for kind in "AF":
-            assert 0 < costs[kind] < run.filter(pl.col("kind") == kind)[window].to_numpy().min()
-
-
-def test_what_nothing_disturbs_costs_the_same_each_time(tmp_path: Path) -> None:
-    """Instructions of two scenarios, with other sizes and another order."""
-    way = Way(window="instructions", art=True, net=True)
-    costs = [bench(Kept(tmp_path)).costs(way, name) for name in ("mem_stress", "lifetimes_small")]
-    assert costs[0] == costs[1]
-
-
-def test_names_of_tables_are_checked() -> None:
-    assert chosen(["thesis-2", "thesis-1", "thesis-2"]) == ("thesis-1", "thesis-2")
-    with pytest.raises(UnknownTableError):
-        chosen(["thesis-99"])
-
-
 TABLES = [(source, table) for source in published.sources() for table in source.table if table.making]
 
 
@@ -103,11 +77,6 @@ def test_what_a_table_is_made_by_is_there(source: Source, table: PublishedTable)
     assert names <= set(catalogue.names())
     ways = [way.name for way in table.making.way or source.way]
     assert len(set(ways)) == len(ways)
-
-
-@pytest.mark.parametrize(("source", "table"), TABLES, ids=lambda case: getattr(case, "name", ""))
-def test_what_shows_a_cause_is_made(source: Source, table: PublishedTable) -> None:
-    assert table.making is not None
     witnesses = set(table.making.witnesses)
     if table.making.instructions:
         witnesses |= {f"instructions of {row}" for row in source.names}

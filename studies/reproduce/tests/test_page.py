@@ -1,20 +1,15 @@
-"""The page of published tables: what it shows of each, and how it looks in a browser."""
+"""The page of published tables: what it shows of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from dashboards.tests.as_plotly import as_plotly
-from dashboards.tests.browser import Browser, chromium
 from studies.reproduce import figures, page, published
 from studies.reproduce.beside import Beside, beside
 from studies.reproduce.remade import MadeFigure, Remade
-
-EXECUTABLE = chromium()
-in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
 
 HOSTILE = '</script><img src="http://127.0.0.1:9/x">'
 
@@ -70,36 +65,3 @@ def test_points_stand_where_the_figures_are() -> None:
     assert list(here.y) == ["SEGLIST", "TLSF", "avl"]
     assert here.x[0] + here.error_x.array[0] == 1000
     assert here.x[0] - here.error_x.arrayminus[0] == 1
-
-
-def test_of_other_processors_rows_stand_in_the_published_order() -> None:
-    (chart,) = figures.charts(made("thesis-6", scale=3))
-    figure = as_plotly(chart.figure)
-    rows = list(figure.layout.yaxis.categoryarray)[::-1]
-    published_ = published.find("thesis-6")[1].part[0]
-    small = [published_.printed(row, "Small") or 0 for row in rows]
-    assert small == sorted(small) and len(small) == len(published_.rows)
-    diamonds, here = figure.data[:2]
-    assert list(here.x[:2]) == pytest.approx([3 * value for value in diamonds.x[:2]])
-
-
-def test_equal_results_give_equal_pages() -> None:
-    assert page.html([made("article-9")]) == page.html([made("article-9")])
-
-
-@in_a_browser
-def test_the_page_draws_every_figure_and_asks_for_nothing(tmp_path: Path) -> None:
-    assert EXECUTABLE is not None
-    path = tmp_path / "page.html"
-    path.write_text(page.html([made("article-9"), made("thesis-6"), unmade("deck1-alloc")]), encoding="utf-8")
-    with Browser(EXECUTABLE) as browser:
-        browser.open(path)
-        browser.draw_all()
-        assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") > 0
-        assert browser.evaluate(
-            "[...document.querySelectorAll('.plot')].every(one => one.querySelector('.points path'))"
-        )
-        assert not browser.complaints
-        assert [
-            request for request in browser.requests if not request.startswith(("file:", "about:", "data:"))
-        ] == []
