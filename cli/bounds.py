@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
         until: str
         kernel: str
-        stated: Path | None
+        loops_file: Path | None
         wait_states: int | None
         pointers: str
         observed: float | None
@@ -58,7 +58,7 @@ class Margin(Value):
     default="1s",
     help="how long to run it for what is seen: 100ms, 2s",
 )
-@option("--loops", "stated", type=FILE, help="a TOML file: how often loops go round, and what is called")
+@option("--loops", "loops_file", type=FILE, help="a TOML file: how often loops go round, and what is called")
 @option("--tasks", type=_COUNT, help="how many tasks there are at the most: loops of the kernel go by it")
 @option("--priorities", type=_COUNT, help="the same of its priorities")
 @option("--timers", type=_COUNT, help="the same of timers that run at once")
@@ -172,7 +172,7 @@ def bounded(
     *,
     until: str,
     kernel: str,
-    stated: Path | None,
+    loops_file: Path | None,
     wait_states: int | None,
     pointers: str,
     observed: float | None,
@@ -197,7 +197,7 @@ def bounded(
         return bounds(
             Subject.of(program, until, kernel=kernel),
             tell,
-            stated=stated,
+            loops_file=loops_file,
             wait_states=wait_states,
             pointers=pointers,
             observed=observed,
@@ -218,7 +218,7 @@ def _write_evidence(
     from cli.shell.root import version
     from dashboards import bounds as pages
 
-    names = {"stated": "--loops"}
+    names = {"loops_file": "--loops"}
     given = {names.get(name, f"--{name.replace('_', '-')}"): value for name, value in options.items()}
     files = {
         name: Path(str(value))

@@ -14,7 +14,7 @@ from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.facts import LOOPS_FILE, Loops
 from analysis.bounds.image import BEGIN, END, FACADES, code_bounds
 from analysis.bounds.sections import Sections
-from analysis.bounds.stated import Hint, Stated
+from analysis.bounds.statements import Hint, Stated
 from analysis.explain.program import Program
 from firmware.build import image as firmware
 from firmware.build.placement import placed, placement

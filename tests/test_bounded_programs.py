@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(folder: Path) -> BoundsReport:
     program = user_program(folder / "program.elf")
     kernel, loops = str(folder / "kernel.toml"), folder / "loops.toml"
-    return bounds(Subject.of(program, "20ms", kernel=kernel), lambda _: None, stated=loops)
+    return bounds(Subject.of(program, "20ms", kernel=kernel), lambda _: None, loops_file=loops)
 
 
 def of(report: BoundsReport, function: str) -> Bounded:

@@ -90,7 +90,7 @@ class Kept:
         return sum(self.entering[loop] for loop in entered)
 
 
-def kept(
+def cached(
     successors: Mapping[Node, Sequence[Node]],
     lines: Callable[[Node], Lines],
     costs: Costs,

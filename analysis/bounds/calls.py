@@ -188,12 +188,12 @@ class Calls:
             graph = self._disassembler.flow(entry)
         except NoBoundError:
             return True
-        seen, waiting, found = {entry}, [entry], False
-        while waiting and not found:
+        seen, waiting, returns = {entry}, [entry], False
+        while waiting and not returns:
             at = waiting.pop()
             code = graph.instructions.get(at)
             if code is None or at in graph.unknown:
-                found = True
+                returns = True
                 break
             comes_back = (
                 code.call is None
@@ -202,10 +202,10 @@ class Calls:
             )
             if not comes_back:
                 continue
-            found = at in graph.ends
+            returns = at in graph.ends
             for target, _ in graph.after.get(at, ()):
                 if target not in seen:
                     seen.add(target)
                     waiting.append(target)
-        self._returning[entry] = found
-        return found
+        self._returning[entry] = returns
+        return returns

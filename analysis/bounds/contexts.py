@@ -110,15 +110,15 @@ class Contexts:
         arguments = tuple(map(_any_number if is_again else self._worth, called.arguments))
         if called.entry in self._calls.touching:
             arguments = tuple(map(_worth_of_masks, arguments))
-        known = self._contexts.setdefault(called.entry, {})
-        if arguments not in known:
+        contexts = self._contexts.setdefault(called.entry, {})
+        if arguments not in contexts:
             most = _MOST_CONTEXTS_OF_LAPS if self.in_a_lap else _MOST_CONTEXTS
             if self._calls.calls_itself(called.entry) or self._is_of_a_length(called.entry):
                 most = _MOST_CONTEXTS_OF_ITSELF
-            if len(known) >= most:
-                around = (context for context in known if all(map(contains, context, arguments)))
+            if len(contexts) >= most:
+                around = (context for context in contexts if all(map(contains, context, arguments)))
                 arguments = next(around, (None,) * 4)
-            known[arguments] = None
+            contexts[arguments] = None
         return called._replace(arguments=arguments)
 
     def _limited(self, address: int, called: Called) -> Called:

@@ -41,9 +41,9 @@ class Cut:
         sources = []
         sinks: list[Sink] = []
         if solved.start[1].holds(kind):
-            begin = self._timed.cycles(part.timed, part.kept.hot[solved.start]).begin
+            begin = self._timed.cycles(part.timed, part.cached.hot[solved.start]).begin
             first = solved.body.blocks[solved.start[0]].instructions[0]
-            enters = begin + part.kept.enters(None, solved.start)
+            enters = begin + part.cached.enters(None, solved.start)
             sources.append(Source(solved.start, None, Step(solved.body, first, enters, 0).price()))
         for node in solved.states:
             block = solved.body.blocks.get(node[0])
@@ -53,7 +53,7 @@ class Cut:
                 part.cost[node] = 0
                 part.successors[node] = []
                 continue
-            part.cost[node] = self._timed.cycles(part.timed, part.kept.hot[node]).cost[node]
+            part.cost[node] = self._timed.cycles(part.timed, part.cached.hot[node]).cost[node]
             if block.why_not and not block.last.pointer:
                 part.why_not.setdefault(node, set()).add(block.why_not)
             part.successors[node] = []
@@ -101,7 +101,7 @@ class Cut:
             return
         returns = target[0] == RETURN
         try:
-            ways = self._called_ways(called, kind, inside, code.address, part.kept.hot[node])
+            ways = self._called_ways(called, kind, inside, code.address, part.cached.hot[node])
         except NoBoundError as error:
             ways = Segments(through={target[1]: Price(why_not=frozenset((str(error),)))})
             if inside and target[0] == NOWHERE:
@@ -166,18 +166,18 @@ class Cut:
 
     def _step_cycles(self, part: Part, node: Node, edge: Edge) -> int:
         """Cycles of an edge; with the first reads of a loop that it enters."""
-        hot, target, way = part.kept.hot[node], edge.target, way_of(edge)
+        hot, target, way = part.cached.hot[node], edge.target, way_of(edge)
         cycles = self._timed.cycles(part.timed, hot)
         if (node, way) not in cycles.steps:
             part.why_not.setdefault(node, set()).add("A lap leads where the loop does not.")
             return 0
-        hot_there = part.kept.hot.get(target, hot)
+        hot_there = part.cached.hot.get(target, hot)
         if hot_there == hot:
             step = cycles.steps[node, way]
         else:
             # The next node begins in ways that are none of this one's.
             step = cycles.ways[node, way] + self._timed.cycles(part.timed, hot_there).dearest.get(target, 0)
-        return step + part.kept.enters(node, target)
+        return step + part.cached.enters(node, target)
 
 
 def _after_service(before: Masks, ways: Segments) -> Segments:

@@ -143,16 +143,16 @@ def _residues(operation: Operation, state: State) -> dict[int, int]:
     if target is None or not 0 <= target < PC:
         return by_register
     sources = operands if len(operands) == 2 and name in _TWO_OPERANDS else operands[1:]
-    known = [_residue(operand, state) for operand in sources]
+    residues = [_residue(operand, state) for operand in sources]
     base_name = {"addw": "add", "subw": "sub"}.get(name, name)
-    if len(known) == 2 and base_name in _OF_TWO:
-        by_register[target] = combined(base_name, *known)
+    if len(residues) == 2 and base_name in _OF_TWO:
+        by_register[target] = combined(base_name, *residues)
     elif name == "lsl" and len(sources) == 2 and sources[1].register is None:
-        by_register[target] = shifted(known[0], sources[1].number)
-    elif len(known) == 1 and name in _OF_ONE:
-        by_register[target] = known[0]
-    elif name == "mla" and len(known) == 3:
-        by_register[target] = combined("add", combined("mul", known[0], known[1]), known[2])
+        by_register[target] = shifted(residues[0], sources[1].number)
+    elif len(residues) == 1 and name in _OF_ONE:
+        by_register[target] = residues[0]
+    elif name == "mla" and len(residues) == 3:
+        by_register[target] = combined("add", combined("mul", residues[0], residues[1]), residues[2])
     return by_register
 
 
@@ -241,10 +241,10 @@ def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
         fits = widest is not None and widest[1] <= low % WORD and high - low < 1 << bits
         inside = size > 0 and high < 1 << bits
         return stored if fits and inside else widest
-    known = constant(place)
-    if known is None:
+    fixed = constant(place)
+    if fixed is None:
         return widest
-    result = read(known, abs(size))
+    result = read(fixed, abs(size))
     if result is None:
         return widest
     if size < 0 and result >> (bits - 1):
@@ -500,8 +500,8 @@ def _zeros(value: Value) -> Value:
 
 
 def _reversed_bits(value: Value) -> Value:
-    known = constant(value)
-    return None if known is None else number(int(f"{known:032b}"[::-1], 2))
+    fixed = constant(value)
+    return None if fixed is None else number(int(f"{fixed:032b}"[::-1], 2))
 
 
 def _product(left: Value, other: Value) -> Value:

@@ -112,7 +112,7 @@ class Loops:
 
     def _said(self) -> list[tuple[int, _Said]]:
         said = enumerate(_read(self.file)[1].allocators)
-        return [(number, one) for number, one in said if self.allocator in one.names]
+        return [(number, entry) for number, entry in said if self.allocator in entry.names]
 
     def _sums(self, function: str) -> Iterator[_Sum]:
         """What is said of the loops of a function."""

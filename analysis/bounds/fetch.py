@@ -131,17 +131,17 @@ class Fetch:
         if not self._may_reach_next_line(fall_through):
             return [stays]
         ahead = self.copy()
-        asked = ahead._next_line_address_cycle(fall_through, at if self.exact else None)
+        due = ahead._next_line_address_cycle(fall_through, at if self.exact else None)
         if self.exact:
-            if asked is None:
+            if due is None:
                 return [stays]
-            ahead._read_line(self._line + 1, asked)
+            ahead._read_line(self._line + 1, due)
             return [(max(ahead._array_free, at), self._line + 1)]
         read = self._costs.read_cycles
         if self._costs.reads_on:
             busy = max(stays[0], at - 1 + read)
             return [stays, (busy, self._line + 1), (busy, self._line + 2)]
-        arrival = at if asked is None else ahead._line_after(asked)
+        arrival = at if due is None else ahead._line_after(due)
         return [stays, (max(stays[0], min(arrival, at - 1 + read)), self._line + 1)]
 
     def _arrival_at(self, target: int | None, free: int, line: int) -> int:
@@ -172,9 +172,9 @@ class Fetch:
         read = self._costs.read_cycles
         if self._may_reach_next_line(pc):
             if self.exact:
-                asked = self._next_line_address_cycle(pc, at)
-                if asked is not None:
-                    self._fetch_from_line(asked)
+                due = self._next_line_address_cycle(pc, at)
+                if due is not None:
+                    self._fetch_from_line(due)
             else:
                 self._array_free = max(self._array_free, at - 1 + read)
         elif self._costs.prefetch:

@@ -299,9 +299,9 @@ class Flow:
         else:
             register = last.operands[0].register or 0
             value = now.registers[register] if register < PC else None
-        known = constant(value)
-        if known is not None and known & 1:
-            yield Called(known & ~1, masks, arguments)
+        target = constant(value)
+        if target is not None and target & 1:
+            yield Called(target & ~1, masks, arguments)
             return
         targets = list(self._named(code.address))
         for target in targets:
@@ -326,9 +326,9 @@ class Flow:
             now.put(target, masks.read(operation.system), f"@{operation.address:x}")
             return now, masks
         if self._cells and operation.memory is not None:
-            known = constant(address_of(operation.memory, now, operation.address))
-            if known is not None and known in self._cells:
-                which = self._cells[known]
+            cell = constant(address_of(operation.memory, now, operation.address))
+            if cell is not None and cell in self._cells:
+                which = self._cells[cell]
                 source = operation.operands[0].register or 0
                 if operation.name == "str":
                     masks = masks.with_cell(which, constant(now.registers[source]))

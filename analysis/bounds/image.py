@@ -17,7 +17,7 @@ from analysis.bounds.facts import Loops
 from analysis.bounds.graph import Disassembler, Instruction
 from analysis.bounds.price import Price
 from analysis.bounds.sections import Sections
-from analysis.bounds.stated import Stated
+from analysis.bounds.statements import Stated
 from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
 from base.files.remembered import remembered

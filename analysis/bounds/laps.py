@@ -104,14 +104,14 @@ class Laps:
         return not both & self._others and any(both <= nodes for nodes in self._seen_through)
 
     def _sure(self, rounds: _Rounds) -> Passes[Node]:
-        def found(head: Node, inner: set[Node]) -> int | Sequence[Lap[Node]]:
+        def laps_of(head: Node, inner: set[Node]) -> int | Sequence[Lap[Node]]:
             laps = rounds(head, inner)
             if isinstance(laps, str):
                 self.unlimited[head] = laps
                 return 1
             return laps
 
-        return found
+        return laps_of
 
     def _of(self, part: Part, instead: _Rounds | None) -> _Rounds:
         """The same, with why it is not known; `instead` is asked then."""
@@ -123,8 +123,10 @@ class Laps:
                 laps = self._rounds(part, head, inner, rounds)
                 memo[key] = instead(head, inner) if isinstance(laps, str) and instead else laps
             if instead is None:
-                told = memo[key]
-                whole = not isinstance(told, int | str) and all(lap.cost is not part.cost for lap in told)
+                remembered = memo[key]
+                whole = not isinstance(remembered, int | str) and all(
+                    lap.cost is not part.cost for lap in remembered
+                )
                 if whole:
                     self._seen_through.append(inner)
                 else:

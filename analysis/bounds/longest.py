@@ -185,7 +185,7 @@ def components(entry: Node, successors: Successors[Node]) -> list[list[Node]]:
     low: dict[Node, int] = {}
     on_stack: set[Node] = set()
     stack: list[Node] = []
-    found: list[list[Node]] = []
+    components: list[list[Node]] = []
     work: list[tuple[Node, int]] = [(entry, 0)]
     while work:
         node, at = work.pop()
@@ -213,8 +213,8 @@ def components(entry: Node, successors: Successors[Node]) -> list[list[Node]]:
                 component.append(v)
                 if v == node:
                     break
-            found.append(component)
+            components.append(component)
         if work:
             parent = work[-1][0]
             low[parent] = min(low[parent], low[node])
-    return found[::-1]
+    return components[::-1]

@@ -79,16 +79,16 @@ def written(masks: Masks, register: str, value: Value) -> list[Masks]:
     A value that may be 0, and of which no more is known, is taken to restore what was before: not
     held off.
     """
-    known = constant(value)
-    if known is None and unsigned(value)[0] == 0:
-        known = 0
+    bits = constant(value)
+    if bits is None and unsigned(value)[0] == 0:
+        bits = 0
     if register in ("primask", "faultmask"):
-        choices = (0, 1) if known is None else (known & 1,)
+        choices = (0, 1) if bits is None else (bits & 1,)
         return [masks.with_mask(register, choice) for choice in choices]
-    levels = [SOME if known is None else known & 0xFF]
+    levels = [SOME if bits is None else bits & 0xFF]
     if register == "basepri_max":
         levels = [_raised(masks.basepri, level) for level in levels]
-    return [masks._replace(basepri=one) for one in dict.fromkeys(levels)]
+    return [masks._replace(basepri=level) for level in dict.fromkeys(levels)]
 
 
 def _raised(before: int, level: int) -> int:

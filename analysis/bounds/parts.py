@@ -83,15 +83,15 @@ def _frames(elements: Iterable[tuple[_Element, int]], times: int, least_cycles: 
         else:
             for inner, passed in _flat(element):
                 called.setdefault(inner.entry, []).append((inner, passed * how_often))
-    found = []
+    calls = []
     for entry, ones in called.items():
-        cycles = times * sum(how_often * one.price.cycles for one, how_often in ones)
+        cycles = times * sum(how_often * spent.price.cycles for spent, how_often in ones)
         if cycles < max(least_cycles, 1):
             continue
-        inside = [(inner, how_often) for one, how_often in ones for inner in one.price.path]
+        inside = [(inner, how_often) for spent, how_often in ones for inner in spent.price.path]
         count = times * sum(how_often for _, how_often in ones)
-        found.append(Frame(entry, count, cycles, _frames(inside, times, least_cycles)))
-    return tuple(sorted(found, key=lambda frame: (-frame.cycles, frame.entry)))
+        calls.append(Frame(entry, count, cycles, _frames(inside, times, least_cycles)))
+    return tuple(sorted(calls, key=lambda frame: (-frame.cycles, frame.entry)))
 
 
 def _flat(element: _Element) -> Iterator[tuple[Into, int]]:
@@ -100,7 +100,7 @@ def _flat(element: _Element) -> Iterator[tuple[Into, int]]:
         if isinstance(inner, Into):
             yield inner, passed
         elif isinstance(element, Again):
-            yield from ((one, passed * times) for one, times in _flat(inner))
+            yield from ((part, passed * times) for part, times in _flat(inner))
 
 
 def parts(price: Price) -> Parts:
@@ -108,7 +108,7 @@ def parts(price: Price) -> Parts:
     account = _Account()
     for element, times in _elements(price):
         account.add(element, times)
-    return account.told()
+    return account.total()
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class _Account:
                 self._cycles[body.entry, before[0]] += times * passed * cycles
         self._rest[body.name] += times * (walk.cycles - depth)
 
-    def told(self) -> Parts:
+    def total(self) -> Parts:
         """All blocks and calls. What a call costs on its way belongs to the block that calls."""
         alone: dict[tuple[int, int], tuple[Step, int, int]] = {}
         for step, times in self._steps:
@@ -210,8 +210,8 @@ class _Account:
             for (_, address, called), (body, times, cycles) in self._calls.items()
         ]
         return Parts(
-            tuple(sorted(blocks, key=lambda one: (-one.cycles, one.address))),
-            tuple(sorted(calls, key=lambda one: (-one.cycles, one.address, one.entry))),
+            tuple(sorted(blocks, key=lambda block: (-block.cycles, block.address))),
+            tuple(sorted(calls, key=lambda call: (-call.cycles, call.address, call.entry))),
         )
 
     def _block_with(self, step: Step) -> int | None:

@@ -421,12 +421,12 @@ class _Function:
             other = core.copy()
             other.fetch.holds_data(address)
         cores = []
-        for one in (core, other):
-            if one is not None:
+        for way in (core, other):
+            if way is not None:
                 at = start
                 for word in range(words):
-                    at += one.fetch.data(address + _WORD_BYTES * word, at + word, pc) - (at + word + 1)
-                cores.append((one, at))
+                    at += way.fetch.data(address + _WORD_BYTES * word, at + word, pc) - (at + word + 1)
+                cores.append((way, at))
         return cores
 
     def _lines(self, core: _Core, words: int, start: int, pc: int) -> int:

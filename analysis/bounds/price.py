@@ -78,7 +78,7 @@ class Part:
     """The blocks of a function in which a mask is set, with the ways between them."""
 
     solved: Solved
-    kept: Kept
+    cached: Kept
     timed: Solved
     """What holds in all laps: its cycles are those of each."""
     successors: dict[Node, list[tuple[Node, int]]] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analysis.bounds.contexts import OF_A_LENGTH
 from analysis.bounds.flow import Body, Flow, Node, Solved
 from analysis.bounds.lift import Operation
-from analysis.bounds.stated import Stated
+from analysis.bounds.statements import Stated
 from analysis.bounds.trips import is_on_each_lap
 from analysis.bounds.trips import passes as of_loop
 from analysis.bounds.values import unsigned
@@ -109,8 +109,8 @@ class Rounds:
         """Keeps a loop of which nothing is known but perhaps what was observed; as _laps()."""
         place = self._named(head[0])
         why = f"The loop at {place} in {solved.body.name}: {error}."
-        kept = self.unlimited.setdefault(head[0], Unlimited(solved.body, head[0], set(), place, why))
-        kept.inside |= {node[0] for node in inner}
+        loop = self.unlimited.setdefault(head[0], Unlimited(solved.body, head[0], set(), place, why))
+        loop.inside |= {node[0] for node in inner}
         observed = self._stated.observed(head[0])
         return why if observed is None else observed
 

@@ -19,7 +19,7 @@ from analysis.bounds.masks import HANDLER, Masks
 from analysis.bounds.price import NOTHING, Part, Price, Step, dearness
 from analysis.bounds.rounds import Unlimited
 from analysis.bounds.segments import Mark, Section, Sink
-from analysis.bounds.stated import Stated
+from analysis.bounds.statements import Stated
 from analysis.bounds.ways import Ways
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
@@ -78,7 +78,7 @@ class Sections:
             if number <= first or entry not in self._ways.unheld:
                 self._tell(f"following {self._program.place(entry)}, {number:,} of {len(roots):,}")
                 self._root(entry, masks)
-        sections = [self._with_late_floats(section) for section in self._ways.found.values()]
+        sections = [self._with_late_floats(section) for section in self._ways.sections.values()]
         return sorted(sections, key=lambda section: (not section.price.why_not, -section.price.cycles))
 
     def _with_late_floats(self, section: Section) -> Section:
@@ -114,11 +114,13 @@ class Sections:
         ways = self._ways
         whole = self.solved(self.plain(entry))
         solved = _between_calls(whole, begin, end)
-        part, _, returns = ways.cut.part(Part(solved, ways.timed.kept(whole, HANDLER, COLD), whole), HANDLER)
+        part, _, returns = ways.cut.part(
+            Part(solved, ways.timed.cached(whole, HANDLER, COLD), whole), HANDLER
+        )
         laps = ways.laps_of(part, HANDLER)
         of_loops = laps.passes(part)
         blocks = part.solved.body.blocks
-        begun: dict[Node, list[Price]] = {}
+        starts: dict[Node, list[Price]] = {}
         sinks: dict[Node, list[Sink]] = {}
         for sink in returns:
             if blocks[sink.node[0]].last.call == end:
@@ -126,14 +128,14 @@ class Sections:
         for (node, target), price in part.calls.items():
             code = blocks[node[0]].last
             if code.call == begin:
-                begun.setdefault(target, []).append(Price(self._costs.own(code)).and_then(price))
+                starts.setdefault(target, []).append(Price(self._costs.own(code)).and_then(price))
             elif code.call == end:
                 sinks.setdefault(node, []).append(Sink(node, Mark(code.address), target[1], price))
         for node in sinks:
             part.successors[node] = []
         priced = [
             before.and_then(price).and_then(sink.after)
-            for start, prices in begun.items()
+            for start, prices in starts.items()
             for sink, price in ways.between(part, start, sinks, laps, of_loops)
             for before in prices
         ]

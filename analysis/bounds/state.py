@@ -103,12 +103,14 @@ class State:
 
     def forget(self, base: str) -> None:
         """Whatever was relative to that base is not any more: it has another value now."""
-        for one, value in enumerate(self.registers):
+        for register, value in enumerate(self.registers):
             if value is not None and value[0] == base:
-                self.registers[one] = None
+                self.registers[register] = None
         for slot in [slot for slot, value in self.slots.items() if value is not None and value[0] == base]:
             del self.slots[slot]
-        if self.flags and any(one and one[0] == base for one in (self.flags.left, self.flags.right)):
+        if self.flags and any(
+            operand and operand[0] == base for operand in (self.flags.left, self.flags.right)
+        ):
             self.flags = None
 
     def _moved(self, where: Where) -> None:
@@ -187,7 +189,7 @@ class State:
                 self.registers[register] = (name, 0, 0)
 
     def _holds_alone(self, name: str, register: int) -> bool:
-        others = (value for one, value in enumerate(self.registers) if one != register)
+        others = (value for index, value in enumerate(self.registers) if index != register)
         return not any(value is not None and value[0] == name for value in (*others, *self.slots.values()))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from analysis.bounds.caches import COLD, UNKNOWN, Hot, Kept, Lines, kept
+from analysis.bounds.caches import COLD, UNKNOWN, Hot, Kept, Lines, cached
 from analysis.bounds.costs import Costs
 from analysis.bounds.flow import NOWHERE, Called, Flow, Node, Solved
 from analysis.bounds.pipeline import Cycles, Pipeline
@@ -31,7 +31,7 @@ class Timed:
             self._cycles[key] = Pipeline(self._flow, costs).cycles(solved)
         return self._cycles[key]
 
-    def kept(self, solved: Solved, kind: str, hot: Hot) -> Kept:
+    def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:
         """Which lines stay in the caches in the loops of a function, where a mask is set."""
         if self._costs.certain or (hot.code >= self._costs.code_cache and hot.data >= self._costs.data_cache):
             return Kept(dict.fromkeys(solved.states, hot), {}, {})
@@ -40,7 +40,7 @@ class Timed:
             node: [edge.target for edge in solved.edges[node] if edge.target in held] if node in held else []
             for node in solved.states
         }
-        return kept(after, lambda node: self._lines_of(solved, node), self._costs, hot)
+        return cached(after, lambda node: self._lines_of(solved, node), self._costs, hot)
 
     def _lines_of(self, solved: Solved, node: Node) -> Lines:
         """The lines that a node reads, with those of what it calls."""

@@ -35,11 +35,11 @@ def number(low: int, high: int | None = None) -> Value:
     return ("", start, start + high - low)
 
 
-def address(known: int) -> Value:
+def address(place: int) -> Value:
     """A number that the program holds as a constant: a pointer if it lies in the SRAM."""
-    if SRAM_ADDRESS <= known < SRAM_ADDRESS + SRAM_BYTES:
-        return (SRAM, known - SRAM_ADDRESS, known - SRAM_ADDRESS)
-    return number(known)
+    if SRAM_ADDRESS <= place < SRAM_ADDRESS + SRAM_BYTES:
+        return (SRAM, place - SRAM_ADDRESS, place - SRAM_ADDRESS)
+    return number(place)
 
 
 def relative(base: str, low: int, high: int) -> Value:

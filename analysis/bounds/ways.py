@@ -18,7 +18,7 @@ from analysis.bounds.masks import KINDS, Masks
 from analysis.bounds.price import NOTHING, Again, Part, Price, Step, Walk, dearer, most
 from analysis.bounds.rounds import Rounds
 from analysis.bounds.segments import Mark, Section, Segments, Sink, Source
-from analysis.bounds.stated import Recursion, Stated
+from analysis.bounds.statements import Recursion, Stated
 from analysis.bounds.timed import Timed
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
@@ -60,7 +60,7 @@ class Ways:
         self.rounds = Rounds(program, self.contexts.flow, statements)
         self.timed = Timed(program, self.contexts.flow, costs, self.contexts.solve)
         self.cut = Cut(program, costs, self.timed, self._called_ways, self.contexts.strays)
-        self.known: dict[tuple[Any, ...], Segments] = {}
+        self.segments: dict[tuple[Any, ...], Segments] = {}
         # The functions that were seen from a call with nothing held off.
         self.unheld: set[int] = set()
         self._pricing: list[tuple[Any, ...]] = []
@@ -68,7 +68,7 @@ class Ways:
         self._again: dict[int, int] = {}
         # The functions of a large program take long enough by themselves.
         self._spent = Spent(min(1.0, MANY_FUNCTIONS / max(1, len(self.calls.touching))))
-        self.found: dict[tuple[str, Mark, Mark | None], Section] = {}
+        self.sections: dict[tuple[str, Mark, Mark | None], Section] = {}
         self.endless: dict[tuple[str, Mark], Section] = {}
 
     def of(self, called: Called, kind: str, hot: Hot = COLD) -> Segments:
@@ -77,24 +77,24 @@ class Ways:
             return self._ways_again(called, kind, hot, recursion)
         called = self.contexts.context(called)
         key = (*called[:3], kind, hot, *self._again.items())
-        if key not in self.known:
+        if key not in self.segments:
             if key in self._pricing or self.depth(called.entry) >= _DEEPEST:
                 raise NoBoundError(f"{self._program.place(called.entry)} calls itself.")
             self._pricing.append(key)
             try:
-                self.known[key] = self._least_ways(self.contexts.solve(called), kind, hot)
+                self.segments[key] = self._least_ways(self.contexts.solve(called), kind, hot)
             finally:
                 self._pricing.pop()
             if not any(map(called.masks.holds, KINDS)):
                 self.unheld.add(called.entry)
-        return self.known[key]
+        return self.segments[key]
 
     def forget(self, statements: Stated) -> None:
         """Forgets all prices, and how often loops go round, for what is stated now."""
         self._stated = statements
-        self.known, self.unheld, self._spent = {}, set(), Spent(self._spent.share)
+        self.segments, self.unheld, self._spent = {}, set(), Spent(self._spent.share)
         self.rounds.forget(statements)
-        self.found, self.endless = {}, {}
+        self.sections, self.endless = {}, {}
 
     def _least_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
         """The ways of a function; those that find all lines in the caches but the first time, if
@@ -133,17 +133,17 @@ class Ways:
         if called.entry in self._again:
             return Segments(through={called.masks: Price(self._again[called.entry])})
         key = (*called[:3], kind, hot, *self._again.items())
-        if key not in self.known:
+        if key not in self.segments:
             own = self._with_again(called, kind, hot, 0)
             calls = recursion.calls
             if calls is None:
                 most = self._with_again(called, kind, hot, _DEAR).values()
                 each = max((price.cycles // _DEAR for price in most), default=0)
                 calls = sum(each**level for level in range(recursion.depth or 1))
-            self.known[key] = Segments(
+            self.segments[key] = Segments(
                 through={masks: Again(price, calls).priced() for masks, price in own.items()}
             )
-        return self.known[key]
+        return self.segments[key]
 
     def _with_again(self, called: Called, kind: str, hot: Hot, cycles: int) -> dict[Masks, Price]:
         """The ways through a function whose calls of itself cost so much."""
@@ -154,7 +154,7 @@ class Ways:
             del self._again[called.entry]
 
     def _found_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
-        part, sources, sinks = self.cut.part(Part(solved, self.timed.kept(solved, kind, hot), solved), kind)
+        part, sources, sinks = self.cut.part(Part(solved, self.timed.cached(solved, kind, hot), solved), kind)
         segments = Segments()
         by_node: dict[Node, list[Sink]] = {}
         for sink in sinks:
@@ -196,8 +196,8 @@ class Ways:
             most(segments.tails, (source.begin, sink.masks), price)
         elif source.begin is not None:
             level = source.node[1].basepri if kind == "basepri" else 0
-            known = segments.sections.get((source.begin, sink.end))
-            if known is None or dearer(price, known[1]):
+            earlier = segments.sections.get((source.begin, sink.end))
+            if earlier is None or dearer(price, earlier[1]):
                 segments.sections[source.begin, sink.end] = (level, price)
 
     def _called_ways(self, called: Called, kind: str, inside: bool, code: int, hot: Hot) -> Segments:
@@ -236,7 +236,7 @@ class Ways:
         reasons = self._told(part, alive, laps)
         # What leads nobody knows where may lead to any end.
         lost = {word for place, words in part.why_not.items() if place in reached for word in words}
-        found = []
+        priced = []
         for end in ends:
             why_not = {irreducible, *lost} if irreducible else set(lost)
             if reasons:
@@ -247,8 +247,8 @@ class Ways:
                 continue
             price = Price(way.cost, (Walk(part, way.trace, way.cost),)) if way else NOTHING
             for sink in sinks[end]:
-                found.append((sink, Price(price.cycles, price.path, frozenset(why_not))))
-        return found
+                priced.append((sink, Price(price.cycles, price.path, frozenset(why_not))))
+        return priced
 
     def _told(self, part: Part, alive: set[Node], laps: Laps) -> dict[Node, set[str]]:
         """Why there is no bound, by the nodes that say so."""
@@ -269,7 +269,7 @@ class Ways:
         """The ways and costs of one lap of a loop; None if some of it has no bound."""
         before, self.contexts.in_a_lap = self.contexts.in_a_lap, True
         try:
-            part, _, _ = self.cut.part(Part(solved, whole.kept, whole.timed), kind)
+            part, _, _ = self.cut.part(Part(solved, whole.cached, whole.timed), kind)
         finally:
             self.contexts.in_a_lap = before
         unknown = part.why_not or any(price.why_not for price in part.calls.values())
@@ -277,11 +277,11 @@ class Ways:
 
     def keep(self, kind: str, level: int, entry: int, begin: Mark, end: Mark | None, price: Price) -> None:
         key = (kind, begin, end)
-        section = self.found.get(key)
+        section = self.sections.get(key)
         function = self._program.function_at(entry)
         new = Section(kind, level, function.name if function else f"{entry:#010x}", begin, end, price)
         if section is None or dearer(price, section.price):
-            self.found[key] = new
+            self.sections[key] = new
 
 
 def _reached(start: Node, successors: Mapping[Node, list[tuple[Node, int]]]) -> set[Node]:

@@ -193,7 +193,7 @@ def compare(trial: Trial) -> list[Compared]:
         loops.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
         elf = _compiled(source, folder, trial)
         subject = Subject.of(user_program(elf, chip=trial.chip), WITHIN)
-        report = bounds(subject, lambda _: None, stated=loops)
+        report = bounds(subject, lambda _: None, loops_file=loops)
     section = partial(Compared, trial)
     return [section(bounded.function, bounded.cycles, bounded.seen) for bounded in report.sections]
 

@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from analysis.bounds.counted import Counted
 from analysis.bounds.image import BEGIN, END, bounds_of, bounds_of_run
 from analysis.bounds.sections import Sections
-from analysis.bounds.stated import Stated
+from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError
 from analysis.explain import explanation
 from analysis.explain.program import Program

@@ -11,7 +11,7 @@ from analysis.bounds.contexts import MANY_FUNCTIONS
 from analysis.bounds.costs import Costs
 from analysis.bounds.graph import Disassembler
 from analysis.bounds.sections import Sections
-from analysis.bounds.stated import Stated
+from analysis.bounds.statements import Stated
 from analysis.bounds.ways import Ways
 from analysis.explain.program import Program
 

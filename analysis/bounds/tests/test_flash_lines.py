@@ -50,7 +50,9 @@ def test_a_chip_of_ones_own_says_it(port: str, lines: FlashLines, tmp_path: Path
 
 def test_an_address_of_the_second_sram_waits_and_others_do_not() -> None:
     costs = Costs.of_flash(0, Memory.SRAM, of_options(("--chip=stm32f407vg",)))
-    waits = [costs.load_waits(one) for one in (("", 0x2001_BFFC, 0x2001_BFFC), ("sram", 0x1_C000, 0x1_C000))]
+    waits = [
+        costs.load_waits(place) for place in (("", 0x2001_BFFC, 0x2001_BFFC), ("sram", 0x1_C000, 0x1_C000))
+    ]
     assert waits == [0, 1]
     assert costs.load_waits(("sp", 0, 0)) == costs.load_waits(None) == 1
     assert Costs().load_waits(None) == 0

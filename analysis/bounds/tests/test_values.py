@@ -30,14 +30,14 @@ def member(value: Value, draw: random.Random) -> int:
     return draw.choice((value[1], value[2], draw.randint(value[1], value[2]))) % WORD
 
 
-def holds(value: Value, one: int) -> bool:
+def holds(value: Value, item: int) -> bool:
     if value is None:
         return True
-    return value[1] <= one <= value[2] or value[1] <= one + WORD <= value[2]
+    return value[1] <= item <= value[2] or value[1] <= item + WORD <= value[2]
 
 
-def as_signed(one: int) -> int:
-    return one - WORD if one >= SIGN else one
+def as_signed(item: int) -> int:
+    return item - WORD if item >= SIGN else item
 
 
 @pytest.mark.parametrize(

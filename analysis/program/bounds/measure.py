@@ -20,12 +20,12 @@ from analysis.bounds.parts import longest_loop
 from analysis.bounds.price import Price
 from analysis.bounds.sections import Sections
 from analysis.bounds.segments import Section
-from analysis.bounds.stated import Stated
+from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
-from analysis.program.bounds import stated as files
+from analysis.program.bounds import loops_file as files
+from analysis.program.bounds.loops_file import Annotation
 from analysis.program.bounds.observed import CountedLoop, counted
-from analysis.program.bounds.stated import Annotation
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.masks.priorities import Exceptions
@@ -209,7 +209,7 @@ def bounds(
     subject: Subject,
     tell: Tell,
     *,
-    stated: Path | None = None,
+    loops_file: Path | None = None,
     wait_states: int | None = None,
     pointers: str = Memory.ANY.value,
     observed: float | None = None,
@@ -233,7 +233,7 @@ def bounds(
     masks = measure_masks(subject, False, tell)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
     record = files.Record()
-    statements = Stated() if stated is None else files.read(stated, elf, record)
+    statements = Stated() if loops_file is None else files.read(loops_file, elf, record)
     statements = replace(
         statements,
         hints=files.hints(elf, record, kernel, counts or {}),

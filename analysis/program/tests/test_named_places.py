@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from analysis.program.latency.sections import Section, parse
 from analysis.program.masks.tests.made import Program
 from analysis.program.named_places import addresses_of, function_named
 from simulator.masks import MOST_MARKS
+from tests.sentences import Sentences
 
 LINES = [
     *((0x100, "app.c:10"), (0x104, "app.c:12"), (0x108, "app.c:10"), (0x140, ""), (0x200, "app.c:12")),
@@ -54,49 +56,34 @@ def test_a_place_is_one_or_more_addresses(place: str, addresses: list[int]) -> N
     assert addresses_of(PROGRAM, place) == addresses
 
 
-@pytest.mark.parametrize(
-    ("place", "sentence"),
-    [
-        ("twice", "2 places are named twice: give an address, of 0x00000400, 0x00000500."),
-        ("frist", "There is no place frist in the code: did you mean first?"),
-        ("zzzzzz", "There is no place zzzzzz in the code: it may have been inlined or left out."),
-        ("first+18", "first+18 is no place: write first+0x and hexadecimal digits."),
-        ("app.c:x", "app.c:x is no place: write FILE:LINE, such as main.c:42."),
-        ("app.c:11", "There is no code of app.c:11; the next with code is app.c:12."),
-        ("app.c:31", "There is no code of app.c:31; the next with code is app.c:30."),
-        ("apq.c:11", "No code comes from a file apq.c: did you mean app.c?"),
-        ("src/zzz:11", "No code comes from a file src/zzz: give the file's name without folders."),
-    ],
-)
-def test_what_is_no_place_is_said(place: str, sentence: str) -> None:
-    with pytest.raises(LatencyError) as refused:
-        addresses_of(PROGRAM, place)
-    assert str(refused.value) == sentence
+BARE: Any = Named(functions=False)
+NO_LINES: Any = Named()
+NO_LINES.has_lines = False
+RETURNS = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
+MANY: Any = Named(*RETURNS, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr"))
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("read", "program", "word"),
     [
-        ("twice", "2 functions are named twice: give an address, of 0x00000400, 0x00000500."),
-        ("secnod", "There is no function secnod: did you mean second?"),
+        *(
+            (addresses_of, PROGRAM, place)
+            for place in (
+                *("twice", "frist", "zzzzzz", "first+18", "app.c:x", "app.c:11", "app.c:31", "apq.c:11"),
+                "src/zzz:11",
+            )
+        ),
+        *((function_named, PROGRAM, name) for name in ("twice", "secnod")),
+        *((addresses_of, BARE, "first"), (addresses_of, NO_LINES, "app.c:10")),
+        *((parse, PROGRAM, text) for text in ("first", "..first", "first..")),
+        (parse, MANY, "first.."),
     ],
 )
-def test_a_function_that_is_not_known_is_said(name: str, sentence: str) -> None:
-    with pytest.raises(LatencyError) as refused:
-        function_named(PROGRAM, name)
-    assert str(refused.value) == sentence
-    assert function_named(PROGRAM, "second").address == 0x200
-
-
-def test_a_program_without_symbols_or_lines_needs_addresses() -> None:
-    bare: Any = Named(functions=False)
-    with pytest.raises(LatencyError) as refused:
-        addresses_of(bare, "first")
-    assert str(refused.value) == "The program has no symbols, so first is not known: give an address, 0x…."
-    bare.has_lines = False
-    with pytest.raises(LatencyError) as refused:
-        addresses_of(bare, "app.c:10")
-    assert str(refused.value) == "The program has no line table, so app.c:10 is not known: build it with -g."
+def test_what_is_no_place_is_refused(
+    read: Callable[[Any, str], object], program: Any, word: str, sentences: Sentences
+) -> None:
+    with sentences.raised(LatencyError):
+        read(program, word)
 
 
 @pytest.mark.parametrize(
@@ -124,18 +111,6 @@ def test_sections_are_two_places_or_a_function() -> None:
     section = parse(PROGRAM, "first..app.c:12")
     assert section == Section("first..app.c:12", frozenset((0x100,)), {0x104: True, 0x200: True})
     assert section.addresses == {0x100, 0x104, 0x200}
-    advice = "write two places with .. between them, or FUNCTION.. from entry to exit."
-    refused = {
-        "first": f"--section first: {advice}",
-        "..first": f"--section ..first: {advice}",
-        "first..": "No way out of first was found in its code: give both ends, first..PLACE.",
-    }
-    for text, sentence in refused.items():
-        with pytest.raises(LatencyError) as refusal:
-            parse(PROGRAM, text)
-        assert str(refusal.value) == sentence
-    returns = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
-    assert len(parse(Named(*returns), "first..").addresses) == MOST_MARKS  # type: ignore[arg-type]
-    with pytest.raises(LatencyError) as refusal:
-        parse(Named(*returns, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr")), "first..")  # type: ignore[arg-type]
-    assert str(refusal.value) == "--section first.. has more than 127 places: give two addresses."
+    most: Any = Named(*RETURNS)
+    assert len(parse(most, "first..").addresses) == MOST_MARKS
+    assert function_named(PROGRAM, "second").address == 0x200

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from analysis.explain.program import Program
+from analysis.program.bounds.loops_file import largest_item
 from analysis.program.bounds.measure import BoundsReport, bounds
-from analysis.program.bounds.stated import largest_item
 from analysis.program.subject import Subject
 from base.paths import ROOT
 from simulator.program import user_program

@@ -104,6 +104,8 @@ def test_the_document_is_the_report() -> None:
     first, (still,) = document["worst"][0], document["open"]
     assert (first["cycles"], first["lock"], still["end"]) == (100, None, None)
     assert (first["begin"]["file"], first["begin"]["address"]) == ("main.c", "0x08000300")
+    many = Executed.of([replace(STEPS[0], cycle=cycle) for cycle in range(20_003)])
+    assert (many.instructions, many.cycles, len(many.steps)) == (20_003, 40_006, 20_000)
     executed = document["explained"]["primask"]
     assert (executed["instructions"], executed["cycles"]) == (2, 17)
     assert [row["cycles"] for row in executed["functions"]] == [12, 5]
@@ -121,11 +123,6 @@ def test_a_run_in_which_nothing_happened() -> None:
     report = made.report(replace(run, stats=replace(run.stats, cycles=0)))
     assert (report.worst, report.tasks, {row.count for row in report.priorities}) == ((), {}, {0})
     assert folded(report) == "" and "no interval that held interrupts off has ended" in as_text(report)
-
-
-def test_of_many_instructions_the_first_20_000_are_listed() -> None:
-    executed = Executed.of([replace(STEPS[0], cycle=cycle) for cycle in range(20_003)])
-    assert (executed.instructions, executed.cycles, len(executed.steps)) == (20_003, 40_006, 20_000)
 
 
 def test_call_stacks_are_folded_from_the_outermost_call_on() -> None:

@@ -50,16 +50,3 @@ def test_sleep_is_no_part_of_what_never_ends() -> None:
     ended = next(row for row in subject.rows if row.kind == "primask")
     assert (ended.cycles, ended.open) == (100, False)
     assert max(row.cycles for row in subject.together if row.open) == 90
-
-
-def test_a_priority_waits_for_all_that_follow_on_each_other() -> None:
-    """30 cycles of PRIMASK, and 80 of BASEPRI, without one between."""
-    subject = judged.subject(made.report())
-    waits = {row.kind: (row.cycles, row.ns) for row in subject.together if not row.open}
-    assert waits["priority 0xf0"] == (110, 110 * SLOW_NS)
-    assert not any(row in subject.rows for row in subject.together)
-
-
-def test_a_run_that_ended_early_is_refused_in_a_sentence() -> None:
-    subject = judged.subject(made.report(made.mask_run(ended="It stopped.")))
-    assert subject.refusal == "The run ended at cycle 1,000: It stopped."
