@@ -307,6 +307,7 @@ def test_a_run_again_is_equal_to_the_byte_also_with_sixteen_inputs(on_desk: Path
     assert content(on_desk) == content(sixteen)
 
 
+@pytest.mark.long
 def test_the_twin_names_what_is_amiss_on_the_desk(tmp_path: Path) -> None:
     """A clock that is off and a flash that works otherwise than its register says."""
     comparison = compare(run_on(tmp_path / "runs", clock_error_ppm=120, flash_acr=2))

@@ -457,7 +457,7 @@ class Bench:
 
     def board(self, name: str | None = None) -> BoardResource:
         """The board called `name`, or the default. A `name` that ends in .toml is a board's file,
-        and `place:NAME` a place of labgrid (places.py).
+        and `place:NAME` a place of labgrid (labgrid.py).
 
         `virtual:nucleo-f411re` is the entry `virtual` with that board of firmware/boards; a board's
         name, or the path of its folder, is the entry that has it on the desk.
@@ -469,7 +469,7 @@ class Bench:
         if name.endswith(".toml"):
             return read_board(Path(name))
         if name.startswith(PLACE):
-            from capture.desk.places import board_at
+            from capture.desk.labgrid import board_at
 
             return board_at(name.removeprefix(PLACE), self.boards)
         entry, colon, word = name.partition(":")

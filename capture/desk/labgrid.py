@@ -1,79 +1,89 @@
-"""What labgrid says of an acquired place: labgrid-client prints it as YAML.
+"""A board that labgrid hands out: `place:NAME`, and bench.toml for what labgrid does not know.
 
-Tried with labgrid 26.0 and emulated devices only: no real ones, no other machine. labgrid is not
-imported: it brings a pySerial of its own, which would take the place of ours, and so it lives in a
-Python environment of its own.
+labgrid-client prints what an acquired place has, as YAML. Tried with labgrid 26.0 and emulated
+devices only: no real ones, no other machine. labgrid is not imported: it brings a pySerial of its
+own, which would take the place of ours, and so it lives in a Python environment of its own.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from base.files.complaints import quoted
+from pydantic import ValidationError
+
+from base.files.complaints import first_complaint, quoted, sentence
 from base.files.errors import CaptureError
 from base.processes import children
+from capture.desk.bench import PLACE, AnalyzerResource, BoardResource, LoaderResource
+from capture.desk.presets import presets
 
 CLIENT = "labgrid-client"
 WITHIN_S = 60.0
 SYSFS = Path("/sys/bus/usb/devices")
+USUAL = "nucleo"
+"""The board whose tables hold where bench.toml has none that is called as the place is."""
 
 _SERIAL = ("NetworkSerialPort", "RawSerialPort")
 _ANALYZERS = ("NetworkSigrokUSBDevice", "NetworkSigrokUSBSerialDevice", "SigrokDevice")
 _PROBES = ("NetworkUSBDebugger",)
 
-
-@dataclass(frozen=True)
-class Analyzer:
-    """A sigrok driver, where its device is, and our names of the channels with the device's."""
-
-    driver: str
-    connection: str
-    channels: Mapping[str, str]
+Resource = tuple[str, dict[str, Any]]
+"""Class and arguments, as labgrid has them."""
 
 
-@dataclass(frozen=True)
-class Probe:
-    """A debug probe on this machine."""
+def board_at(place: str, boards: Mapping[str, BoardResource]) -> BoardResource:
+    """The board of an acquired place. Raises CaptureError.
 
-    vendor_id: int
-    product_id: int
-    serial_number: str
-
-
-@dataclass(frozen=True)
-class Place:
-    """What an acquired place has for the bench. None, or empty: nothing of the kind."""
-
-    serial_port: str
-    baud: int | None
-    analyzer: Analyzer | None
-    probe: Probe | None
+    Its serial port, analyzer and probe are labgrid's. All else is of the board of bench.toml with
+    the place's name, or of `nucleo`.
+    """
+    name = re.sub(r"[^A-Za-z0-9_]", "_", place)[:32]
+    if not place or (base := boards.get(name) or boards.get(USUAL)) is None:
+        raise CaptureError(
+            f"{PLACE}{place} needs a board in bench.toml, for what labgrid does not know: "
+            f"call it {name or 'NAME'}."
+        )
+    resources = ask(place)
+    serial = _only(place, "serial ports", resources, _SERIAL)
+    analyzer = _only(place, "analyzers", resources, _ANALYZERS)
+    probe = _only(place, "debug probes", resources, _PROBES)
+    if not (serial or analyzer or probe):
+        raise CaptureError(
+            f"The place {quoted(place)} has no serial port, analyzer or debug probe; add a match by {CLIENT}."
+        )
+    speed = serial[1].get("speed") if serial else None
+    return replace(
+        base,
+        name=name,
+        emulated=None,
+        serial_port=(_port(place, *serial) if serial else "") or base.serial_port,
+        analyzer=_analyzer(place, base.analyzer, *analyzer) if analyzer else base.analyzer,
+        loader=_loader(place, base.loader, probe[1]) if probe else base.loader,
+        baud=speed if isinstance(speed, int) and speed and base.name != name else base.baud,
+    )
 
 
 @cache
-def ask(name: str) -> Place:
-    """The resources of an acquired place, asked for once. Raises CaptureError."""
-    resources = _resources(name, _yaml(name, _said(name)))
-    serial = _one(name, "serial ports", resources, _SERIAL)
-    analyzer = _one(name, "analyzers", resources, _ANALYZERS)
-    probe = _one(name, "debug probes", resources, _PROBES)
-    if not (serial or analyzer or probe):
+def ask(name: str) -> list[Resource]:
+    """The resources of an acquired place, in the order of labgrid. Raises CaptureError."""
+    import yaml  # of tailscope[labgrid]
+
+    text = _said(name)
+    try:
+        (target,) = yaml.safe_load(text)["targets"].values()
+        return [(kind, dict(values)) for resource in target["resources"] for kind, values in resource.items()]
+    except (yaml.YAMLError, TypeError, ValueError, KeyError, AttributeError):
         raise CaptureError(
-            f"The place {quoted(name)} has no serial port, analyzer or debug probe; add a match by {CLIENT}."
-        )
-    return Place(
-        _port(name, *serial) if serial else "",
-        _number(serial[1].get("speed")) if serial else None,
-        _analyzer(name, *analyzer) if analyzer else None,
-        _probe(name, probe[1]) if probe else None,
-    )
+            f"What {CLIENT} says of the place {quoted(name)} is not what version 26.0 says; update labgrid."
+        ) from None
 
 
 def _said(name: str) -> str:
@@ -99,35 +109,8 @@ def _said(name: str) -> str:
     return done.stdout
 
 
-def _yaml(name: str, text: str) -> Any:
-    import yaml  # of tailscope[labgrid]
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise _strange(name) from None
-
-
-def _resources(name: str, description: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Class and arguments of each, in the order in which labgrid lists them."""
-    try:
-        (target,) = description["targets"].values()
-        return [(kind, dict(values)) for resource in target["resources"] for kind, values in resource.items()]
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise _strange(name) from None
-
-
-def _strange(name: str) -> CaptureError:
-    return CaptureError(
-        f"What {CLIENT} says of the place {quoted(name)} is not what version 26.0 says; update labgrid."
-    )
-
-
-Resource = tuple[str, dict[str, Any]]
-
-
-def _one(name: str, what: str, matching: list[Resource], kinds: tuple[str, ...]) -> Resource | None:
-    chosen = [resource for resource in matching if resource[0] in kinds]
+def _only(name: str, what: str, resources: list[Resource], kinds: tuple[str, ...]) -> Resource | None:
+    chosen = [resource for resource in resources if resource[0] in kinds]
     if len(chosen) > 1:
         listed = ", ".join(str(values.get("name", kind)) for kind, values in chosen)
         raise CaptureError(
@@ -146,13 +129,33 @@ def _port(name: str, kind: str, values: dict[str, Any]) -> str:
     return f"{scheme}://{values['host']}:{values['port']}"
 
 
-def _analyzer(name: str, kind: str, values: dict[str, Any]) -> Analyzer:
+def _analyzer(name: str, base: AnalyzerResource, kind: str, values: dict[str, Any]) -> AnalyzerResource:
+    """The base's, at another connection; or of another driver, by the preset of that."""
     driver, _, connection = str(values.get("driver") or "").partition(":conn=")
     if kind != "SigrokDevice":
         _check_near(name, "analyzer", values)
         connection = _connection(name, kind, values)
-    channels = [word.partition("=") for word in str(values.get("channels") or "").split(",") if word]
-    return Analyzer(driver, connection, {ours or theirs: theirs for theirs, _, ours in channels})
+    if driver == base.driver:
+        fields: dict[str, Any] = base.model_dump(exclude_unset=True)
+    else:
+        preset = next((key for key, row in presets().items() if row.driver == driver and not row.refused), "")
+        if not preset:
+            raise CaptureError(
+                f"The analyzer of the place {quoted(name)} has the driver {driver!r}, of which no preset is "
+                "known: add a board of this place to bench.toml, with its analyzer."
+            )
+        fields = {"preset": preset}
+    fields["connection"] = connection
+    if values.get("channels"):
+        channels = (word.partition("=") for word in str(values["channels"]).split(",") if word)
+        fields["channels"] = {ours or theirs: theirs for theirs, _, ours in channels}
+    try:
+        return AnalyzerResource.model_validate(fields)
+    except ValidationError as error:
+        complaint = first_complaint(error, fields)
+        raise CaptureError(
+            f"The analyzer of the place {quoted(name)}: {sentence(complaint, 'mend it')}"
+        ) from None
 
 
 def _connection(name: str, kind: str, values: dict[str, Any]) -> str:
@@ -165,22 +168,21 @@ def _connection(name: str, kind: str, values: dict[str, Any]) -> str:
     return f"{values['busnum']}.{values['devnum']}"
 
 
-def _probe(name: str, values: dict[str, Any]) -> Probe:
+def _loader(name: str, base: LoaderResource, values: dict[str, Any]) -> LoaderResource:
     _check_near(name, "debug probe", values)
-    ids = _number(values.get("vendor_id")), _number(values.get("model_id"))
-    if not values.get("path") or None in ids:
+    vendor, product = values.get("vendor_id"), values.get("model_id")
+    if not values.get("path") or not isinstance(vendor, int) or not isinstance(product, int):
         raise _unplugged(name, "debug probe")
     file = SYSFS / str(values["path"]) / "serial"
     try:
-        return Probe(ids[0] or 0, ids[1] or 0, file.read_text(errors="replace").strip())
+        serial_number = file.read_text(errors="replace").strip()
     except OSError:
         raise CaptureError(
             f"The debug probe of the place {quoted(name)} has no {file}; plug it in again."
         ) from None
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None
+    if base.way is None:
+        return base
+    return base.model_copy(update={"probe": base.way.address(vendor, product, serial_number)})
 
 
 def _unplugged(name: str, what: str) -> CaptureError:

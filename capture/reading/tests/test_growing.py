@@ -1,14 +1,11 @@
-"""A capture that is read as it grows tells what one look at all of it tells."""
+"""A capture that is read as it grows: its frames, and its last rows. test_counter.py counts."""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from base.run_folder.edge_stream import EdgeFollower, EdgeWriter
 from base.run_folder.edges import CHANNELS
@@ -17,44 +14,6 @@ from capture.reading.growing import Growing
 
 HZ = 1_000_000  # a sample is 1,000 ns
 BIT = {name: 1 << bit for bit, name in enumerate(CHANNELS)}
-
-
-def drawn(seed: int, edges: int) -> tuple[list[int], list[int]]:
-    """Rows of a capture whose channels change at random."""
-    draw, sample, word = random.Random(seed), [0], [draw_word(seed)]
-    for _ in range(edges):
-        sample.append(sample[-1] + draw.choice([1, 2, 3, 50]))
-        word.append(word[-1] ^ BIT[draw.choice(["CRIT", "STIM", "ISR", "TASK", "OP"])])
-    return sample, word
-
-
-def draw_word(seed: int) -> int:
-    return seed % 256
-
-
-def pulses_of(sample: list[int], word: list[int], channel: str) -> list[int]:
-    """Widths of the whole pulses, one edge after the other."""
-    since, widths = None, []
-    for at, now, before in zip(sample[1:], word[1:], word[:-1], strict=True):
-        if now & BIT[channel] and not before & BIT[channel]:
-            since = at
-        elif before & BIT[channel] and not now & BIT[channel] and since is not None:
-            widths.append(at - since)
-    return widths
-
-
-def waits_of(sample: list[int], word: list[int]) -> tuple[list[int], int]:
-    """From the first edge of STIM that is not answered yet to the next rise of ISR; and how long
-    the wait lasted that was not over at the end.
-    """
-    stimulus, waits = None, []
-    for at, now, before in zip(sample[1:], word[1:], word[:-1], strict=True):
-        if now & ~before & BIT["ISR"] and stimulus is not None:
-            waits.append(at - stimulus)
-            stimulus = None
-        if (now ^ before) & BIT["STIM"] and stimulus is None:
-            stimulus = at
-    return waits, 0 if stimulus is None else sample[-1] + 1 - stimulus
 
 
 def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) -> Growing:
@@ -70,25 +29,6 @@ def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) ->
                 result.add(new)
         assert follower.more() is None
     return result
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 1000), st.integers(1, 200), st.sets(st.integers(1, 200), max_size=6))
-def test_each_pulse_and_each_answer_is_counted_once(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, edges: int, cuts: set[int]
-) -> None:
-    sample, word = drawn(seed, edges)
-    where = sorted(cut for cut in cuts if cut < len(sample))
-    result = followed(tmp_path_factory.mktemp("stream") / "s", sample, word, where)
-    for channel in ("CRIT", "ISR", "OP"):
-        widths = pulses_of(sample, word, channel)
-        assert result.widths_ns()[channel].n == len(widths)
-        assert result.widths_ns()[channel].max == (max(widths) * 1000 if widths else None)
-    waits, lasted = waits_of(sample, word)
-    summary = result.latencies_ns()["STIM to ISR"]
-    longest = max([*waits, lasted])
-    assert (summary.n, summary.max) == (len(waits), longest * 1000 if longest else None)
-    assert summary.open == (lasted > max(waits, default=0))
 
 
 def test_the_rows_that_are_kept_are_few_unless_something_lasts(tmp_path: Path) -> None:
