@@ -196,13 +196,6 @@ def everything(folder: Path) -> None:
     assert run.operations.height and run.interrupts.height and run.edges.height and run.worst("interrupt")
 
 
-def test_a_pipe_is_not_waited_for(damaged: Path) -> None:
-    (damaged / "run.json").unlink()
-    os.mkfifo(damaged / "run.json")
-    with pytest.raises(tailscope.Error, match="a pipe, not a file"):
-        tailscope.Run(damaged)
-
-
 def test_no_text_commands_a_terminal(damaged: Path) -> None:
     edit_manifest(damaged, verdict="truncated", reasons=["\x1b]0;owned\x07"])
     table("operations.parquet", label=pl.lit("\x1b[2J"))(damaged)
@@ -210,15 +203,6 @@ def test_no_text_commands_a_terminal(damaged: Path) -> None:
         tailscope.Run(damaged)
     run = tailscope.Run(damaged, any_verdict=True)
     assert run.operations["label"].unique().to_list() == ["\\x1b[2J"]
-
-
-def test_a_table_that_states_too_many_rows_is_not_unpacked(damaged: Path) -> None:
-    rows = (1 << 21) + 1
-    frame = pl.read_parquet(damaged / "operations.parquet").clear(rows)
-    frame.write_parquet(damaged / "operations.parquet")
-    seal(damaged)
-    with pytest.raises(tailscope.Error, match="it states 2097153 rows, more than the 2097152"):
-        assert tailscope.Run(damaged).operations.height
 
 
 def test_what_is_imported_stays_light_and_keeps_the_bench_out(checkout: Checkout, folder: Path) -> None:

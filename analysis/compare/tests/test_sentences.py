@@ -195,6 +195,7 @@ def test_settings_that_differ_are_told_in_order_with_what_is_a_tool(tmp_path: Pa
 
 def test_of_a_digest_the_first_digits_are_shown() -> None:
     assert short(None) == "(not told)" and short("ab" * 32) == "abababababab…"
+    assert short("0123456789abcdef" * 4) == "0123456789ab…"
     for text in ("AB" * 32, "ab" * 31, "7"):
         assert short(text) == text
 

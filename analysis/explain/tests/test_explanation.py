@@ -192,13 +192,6 @@ def test_a_replay_that_differs_is_refused(copy: Path, explained: Replayed) -> No
     assert not (copy / "explain").exists()
 
 
-def test_another_firmware_is_refused(copy: Path) -> None:
-    manifest = json.loads((copy / "run.json").read_text())
-    edit_manifest(copy, firmware={**manifest["firmware"], "elf_sha256": "0" * 64})
-    with pytest.raises(ExplainError, match=r"000000000000.*check out those of the run"):
-        explanation.explain(copy)
-
-
 def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy: Path) -> None:
     tools = json.loads((copy / "run.json").read_text())["tools"]
     edit_manifest(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})

@@ -161,8 +161,6 @@ def test_junit_has_a_suite_a_subject_and_a_case_a_check() -> None:
     details = (worse[1][0].text or "").splitlines()
     assert details[:4] == ["3 take longer.", *WORSE.checks[1].named, "and 1,000 more"]
     assert details[-2:] == ["runs/a", "runs/b"]
-    odd = Judgement("a\x1b\ud800", (Check("b\x00", "as good", "c\ufffe"),))
-    assert cases(Report("gate", None, (odd,))) == {("a??", "b?"): "system-out"}
 
 
 def test_a_refusal_is_an_error() -> None:
