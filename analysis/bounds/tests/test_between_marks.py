@@ -26,6 +26,7 @@ from firmware.build import catalogue
 from firmware.build import image as firmware
 from scenarios import catalogue as scenarios
 
+LONG = pytest.mark.long
 _MARKERS = """
     .syntax unified
     .cpu cortex-m4
@@ -256,7 +257,9 @@ def test_an_untaken_branch_leads_nowhere(tmp_path: Path) -> None:
     assert most(program, "heap_free", without)[0] == 2 + 1 + 1 + 2
 
 
-@pytest.mark.parametrize("name", ["tlsf", "half_fit", "o1heap", "tlsf_conte"])
+@pytest.mark.parametrize(
+    "name", ["tlsf", *(pytest.param(name, marks=LONG) for name in ("half_fit", "o1heap", "tlsf_conte"))]
+)
 def test_allocators_in_constant_time_have_no_loop_in_their_section(name: str) -> None:
     row = catalogue.allocators()[name]
     section_bounds = bounds_of(firmware.build(name).elf, "nobody's loops", row.lockings[0], row.knobs)
@@ -302,8 +305,10 @@ def test_the_scheduler_lock_has_no_bound() -> None:
 @pytest.mark.parametrize(
     ("name", "art", "scenario"),
     [
-        *((name, False, "mem_stress") for name in ("tlsf", "seglist", "ublox_buddy")),
-        *((name, art, "mem_frag") for name, art in (("tlsf", True), ("seglist", False))),
+        ("tlsf", False, "mem_stress"),
+        *(pytest.param(name, False, "mem_stress", marks=LONG) for name in ("seglist", "ublox_buddy")),
+        pytest.param("tlsf", True, "mem_frag", marks=LONG),
+        ("seglist", False, "mem_frag"),
     ],
 )
 def test_no_section_is_longer_than_its_bound(name: str, art: bool, scenario: str, tmp_path: Path) -> None:

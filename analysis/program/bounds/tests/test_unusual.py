@@ -16,6 +16,7 @@ from analysis.program.bounds.text import as_text
 from analysis.program.subject import Subject
 from simulator.program import user_program
 
+LONG = pytest.mark.long
 PROGRAMS = Path(__file__).with_name("programs")
 _COMPILER = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"]
 OFF, BOTH_CACHES = 0x0, 0x705
@@ -61,7 +62,7 @@ def test_no_section_takes_longer_than_its_bound(
     assert not report.violations
 
 
-@pytest.mark.parametrize("divider", [0, 4, 5, 6, 7])
+@pytest.mark.parametrize("divider", [0, *(pytest.param(n, marks=LONG) for n in (4, 5, 6)), 7])
 def test_a_store_through_an_alias_costs_what_the_bus_behind_it_does(tmp_path: Path, divider: int) -> None:
     report = bounded(tmp_path, "bit_band", f"-DDIVIDER={divider}u", acr=BOTH_CACHES)
     (section,) = report.sections
@@ -136,7 +137,7 @@ def test_a_bound_far_above_what_was_seen_names_its_loop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("of", ["memset", "memcpy", "memmove"])
-@pytest.mark.parametrize("length", [1, 13, 64, 200])
+@pytest.mark.parametrize("length", [1, pytest.param(13, marks=LONG), 200])
 def test_the_c_librarys_loops_go_by_the_length_that_the_code_shows(
     tmp_path: Path, of: str, length: int
 ) -> None:

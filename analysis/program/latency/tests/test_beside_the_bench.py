@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from analysis.program.clock import NO_CLOCK
 from analysis.program.latency import answers
@@ -33,6 +34,7 @@ def _after(edges: Array, cycles: Array) -> Array:
     return edges[np.searchsorted(edges, cycles)]
 
 
+@pytest.mark.long
 def test_the_curve_of_an_empty_section_is_that_of_the_wire(tmp_path: Path) -> None:
     """Operation by operation, the bench moves its timer's stimulus through empty sections. Here one
     of them, which the stimulus missed, is asked at each of its cycles.
