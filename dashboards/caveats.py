@@ -27,10 +27,6 @@ NO_BOUND = (
 )
 TICKS = "A ring: the handler of the kernel's tick may have run between stimulus and answer."
 CONTROL = "The control interrupt lies above BASEPRI: a mask there never delays it."
-IN_GIVEN_HEAP = (
-    "Heap used is from the lowest byte to the highest that a block ever had, in the heap that the run was "
-    "given. A smaller heap may serve the same requests: `./lab heap fragmentation` searches it."
-)
 CONTROL_TOO = ", the control interrupt too"
 """Of a run that had one."""
 LOCKS = {

@@ -31,7 +31,6 @@ SERVED_SCRIPTS = (*DRAWING, *SCRIPTS[:-1], "runs.js", SCRIPTS[-1])
 
 _TITLES = {
     "boards": "Across boards",
-    "tradeoff": "Trade-off",
     "probes": "Cycles by probes",
     "agreement": "Agreement and error budget",
 }

@@ -35,7 +35,6 @@ from dashboards.figures import cycles as probes_figure
 from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
 from dashboards.figures.cycles import cycles_by_size
-from dashboards.figures.heap import heap_against_worst, heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
 from dashboards.figures.phase import latency_by_phase, masking_by_call
@@ -49,7 +48,7 @@ from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.tables import boards as boards_table
 from dashboards.tables import witnesses as probes_table
-from dashboards.tables.comparison import Among, among, brief, line_of, memory, possible
+from dashboards.tables.comparison import Among, among, brief, line_of, possible
 from dashboards.tables.comparison import comparison as comparison_table
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import agreement as agreement_table
@@ -129,20 +128,11 @@ def ramp(series: Sequence[Series]) -> Page | None:
     return Page("ramp", "Ramp", lead, blocks) if blocks else None
 
 
-def tradeoff(series: Sequence[Series]) -> Page | None:
-    """Figure and table. None where no run tells what its heap took."""
-    chart = heap_against_worst(series)
-    if chart is None:
-        return None
-    return Page("tradeoff", "Trade-off", ("Down and to the left is better.",), (chart, memory(series)))
-
-
 def waveforms(series: Sequence[Series]) -> Page | None:
-    """Captures and the course of the heap, each run's own. None where there are none."""
+    """Captures, each run's own. None where there are none."""
     made = (
         ("pulse", "The worst critical section, as captured", worst_critical_section),
         ("interrupt", "The worst interrupt, as captured", worst_interrupt),
-        ("heap", "The heap at the worst instant", heap_state),
     )
     blocks = present(
         *(
@@ -162,7 +152,7 @@ def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
 def run(one: Series, figures: bool = True) -> Page:
     """The page of one run; without `figures` where other pages have them already."""
     sentences = (*_without_capture([one]), *_sentences(one.run))
-    drawn = (worst_critical_section, worst_interrupt, heap_state, agreement_figure) if figures else ()
+    drawn = (worst_critical_section, worst_interrupt, agreement_figure) if figures else ()
     manifest = json.dumps(one.run.manifest.as_json(), indent=2, ensure_ascii=False)
     blocks = present(
         Prose("What to know", sentences, listed=True) if sentences else None,
@@ -346,7 +336,6 @@ OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
     phase,
     distributions,
     probes,
-    tradeoff,
     waveforms,
     agreement,
 )

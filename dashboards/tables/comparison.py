@@ -10,7 +10,6 @@ from base.microseconds import with_unit
 from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
 from dashboards import caveats, placements
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
-from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import MISSING, grouped, short, whole
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.quantities import REPORTED, bound_of, shown
@@ -242,39 +241,3 @@ def budget(quantity: Quantity, series: Series) -> str:
         return ""
     overhead = f", overhead {short(own, quantity.unit)}" if own else ""
     return f"±{short(total, quantity.unit)}{overhead}"
-
-
-_MEMORY_COLUMNS = (
-    Column("interrupt_ns", "worst interrupt (µs)"),
-    Column("used_bytes", "heap used (bytes)"),
-    Column("peak_live_bytes", "live at most (bytes)"),
-    Column("fragmentation_percent", "fragmentation (%)"),
-    Column("sbbm_bytes", "largest free block, at worst (bytes)"),
-)
-_FIGURES = ("used_bytes", "peak_live_bytes", "fragmentation_percent", "sbbm_bytes")
-
-
-def memory(series: Sequence[Series]) -> Grid:
-    """A row for each run, the least heap first; runs that do not tell come last."""
-    rows = among(LATENCY, series)
-    lines = tuple(_memory_line(member, rows) for member in sorted(series, key=_used))
-    interrupt, *rest = _MEMORY_COLUMNS
-    columns = (replace(interrupt, note=rows.total), *rest)
-    return Grid("memory", "Heap and worst interrupt", columns, (Group("", lines),), legend=IN_GIVEN_HEAP)
-
-
-def _used(series: Series) -> float:
-    memory_figures = series.run.manifest.memory
-    return (
-        float("inf")
-        if memory_figures is None or memory_figures.used_bytes is None
-        else memory_figures.used_bytes
-    )
-
-
-def _memory_line(series: Series, rows: Among) -> Line:
-    memory_figures = series.run.manifest.memory
-    why = (memory_figures.why_not or "") if memory_figures else "The run was recorded before runs told it."
-    values = [getattr(memory_figures, name, None) for name in _FIGURES]
-    cells = tuple(Cell(grouped(value), value, why="" if value is not None else why) for value in values)
-    return line_of(series, (brief(series, rows), *cells))

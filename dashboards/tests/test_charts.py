@@ -18,7 +18,6 @@ from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart, badges, make_chart, per_series, provenance, with_maximum
 from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.figure import Figure
-from dashboards.figures.heap import frontier, heap_against_worst, heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
 from dashboards.figures.ramp import ramp
@@ -325,67 +324,6 @@ def test_agreement(tmp_path: Path) -> None:
                            "%{y:+.3f} cycles<br>operation %{x}", of_run("s", "tlsf", 0))  # fmt: skip
     assert (room["x"], room["y"], room["meta"]) == ([0, 0], pytest.approx([-0.9, 0.9]), {"entry": 0})
     assert [(shape.y0, shape.y1) for shape in chart.figure.layout.shapes] == [(-0.75, 0.75)]
-
-
-def test_the_heap_after_each_operation(tmp_path: Path) -> None:
-    (series,) = made(tmp_path, OPERATIONS, "s", "tlsf")
-    chart = whole(heap_state(series))
-    assert (chart.key, chart.title) == ("heap-0", "tlsf")
-    assert chart.subtitle.startswith("n = 5 operations · ")
-    assert chart.explanation == (
-        "The large marker is the operation with the longest critical section among the measured allocations."
-    )
-    assert axes(chart) == ["operation (seq)", "live blocks", "bytes in use"]
-    live, run = [1, 2, 1, 2, 3], of_run("s", "tlsf", 0)
-    assert traces(chart) == [
-        each
-        for factor in (1, 80)
-        for each in (
-            trace(
-                "tlsf",
-                "lines",
-                [0, 1, 2, 3, 4],
-                [factor * n for n in live],
-                "%{y:,} after operation %{x}",
-                run,
-            ),
-            trace("tlsf worst", "markers", [1], [2 * factor], "worst: operation %{x}, %{y:,}", run),
-        )
-    ]
-
-
-def test_the_heap_beside_the_worst_interrupt(tmp_path: Path) -> None:
-    """Of three heaps two are beaten by no other in both; one run does not tell its heap."""
-    runs = []
-    for name, used, cycles in (
-        ("avl", 1_000, 400),
-        ("best", 2_000, 350),
-        ("cell", 3_000, 370),
-        ("dark", None, 300),
-    ):
-        operations = [*OPERATIONS[:3], Operation("A", 64, 3, cycles), OPERATIONS[4]]
-        memory = None if used is None else {"used_bytes": used}
-        runs.append(load_run(write_run(tmp_path, "s", name, operations, changes={"memory": memory})))
-    chart = whole(heap_against_worst(by_scenario(runs)["s"]))
-    assert (chart.key, chart.title) == ("tradeoff", "Worst interrupt against heap")
-    assert chart.subtitle.startswith("n = 3 runs · ")
-    assert chart.explanation == "The dotted line joins the runs that no other beats in both: avl, best."
-    assert axes(chart) == ["heap used (bytes)", "worst interrupt (µs)"]
-    # The section of operation 3 ends 84, 34 and 54 cycles behind the stimulus; the entry takes 46.
-    line, every, *points = traces(chart)
-    assert (line["x"], line["y"]) == ([1_000, 2_000], us(130, 80))
-    assert (every["x"], every["y"]) == ([1_000, 2_000, 3_000], us(130, 80, 100))
-    assert every["text"] == ["avl", "best", "cell"]
-    hover = "heap %{x:,} bytes, worst interrupt %{hovertext}"
-    places = (("avl", 1_000, 130), ("best", 2_000, 80), ("cell", 3_000, 100))
-    assert points == [
-        trace(name, "markers", [heap], us(wait), hover, {**of_run("s", name, entry), "ns": "y"}, ["3"])
-        for entry, (name, heap, wait) in enumerate(places)
-    ]
-    looks = chart.figure.data[0].line
-    assert (looks.dash, looks.shape) == ("dot", "hv")
-    assert heap_against_worst(by_scenario(runs[3:])["s"]) is None
-    assert frontier([(2, 5), (1, 5), (3, 4), (3, 3), (4, 3)], lambda pair: pair) == [(1, 5), (3, 3)]
 
 
 RAMP = [

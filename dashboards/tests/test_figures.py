@@ -13,7 +13,6 @@ import pytest
 from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart
 from dashboards.figures.cycles import cycles_by_probes
-from dashboards.figures.heap import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
@@ -181,15 +180,6 @@ def test_the_worst_interrupt_is_answered_after_the_critical_section(frag: list[S
     assert crit.x[1] <= stimulus.x[1] < crit.x[2] < handler.x[1]
     worst = max(latency for _, _, latency in _interrupts(mem_frag("seglist")))
     assert handler.x[1] - stimulus.x[1] == pytest.approx(worst / 1000)
-
-
-def test_the_heap_is_shown_with_the_worst_operation(frag: list[Series]) -> None:
-    chart = _chart(heap_state(frag[0]))
-    assert max(_trace(chart, "seglist").y) == 512
-    worst = _trace(chart, "seglist worst")
-    assert list(worst.x) == [WORST_OF_SEGLIST]
-    # 512 blocks, 256 victims freed, and the allocation itself.
-    assert list(worst.y) == [512 - 256 + 1]
 
 
 def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], stress: list[Series]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart, in_us, style
 from dashboards.figures.figure import Trace, bar, scatter
-from dashboards.figures.heap import frontier, log_ticks
 from dashboards.formatting import grouped, whole
 from dashboards.loaded.series import INK, MUTED, SHADES
 from dashboards.tradeoff.labels import place
@@ -91,9 +91,13 @@ def points(needs: Sequence[Need]) -> list[Point]:
     ]
 
 
-def best_of(found: Iterable[Point]) -> list[Point]:
+def best_of(points: Iterable[Point]) -> list[Point]:
     """The points that no other beats in both: less heap means a longer section there."""
-    return frontier(found, lambda point: (point.heap_bytes, point.worst_ns))
+    best: list[Point] = []
+    for point in sorted(points, key=lambda point: (point.heap_bytes, point.worst_ns)):
+        if not best or point.worst_ns < best[-1].worst_ns:
+            best.append(point)
+    return best
 
 
 def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
@@ -290,3 +294,11 @@ def _rows(
     count = len(needs[0].rows)
     counted = f"medians of {count} traces" if count > 1 else "n = 1 trace"
     return Chart(key, title, f"{counted} · {provenance}", explanation, (), figure)
+
+
+def log_ticks(low: float, high: float) -> dict[str, Any]:
+    """A logarithmic axis with ticks at 1, 2, 3, 5 and 7 of each power of ten, from 10**low on."""
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    values = [step * 10**power for power in powers for step in (1, 2, 3, 5, 7) if power >= 0]
+    shown = [value for value in values if low <= math.log10(value) <= high]
+    return {"type": "log", "tickvals": shown, "ticktext": [grouped(value) for value in shown]}
