@@ -137,9 +137,9 @@ def test_every_figure_of_every_page_is_drawn(reader: Browser) -> None:
         traces = reader.evaluate(count)
         assert all(traces), fragment
         drawn += len(traces)
-    # ramp and depth; two of survival and the strips; probes; three of each run. The strips of what
+    # ramp and depth; two of survival and the strips; probes; two of each run. The strips of what
     # met no section are folded, and no witness differs by more than a cycle.
-    assert drawn == 2 + 3 + 1 + 3 * 2
+    assert drawn == 2 + 3 + 1 + 2 * 2
 
 
 def test_a_figure_out_of_sight_is_not_drawn(browser: Browser, page: Path) -> None:
@@ -363,8 +363,8 @@ def test_a_report_opens_with_the_choice_of_its_address(browser: Browser, many: P
     browser.open(many, "#/waveforms?show=nr2&pin=nr2")
     visible = "[...document.querySelectorAll('figure[data-entry]')].filter(one => one.offsetParent).length"
     assert shown(browser) == ["nr2"]
-    # Its worst section, its worst interrupt, its heap.
-    assert browser.evaluate(visible) == 3
+    # Its worst section, its worst interrupt.
+    assert browser.evaluate(visible) == 2
 
 
 def test_a_table_is_saved_as_csv(reader: Browser, tmp_path: Path) -> None:
