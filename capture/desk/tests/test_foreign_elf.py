@@ -6,6 +6,7 @@ import pytest
 
 from base.files.errors import CaptureError
 from capture.desk.foreign_elf import checked_digest
+from tests.sentences import Sentences
 
 ARM, X86_64, EXECUTABLE, OBJECT = 40, 62, 2, 1
 
@@ -30,25 +31,25 @@ def test_the_entry_of_the_file_is_not_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    "content",
     [
-        (header(machine=X86_64), "my.elf is for x64, and the board has an Arm Cortex-M: build it for that"),
-        (header(kind=OBJECT), "is not linked to run at fixed addresses"),
-        (header(segments=0), "has nothing in it to be loaded"),
-        (header()[:-1], "ends before what is to be loaded does: it is damaged"),
-        (header()[:20], "is a damaged ELF file; link it again"),
-        (b":10000000", "is no ELF file: give what the linker wrote, not a .elf image"),
-        (b"", "is no ELF file"),
+        header(machine=X86_64),
+        header(kind=OBJECT),
+        header(segments=0),
+        header()[:-1],
+        header()[:20],
+        b":10000000",
+        b"",
     ],
+    ids=["another machine", "object", "nothing to load", "cut", "damaged", "Intel HEX", "empty"],
 )
-def test_anything_else_is_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
+def test_anything_else_is_one_sentence(tmp_path: Path, content: bytes, sentences: Sentences) -> None:
     (tmp_path / "my.elf").write_bytes(content)
-    with pytest.raises(CaptureError, match=words):
+    with sentences.raised(CaptureError):
         checked_digest(tmp_path / "my.elf")
 
 
-def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="cannot be read as an ELF file: No such file"):
-        checked_digest(tmp_path / "none.elf")
-    with pytest.raises(CaptureError, match="cannot be read as an ELF file: Is a directory"):
-        checked_digest(tmp_path)
+@pytest.mark.parametrize("name", ["none.elf", "."])
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path, name: str, sentences: Sentences) -> None:
+    with sentences.raised(CaptureError):
+        checked_digest(tmp_path / name)

@@ -5,6 +5,7 @@ import pytest
 from base.files.errors import CaptureError
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
+from tests.sentences import Sentences
 
 VIRTUAL, NUCLEO, DESK = (read_bench().board(name) for name in ("virtual", "nucleo", "desk"))
 
@@ -18,20 +19,22 @@ def test_pins_come_in_the_order_of_the_channels() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pins", "board", "words"),
+    ("pins", "board"),
     [
-        ({}, VIRTUAL, "No pins are named: give --pins CRIT=PA8"),
-        ({"CRT": "PA8"}, VIRTUAL, "There is no channel 'CRT'; .* Did you mean CRIT?"),
-        ({"CRIT": "PA16"}, NUCLEO, "CRIT=PA16: that is no pin; write port and number"),
-        ({"CRIT": "pa8"}, NUCLEO, "that is no pin"),
-        ({"CRIT": "PA8,"}, NUCLEO, "that is no pin"),
-        ({"CRIT": "PF3"}, VIRTUAL, "CRIT=PF3: the virtual board has no such pin; it has PA0 to PE15"),
-        ({"CRIT": "PH2"}, DESK, "the virtual board has no such pin"),
-        ({"CRIT": "PA8", "ISR": "PA8"}, NUCLEO, "CRIT and ISR cannot both be PA8: name a pin once"),
+        ({}, VIRTUAL),
+        ({"CRT": "PA8"}, VIRTUAL),
+        ({"CRIT": "PA16"}, NUCLEO),
+        ({"CRIT": "pa8"}, NUCLEO),
+        ({"CRIT": "PA8,"}, NUCLEO),
+        ({"CRIT": "PF3"}, VIRTUAL),
+        ({"CRIT": "PH2"}, DESK),
+        ({"CRIT": "PA8", "ISR": "PA8"}, NUCLEO),
     ],
 )
-def test_what_cannot_be_is_one_sentence(pins: dict[str, str], board: BoardResource, words: str) -> None:
-    with pytest.raises(CaptureError, match=words):
+def test_what_cannot_be_is_one_sentence(
+    pins: dict[str, str], board: BoardResource, sentences: Sentences
+) -> None:
+    with sentences.raised(CaptureError):
         check_pins(pins, board)
 
 
