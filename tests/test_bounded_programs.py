@@ -146,7 +146,13 @@ def test_the_document_says_the_same(report: BoundsReport) -> None:
 
 @pytest.mark.parametrize(
     ("seed", "option", "flash_acr"),
-    [(0, "-O0", 2), (1, "-O1", 0x702), (11, "-Os", 0), (3, "-O2", 2)],
+    [
+        (3, "-O2", 2),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in ((0, "-O0", 2), (1, "-O1", 0x702), (11, "-Os", 0))
+        ),
+    ],
 )
 def test_no_random_program_takes_longer_than_its_bounds(seed: int, option: str, flash_acr: int) -> None:
     comparisons = compare(Trial(BRANCHING, seed, option, "stm32f401re", flash_acr))

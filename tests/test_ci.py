@@ -92,6 +92,7 @@ def stranger(tmp_path: Path, elf: Path) -> Stranger:
     return made
 
 
+@pytest.mark.long
 def test_a_firmware_within_its_limits_passes(stranger: Stranger) -> None:
     done = stranger.gate(limit="any=1001\n\nbasepri 0x50=68\n")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -194,6 +194,7 @@ def test_two_runs_are_equal_to_the_byte(
         assert (again.folder / name).read_bytes() == (stress["tlsf"].folder / name).read_bytes(), name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("samplerate_hz", [24_000_000, 200_000_000])
 def test_other_samplerates_agree_within_their_own_resolution(
     images: dict[str, FirmwareImage], frag: dict[str, RunResult], tmp_path: Path, samplerate_hz: int

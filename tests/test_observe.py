@@ -267,6 +267,7 @@ def pulses_of(edges: EdgeList, channel: str) -> list[tuple[int, int]]:
     return [(rise, next(fall for fall in falls if fall > rise)) for rise in rises if rise < falls[-1]]
 
 
+@pytest.mark.long
 def test_windows_are_told_and_drawn_on_the_desk_whose_analyzer_may_drop_samples() -> None:
     """At 24 MS/s some pulses last a sample only: it is inconclusive."""
     done = lab.run("observe", *UNFRAMED, "--board", "desk", "--keep", "worst=1", "--live")

@@ -41,6 +41,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [path.parent for path in run(runs, "tlsf", "tlsf_crate", placements=4)]
 
 
+@pytest.mark.long
 def test_the_run_is_placement_0(folders: list[Path]) -> None:
     for folder in folders:
         placements, manifest = read(folder), read_manifest(folder / MANIFEST)
@@ -92,6 +93,7 @@ def test_the_page_has_a_row_for_each_allocator_that_frees() -> None:
     assert re.findall(r"^\| (\w+) \| [\d,]+ \|", PAGE.read_text(), re.MULTILINE) == list(allocators())
 
 
+@pytest.mark.long
 @pytest.mark.docs
 @pytest.mark.parametrize("allocator", ["seglist"])
 def test_rows_of_the_page_are_what_a_fresh_measurement_gives(allocator: str) -> None:

@@ -155,6 +155,7 @@ def test_labels_hide_neither_each_other_nor_points() -> None:
     assert place([(5, 5)], [("long", "1")], 8, 8) == ([""], ["middle right"])
 
 
+@pytest.mark.long
 @in_a_browser
 @pytest.mark.parametrize("width", [1280, 400])
 def test_every_allocator_is_legible(browser: Browser, every: Path, width: int) -> None:

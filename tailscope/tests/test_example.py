@@ -47,6 +47,7 @@ def code(page: Path) -> list[str]:
     return re.findall(r"(?s)```python\n(.*?)```", page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 def test_the_example_passes_and_a_longer_section_fails(checkout: Checkout, tmp_path: Path) -> None:
     """`make`, `pytest --tailscope-update`, `make -B WORDS=160`, `pytest`, with
     `-p tailscope.pytest_plugin`.

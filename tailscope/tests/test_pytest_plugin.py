@@ -281,6 +281,7 @@ def test_a_baseline_of_a_stranger_is_judged_by_the_program(project: Project, wri
     )
 
 
+@pytest.mark.long
 def test_half_a_run_is_no_baseline(project: Project) -> None:
     project.build("broken")
     project.write(
@@ -298,6 +299,7 @@ def test_half_a_run_is_no_baseline(project: Project) -> None:
     assert not (project.folder / FOLDER).exists()
 
 
+@pytest.mark.long
 def test_a_hang_and_what_vanished_fail_whatever_the_test_asks_for(project: Project) -> None:
     """A loop behind the first section, or a PLL that never locks: nothing of the rest was seen."""
     project.write(
@@ -323,6 +325,7 @@ def test_a_hang_and_what_vanished_fail_whatever_the_test_asks_for(project: Proje
     assert project.baseline("test_it").read_bytes() == before
 
 
+@pytest.mark.long
 def test_without_a_baseline_the_tests_say_what_the_bench_says(project: Project) -> None:
     """A program is measured once for all tests."""
     project.write(

@@ -97,6 +97,7 @@ def test_only_the_channels_that_are_taken_are_kept(run: SyntheticRun) -> None:
     assert result.edges.transitions("ISR").sample.tolist() == edges.transitions("ISR").sample.tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [

@@ -69,6 +69,7 @@ def test_any_two_clips_are_named_once(of_virtual_board: Evidence, pair: tuple[st
     assert judge(seen) == ("inconclusive", (sentence(pair),))
 
 
+@pytest.mark.long
 def test_without_a_stimulus_the_quiet_pins_cannot_be_told_apart_nor_need_be() -> None:
     """Five inputs show the common pulses and nothing else: a wrong pair of them changes nothing."""
     whole = made_up("none", 24_000_000)

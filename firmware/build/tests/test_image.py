@@ -60,6 +60,7 @@ def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("by-hand")
 
 
+@pytest.mark.long
 def test_catalogue_and_cmake_have_the_same_knobs_and_defaults(
     image: firmware.FirmwareImage, by_hand: Path
 ) -> None:

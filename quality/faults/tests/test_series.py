@@ -89,6 +89,7 @@ def test_a_fault_is_replayed_as_it_was(run: Healthy, report: Report) -> None:
         assert series.replay([run], Fault.named(str(outcome.fault)), SEED) == outcome
 
 
+@pytest.mark.long
 def test_double_faults_are_planted_beside_the_single_ones(run: Healthy) -> None:
     found = series.run([run], 1, SEED, pairs=2)
     assert [outcome.fault.kind for outcome in found.outcomes].count("pair") == 2

@@ -38,6 +38,7 @@ def bounded(elf: Path, **counts: int) -> BoundsReport:
     return bounds(Subject.of(user_program(elf), "10ms"), lambda _: None, counts=counts)
 
 
+@pytest.mark.long
 def test_the_tick_has_a_bound_once_the_tasks_are_counted_and_no_run_of_so_many_is_longer(elf: Path) -> None:
     without, counted, more = bounded(elf), bounded(elf, tasks=TASKS), bounded(elf, tasks=2 * TASKS)
     (section,) = [row for row in without.handlers if row.function == "xPortSysTickHandler"]
