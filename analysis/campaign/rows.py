@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -34,8 +33,6 @@ COLUMNS = pl.Schema(
 DIFFERS = "differs"
 """The state of a direct run that is not what the real tools bring."""
 
-_REASON_CHARACTERS_MAX = 600
-
 
 def row_of(key: str, manifest: Manifest, verified: bool | None = None, placement: int = 0) -> dict[str, Any]:
     """The row of a run. `verified` is None of one by the real tools."""
@@ -58,17 +55,13 @@ def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
         "scenario": point.scenario,
         "allocator": point.allocator,
         "board_folder": point.board,
-        "parameters": _listed(point.parameters),
+        "parameters": index.listed(point.parameters),
         "seed": None if point.seed is None else str(point.seed),
         "art": point.art == "on",
         "locking": point.locking,
-        "knobs": _listed(point.knobs),
+        "knobs": index.listed(point.knobs),
         "heap_bytes": point.heap_bytes,
         "samplerate_hz": point.samplerate,
         "verdict": None,
-        "reason": why[:_REASON_CHARACTERS_MAX],
+        "reason": why[: index.MOST_REASON],
     }
-
-
-def _listed(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))

@@ -70,7 +70,8 @@ COLUMNS = pl.Schema(
 )
 """What a reader sees of each run."""
 
-_MOST_REASON = 600
+MOST_REASON = 600
+"""Characters of a sentence in a row."""
 _STAMP = re.compile(r"\d{8}T\d{6}Z")
 
 
@@ -84,7 +85,7 @@ def row_of(folder: Path, identity: str) -> dict[str, Any]:
     try:
         return row | _told(folder, path)
     except RunError as error:
-        return row | {"state": "damaged", "problem": str(error)[:_MOST_REASON]}
+        return row | {"state": "damaged", "problem": str(error)[:MOST_REASON]}
 
 
 def unfinished_row(folder: Path, identity: str) -> dict[str, Any]:
@@ -133,12 +134,12 @@ def finished(manifest: Manifest) -> dict[str, Any]:
         "board_folder": manifest.board_folder,
         "analyzer": manifest.analyzer,
         "samplerate_hz": manifest.samplerate_hz,
-        "parameters": _listed(manifest.parameters),
+        "parameters": listed(manifest.parameters),
         "stimulus": f"{stimulus.mode}:{stimulus.period_ticks},{stimulus.control_period_ticks}",
         "seed": None if manifest.seed is None else str(manifest.seed),
         "art": manifest.accelerated,
         "locking": manifest.locking,
-        "knobs": _listed(manifest.knobs),
+        "knobs": listed(manifest.knobs),
         "heap_bytes": firmware.heap_bytes,
         "records": manifest.records,
         "outside_sha256": manifest.outside.sha256 if manifest.outside else None,
@@ -166,7 +167,7 @@ def finished(manifest: Manifest) -> dict[str, Any]:
 
 
 def _verdict(verdict: str, reasons: list[str]) -> dict[str, Any]:
-    return {"verdict": verdict, "reason": reasons[0][:_MOST_REASON] if reasons else None}
+    return {"verdict": verdict, "reason": reasons[0][:MOST_REASON] if reasons else None}
 
 
 def _headline(key: str, manifest: Manifest) -> dict[str, Any]:
@@ -190,7 +191,8 @@ def _bound(word: str, bound: Bound | None) -> dict[str, Any]:
     }
 
 
-def _listed(values: Mapping[str, object]) -> str:
+def listed(values: Mapping[str, object]) -> str:
+    """`a=1, b=2`, in the order of the names."""
     return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))
 
 
