@@ -29,12 +29,12 @@ def _unknown(program: Program, what: str, name: str, names: list[str]) -> Latenc
 
 
 def _label(program: Program, name: str) -> int:
-    found = program.labels.get(name, [])
-    if len(found) == 1:
-        return found[0]
-    if found:
-        addresses = ", ".join(f"{address:#010x}" for address in found)
-        raise LatencyError(f"{len(found)} places are named {name}: give an address, of {addresses}.")
+    places = program.labels.get(name, [])
+    if len(places) == 1:
+        return places[0]
+    if places:
+        addresses = ", ".join(f"{address:#010x}" for address in places)
+        raise LatencyError(f"{len(places)} places are named {name}: give an address, of {addresses}.")
     raise _unknown(program, f"place {name} in the code", name, list(program.labels))
 
 

@@ -434,17 +434,13 @@ class _Seen:
 
     def __init__(self, masks: MaskReport) -> None:
         changes = masks.run.changes
-        entered = _entered(changes)
         self.used = {number for numbers in Exceptions(changes).priorities().values() for number in numbers}
-        stacks: dict[int, list[int]] = {}
-        for number, _, pc in masks.run.stacks.sort("stack", "depth").iter_rows():
-            stacks.setdefault(number, []).append(pc)
         table = changes.with_row_index("begin_row").select(pl.col("begin_row").cast(pl.Int64), "pc", "stack")
-        timed = masks.all_intervals.filter(pl.col("cycles").is_not_null()).join(table, on="begin_row")
+        timed = masks.all_intervals.drop_nulls("cycles").join(table, on="begin_row")
+        entered = _entered(changes)
         first = np.searchsorted(entered, timed["begin_row"].to_numpy(), side="right")
         last = np.searchsorted(entered, timed["end_row"].to_numpy(), side="left")
-        alone = pl.Series("alone", first >= last)
-        self._rows: dict[tuple[str, int, int | None], tuple[int | None, int]] = {}
+        timed = timed.with_columns(pl.Series("alone", first >= last))
         # A more urgent level of BASEPRI is an interval within that of the first.
         latest = pl.col("end_row").cum_max().shift(1).over("kind").fill_null(-1)
         masked = timed.sort("begin_row").filter(pl.col("kind").is_in(KINDS), pl.col("end_row") > latest)
@@ -453,26 +449,26 @@ class _Seen:
         for kind, pc, end_pc in masked.join(end, on="end_row").select("kind", "pc", "end_pc").iter_rows():
             self._ends.setdefault((kind, pc), set()).add(end_pc)
         self.begins: set[tuple[str, int]] = set(masked.select("kind", "pc").unique().iter_rows())
+        # By where it began, or the exception of a handler; and by each return address on the stack.
+        returns = masks.run.stacks.filter(pl.col("depth") > 0)
+        returns = returns.select("stack", back=pl.col("pc") - pl.col("pc") % 2).unique()
+        is_handler = pl.col("kind") == HANDLER
+        own = timed.with_columns(at=pl.when(is_handler).then("level").otherwise("pc"), back=pl.lit(0))
+        called = timed.filter(~is_handler).join(returns, on="stack").with_columns(at="pc")
+        columns = ("kind", "at", pl.col("back").cast(pl.Int64), "cycles", "alone")
         grouped = (
-            timed.with_columns(alone=alone)
-            .group_by("kind", "level", "pc", "stack", "alone")
-            .agg(pl.col("cycles").max(), pl.len().alias("count"))
+            pl.concat([own.select(columns), called.select(columns)])
+            .group_by("kind", "at", "back")
+            .agg(longest=pl.col("cycles").filter("alone").max(), count=pl.len())
         )
-        for kind, level, pc, stack, is_alone, cycles, count in grouped.iter_rows():
-            keys: set[tuple[str, int, int | None]] = {(kind, pc, None)}
-            keys |= {(kind, pc, address & ~1) for address in stacks.get(stack, [])[1:]}
-            if kind == HANDLER:
-                keys = {(kind, level, None)}
-            for key in keys:
-                longest, before = self._rows.get(key, (None, 0))
-                longest = max(longest or 0, cycles) if is_alone else longest
-                self._rows[key] = (longest, before + count)
+        self._rows: dict[tuple[str, int, int], tuple[int | None, int]] = {
+            (kind, at, back): (longest, count) for kind, at, back, longest, count in grouped.iter_rows()
+        }
 
     def section(self, kind: str, begin: int, call: int) -> tuple[int | None, int]:
         """The longest that began there, and how many did."""
-        if not call:
-            return self._rows.get((kind, begin, None), (None, 0))
-        rows = [self._rows.get((kind, begin, call + size), (None, 0)) for size in (2, 4)]
+        backs = (call + 2, call + 4) if call else (0,)
+        rows = [self._rows.get((kind, begin, back), (None, 0)) for back in backs]
         return max((row[0] for row in rows if row[0] is not None), default=None), sum(row[1] for row in rows)
 
     def ends(self, kind: str, begin: int) -> set[int]:
@@ -481,7 +477,7 @@ class _Seen:
 
     def handler(self, exception: int) -> tuple[int | None, int]:
         """The same of a handler."""
-        return self._rows.get((HANDLER, exception, None), (None, 0))
+        return self._rows.get((HANDLER, exception, 0), (None, 0))
 
 
 def _entered(changes: pl.DataFrame) -> np.ndarray[Any, Any]:

@@ -60,8 +60,8 @@ def remarks(report: BoundsReport) -> Iterator[str]:
     """What must be known to read the figures."""
     if report.violations:
         yield (
-            f"{len(report.violations)} took LONGER THAN ITS BOUND: what was stated is wrong, or the bound: "
-            "then please report it"
+            f"LONGER THAN ITS BOUND: {len(report.violations)}. What was stated is wrong, or a bound is: then "
+            "please report it."
         )
     yield presumes(report)
     if report.estimates:

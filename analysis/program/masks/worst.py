@@ -61,8 +61,8 @@ class Worst:
     @property
     def caller(self) -> Place | None:
         """Who called the function that raised it; None if that is not known."""
-        known = self.begin in self.stack[:-1]
-        return self.stack[self.stack.index(self.begin) + 1] if known else None
+        has_caller = self.begin in self.stack[:-1]
+        return self.stack[self.stack.index(self.begin) + 1] if has_caller else None
 
     @property
     def function(self) -> str:

@@ -166,9 +166,9 @@ def test_functions_follow_each_other_at_the_clock_of_their_time() -> None:
 UNREPLAYED, REPLAYED = unreplayed(), replayed()
 
 
-@pytest.mark.parametrize("found", [UNREPLAYED, REPLAYED])
+@pytest.mark.parametrize("replay", [UNREPLAYED, REPLAYED])
 def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Explanation
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replay: Explanation
 ) -> None:
     """One allocation of 400 cycles: OP rises at sample 10,040, CRIT at 10,060, at 84 MS/s."""
     folder = synthetic.write_run(tmp_path, "made", "tlsf", [Operation("A", 100, 3, 400)])
@@ -185,7 +185,7 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
     monkeypatch.setattr(timeline, "elf_of", lambda manifest: Path(f"{manifest.allocator}.elf"))
     monkeypatch.setattr(timeline, "simulator", SimpleNamespace(run_masks=run_masks))
     monkeypatch.setattr(subject, "Program", lambda *_, **__: made.WHOLE)
-    result = timeline.run_timeline(folder, found)
+    result = timeline.run_timeline(folder, replay)
     worst = (
         "explained",
         "the worst sample",
@@ -197,7 +197,7 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
     pins = events(result, "pins")
     assert ("pins", "CRIT", "CRIT", 119.762, 4.762, {}) in pins  # 10,060 and 400 samples of 11.905 ns
     assert [name for _, _, name, *_ in events(result, "heap")] == ["allocate", "heap in use"]
-    if found is UNREPLAYED:
+    if replay is UNREPLAYED:
         assert (events(result, "explained", "masks", "not taken"), requests) == ([worst], [])
     else:
         # 30,480 samples were captured.
