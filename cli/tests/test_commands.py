@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -21,7 +21,6 @@ from cli.shell import shared, start
 from cli.shell.folder import CommandFolder
 from cli.tests.typed import refused
 from scenarios.operations import RECORDS
-from tests import lab
 
 
 def walked(folder: CommandFolder, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -45,8 +44,8 @@ def page(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_the_words_are_those_that_were_decided() -> None:
     words: dict[str, set[str]] = {}
-    for one in COMMANDS:
-        words.setdefault(" ".join(one[:-1]), set()).add(one[-1])
+    for name in COMMANDS:
+        words.setdefault(" ".join(name[:-1]), set()).add(name[-1])
     assert words == {
         "": {
             *("demo", "scenario", "campaign", "dashboard", "app", "extremes", "histograms", "redecode"),
@@ -158,29 +157,6 @@ def test_every_misuse_is_status_2(words: tuple[str, ...], capsys: pytest.Capture
     capsys.readouterr()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "observe",
-        "wiring",
-        "wiring plan --board mars",
-        "campaign",
-        "campaign no/such.toml",
-        "app --port x",
-        "app --runs no/such",
-        "gate --basline x",
-        "compare a",
-        "redecode docs",
-        "dev soak",
-        "fragmentation",
-    ],
-)
-def test_misuse_is_status_2_and_one_sentence(words: str) -> None:
-    done = lab.run(*words.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-
-
 def test_words_that_are_held_twice_to_load_nothing_are_the_same() -> None:
     assert shared.RECORDS == RECORDS
     locking = next(param for param in scenario.params if param.name == "locking")
@@ -193,39 +169,53 @@ SLOW = (
 )
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "--help",
-        "--version",
-        "heap --help",
-        "dev --help",
-        *(f"{' '.join(words)} --help" for words in COMMANDS),
-        "scenari",
-        "scenario mem_frag --art onn",
-        "scenario mem_frag --allocator tslf",
-        "scenario mem_frga",
-        "scenario mem_frag --board nucelo",
-        "scenario mem_frag --bogus",
-        "decode x.sr --scenario mem_frga",
-        "redecode runs/nowhere",
-        "heap contract --allocator tslf",
-    ],
+ASKED_FOR = (
+    *("--help", "--version", "heap --help", "dev --help"),
+    *(f"{' '.join(words)} --help" for words in COMMANDS),
 )
-def test_help_and_a_refusal_load_nothing_that_takes_a_while(words: str) -> None:
-    """A time would depend on the machine; what is loaded does not."""
+REFUSED = (
+    *("scenari", "scenario mem_frag --art onn", "scenario mem_frag --allocator tslf", "scenario mem_frga"),
+    *("scenario mem_frag --board nucelo", "scenario mem_frag --bogus", "decode x.sr --scenario mem_frga"),
+    *("redecode runs/nowhere", "heap contract --allocator tslf"),
+)
+REFUSED_LATER = (
+    *("observe", "wiring", "wiring plan --board mars", "campaign", "campaign no/such.toml", "app --port x"),
+    *("app --runs no/such", "gate --basline x", "compare a", "redecode docs", "dev soak", "fragmentation"),
+)
+"""What needs a library to be refused by."""
+
+
+def statuses(lines: Sequence[str]) -> tuple[list[int], list[str], list[str], list[str]]:
+    """The statuses of command lines, one after another in an interpreter that has loaded nothing;
+    which of SLOW are loaded then, and the lines on either stream.
+    """
     script = (
         "import sys\n"
         "from cli.shell.start import main\n"
-        f"status = main({words.split()!r})\n"
+        f"statuses = [main(line.split()) for line in {lines!r}]\n"
         "import json; sys.stdout.flush()\n"
-        f"print(json.dumps([status, sorted(set({SLOW!r}) & set(sys.modules))]), file=sys.stderr)"
+        f"print(json.dumps([statuses, sorted(set({SLOW!r}) & set(sys.modules))]), file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT
     )
-    asks = "--help" in words or "--version" in words
-    assert json.loads(done.stderr.splitlines()[-1]) == [0 if asks else 2, []], done.stderr
+    *complaints, last = done.stderr.splitlines()
+    codes, loaded = json.loads(last)
+    return codes, loaded, done.stdout.splitlines(), complaints
+
+
+def test_help_and_a_refusal_load_nothing_that_takes_a_while() -> None:
+    """A time would depend on the machine; what is loaded does not."""
+    codes, loaded, _, complaints = statuses([*ASKED_FOR, *REFUSED])
+    assert codes == [0] * len(ASKED_FOR) + [2] * len(REFUSED)
+    assert loaded == []
+    assert len(complaints) == len(REFUSED)
+
+
+def test_misuse_is_status_2_and_one_sentence() -> None:
+    codes, _, output, complaints = statuses(REFUSED_LATER)
+    assert (codes, output) == ([2] * len(REFUSED_LATER), [])
+    assert len(complaints) == len(REFUSED_LATER)
 
 
 def test_without_its_packages_it_says_how_to_get_them() -> None:

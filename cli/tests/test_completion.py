@@ -109,12 +109,8 @@ class Typed:
 
 
 TYPED = [
-    ("./lab scen", "./lab scenario "),
     ("./lab heap frag", "./lab heap fragmentation "),
-    ("./lab scenario mem_f", "./lab scenario mem_frag "),
-    ("./lab scenario mem_frag --allo", "--allocator "),
     ("./lab scenario mem_frag --allocator seglist,o1", "seglist,o1heap "),
-    ("./lab wiring pl", "./lab wiring plan "),
     ("./lab masks bench.to", "./lab masks bench.toml "),
     ("true && ZEPHYR_PATH=x ./lab wiring pl", "./lab wiring plan "),
 ]

@@ -37,7 +37,12 @@ def test_observe_refuses_it_too(more: str, elf: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("board", "more_than"), [("nucleo-l476rg", 5), ("nucleo-f103rb", 5), ("nucleo-f072rb", 1)]
+    ("board", "more_than"),
+    [
+        pytest.param("nucleo-l476rg", 5, marks=pytest.mark.long),
+        pytest.param("nucleo-f103rb", 5, marks=pytest.mark.long),
+        ("nucleo-f072rb", 1),
+    ],
 )
 def test_bounds_of_a_board_go_by_its_own_core_and_flash(board: str, more_than: int) -> None:
     """What a run shows is within what the code can do."""

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -41,21 +41,25 @@ def folder_with_session(folder: Path) -> Path:
     return folder
 
 
-def stand_in(folder: Path, script: str) -> Path:
-    """A program called pulseview in a folder of its own."""
-    program = folder / "bin" / "pulseview"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    program.chmod(0o755)
-    return program.parent
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a program called pulseview, a shell script, first on the path."""
+
+    def put(script: str) -> None:
+        program = tmp_path / "bin" / "pulseview"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        monkeypatch.setenv("DISPLAY", ":0")
+
+    return put
 
 
 def test_pulseview_gets_the_session_its_setup_and_the_decoders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, stand_in: Callable[[str], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    programs = stand_in(tmp_path, 'echo "$@" "$SIGROKDECODE_DIR"; exit 3')
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    monkeypatch.setenv("DISPLAY", ":0")
+    stand_in('echo "$@" "$SIGROKDECODE_DIR"; exit 3')
     folder = folder_with_session(tmp_path)
     assert pulseview.run(folder) == 3
     assert capfd.readouterr().out == f"--dont-scan --clean {folder}/capture.sr {ROOT}/decoders\n"
@@ -63,10 +67,9 @@ def test_pulseview_gets_the_session_its_setup_and_the_decoders(
 
 
 def test_the_decoders_get_the_clock_of_the_runs_board(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, stand_in: Callable[[str], None]
 ) -> None:
-    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}:{os.environ['PATH']}")
-    monkeypatch.setenv("DISPLAY", ":0")
+    stand_in("exit 0")
     fields = {"allocator": "seglist", "board": "nucleo-f446re", "core_hz": 180_000_000}
     firmware = {**FIRMWARE, "core_hz": None}
     folder = write(tmp_path / "runs", changes={"asked": fields, "firmware": firmware})
@@ -75,48 +78,37 @@ def test_the_decoders_get_the_clock_of_the_runs_board(
     assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(core_hz=180_000_000)
 
 
-@pytest.mark.parametrize(
-    ("quantity", "statistic", "from_channel", "to_channel"),
-    [
-        ("allocate", "critical_ns", "CRIT", "CRIT"),
-        ("free", "free_critical_ns", "CRIT", "CRIT"),
-        ("interrupt", "interrupt_latency_ns", "STIM", "ISR"),
-        ("task", "task_latency_ns", "STIM", "TASK"),
-    ],
-)
 def test_the_worst_sample_is_between_the_cursors(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    quantity: str,
-    statistic: str,
-    from_channel: str,
-    to_channel: str,
+    tmp_path: Path, stand_in: Callable[[str], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     """They lie on an edge of either channel, as far apart as run.json says."""
-    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}:{os.environ['PATH']}")
-    monkeypatch.setenv("DISPLAY", ":0")
+    stand_in("exit 0")
     plan = catalogue.load("mem_stress", {"operations": 40}).compile()
     folder = store(SyntheticRun(plan), tmp_path).folder
-    assert pulseview.run(folder, quantity) == 0
-    match = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
-    assert match
-    begin_s, end_s = float(match[1]), float(match[2])
-    worst = json.loads((folder / "run.json").read_text(encoding="utf-8"))["maxima"][statistic]
-    assert (end_s - begin_s) * 1e9 == pytest.approx(worst["value"], abs=2)
+    maxima = json.loads((folder / "run.json").read_text(encoding="utf-8"))["maxima"]
     edges = read_parquet(folder / "edges.parquet")
-    places = [round(time_s * edges.samplerate_hz) for time_s in (begin_s, end_s)]
-    for place, channel in zip(places, (from_channel, to_channel), strict=True):
-        assert place in edges.transitions(channel).sample
-    exact = [Fraction(place, edges.samplerate_hz) for place in places]
-    assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(Marked(*exact))
+    for quantity, statistic, channels in (
+        ("allocate", "critical_ns", ("CRIT", "CRIT")),
+        ("free", "free_critical_ns", ("CRIT", "CRIT")),
+        ("interrupt", "interrupt_latency_ns", ("STIM", "ISR")),
+        ("task", "task_latency_ns", ("STIM", "TASK")),
+    ):
+        assert pulseview.run(folder, quantity) == 0
+        match = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
+        assert match
+        begin_s, end_s = float(match[1]), float(match[2])
+        assert (end_s - begin_s) * 1e9 == pytest.approx(maxima[statistic]["value"], abs=2)
+        places = [round(time_s * edges.samplerate_hz) for time_s in (begin_s, end_s)]
+        for place, channel in zip(places, channels, strict=True):
+            assert place in edges.transitions(channel).sample
+        exact = [Fraction(place, edges.samplerate_hz) for place in places]
+        assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(Marked(*exact))
 
 
 def test_a_window_that_was_kept_is_opened_between_cursors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, stand_in: Callable[[str], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'echo $3')}:{os.environ['PATH']}")
-    monkeypatch.setenv("DISPLAY", ":0")
+    stand_in("echo $3")
     wave = Waveform(9000, 1_000_000)
     wave.pulse("CRIT", 2000, 2100)
     wave.pulse("CRIT", 5000, 5300)
@@ -152,8 +144,10 @@ def test_without_pulseview_the_sentence_says_how_to_get_it(
         pulseview.run(folder_with_session(tmp_path))
 
 
-def test_without_a_display_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}")
+def test_without_a_display_nothing_is_started(
+    tmp_path: Path, stand_in: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("exit 0")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(TailscopeError, match="DISPLAY is not set"):
@@ -190,27 +184,19 @@ def text_with(path: Path, words: str, within_s: float = 60) -> str:
     return text
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not (shutil.which("pulseview") and shutil.which("Xvfb")), reason="pulseview or Xvfb is not installed"
 )
-def test_pulseview_itself_opens_a_run_and_decodes_it(tmp_path: Path) -> None:
+def test_pulseview_itself_opens_a_run_and_decodes_it(tmp_path: Path, stand_in: Callable[[str], None]) -> None:
     """It tells what it does, since a stand-in before it on the path asks it to."""
-    programs = stand_in(tmp_path, f'exec {shutil.which("pulseview")} -l 5 "$@"')
+    stand_in(f'exec {shutil.which("pulseview")} -l 5 "$@"')
     folder = folder_with_session(tmp_path)
     log = tmp_path / "said"
-    with display(tmp_path) as number, log.open("wb") as said:
-        opened = subprocess.Popen(
-            [sys.executable, "-m", "cli", "pulseview", folder],
-            cwd=ROOT,
-            stdout=said,
-            stderr=said,
-            env={
-                **os.environ,
-                "PATH": f"{programs}:{os.environ['PATH']}",
-                "HOME": str(tmp_path),
-                "DISPLAY": number,
-            },
-        )
+    command = [sys.executable, "-m", "cli", "pulseview", str(folder)]
+    with display(tmp_path) as number, log.open("wb") as output:
+        environment = {**os.environ, "HOME": str(tmp_path), "DISPLAY": number}
+        opened = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env=environment)
         try:
             for decoder in ("critical_section", "irq_latency"):
                 text_with(log, "handled all samples (abs cur 2000 / abs end 2000)")

@@ -33,11 +33,11 @@ def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
     with (tmp_path / "deck2-ranges.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["difference"] for line in lines] == ["100", "0"]
-    told = [*reproduce.as_text(done, tmp_path)]
-    assert told[0] == "thesis-1      nothing to compare"
-    assert told[1].startswith("thesis-2      cannot be told: O1Heap is the fastest")
-    assert told[4].startswith("deck2-ranges  reverses: The list (10, 5) holds blocks")
-    assert told[-2] == "deck2-ranges  1 of 2 equal"
+    summary = [*reproduce.as_text(done, tmp_path)]
+    assert summary[0] == "thesis-1      nothing to compare"
+    assert summary[1].startswith("thesis-2      cannot be told: O1Heap is the fastest")
+    assert summary[4].startswith("deck2-ranges  reverses: The list (10, 5) holds blocks")
+    assert summary[-2] == "deck2-ranges  1 of 2 equal"
 
 
 def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:

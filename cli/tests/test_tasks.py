@@ -69,18 +69,9 @@ def test_a_task_calls_its_command(line: str, called: str, monkeypatch: pytest.Mo
     assert (lines, left.value.code) == ([called], 7)
 
 
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("wiring plan --board nucleo", "nucleo, Nucleo-F401RE: fx2lafw"),
-        ("doctor --json", '"can_run"'),
-        ("build --allocator tlsf", "virtual-nucleo"),
-        ("scenario mem_frag --allocator tlsf --capture direct --json -- --parameter depth=2", '"complete"'),
-    ],
-)
-def test_a_task_does_what_its_command_does(line: str, shown: str) -> None:
-    done = invoke(*line.split())
-    assert (shown in done.stdout, done.returncode) == (True, 0), done.stderr
+def test_a_task_does_what_its_command_does() -> None:
+    done = invoke("wiring", "plan", "--board", "nucleo")
+    assert ("nucleo, Nucleo-F401RE: fx2lafw" in done.stdout, done.returncode) == (True, 0), done.stderr
 
 
 def test_a_refusal_is_that_of_the_command() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from capture.desk.bench import read_bench
+from cli.tests.typed import refused
 from tests import lab
 
 
@@ -33,11 +34,9 @@ def test_the_check_of_the_virtual_board() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["chek"], "WHAT chek: give plan or check. Did you mean check?"),
-        (["plan", "--board", "mars"], "bench.toml has no board 'mars': choose from nucleo, virtual, desk"),
+        ("chek", "WHAT chek: give plan or check. Did you mean check?"),
+        ("plan --board mars", "bench.toml has no board 'mars': choose from nucleo, virtual, desk"),
     ],
 )
-def test_a_word_that_is_none_gets_a_sentence(words: list[str], sentence: str) -> None:
-    done = wired(*words)
-    assert done.returncode == 2
-    assert done.stderr.startswith(sentence) and done.stderr.count("\n") == 1
+def test_a_word_that_is_none_gets_a_sentence(words: str, sentence: str) -> None:
+    assert refused("wiring", *words.split()).startswith(sentence)

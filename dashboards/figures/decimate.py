@@ -9,7 +9,7 @@ was left out is in the run folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,70 +38,46 @@ _OF_EACH_POINT = (
 )
 
 
-@dataclass(frozen=True)
-class LongTrace:
-    """A trace that is drawn in part: the rows that are drawn, of `points`.
-
-    `number` is its place in the figure. `columns` has the values of each point, by the name of the
-    property.
-    """
-
-    number: int
-    points: int
-    columns: dict[str, Any]
-    drawn: Rows
+def thinned(chart: Chart) -> Chart:
+    """`chart` with its long traces thin, and a subtitle that says so."""
+    drawn, points = thin(chart.figure)
+    if not points:
+        return chart
+    text = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(points)} points"
+    return replace(chart, subtitle=f"{chart.subtitle} · {text}")
 
 
-def thin(figure: Figure) -> list[LongTrace]:
-    """Takes points out of the long traces of `figure`, and returns what these were.
+def thin(figure: Figure) -> tuple[int, int]:
+    """Takes points out of the long traces of `figure`; how many they have now, and had.
 
     The figure has then as many points as its pixels can show. Traces that are short, or whose
     points are no numbers, stay as they are.
     """
-    traces = []
-    for number, trace in enumerate(figure.data):
-        if (long := _long(number, trace, figure.layout)) is not None:
-            for name, values in long.columns.items():
-                within, _, last = name.rpartition(".")
-                (trace[within] if within else trace)[last] = _taken(values, long.drawn)
-            traces.append(long)
-    return traces
+    drawn = points = 0
+    for trace in figure.data:
+        if (rows := _rows(trace, figure.layout)) is None:
+            continue
+        n = len(trace["y"])
+        drawn, points = drawn + len(rows), points + n
+        for name in _OF_EACH_POINT:
+            within, _, last = name.rpartition(".")
+            holder = trace.get(within, {}) if within else trace
+            if _is_of_each(holder.get(last), n):
+                holder[last] = _taken(holder[last], rows)
+    return drawn, points
 
 
-def thinned(chart: Chart) -> Chart:
-    """`chart` with its long traces thin, and a subtitle that says so."""
-    long = thin(chart.figure)
-    if not long:
-        return chart
-    drawn, all_points = (
-        sum(len(long_trace.drawn) for long_trace in long),
-        sum(long_trace.points for long_trace in long),
-    )
-    text = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(all_points)} points"
-    return replace(chart, subtitle=f"{chart.subtitle} · {text}")
-
-
-def _long(number: int, trace: Trace, layout: dict[str, Any]) -> LongTrace | None:
+def _rows(trace: Trace, layout: dict[str, Any]) -> Rows | None:
+    """The rows of a long trace that are drawn; None of another."""
     y = trace.get("y")
     if trace["type"] not in ("scatter", "scattergl") or y is None or len(y) <= LONG:
         return None
     axes = tuple(trace.get(f"{way}axis", way).replace(way, f"{way}axis") for way in "xy")
     kinds = [layout.get(axis, {}).get("type") for axis in axes]
-    points = _numbers(trace.get("x", np.arange(len(y))), kinds[0]), _numbers(y, kinds[1])
-    if points[0] is None or points[1] is None or len(points[0]) != len(points[1]):
+    places = _numbers(trace.get("x", np.arange(len(y))), kinds[0]), _numbers(y, kinds[1])
+    if places[0] is None or places[1] is None or len(places[0]) != len(places[1]):
         return None
-    n = len(y)
-    values = {name: _property(trace, name) for name in _OF_EACH_POINT}
-    columns = {name: value for name, value in values.items() if _is_of_each(value, n)}
-    cloud = "lines" not in trace.get("mode", "lines")
-    drawn = _kept(points[0], points[1], cloud)
-    return LongTrace(number, n, columns, drawn)
-
-
-def _property(trace: Trace, name: str) -> Any:
-    """Of a name with a dot, the property within another; None without."""
-    within, _, last = name.rpartition(".")
-    return (trace.get(within, {}) if within else trace).get(last)
+    return _kept(places[0], places[1], cloud="lines" not in trace.get("mode", "lines"))
 
 
 def _is_of_each(value: Any, n: int) -> bool:
@@ -121,8 +97,6 @@ def _numbers(values: Any, kind: str | None) -> Floats | None:
 
 
 def _kept(x: Floats, y: Floats, cloud: bool) -> Rows:
-    if len(x) <= LONG:
-        return np.arange(len(x))
     points = pl.DataFrame({"x": x, "y": y}).with_row_index("row").fill_nan(None)
     column = _bucket("x", points, CLOUD_COLUMNS if cloud else COLUMNS).alias("column")
     row = pl.col("row")

@@ -1,16 +1,13 @@
-"""The four runs that most tests look at, written once; and a report opened at a sample."""
+"""The four runs that most tests look at, written once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.report import write_report
-from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run
 
 
@@ -38,19 +35,3 @@ def frag(runs: list[LoadedRun]) -> list[Series]:
 def stress(runs: list[LoadedRun]) -> list[Series]:
     """mem_stress: seglist, tlsf."""
     return by_scenario(runs)["mem_stress"]
-
-
-@pytest.fixture
-def at_sample(tmp_path: Path) -> Iterator[Callable[[Path, str], Browser]]:
-    """Writes the report of a run, and opens it at the sample with this key."""
-    executable = chromium()
-    if executable is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    with Browser(executable) as browser:
-
-        def opened(run: Path, key: str) -> Browser:
-            browser.open(write_report([run], tmp_path / "report.html"), f"#/sample/{run.name}/{key}")
-            browser.settle()
-            return browser
-
-        yield opened

@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from base.files.errors import RunError
 from base.run_folder.quantities import CONTROL, CRITICAL, DWT_CYCLES, KEYS, LATENCY, PROBES, TASK
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.quantities import samples
@@ -111,19 +110,3 @@ def test_where_nothing_is_known_nothing_is_taken_off(tmp_path: Path) -> None:
     shown = adjusted(run, Adjustments(True, True))
     assert shown.summary(LATENCY) == run.summary(LATENCY)
     assert all("nothing is" in words for words in shown.adjustments) and len(shown.adjustments) == 2
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"error_budget": {"critical_ns": {"total": {"ns": "much", "cycles": 1}}}},
-        {"intervals": {"confidence": 0.95, "refused": None, "of": {"critical_ns": {"median": [1]}}}},
-        {"intervals": {"confidence": 0.95, "refused": None, "of": {"critical_ns": {"median": [1, None]}}}},
-        {"baselines": {"critical_ns": {"value": True}}},
-        {"baselines": []},
-    ],
-)
-def test_a_damaged_statement_is_refused_with_a_sentence(tmp_path: Path, changes: dict[str, object]) -> None:
-    folder = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), changes=changes)
-    with pytest.raises(RunError, match=r"run\.json: "):
-        load_run(folder)

@@ -1,4 +1,4 @@
-"""The table and the figure of the scenario `sizes`, from runs whose cycles are known."""
+"""The table of the scenario `sizes`, from runs whose cycles are known."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dashboards.figures.cycles import cycles_by_size
 from dashboards.loaded.quantities import by_size
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.terminal import terminal_report
-from dashboards.tests.synthetic import Operation, mem_frag, write_run
+from dashboards.tests.synthetic import Operation, write_run
 
 
 def of_state(label: str, cycles: dict[int, tuple[int, ...]]) -> list[Operation]:
@@ -58,8 +57,3 @@ def test_the_terminal_has_a_row_for_each_size(series: list[Series]) -> None:
     assert [row[1] for row in rows] == ["8", "16"]
     assert [float(word) for word in rows[0][2:]] == pytest.approx([210, 290, 840, 870, 4, 3], abs=1)
     assert [float(word) for word in rows[1][6:]] == pytest.approx([1.5, 2], rel=0.02)
-
-
-def test_another_scenario_has_no_figure_by_size(tmp_path: Path) -> None:
-    frag = by_scenario([load_run(write_run(tmp_path, "mem_frag", "tlsf", mem_frag("tlsf", 5)))])
-    assert cycles_by_size(frag["mem_frag"]) is None

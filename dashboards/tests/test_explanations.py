@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from base.run_folder.tests.test_explanation import REPLAYED, TOLD
 from dashboards.loaded.runs import load_run
 from dashboards.page.explanations import explanations
 from dashboards.tests.synthetic import Operation, write_run
 
+HOSTILE = "<img src=x onerror=window.ran=1>"
 BESIDE = {"kind": "F", "words": "free of 22 bytes", "label": None, "start_sample": 100, "end_sample": 200}
 PLACED: dict[str, Any] = {
-    "schema": 2,
-    "start_ns": 10_714.3,
     "begins": "STIM falling",
     "ends": "ISR rising",
     "place": "The stimulus came outside of all operations.",
-    "operation": None,
     "previous": BESIDE | {"seq": 7},
     "next": BESIDE | {"seq": 8},
 }
@@ -30,35 +31,92 @@ KNOWN: dict[str, Any] = REPLAYED | PLACED | {
     ],
     "sources": {"main.c:7": "run();"},
 }  # fmt: skip
+# Of an allocation: 300 cycles, and a heap of 600 bytes.
+ALLOCATION: dict[str, Any] = REPLAYED | {
+    "quantity": "allocate",
+    "key": "3",
+    "begins": "CRIT rising",
+    "start_sample": 1_000,
+    "end_sample": 1_300,
+    "cycles": 300,
+    "instructions": 120,
+    "stack": [{"address": 1, "place": f"{HOSTILE}+0x2", "source": "seglist.c:43"}],
+    "functions": [{"name": HOSTILE, "executions": 12, "cycles": 250, "source": ""}],
+    "heap": {
+        "region_bytes": 600,
+        "pieces": [
+            {"offset": 0, "bytes": 88, "what": "live"},
+            {"offset": 88, "bytes": 24, "what": "free"},
+            {"offset": 112, "bytes": 488, "what": "unknown"},
+        ],
+        "note": "read from somewhere",
+    },
+}
+ANATOMY: dict[str, Any] = {
+    "schema": 1,
+    "quantity": "allocate",
+    "sentence": f"9 passes of the loop at {HOSTILE} took 50 %: 150 of 300 cycles.",
+    "cycles": 300,
+    "loop": {"place": HOSTILE, "source": "", "passes": 9, "cycles": 150},
+    "bands": [
+        {"what": "rest", "words": "before the loop", "begin_cycle": 0, "cycles": 150},
+        {"what": "loop", "words": "the loop", "begin_cycle": 150, "cycles": 150},
+    ],
+    "calls": [
+        {"depth": 0, "name": "outer", "begin_cycle": 0, "cycles": 300, "own_cycles": 200, "source": "a.c:1"},
+        {"depth": 1, "name": HOSTILE, "begin_cycle": 100, "cycles": 100, "own_cycles": 100, "source": ""},
+    ],
+    "search": {
+        "region_address": 0x2000_0000,
+        "asked_bytes": 16,
+        "blocks": True,
+        "visited": [{"offset": 88, "bytes": 24}, {"offset": 0, "bytes": 88}],
+        "served": {"offset": 88, "bytes": 24},
+    },
+    "sources": {"a.c:1": HOSTILE},
+}
 
 
-def packed(folder: Path, content: dict[str, Any]) -> dict[str, Any]:
-    run = write_run(folder, "mem_frag", "seglist", [Operation("A", 16, 1, 300)])
-    (run / "explain").mkdir()
-    (run / "explain" / "interrupt.json").write_text(json.dumps(content))
+def explain(run: Path, **documents: object) -> None:
+    """Writes each document to the run's folder, `_` in its name as `-`."""
+    (run / "explain").mkdir(exist_ok=True)
+    for name, document in documents.items():
+        (run / "explain" / f"{name.replace('_', '-')}.json").write_text(json.dumps(document))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write_run(tmp_path, "mem_frag", "seglist", [Operation("A", 16, 1, 300)])
+
+
+def packed(run: Path) -> dict[str, Any]:
     ((explanation,),) = explanations(load_run(run)).values()
     return explanation
 
 
-def test_a_page_is_led_to_the_instant_with_and_without_a_replay(tmp_path: Path) -> None:
-    for name, content in (("told", TOLD | PLACED), ("known", KNOWN)):
-        explanation = packed(tmp_path / name, content)
-        assert explanation["words"] == "the longest interrupt latency"
-        assert (explanation["start_sample"], explanation["start_ns"]) == (900, 10_714.3)
-        assert (explanation["begins"], explanation["ends"]) == ("STIM falling", "ISR rising")
-        assert (explanation["previous"]["seq"], explanation["next"]["seq"]) == (7, 8)
-        assert explanation["operation"] is None
-        assert ("pieces" in explanation) == (name == "known")
+@pytest.mark.parametrize(("content", "replayed"), [(TOLD | PLACED, False), (KNOWN, True)])
+def test_a_page_is_led_to_the_instant_with_and_without_a_replay(
+    run: Path, content: Mapping[str, Any], replayed: bool
+) -> None:
+    explain(run, interrupt=content)
+    explanation = packed(run)
+    assert explanation["words"] == "the longest interrupt latency"
+    assert (explanation["start_sample"], explanation["start_ns"]) == (900, 10_714.3)
+    assert (explanation["begins"], explanation["ends"]) == ("STIM falling", "ISR rising")
+    assert (explanation["previous"]["seq"], explanation["next"]["seq"]) == (7, 8)
+    assert explanation["operation"] is None
+    assert ("pieces" in explanation) == replayed
 
 
-def test_a_source_line_comes_with_its_text_where_that_is_known(tmp_path: Path) -> None:
-    explanation = packed(tmp_path, KNOWN)
+def test_a_source_line_comes_with_its_text_where_that_is_known(run: Path) -> None:
+    explain(run, interrupt=KNOWN)
+    explanation = packed(run)
     assert explanation["stack"] == [["main+0x4", "main.c:7", "run();"]]
     assert explanation["lines"] == [["main", 10, 4, "main.c:7", "run();"]]
     assert (explanation["parts"][0]["source"], explanation["parts"][0]["text"]) == ("main.c:8", "")
 
 
-def test_a_forged_explanation_does_not_fill_the_page(tmp_path: Path) -> None:
+def test_a_forged_explanation_does_not_fill_the_page(run: Path) -> None:
     long = "x" * 50_000
     part, frame, total = KNOWN["parts"][0], KNOWN["stack"][0], KNOWN["lines"][0]
     forged = KNOWN | {
@@ -71,4 +129,14 @@ def test_a_forged_explanation_does_not_fill_the_page(tmp_path: Path) -> None:
         "heap": KNOWN["heap"] | {"note": long},
         "next": PLACED["next"] | {"words": long, "label": long, "kind": long},
     }
-    assert len(json.dumps(packed(tmp_path, forged))) < 80_000
+    explain(run, interrupt=forged)
+    assert len(json.dumps(packed(run))) < 80_000
+
+
+def test_what_belongs_to_no_explanation_is_left_out(run: Path) -> None:
+    explain(run, allocate=ALLOCATION, allocate_anatomy=ANATOMY)
+    assert packed(run)["anatomy"]["sentence"] == ANATOMY["sentence"]
+    explain(run, allocate_anatomy=ANATOMY | {"cycles": 299})
+    assert "anatomy" not in packed(run)
+    explain(run, allocate=ALLOCATION | {"cycles": "many"})
+    assert explanations(load_run(run)) == {}

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from dashboards.glossary import HOME, Piece, glossary, marked, parse
 from dashboards.page.templates import terms
-from dashboards.tests.browser import Browser
-from dashboards.tests.synthetic import Operation, write_run
 
 PAGE = """\
 # Words
@@ -67,16 +62,3 @@ def test_what_a_file_says_stays_text() -> None:
     assert str(terms("<b>probes")) == (
         f'&lt;b&gt;<dfn class="term" title="{glossary()["probes"].means}">probes</dfn>'
     )
-
-
-def test_a_click_says_what_a_word_is(tmp_path: Path, at_sample: Callable[[Path, str], Browser]) -> None:
-    run = write_run(tmp_path, "mem_frag", "seglist", [Operation("A", 16, 1, 300, depth=4)] * 3)
-    browser = at_sample(run, "1")
-    facts = browser.evaluate("[...document.querySelectorAll('.facts .term')].map((one) => one.title)")
-    assert glossary()["probes"].means in facts and glossary()["depth"].means in facts
-    browser.page.locator(".facts .term", has_text="probes").click()
-    meaning = browser.page.locator(".meaning")
-    assert meaning.inner_text() == f"probes: {glossary()['probes'].means}"
-    browser.page.locator("h2:visible").click()
-    assert meaning.count() == 0
-    assert browser.complaints == []

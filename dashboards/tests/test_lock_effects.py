@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from dashboards.answer import answer
-from dashboards.figures.latency_by_depth import task_latency_by_depth
 from dashboards.headline import facts, headline
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.report import report_html
-from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import mem_frag, write_run
 
 
@@ -95,17 +93,3 @@ def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:
     page = report_html([run(tmp_path, allocator="<b>&", locking="primask")])
     assert "&lt;b&gt;&amp;, primask can keep an interrupt waiting" in page
     assert "&amp;lt;" not in page[: page.index("<main>")]
-
-
-def test_the_task_has_its_figure_where_a_lock_lets_interrupts_through(tmp_path: Path) -> None:
-    masked = by_scenario([run(tmp_path / "a")])["mem_frag"]
-    assert task_latency_by_depth(masked) is None
-    suspended = run(tmp_path / "b", locking="scheduler")
-    chart = task_latency_by_depth(by_scenario([suspended])["mem_frag"])
-    assert chart is not None
-    singles = as_plotly(chart.figure).data[0]
-    depths = suspended.operations.select(operation_seq="seq", depth="depth").drop_nulls()
-    due = suspended.answered.join(depths, on="operation_seq").drop_nulls("task_latency_ns")["task_latency_ns"]
-    assert len(due) > 0
-    assert sorted(singles.y) == [ns / 1000 for ns in sorted(due)]
-    assert max(as_plotly(chart.figure).data[1].y) == max(due) / 1000

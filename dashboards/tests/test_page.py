@@ -1,105 +1,102 @@
-"""The report in a browser: pages, picker, addresses, exports, and nothing complained of."""
+"""The report in a browser: one file with everything, read from page to page as a reader does."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from dashboards.glossary import glossary
 from dashboards.loaded.runs import find_runs
 from dashboards.report import write_report
 from dashboards.tests.browser import Browser, chromium, violations
 from dashboards.tests.synthetic import Operation, write_run
+from dashboards.tests.test_explanations import ALLOCATION, ANATOMY, HOSTILE, explain
 
 EXECUTABLE = chromium()
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
 
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
-PAGES = (
-    "#/overview",
-    "#/matrix",
-    "#/comparison",
-    "#/ramp",
-    "#/distributions",
-    "#/probes?scenario=mem_stress",
-    "#/waveforms",
-    "#/agreement",
-    f"#/run/{SEGLIST}",
-    f"#/sample/{SEGLIST}/2302",
-)
+NAMED = "<script>window.ran=1</script>" + HOSTILE
+# What A4 leaves between margins of 12 mm, at 96 pixels to the inch.
+PAPER_PX = int((210 - 2 * 12) / 25.4 * 96)
+CALLS = {
+    "empty": (Operation("K", 0, 0, 300), "empty critical section · "),
+    "known": (Operation("K", 7, 0, 300, label="timer_start"), "timer_start, a call of the kernel · "),
+    "unknown": (Operation("K", 99, 0, 300), "call 99, a call of"),
+}
+SHOWN = "section.page:not([hidden])"
+FRAG = "scenario=mem_frag"
 
 
 @pytest.fixture(scope="module")
-def page(runs_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(find_runs(runs_folder), tmp_path_factory.mktemp("page") / "report.html")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose names are HTML; of its operations 3 and 5 are explained, 3 to the last cycle."""
+    operations = [Operation("A", 16, 1, 300 + depth, label=NAMED) for depth in range(1, 30)]
+    names = {"scenario": NAMED, "allocator": NAMED}
+    folder = tmp_path_factory.mktemp("hostile")
+    run = write_run(folder, "x", "y", operations, verdict="truncated", reasons=(NAMED,), changes=names)
+    others = {"quantity": "section", "key": "5"}
+    explain(run, allocate=ALLOCATION, allocate_anatomy=ANATOMY, section=ALLOCATION | others)
+    return run
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of nine allocators; the worst has the greatest number."""
-    folder = tmp_path_factory.mktemp("many")
-    runs = [
+def report(runs_folder: Path, hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the four runs, nine allocators whose last is the worst, calls, and the hostile run."""
+    folder = tmp_path_factory.mktemp("page")
+    small = [
         write_run(folder, "small", f"nr{number}", [Operation("A", 16, 1, 300 + 10 * number)] * 12)
         for number in range(9)
     ]
+    calls = [
+        write_run(folder, "kernel_masking", name, [Operation("A", 16, 1, 300), *[call] * 20])
+        for name, (call, _) in CALLS.items()
+    ]
+    runs = [*find_runs(runs_folder), *small, *calls, hostile]
     return write_report(runs, folder / "report.html")
 
 
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    """It must have complained of nothing and fetched nothing."""
+@contextmanager
+def opened(
+    report: Path, fragment: str = "", height: int = 900, colours: Literal["light", "dark"] = "light"
+) -> Iterator[Browser]:
+    """The report in a browser that must have complained of nothing and fetched nothing."""
     assert EXECUTABLE is not None
-    with Browser(EXECUTABLE) as started:
-        yield started
-        assert_content(started)
+    with Browser(EXECUTABLE, height=height, colours=colours) as browser:
+        browser.open(report, fragment)
+        yield browser
+        assert_quiet(browser)
 
 
-def assert_content(browser: Browser) -> None:
+def assert_quiet(browser: Browser) -> None:
     assert browser.complaints == []
     assert all(request.startswith(("file://", "data:", "blob:", "about:")) for request in browser.requests)
 
 
 @pytest.fixture(scope="module")
-def loaded_page(page: Path) -> Iterator[Browser]:
-    yield from once_loaded(page)
-
-
-@pytest.fixture(scope="module")
-def loaded_many(many: Path) -> Iterator[Browser]:
-    yield from once_loaded(many)
-
-
-def once_loaded(report: Path) -> Iterator[Browser]:
-    """To load a report takes longer than most tests of it. A reader goes from page to page, too."""
-    assert EXECUTABLE is not None
-    with Browser(EXECUTABLE) as browser:
-        browser.open(report)
+def loaded(report: Path) -> Iterator[Browser]:
+    """To load a report takes longer than most tests of it."""
+    with opened(report) as browser:
         yield browser
 
 
 @pytest.fixture
-def reader(loaded_page: Browser) -> Iterator[Browser]:
-    """The report at its first page. It must have complained of nothing and fetched nothing."""
-    yield from reading(loaded_page)
+def browser(loaded: Browser) -> Iterator[Browser]:
+    """The report at its first page."""
+    loaded.on_screen()
+    loaded.resize(1400, 900)
+    loaded.go("#/overview")
+    yield loaded
+    assert_quiet(loaded)
 
 
-@pytest.fixture
-def reader_of_many(loaded_many: Browser) -> Iterator[Browser]:
-    yield from reading(loaded_many)
-
-
-def reading(browser: Browser) -> Iterator[Browser]:
-    browser.on_screen()
-    browser.resize(1400, 900)
-    browser.go("#/overview")
-    yield browser
-    assert_content(browser)
-
-
-def shown(browser: Browser) -> list[str]:
+def chips(browser: Browser) -> list[str]:
     """The names of the pressed chips."""
     pressed = "[...document.querySelectorAll('.switch[aria-pressed=true] .name')].map(one => one.textContent)"
     names: list[str] = browser.evaluate(pressed)
@@ -107,73 +104,57 @@ def shown(browser: Browser) -> list[str]:
 
 
 def title(browser: Browser) -> str:
-    return browser.page.locator("section.page:not([hidden]) h2").inner_text()
+    return browser.page.locator(f"{SHOWN} h2").inner_text()
 
 
-@pytest.mark.parametrize(
-    ("width", "fragments"),
-    [(390, ("#/comparison",)), (1400, ("#/overview", f"#/sample/{SEGLIST}/2302", "#/ramp"))],
-)
-def test_nothing_sticks_out_and_axe_finds_nothing(
-    reader: Browser, width: int, fragments: tuple[str, ...]
-) -> None:
+def press(browser: Browser, selector: str) -> None:
+    browser.page.locator(selector).first.click()
+    browser.settle()
+
+
+def curves(of: str) -> str:
+    """What JavaScript gives of each curve of the first figure that is a chosen run's."""
+    figure = f"document.querySelector('{SHOWN} .plot')"
+    return f"{figure}.data.filter(one => one.mode === 'lines+markers').map(one => {of})"
+
+
+def test_nothing_sticks_out_and_axe_finds_nothing(browser: Browser) -> None:
     """This comes first: what axe takes grows with the figures that were drawn."""
-    reader.resize(width, 900)
-    for fragment in fragments:
-        reader.go(fragment)
-        assert reader.evaluate("document.documentElement.scrollWidth") <= width
-        assert violations(reader.page) == [], fragment
+    for width, fragment in ((1400, f"#/overview?{FRAG}"), (390, f"#/comparison?{FRAG}")):
+        browser.resize(width, 900)
+        browser.go(fragment)
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
+        assert violations(browser.page) == [], fragment
+    # The maximum stays in sight on a narrow screen.
+    places = (
+        "['th[scope=row]', 'td.pinned'].map(one => "
+        f"document.querySelector(`{SHOWN} ${{one}}`).getBoundingClientRect().x)"
+    )
+    before = browser.evaluate(places)
+    browser.evaluate(f"document.querySelector('{SHOWN} .scroll').scrollLeft = 400")
+    assert browser.evaluate(places) == pytest.approx(before, abs=2)
 
 
-def test_every_figure_of_every_page_is_drawn(reader: Browser) -> None:
+def test_every_figure_of_every_page_is_drawn(browser: Browser) -> None:
     count = (
         "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility())"
         ".map(one => one.querySelectorAll('.trace').length)"
     )
     drawn = 0
-    for fragment in PAGES:
-        reader.go(fragment)
-        reader.draw_all()
-        traces = reader.evaluate(count)
-        assert all(traces), fragment
+    frag = [f"{name}?{FRAG}" for name in ("matrix", "ramp", "distributions", "waveforms", "agreement")]
+    for page in (*frag, "probes?scenario=mem_stress"):
+        browser.go(f"#/{page}")
+        browser.draw_all()
+        traces = browser.evaluate(count)
+        assert all(traces), page
         drawn += len(traces)
     # ramp and depth; two of survival and the strips; probes; two of each run. The strips of what
     # met no section are folded, and no witness differs by more than a cycle.
     assert drawn == 2 + 3 + 1 + 2 * 2
 
 
-def test_a_figure_out_of_sight_is_not_drawn(browser: Browser, page: Path) -> None:
-    browser.resize(1200, 500)
-    browser.open(page, "#/waveforms")
-    drawn = "[...document.querySelectorAll('.plot')].filter(one => one.dataset.drawn).length"
-    assert 0 < browser.evaluate(drawn) < 6
-
-
-def test_who_likes_it_dark_gets_dark_figures_and_prints_light_ones(page: Path, tmp_path: Path) -> None:
-    assert EXECUTABLE is not None
-    with Browser(EXECUTABLE, colours="dark") as browser:
-        browser.open(page, "#/ramp")
-        paper = "document.querySelector('#plot-0-ramp-0')._fullLayout.paper_bgcolor"
-        assert browser.evaluate(paper) == "#14191e"
-        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 30)"
-        assert violations(browser.page) == []
-        browser.page.click("#theme")
-        browser.settle()
-        assert browser.evaluate(paper) == "#ffffff"
-        browser.page.click("#theme")
-        browser.settle()
-        assert browser.evaluate(paper) == "#14191e"
-        browser.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-        assert browser.evaluate(paper) == "#ffffff"
-        browser.evaluate("window.dispatchEvent(new Event('afterprint'))")
-        assert browser.evaluate(paper) == "#14191e"
-        browser.print_pdf(tmp_path / "report.pdf")
-        assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
-        assert_content(browser)
-
-
-def test_an_address_opens_the_instant(browser: Browser, page: Path) -> None:
-    browser.open(page, f"#/sample/{SEGLIST}/2302")
+def test_a_sample_has_its_facts_and_cursors_and_leads_on(browser: Browser) -> None:
+    browser.go(f"#/sample/{SEGLIST}/2302")
     assert title(browser) == "seglist: operation 2302"
     facts = browser.page.locator(".facts").inner_text()
     assert "allocation of 120 bytes · depth 256 · trial 2 · critical section 40,785.7 ns ±23.9 ns" in facts
@@ -186,53 +167,46 @@ def test_an_address_opens_the_instant(browser: Browser, page: Path) -> None:
     assert [line[0] for line in lines[1:]] == pytest.approx([20 / 84, 3_446 / 84])
     between = browser.page.locator(".between")
     assert between.inner_text() == "Δt 40,785.7 ns ±23.9 ns, 3,426 samples"
-    browser.page.locator(".cursors input").nth(1).fill(str(40 / 84))
-    browser.page.locator(".cursors input").nth(1).press("Enter")
+    cursor = browser.page.locator(".cursors input").nth(1)
+    cursor.fill(str(40 / 84))
+    cursor.press("Enter")
     assert "20 samples" in between.inner_text()
-
-
-def test_an_instant_leads_to_its_neighbours_and_its_run(reader: Browser) -> None:
-    browser = reader
-    browser.go(f"#/sample/{SEGLIST}/2302")
-    browser.page.click("[data-step=previous]")
-    browser.settle()
+    # A click says what a word is.
+    browser.page.locator(".facts .term", has_text="probes").click()
+    meaning = browser.page.locator(".meaning")
+    assert meaning.inner_text() == f"probes: {glossary()['probes'].means}"
+    browser.page.locator("h2:visible").click()
+    assert meaning.count() == 0
+    press(browser, "[data-step=previous]")
     assert title(browser) == "seglist: operation 2300"
-    browser.page.click("[data-step=next]")
-    browser.settle()
-    browser.page.click(".of-run")
-    browser.settle()
+    press(browser, "[data-step=next]")
+    press(browser, ".of-run")
     assert title(browser) == "seglist"
-    assert browser.page.locator("section.page:not([hidden]) .verbatim").count() == 1
+    assert browser.page.locator(f"{SHOWN} .verbatim").count() == 1
 
 
-def test_a_click_on_a_point_opens_its_instant(reader: Browser) -> None:
-    browser = reader
-    browser.go("#/ramp")
-    # Where the figure draws the worst point of the ramp's first row: the last of seglist's line.
-    x, y = browser.evaluate(
-        """(() => {
-            const plot = document.getElementById('plot-0-ramp-0');
-            const layout = plot._fullLayout, box = plot.getBoundingClientRect();
-            const maximum = Math.max(...plot._fullData.find(one => one.name.startsWith('seglist, max')).y);
-            return [box.x + layout.xaxis._offset + layout.xaxis.d2p(256),
-                    box.y + layout.yaxis._offset + layout.yaxis.d2p(maximum)];
-        })()"""
-    )
+# Where the first figure draws the worst point of the ramp's first row: the last of seglist's line.
+POINT = """{
+  const plot = document.querySelector(selector);
+  const layout = plot._fullLayout, box = plot.getBoundingClientRect();
+  const maximum = Math.max(...plot._fullData.find(one => one.name.startsWith('seglist, max')).y);
+  return [box.x + layout.xaxis._offset + layout.xaxis.d2p(256),
+          box.y + layout.yaxis._offset + layout.yaxis.d2p(maximum)];
+}"""
+
+
+def test_a_point_and_a_maximum_open_their_instant(browser: Browser) -> None:
+    browser.go(f"#/ramp?{FRAG}")
+    x, y = browser.evaluate(f"(selector => {POINT})('{SHOWN} .plot')")
     browser.click(x, y)
-    assert browser.evaluate("location.hash") == f"#/sample/{SEGLIST}/2302"
-    assert title(browser) == "seglist: operation 2302"
-
-
-def test_a_maximum_in_a_table_opens_its_instant(reader: Browser) -> None:
-    browser = reader
-    browser.go("#/comparison")
-    browser.page.locator("section.page:not([hidden]) tbody:not([hidden]) td.pinned a").first.click()
-    browser.settle()
+    assert browser.evaluate("location.hash").startswith(f"#/sample/{SEGLIST}/2302")
+    browser.go(f"#/comparison?{FRAG}")
     # The longest section on the wire is that of the last trial of depth 256.
+    press(browser, f"{SHOWN} tbody:not([hidden]) td.pinned a")
     assert title(browser) == "seglist: operation 2302"
 
 
-def test_an_unknown_address_says_so(reader: Browser) -> None:
+def test_an_unknown_address_says_so(browser: Browser) -> None:
     for fragment, says in {
         f"#/sample/{SEGLIST}/999999": "No waveform of it is stored in this report",
         "#/sample/nobody/1": "This report has no run named nobody",
@@ -242,179 +216,226 @@ def test_an_unknown_address_says_so(reader: Browser) -> None:
         "#/ramp?scenario=other": "This report has no scenario named other",
         "#/ramp?show=nobody": "This report has no run named nobody",
     }.items():
-        reader.go(fragment)
-        assert says in reader.page.locator("main").inner_text(), fragment
+        browser.go(fragment)
+        assert says in browser.page.locator("main").inner_text(), fragment
 
 
-def test_at_first_the_worst_and_the_best_are_shown(reader_of_many: Browser) -> None:
-    browser = reader_of_many
-    browser.go("#/distributions")
-    assert shown(browser) == ["nr8", "nr0"]
-    curves = "document.querySelector('.plot').data.filter(one => one.mode === 'lines+markers').length"
-    assert browser.evaluate(curves) == 2
-    browser.page.click("[aria-label='Pin nr4']")
-    browser.settle()
-    assert shown(browser) == ["nr8", "nr4", "nr0"]
-
-
-def test_the_picker_hides_solos_searches_and_is_in_the_address(reader_of_many: Browser) -> None:
-    browser = reader_of_many
-    browser.go("#/distributions")
-    browser.page.click(".switch:has-text('nr3')")
-    browser.settle()
-    assert shown(browser) == ["nr8", "nr3", "nr0"]
-    browser.page.click(".switch:has-text('nr8')")
-    browser.settle()
-    assert browser.evaluate("location.hash") == "#/distributions?show=nr0,nr3"
+def test_the_picker_chooses_runs_and_is_in_the_address(browser: Browser) -> None:
+    small = "#/distributions?scenario=small"
+    browser.go(small)
+    # At first the worst and the best, and whoever is pinned.
+    assert chips(browser) == ["nr8", "nr0"]
+    assert len(browser.evaluate(curves("one.name"))) == 2
+    press(browser, "[aria-label='Pin nr4']")
+    assert chips(browser) == ["nr8", "nr4", "nr0"]
+    browser.go(small)
+    press(browser, ".switch:has-text('nr3')")
+    assert chips(browser) == ["nr8", "nr3", "nr0"]
+    press(browser, ".switch:has-text('nr8')")
+    assert browser.evaluate("location.hash") == f"{small}&show=nr0,nr3"
     browser.page.dblclick(".switch:has-text('nr5')")
     browser.settle()
-    assert shown(browser) == ["nr5"]
+    assert chips(browser) == ["nr5"]
     browser.page.fill("#picker input", "NR7")
     assert browser.evaluate("[...document.querySelectorAll('.chip')].filter(one => !one.hidden).length") == 1
     browser.page.fill("#picker input", "")
-    browser.page.click("#picker .all")
-    browser.settle()
-    colours = browser.evaluate(
-        "document.querySelector('.plot').data.filter(one => one.mode === 'lines+markers')"
-        ".map(one => one.line.color)"
-    )
-    assert len(set(colours)) == len(colours) == 9
+    press(browser, "#picker .all")
+    assert len(set(browser.evaluate(curves("one.line.color")))) == 9
     # The keyboard does what the mouse does, and keeps its place.
     browser.page.locator(".switch:has-text('nr1')").focus()
     browser.page.keyboard.press("Space")
     browser.settle()
-    assert "nr1" not in shown(browser)
+    assert "nr1" not in chips(browser)
     assert browser.evaluate("document.activeElement.textContent").startswith("nr1")
 
 
-def test_six_that_are_chosen_differ_in_their_dashes(reader_of_many: Browser) -> None:
+def test_who_is_chosen_is_told_apart(browser: Browser) -> None:
+    small, plot = "#/distributions?scenario=small&show=", f"document.querySelector('{SHOWN} .plot')"
     # By their own numbers 0 and 6 have the same dash, as have 1 and 7.
-    browser = reader_of_many
-    browser.go("#/distributions?show=nr0,nr1,nr2,nr6,nr7,nr8")
-    dashes = (
-        "document.querySelector('.plot').data.filter(one => one.mode === 'lines+markers')"
-        ".map(one => one.line.dash)"
-    )
-    assert len(set(browser.evaluate(dashes))) == 6
-
-
-def test_an_allocator_keeps_its_colour_whoever_else_is_chosen(reader_of_many: Browser) -> None:
-    browser, colours = reader_of_many, set()
-    chip = "document.querySelector('.switch[data-entry=\"8\"] .swatch')"
-    for chosen in ("nr8", "nr0,nr8", "nr0,nr1,nr2,nr3,nr8"):
-        browser.go(f"#/distributions?show={chosen}")
-        colours.add(browser.evaluate(f"getComputedStyle({chip}).backgroundColor"))
+    browser.go(f"{small}nr0,nr1,nr2,nr6,nr7,nr8")
+    assert len(set(browser.evaluate(curves("one.line.dash")))) == 6
+    colours = set()
+    for chosen in ("nr8", "nr0,nr1,nr2,nr3,nr8", "nr0,nr8"):
+        browser.go(small + chosen)
+        swatch = "[...document.querySelectorAll('.switch')].find(one => one.textContent.includes('nr8'))"
+        colours.add(browser.evaluate(f"getComputedStyle({swatch}.querySelector('.swatch')).backgroundColor"))
     assert len(colours) == 1
-
-
-def test_curves_have_their_names_at_their_ends_and_the_others_are_grey(reader_of_many: Browser) -> None:
-    browser = reader_of_many
-    browser.go("#/distributions?show=nr0,nr8")
-    plot = "document.querySelector('.plot')"
+    # Curves have their names at their ends, and the others are grey.
     assert browser.evaluate(f"{plot}.layout.showlegend") is False
-    grey = f"{plot}.data.filter(one => one.mode === 'lines').map(one => one.line.color)"
-    assert len(set(browser.evaluate(grey))) == 1 and len(browser.evaluate(grey)) == 7
+    grey = browser.evaluate(f"{plot}.data.filter(one => one.mode === 'lines').map(one => one.line.color)")
+    assert (len(set(grey)), len(grey)) == (1, 7)
     names = browser.evaluate(f"{plot}.layout.annotations.map(one => one.text)")
     assert {name.partition(",")[0] for name in names[:2]} == {"nr0", "nr8"}
-    hover = f"{plot}.data.find(one => one.mode === 'lines+markers').hovertext[0]"
-    assert re.fullmatch(r"[\d,]+\.\d ns", browser.evaluate(hover))
+    assert re.fullmatch(r"[\d,]+\.\d ns", browser.evaluate(curves("one.hovertext[0]"))[0])
 
 
-def test_the_comparison_shows_the_chosen_quantity_and_keeps_it_in_the_address(reader: Browser) -> None:
-    browser = reader
-    browser.resize(1400, 900)
-    browser.go("#/comparison")
+def test_tables_show_what_is_chosen_sort_and_are_saved(browser: Browser, tmp_path: Path) -> None:
     groups = (
-        "[...document.querySelectorAll('section:not([hidden]) tbody:not([hidden]) .group')]"
-        ".map(one => one.innerText).filter(words => words)"
+        f"[...document.querySelectorAll('{SHOWN} tbody:not([hidden]) .group')]"
+        ".map(one => one.innerText).filter(words => words).map(words => words.split(' (µs)')[0])"
     )
-    assert [words.split(" (µs)")[0] for words in browser.evaluate(groups)] == [
-        "masked section of any operation"
-    ]
-    browser.page.select_option("section:not([hidden]) select.quantity", "task latency (µs)")
+    first = ["masked section of any operation"]
+    browser.go(f"#/comparison?{FRAG}")
+    assert browser.evaluate(groups) == first
+    browser.page.select_option(f"{SHOWN} select.quantity", "task latency (µs)")
     assert browser.evaluate("decodeURIComponent(location.hash)").endswith("quantity=task latency (µs)")
-    assert [words.split(" (µs)")[0] for words in browser.evaluate(groups)] == ["task latency"]
-    browser.go("#/comparison?quantity=nothing")
-    assert [words.split(" (µs)")[0] for words in browser.evaluate(groups)] == [
-        "masked section of any operation"
-    ]
+    assert browser.evaluate(groups) == ["task latency"]
+    browser.go(f"#/comparison?{FRAG}&quantity=nothing")
+    assert browser.evaluate(groups) == first
 
-
-def test_a_heading_sorts_its_table_by_mouse_and_keyboard(reader: Browser) -> None:
-    browser = reader
-    browser.resize(1400, 900)
-    browser.go("#/matrix")
-    group = "section.page:not([hidden]) tbody[data-group=mem_frag]"
-    names = f"[...document.querySelectorAll('{group} th[scope=row]')].map(one => one.innerText.trim())"
-    assert browser.evaluate(names) == ["seglist", "tlsf"]
-    heading = browser.page.locator("section.page:not([hidden]) th:has-text('allocate (µs)') .sort").first
+    browser.go(f"#/matrix?{FRAG}")
+    rows = f"{SHOWN} tbody[data-group=mem_frag] th[scope=row]"
+    names = f"[...document.querySelectorAll('{rows}')].map(one => one.innerText.trim())"
+    heading = browser.page.locator(f"{SHOWN} th:has-text('allocate (µs)') .sort").first
     heading.click()
     assert browser.evaluate(names) == ["seglist", "tlsf"]
     heading.focus()
     browser.page.keyboard.press("Enter")
     assert browser.evaluate(names) == ["tlsf", "seglist"]
-    sorted_by = "document.querySelector('section.page:not([hidden]) [aria-sort]')"
-    assert browser.evaluate(f"{sorted_by}.getAttribute('aria-sort')") == "ascending"
-    browser.page.locator("section.page:not([hidden]) th:has-text('allocator') .sort").first.click()
+    order = browser.evaluate(f"document.querySelector('{SHOWN} [aria-sort]').getAttribute('aria-sort')")
+    assert order == "ascending"
+    press(browser, f"{SHOWN} th:has-text('allocator') .sort")
     assert browser.evaluate(names) == ["seglist", "tlsf"]
-
-
-def test_a_report_opens_with_the_choice_of_its_address(browser: Browser, many: Path) -> None:
-    browser.open(many, "#/waveforms?show=nr2&pin=nr2")
-    visible = "[...document.querySelectorAll('figure[data-entry]')].filter(one => one.offsetParent).length"
-    assert shown(browser) == ["nr2"]
-    # Its worst section, its worst interrupt.
-    assert browser.evaluate(visible) == 2
-
-
-def test_a_table_is_saved_as_csv(reader: Browser, tmp_path: Path) -> None:
-    browser = reader
-    browser.go("#/matrix")
-    with browser.page.expect_download() as waiting:
-        browser.page.click("section.page:not([hidden]) [data-save=csv]")
-    waiting.value.save_as(tmp_path / "matrix.csv")
-    assert waiting.value.suggested_filename == "matrix.csv"
-    rows = list(csv.DictReader((tmp_path / "matrix.csv").open(encoding="utf-8")))
-    worst = {row["allocator"]: float(row["allocate_ns"]) for row in rows if row["group"] == "mem_frag"}
+    assert saved(browser, "csv", tmp_path) == "matrix.csv"
+    table = list(csv.DictReader((tmp_path / "csv").open(encoding="utf-8")))
+    worst = {row["allocator"]: float(row["allocate_ns"]) for row in table if row["group"] == "mem_frag"}
     assert worst == pytest.approx({"seglist": 3_426e9 / 84e6, "tlsf": 454e9 / 84e6})
 
 
-@pytest.mark.parametrize(("kind", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG")])
-def test_a_figure_is_saved_as_a_picture(reader: Browser, tmp_path: Path, kind: str, begins: bytes) -> None:
-    browser = reader
-    browser.go("#/ramp")
+def saved(browser: Browser, kind: str, folder: Path) -> str:
+    """Saves the first table or figure of the page as that kind; the name it is given."""
     with browser.page.expect_download() as waiting:
-        browser.page.locator(f"section.page:not([hidden]) [data-save={kind}]").first.click()
-    waiting.value.save_as(tmp_path / "picture")
-    content = (tmp_path / "picture").read_bytes()
-    assert content.startswith(begins)
+        browser.page.locator(f"{SHOWN} [data-save={kind}]").first.click()
+    waiting.value.save_as(folder / kind)
+    return waiting.value.suggested_filename
+
+
+def test_a_figure_is_saved_as_a_picture(browser: Browser, tmp_path: Path) -> None:
+    browser.go(f"#/ramp?{FRAG}")
+    for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        saved(browser, kind, tmp_path)
+        assert (tmp_path / kind).read_bytes().startswith(begins)
     # It stands alone: title and runs are in it.
-    assert kind == "png" or (b"Cost against depth" in content and SEGLIST.encode() in content)
+    content = (tmp_path / "svg").read_bytes()
+    assert b"Cost against depth" in content and SEGLIST.encode() in content
 
 
-def test_hostile_names_run_nothing(browser: Browser, tmp_path: Path) -> None:
-    hostile = "<img src=x onerror=window.ran=1><script>window.ran=1</script>"
-    operations = [Operation("A", 16, 1, 300, label=hostile)] * 30
-    names = {"scenario": hostile, "allocator": hostile}
-    folder = write_run(tmp_path, "x", "y", operations, verdict="truncated", reasons=(hostile,), changes=names)
-    report = write_report([folder], tmp_path / "report.html")
-    browser.open(report, f"#/sample/{folder.name}/3")
-    assert hostile in browser.page.locator(".facts").inner_text()
-    for fragment in (f"#/run/{folder.name}", "#/distributions", "#/overview", f"#/{hostile}"):
+def test_calls_and_hostile_names_are_text(browser: Browser, hostile: Path) -> None:
+    for name, (_, facts) in CALLS.items():
+        browser.go(f"#/sample/20250102T030405Z-kernel_masking-{name}-virtual/5")
+        shown = browser.page.locator(f"{SHOWN} .facts").inner_text()
+        assert shown.startswith(facts)
+        assert " of 7 bytes" not in shown and shown.count("timer_start") == (name == "known")
+    browser.go(f"#/sample/{hostile.name}/3")
+    assert NAMED in browser.page.locator(f"{SHOWN} .facts").inner_text()
+    for fragment in (f"#/run/{hostile.name}", "#/overview", f"#/{NAMED}"):
         browser.go(fragment)
         browser.draw_all()
     assert browser.evaluate("window.ran === undefined") is True
 
 
-def test_paper_has_every_column_and_no_controls(reader: Browser) -> None:
-    browser = reader
-    # What A4 leaves between margins of 12 mm, at 96 pixels to the inch.
-    paper = int((210 - 2 * 12) / 25.4 * 96)
-    browser.resize(paper, 1000)
+def test_a_click_shows_the_explanation(browser: Browser, hostile: Path) -> None:
+    panel = "document.querySelector('.instant')"
+    browser.go(f"#/sample/{hostile.name}/4")
+    assert browser.evaluate(f"{panel}.querySelector('.explained')") is None
+    browser.go(f"#/sample/{hostile.name}/5")
+    assert browser.evaluate(f"{panel}.querySelector('.why, .strip')") is None
+    shown = browser.evaluate(f"{panel}.textContent")
+    assert "120 instructions in 300 cycles" in shown
+    assert browser.evaluate(f"{panel}.querySelector('details').open") is False
+    assert f"{HOSTILE}+0x2seglist.c:43" in shown
+    assert f"25012 ×{HOSTILE}" in shown
+    # 600 bytes in rows of 100: the live piece is in one, the free one in two, the rest in five.
+    counted = f"['live', 'free', 'unknown'].map(what => {panel}.querySelectorAll(`rect.${{what}}`).length)"
+    assert browser.evaluate(counted) == [1, 2, 5]
+
+
+PLACES = """(() => {
+  const plot = document.querySelector(".wave"), { xaxis, _size } = plot._fullLayout;
+  const left = plot.getBoundingClientRect().left + xaxis._offset;
+  const told = (one) => { const box = one.getBoundingClientRect(); return [box.left, box.right]
+    .map((at) => xaxis.p2d(at - left)); };
+  return [...document.querySelectorAll(".strip .band, .strip .call")].map((one) =>
+    one.hidden ? null : [...told(one), one.title]);
+})()"""
+
+
+def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(browser: Browser, hostile: Path) -> None:
+    """Sample 1,000 to 1,300 at 84 MS/s; the waveform begins its time at operation 3."""
+    browser.go(f"#/sample/{hostile.name}/3")
+    zero = browser.evaluate(
+        "(async () => { const { runs } = JSON.parse(document.getElementById('data').textContent);"
+        f"const run = await tailscope.unpack.json(runs['{hostile.name}']);"
+        "return run.samples['3'].window[2]; })()"
+    )
+    assert browser.evaluate("document.querySelector('.instant .why').textContent") == ANATOMY["sentence"]
+
+    def cycle(number: int) -> float:
+        return (1_000 + number - float(zero)) / 84
+
+    pixel_us = browser.evaluate("(({xaxis}) => xaxis.p2d(1) - xaxis.p2d(0))("
+                                "document.querySelector('.wave')._fullLayout)")  # fmt: skip
+    places = browser.evaluate(PLACES)
+    for (left, right, _), (begin, end) in zip(
+        places, [(0, 150), (150, 300), (0, 300), (100, 200)], strict=True
+    ):
+        assert left == pytest.approx(cycle(begin), abs=pixel_us)
+        assert right == pytest.approx(cycle(end), abs=1.5 * pixel_us)
+    assert places[2][2] == f"outer: 300 cycles, 100 %; 200 its own\nmost of it at a.c:1: {HOSTILE}"
+    # Zoomed to cycles 160 to 180: the first band is out of sight, the loop fills the view.
+    browser.evaluate(
+        f"Plotly.relayout(document.querySelector('.wave'), {{'xaxis.range': [{cycle(160)}, {cycle(180)}]}})"
+    )
+    browser.wait("() => document.querySelectorAll('.strip [hidden]').length === 1")
+    _, loop, outer, _ = browser.evaluate(PLACES)
+    assert loop[0] == outer[0] == pytest.approx(cycle(160), abs=0.01)
+    assert loop[1] == pytest.approx(cycle(180), abs=0.01)
+
+
+def test_the_heap_shows_what_was_visited_in_order_and_what_was_served(
+    browser: Browser, hostile: Path
+) -> None:
+    browser.go(f"#/sample/{hostile.name}/3")
+    circles = "[...document.querySelectorAll('.search circle')]"
+    assert browser.evaluate(f"{circles}.map(one => one.querySelector('title').textContent)") == [
+        "block 1 of 2 of 24 bytes at 0x20000058",
+        "block 2 of 2 of 88 bytes at 0x20000000",
+    ]
+    down = browser.evaluate(f"{circles}.map(one => one.cy.baseVal.value)")
+    assert down == sorted(down)
+    widths = "[...document.querySelectorAll('.search .asked, .search .served')]"
+    served, visited = browser.evaluate(f"{widths}.map(one => one.width.baseVal.value)")
+    assert visited == pytest.approx(served * 16 / 24, abs=1)
+    text = browser.evaluate("document.querySelector('.heap').textContent")
+    assert "The search visited 2 blocks, from 0x20000058 to 0x20000000." in text
+    assert "The request of 16 bytes was served from a block of 24 bytes at 0x20000058." in text
+    # The key has the colours of the map, in either theme.
+    for theme in ("dark", "light"):
+        browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        for what in ("live", "free", "unknown"):
+            colours = browser.evaluate(
+                f"[getComputedStyle(document.querySelector('.keys .{what}')).backgroundColor,"
+                f" getComputedStyle(document.querySelector('.explained rect.{what}:not(.visited)"
+                f", .search rect.{what}')).fill]"
+            )
+            assert colours[0] == colours[1]
+    browser.evaluate("delete document.documentElement.dataset.theme")
+
+
+WAITING = "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility() && !one.dataset.drawn)"
+
+
+def test_paper_has_every_page_and_column_and_no_controls(browser: Browser) -> None:
+    browser.resize(1200, 500)
+    browser.go("#/all?scenario=mem_stress")
+    titles = browser.page.locator(f"{SHOWN} h2").all_inner_texts()
+    assert titles[:3] == ["Overview", "Matrix", "Comparison"] and "Waveforms" in titles
+    assert browser.evaluate(f"{WAITING}.length") == 0
+    browser.resize(PAPER_PX, 1000)
     browser.go("#/comparison")
     browser.on_paper()
     right = "[...document.querySelectorAll('.grid')].map(one => one.getBoundingClientRect().right)"
-    assert max(browser.evaluate(right)) <= paper
+    assert max(browser.evaluate(right)) <= PAPER_PX
     # Nothing cuts a table off that is wider than its box.
     assert browser.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
     controls = (
@@ -424,41 +445,45 @@ def test_paper_has_every_column_and_no_controls(reader: Browser) -> None:
     assert browser.evaluate(f"{controls}.length") == 0
 
 
-def test_the_maximum_stays_in_sight_on_a_narrow_screen(reader: Browser) -> None:
-    browser = reader
-    browser.resize(390, 900)
-    browser.go("#/comparison")
-    places = (
-        "['th[scope=row]', 'td.pinned'].map(one => "
-        "document.querySelector(`section:not([hidden]) ${one}`).getBoundingClientRect().x)"
-    )
-    before = browser.evaluate(places)
-    browser.evaluate("document.querySelector('section:not([hidden]) .scroll').scrollLeft = 400")
-    assert browser.evaluate(places) == pytest.approx(before, abs=2)
-
-
-def test_all_pages_of_a_scenario_are_drawn_for_paper(reader: Browser) -> None:
-    browser = reader
-    browser.resize(1200, 500)
-    browser.go("#/all?scenario=mem_stress")
-    titles = browser.page.locator("section.page:not([hidden]) h2").all_inner_texts()
-    assert titles[:3] == ["Overview", "Matrix", "Comparison"] and "Waveforms" in titles
-    waiting = (
-        "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility() && !one.dataset.drawn)"
-    )
-    assert browser.evaluate(f"{waiting}.length") == 0
-    browser.go("#/matrix")
-    assert browser.page.locator("section.page:not([hidden]) h2").all_inner_texts() == ["Matrix"]
-
-
-def test_a_key_that_prints_draws_what_is_out_of_sight_first(browser: Browser, page: Path) -> None:
-    browser.resize(1400, 300)
-    browser.open(page, "#/distributions")
-    empty = (
-        "[...document.querySelectorAll('.plot')]"
-        ".filter(one => one.checkVisibility() && !one.dataset.drawn).length"
-    )
-    assert browser.evaluate(empty) > 0
-    browser.evaluate(f"window.print = () => {{ window.left = {empty}; }}")
-    browser.page.keyboard.press("Control+p")
-    browser.wait("() => window.left === 0")
+def test_who_likes_it_dark_gets_dark_figures_and_prints_light_ones(
+    report: Path, hostile: Path, tmp_path: Path
+) -> None:
+    """Opened with a choice of runs in its address, in a window that shows but the first figure."""
+    with opened(report, "#/waveforms?scenario=small&show=nr2&pin=nr2", 300, "dark") as browser:
+        assert chips(browser) == ["nr2"]
+        # Its worst section, its worst interrupt.
+        visible = browser.evaluate(
+            "[...document.querySelectorAll('figure[data-entry]')].filter(one => one.offsetParent).length"
+        )
+        drawn = browser.evaluate(
+            "[...document.querySelectorAll('.plot')].filter(one => one.dataset.drawn).length"
+        )
+        assert 0 < drawn < visible == 2
+        # A key that prints draws what is out of sight first.
+        browser.evaluate(f"window.print = () => {{ window.left = {WAITING}.length; }}")
+        browser.page.keyboard.press("Control+p")
+        browser.wait("() => window.left === 0")
+        browser.resize(1400, 900)
+        browser.go(f"#/ramp?{FRAG}")
+        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 30)"
+        assert violations(browser.page) == []
+        for name, fragment in (
+            (f"{SHOWN} .plot", None),
+            (".wave", f"#/sample/{hostile.name}/4"),
+            (".wave", f"#/sample/{hostile.name}/3"),
+        ):
+            if fragment:
+                browser.go(fragment)
+            paper = f"document.querySelector('{name}')._fullLayout.paper_bgcolor"
+            assert browser.evaluate(paper) == "#14191e"
+            browser.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+            assert browser.evaluate(paper) == "#ffffff"
+            browser.evaluate("window.dispatchEvent(new Event('afterprint'))")
+            assert browser.evaluate(paper) == "#14191e"
+        browser.go(f"#/ramp?{FRAG}")
+        paper = f"document.querySelector('{SHOWN} .plot')._fullLayout.paper_bgcolor"
+        for colour in ("#ffffff", "#14191e"):
+            press(browser, "#theme")
+            assert browser.evaluate(paper) == colour
+        browser.print_pdf(tmp_path / "report.pdf")
+        assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")

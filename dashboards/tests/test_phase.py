@@ -12,9 +12,7 @@ from dashboards.figures.phase import masking_by_call, worst_by_call
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.embedded import embed
-from dashboards.report import write_report
 from dashboards.tests.as_plotly import as_plotly
-from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import RATE_HZ, Operation, interrupt_rows, write_run
 from tests.run_folders import seal
 
@@ -75,27 +73,3 @@ def test_the_waveform_behind_each_bar_is_kept(swept: Series) -> None:
 def test_another_sweep_has_no_calls(frag: list[Series]) -> None:
     assert worst_by_call(frag[0]).is_empty()
     assert masking_by_call(frag) is None
-
-
-@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
-def test_a_click_on_a_call_shows_its_name_and_no_bytes(tmp_path: Path) -> None:
-    calls = {
-        "empty": (Operation("K", 0, 0, 300), "empty critical section · "),
-        "known": (Operation("K", 7, 0, 300, label="timer_start"), "timer_start, a call of the kernel · "),
-        "unknown": (Operation("K", 99, 0, 300), "call 99, a call of"),
-    }
-    runs = {
-        name: write_run(tmp_path, "kernel_masking", name, [Operation("A", 16, 1, 300), *[call] * 20])
-        for name, (call, _) in calls.items()
-    }
-    report = write_report(list(runs.values()), tmp_path / "report.html")
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
-        browser.open(report)
-        for name, (_, facts) in calls.items():
-            browser.go(f"#/sample/{runs[name].name}/5")
-            shown = browser.page.locator("section.page:not([hidden]) .facts").inner_text()
-            assert shown.startswith(facts)
-            assert " of 7 bytes" not in shown and shown.count("timer_start") == (name == "known")
-        assert browser.complaints == []

@@ -13,7 +13,7 @@ MOST_PIXELS = 40
 """That may differ, of 256,000: what another machine rounds otherwise."""
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def alike() -> None:
     """Other fonts and browsers draw other pixels."""
     expected, here = MADE_WITH.read_text(encoding="utf-8"), made_with()
@@ -23,6 +23,8 @@ def alike() -> None:
         )
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("alike")
 def test_each_page_looks_as_it_did(tmp_path: Path) -> None:
     path = tmp_path.parent / f"{tmp_path.name}-pictures"
     path.mkdir()
@@ -40,6 +42,8 @@ def test_the_pictures_are_those_of_the_pages_and_small() -> None:
     assert sum(path.stat().st_size for path in paths) < 500_000
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("alike")
 def test_a_change_is_seen() -> None:
     overview, ramp = (FOLDER / f"{name}.png" for name in ("overview", "ramp"))
     assert differing(overview, overview) == 0

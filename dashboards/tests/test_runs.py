@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 from base.files.documents import check
 from base.files.errors import CaptureError, RunError, TailscopeError
 from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import KEYS
 from base.run_index.index import latest_folders
-from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
+from dashboards.loaded.runs import find_runs, load_run, unfinished
 from dashboards.loaded.series import by_scenario
 from dashboards.pages.catalogue import waveforms
 from dashboards.report import report_html
-from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 from tests.run_folders import edit_manifest, seal
+from tests.sentences import Sentences
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return write_run(tmp_path, "mem_frag", "tlsf", mem_frag("tlsf", depths=4))
-
-
-def _text(runs: list[LoadedRun]) -> str:
-    console = Console(file=io.StringIO(), width=140, color_system=None)
-    console.print(terminal_report(runs, full=True))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
@@ -52,25 +42,17 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
     assert run.manifest.resolution_ns == pytest.approx(11.90, abs=0.01)
 
 
-def test_a_table_that_lacks_a_column_is_refused(folder: Path) -> None:
+def test_a_table_with_other_columns_is_refused(folder: Path, sentences: Sentences) -> None:
     path = folder / "operations.parquet"
     table = pl.read_parquet(path)
     table.drop("wire_section_ns").write_parquet(path)
     seal(path.parent)
-    with pytest.raises(RunError, match="column wire_section_ns is missing, not Float64"):
+    with sentences.raised(RunError):
         load_run(folder)
-    table.with_columns(pl.col("instructions").cast(pl.String)).write_parquet(path)
+    table.with_columns(pl.col("seq").cast(pl.Float64)).write_parquet(path)
     seal(path.parent)
-    with pytest.raises(RunError, match="column instructions is String, not UInt32"):
+    with sentences.raised(RunError):
         load_run(folder)
-
-
-def test_edges_are_read_when_asked_for(folder: Path) -> None:
-    edges = load_run(folder).edges
-    assert edges is not None
-    assert edges.channels == ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
-    rising = np.count_nonzero(np.diff(edges.word & 1, prepend=np.uint8(0)) == 1)
-    assert rising == 4 * 2 + 4 * 7
 
 
 def test_runs_are_found_and_unfinished_ones_told_of(folder: Path) -> None:
@@ -83,16 +65,13 @@ def test_runs_are_found_and_unfinished_ones_told_of(folder: Path) -> None:
     assert sentence.startswith(f"{killed}: has no run.json") and "./lab redecode it" in sentence
 
 
-def test_a_folder_without_a_manifest_was_interrupted(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"has no run\.json, so the run was killed.* run the scenario again"):
-        load_run(tmp_path)
+def test_what_is_no_run_folder_is_refused(tmp_path: Path, sentences: Sentences) -> None:
+    for load, folder in ((load_run, tmp_path), (load_run, tmp_path / "no"), (find_runs, tmp_path / "no")):
+        with sentences.raised(RunError):
+            load(folder)
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="nowhere: is no run folder"):
-        load_run(tmp_path / "nowhere")
-    with pytest.raises(RunError, match="nowhere: is no folder"):
-        find_runs(tmp_path / "nowhere")
+INTERVALS = {"confidence": 0.95, "refused": None}
 
 
 @pytest.mark.parametrize(
@@ -115,6 +94,15 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         ({"refused_critical_ns": None}, "refused_critical_ns"),
         ({"served_probes": {"n": True}}, r"served_probes\.n"),
         ({"served_dwt_cycles": {"mean": 1.0}}, r"served_dwt_cycles\.n"),
+        ({"bounds": None}, "bounds"),
+        ({"bounds": []}, "bounds"),
+        ({"bounds": {"allocate": 3}}, "bounds"),
+        ({"bounds": {"allocate": {"cycles": "many", "ns": 1}}}, "bounds"),
+        ({"error_budget": {"critical_ns": {"total": {"ns": "much", "cycles": 1}}}}, "error_budget"),
+        ({"intervals": INTERVALS | {"of": {"critical_ns": {"median": [1]}}}}, "intervals"),
+        ({"intervals": INTERVALS | {"of": {"critical_ns": {"median": [1, None]}}}}, "intervals"),
+        ({"baselines": {"critical_ns": {"value": True}}}, "baselines"),
+        ({"baselines": []}, "baselines"),
     ],
 )
 def test_a_wrong_manifest_is_refused(folder: Path, changes: dict[str, Any], complaint: str) -> None:
@@ -143,7 +131,7 @@ SOUND = json.loads(
     ),
     st.sampled_from(sorted(SOUND)),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_value_in_any_field_is_read_or_refused(value: Any, key: str) -> None:
     try:
         manifest = check({**SOUND, key: value}, Manifest, Path("run.json"), error=RunError)
@@ -190,19 +178,11 @@ def test_a_run_without_its_capture_is_shown_without_waveforms(tmp_path: Path) ->
     assert whole is not None and whole.lead == ()
 
 
-def test_a_table_of_another_type_is_refused(folder: Path) -> None:
-    path = folder / "operations.parquet"
-    pl.read_parquet(path).with_columns(pl.col("seq").cast(pl.Float64)).write_parquet(path)
-    seal(path.parent)
-    with pytest.raises(RunError, match="column seq is Float64, not UInt32"):
-        load_run(folder)
-
-
-def test_operations_out_of_order_are_refused(folder: Path) -> None:
+def test_operations_out_of_order_are_refused(folder: Path, sentences: Sentences) -> None:
     path = folder / "operations.parquet"
     pl.read_parquet(path).reverse().write_parquet(path)
     seal(path.parent)
-    with pytest.raises(RunError, match="seq does not count upwards"):
+    with sentences.raised(RunError):
         load_run(folder)
 
 

@@ -14,13 +14,14 @@ from base.run_folder.manifest import Maximum
 from base.run_folder.quantities import CRITICAL, HIT
 from capture.summary.samples import OPERATION_COLUMNS
 from dashboards.blocks import Cell, Grid
-from dashboards.loaded.quantities import samples
+from dashboards.loaded.quantities import bounds_sentence, samples
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.tables.comparison import comparison
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import cycles_by_probes
 from dashboards.tests.synthetic import Operation, mem_stress, write_run
+from tests.sentences import Sentences
 
 WIRE = "critical section on the wire (µs)"
 
@@ -107,6 +108,25 @@ def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: l
     assert "critical section of a free, on the wire (µs)" in {group.words for group in table.groups}
     # The frees of a ramp are not measured.
     assert not [group.words for group in comparison(frag).groups if "free" in group.words]
+
+
+BOUND = {"instructions": 700, "cycles": 1_000, "ns": 11_904.8, "why_not": None, "observed_cycles": 400,
+         "ratio": 2.5}  # fmt: skip
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_a_bound_stands_beside_the_maximum(tmp_path: Path, grows: bool, sentences: Sentences) -> None:
+    unknown = {**dict.fromkeys(BOUND), "why_not": "nobody knows", "region_decided": False}
+    bounds = {"allocate": BOUND | {"region_decided": grows}, "free": unknown}
+    operations = [Operation("A", 16, 1, 300)]
+    run = load_run(write_run(tmp_path, "s", "tlsf", operations, changes={"bounds": bounds}))
+    sentences.hold(bounds_sentence(run))
+    notes = cell_of(comparison(by_scenario([run])["s"]), "critical section by DWT (cycles)", "max").notes
+    assert any("bound 1,000" in note and "2.5 ×" in note for note in notes)
+
+
+def test_a_run_without_bounds_has_none(stress: list[Series]) -> None:
+    assert bounds_sentence(stress[0].run) == ""
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 from analysis.fragmentation.metrics import CostMetric, Metrics
 from analysis.fragmentation.study import Row, Study
 from base.files.errors import RunError, TailscopeError
-from base.files.tests.sentences import is_sentence
 from base.run_folder.manifest import Manifest
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.packed import all_text
@@ -24,6 +23,7 @@ from firmware.build import catalogue as allocators
 from scenarios.operations import Allocate, Free, Image, body_crc32, encode
 from scenarios.stimulus import Stimulus
 from scenarios.trace import Trace, TraceBuilder
+from tests.sentences import Sentences
 
 EXECUTABLE = chromium()
 in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
@@ -121,29 +121,28 @@ def test_a_run_of_what_is_not_replayed_is_told_in_words(measured: list[needs.Run
     assert "best_fit was not replayed, so it is in no figure; its worst critical section was 20.00 µs" in text
 
 
-def test_a_run_of_another_trace_is_refused(tmp_path: Path) -> None:
-    other = Image("five", Stimulus("none", 0, 0), (*STEPS[:3], Allocate(7, 24), Free(3)))
-    _refused(run(tmp_path, "tlsf", 840, 500, other), "did not run the trace that is replayed here")
-
-
-@pytest.mark.parametrize("verdict", ["truncated", "inconclusive"])
-def test_a_run_that_is_not_complete_is_refused(tmp_path: Path, verdict: str) -> None:
-    _refused(run(tmp_path, "tlsf", 840, 500, verdict=verdict, reasons=["Cut."]), f"is {verdict}")
-
-
-def test_a_run_with_another_image_than_its_own_is_refused(tmp_path: Path) -> None:
-    _refused(run(tmp_path, "tlsf", 840, 500, image_crc32="00000001"), "is not the image of this run")
-
-
-def test_a_run_with_other_knobs_is_refused(tmp_path: Path) -> None:
-    turned = run(tmp_path, "tlsf", 840, 500, turned_knobs={"SL_LOG2": "4"})
-    _refused(turned, "ran with SL_LOG2=4, and the replay has every knob at its default")
+@pytest.mark.parametrize(
+    ("image", "changes"),
+    [
+        (Image("five", Stimulus("none", 0, 0), (*STEPS[:3], Allocate(7, 24), Free(3))), {}),
+        (None, {"verdict": "truncated", "reasons": ["Cut."]}),
+        (None, {"verdict": "inconclusive", "reasons": ["Cut."]}),
+        (None, {"image_crc32": "00000001"}),
+        (None, {"turned_knobs": {"SL_LOG2": "4"}}),
+    ],
+    ids=["another trace", "truncated", "inconclusive", "another image", "other knobs"],
+)
+def test_a_run_that_is_not_of_the_replay_is_refused(
+    tmp_path: Path, sentences: Sentences, image: Image | None, changes: dict[str, object]
+) -> None:
+    with sentences.raised(RunError):
+        needs.load([run(tmp_path, "tlsf", 840, 500, image, **changes)], [trace()], {})
 
 
 def test_a_run_without_its_image_is_refused(tmp_path: Path) -> None:
     folder = run(tmp_path, "tlsf", 840, 500)
     (folder / "operations.bin").unlink()
-    with pytest.raises(TailscopeError, match=r"operations\.bin cannot be read"):
+    with pytest.raises(TailscopeError, match=r"operations\.bin"):
         needs.load([folder], [trace()], {})
 
 
@@ -157,7 +156,7 @@ def test_labels_hide_neither_each_other_nor_points() -> None:
 
 @pytest.mark.long
 @in_a_browser
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.long), 400])
 def test_every_allocator_is_legible(browser: Browser, every: Path, width: int) -> None:
     browser.resize(width, 900)
     browser.open(every)
@@ -176,15 +175,13 @@ def test_every_allocator_is_legible(browser: Browser, every: Path, width: int) -
     # Those that no other beats, and the extremes.
     assert 2 <= len(texts) < len(names)
     assert all(text.isdigit() for text in texts) if width == 400 else any(" " in text for text in texts)
-    assert_paper_has_every_column(browser)
-
-
-def assert_paper_has_every_column(browser: Browser) -> None:
     paper = int((210 - 2 * 12) / 25.4 * 96)
     browser.resize(paper, 1000)
     browser.on_paper()
     right = "[...document.querySelectorAll('table')].map(table => table.getBoundingClientRect().right)"
     assert max(browser.evaluate(right)) <= paper
+    assert browser.complaints == []
+    assert all(address.startswith(("file://", "data:", "about:")) for address in browser.requests)
 
 
 @pytest.fixture(scope="module")
@@ -199,19 +196,9 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def browser() -> Iterator[Browser]:
-    """It must have complained of nothing and fetched nothing."""
     assert EXECUTABLE is not None
     with Browser(EXECUTABLE) as started:
         yield started
-        assert started.complaints == []
-        assert all(address.startswith(("file://", "data:", "about:")) for address in started.requests)
-
-
-def _refused(folder: Path, says: str) -> None:
-    with pytest.raises(RunError) as refused:
-        needs.load([folder], [trace()], {})
-    assert says in str(refused.value)
-    assert is_sentence(str(refused.value), "*.")
 
 
 def _renamed(need_run: needs.Run, allocator: str) -> Manifest:

@@ -20,25 +20,25 @@ FIGURES = 4
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """A board whose accelerator is off, and whose clock is slow."""
     plan = catalogue.load("mem_frag", {"depth": 8}).compile()
     return compare(made_run(tmp_path_factory.mktemp("runs"), plan, flash_acr=0x002, ppm=120))
 
 
-def test_the_page_says_the_verdict_and_has_every_table(found: Comparison) -> None:
-    text = twin.html(found)
-    assert found.verdict.replace("'", "&#39;") in text
+def test_the_page_says_the_verdict_and_has_every_table(comparison: Comparison) -> None:
+    text = twin.html(comparison)
+    assert comparison.verdict.replace("'", "&#39;") in text
     for title in ("Residuals", "Left with what holds taken out", WORST, "What may explain it"):
         assert f"<h3>{title}</h3>" in text
-    assert text == twin.html(found)
+    assert text == twin.html(comparison)
 
 
-def test_every_residual_is_drawn(found: Comparison) -> None:
+def test_every_residual_is_drawn(comparison: Comparison) -> None:
     """Bars count all values; points are one an operation, before and after."""
-    cycles, operations, latencies, begins = twin.charts(found)
+    cycles, operations, latencies, begins = twin.charts(comparison)
     assert [sum(trace.y) for trace in as_plotly(cycles.figure).data] == [72, 72]
-    first = found.trials.first
+    first = comparison.trials.first
     assert sum(sum(trace.y) for trace in as_plotly(latencies.figure).data) == sum(
         first.filter(quantity=key).height for key in ("interrupt_latency", "task_latency", "control_latency")
     )
@@ -48,6 +48,6 @@ def test_every_residual_is_drawn(found: Comparison) -> None:
 
 
 @in_a_browser
-def test_the_page_draws_its_figures_and_asks_for_nothing(found: Comparison, tmp_path: Path) -> None:
-    output = twin.write(found, tmp_path / "twin.html")
+def test_the_page_draws_its_figures_and_asks_for_nothing(comparison: Comparison, tmp_path: Path) -> None:
+    output = twin.write(comparison, tmp_path / "twin.html")
     assert_draws(output, FIGURES)

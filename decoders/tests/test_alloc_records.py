@@ -63,7 +63,7 @@ def saved(folder: Path, log: bytes, **choices: object) -> Path:
 
 def warnings(session: Path, decoder: str = STACK) -> list[str]:
     lines = sigrok.annotations(session, decoder, "alloc_records=warning")
-    return [found.split(": ", 1)[1] for found in lines]
+    return [row.split(": ", 1)[1] for row in lines]
 
 
 def test_the_checksum_of_these_tests_is_the_specified_one() -> None:
@@ -122,7 +122,7 @@ def test_the_kinds_of_records_are_told_apart(tmp_path: Path) -> None:
         ("end", ["STAT", "HEAP", "END"]),
     ):
         lines = sigrok.annotations(session, STACK, f"alloc_records={kind}")
-        assert [found.split(": ")[1] for found in lines] == names
+        assert [row.split(": ")[1] for row in lines] == names
 
 
 FLIPPED = LOG.replace(b"OP,1,F,120,424", b"OP,1,F,120,425")

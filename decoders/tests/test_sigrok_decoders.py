@@ -95,7 +95,7 @@ def latencies_by_sigrok(session: Path, decoder: str = LATENCY) -> list[Latency]:
 @st.composite
 def captures(draw: st.DrawFn) -> EdgeList:
     """Any words at any places: every coincidence of edges that two rows can have."""
-    count = draw(st.integers(0, 120))
+    count = draw(st.integers(0, 800))
     seed = draw(st.integers(0, 2**32 - 1))
     widest = draw(st.sampled_from([1, 2, 5, 300]))
     random = np.random.default_rng(seed)
@@ -108,7 +108,7 @@ def captures(draw: st.DrawFn) -> EdgeList:
     return EdgeList(sample, word, 84_000_000, int(sample[-1]) + draw(st.integers(1, 300)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=8)
 @given(edges=captures())
 def test_both_decodings_agree_on_every_pulse(
     edges: EdgeList, tmp_path_factory: pytest.TempPathFactory
@@ -120,7 +120,7 @@ def test_both_decodings_agree_on_every_pulse(
         assert [(row.start, row.end) for row in rows if row.channel == number] == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=8)
 @given(edges=captures())
 def test_both_decodings_agree_on_every_response(
     edges: EdgeList, tmp_path_factory: pytest.TempPathFactory

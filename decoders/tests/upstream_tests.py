@@ -103,8 +103,8 @@ def _read(path: Path) -> Iterator[Case]:
         elif case and key == "output":
             decoder, kind, *pairs = words
             assert decoder == case.decoder
-            told = dict(zip(pairs[::2], pairs[1::2], strict=True))
-            case.outputs.append(Output(kind, told.get("class"), told["match"]))
+            fields = dict(zip(pairs[::2], pairs[1::2], strict=True))
+            case.outputs.append(Output(kind, fields.get("class"), fields["match"]))
         else:
             assert not key, f"{path}: {line}"
     if case:
