@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from capture.desk.finding import Finding
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import BOARD
 from cli.work import tools
+
+if TYPE_CHECKING:
+    from capture.desk.finding import Finding
 
 
 @declare(section="Set up")

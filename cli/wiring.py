@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from capture.desk.finding import Finding
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, Choice, OptionError
+
+if TYPE_CHECKING:
+    from capture.desk.finding import Finding
 
 
 @declare(section="Set up")

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from base.paths import INSTALLED, ROOT
-from capture.desk.finding import Finding, State
 from cli.shell.project import project
+
+if TYPE_CHECKING:
+    from capture.desk.finding import Finding, State
 
 VERSION_TIMEOUT_S = 10
 _FILE = ROOT / "cli/tools.tsv"
@@ -52,7 +55,7 @@ def findings() -> Iterator[Finding]:
     """Everything that the bench calls, in the order in which a reader looks for it. What is missing
     is wrong where the bench cannot run without it.
     """
-    yield Finding("python", "right", ".".join(map(str, sys.version_info[:3])))
+    yield _finding("python", ".".join(map(str, sys.version_info[:3])), "always", "runs the bench", "")
     if not INSTALLED:
         get = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
         yield _finding("cargo", _version("cargo"), "always", "builds the virtual Nucleo", get)
@@ -75,6 +78,8 @@ def findings() -> Iterator[Finding]:
 
 
 def _finding(name: str, version: str | None, needed: str, purpose: str, get: str) -> Finding:
+    from capture.desk.finding import Finding
+
     if version is not None:
         return Finding(name, "right", version)
     state: State = "wrong" if needed == "always" else "skipped"
