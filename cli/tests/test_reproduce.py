@@ -6,16 +6,14 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from base.files.tests.sentences import is_sentence
-from base.paths import ROOT
 from base.processes import signals
 from cli.heap import reproduce
+from cli.shell import start
 from cli.tests.typed import refused
 from studies.reproduce import beside, published
 from studies.reproduce.beside import Beside
@@ -76,20 +74,11 @@ def test_every_table_is_listed() -> None:
     assert [line.split()[0] for line in lines] == list(published.names())
 
 
-def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "cli",
-        "heap",
-        "reproduce",
-        "deck2-ranges",
-        "--json",
-        "--output",
-        str(tmp_path),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    (result,) = json.loads(done.stdout)
+def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert start.run(["heap", "reproduce", "deck2-ranges", "--json", "--output", str(tmp_path)]) == 0
+    (result,) = json.loads(capsys.readouterr().out)
     assert list(result) == ["table", "conclusions", "figures"]
     assert [conclusion["verdict"] for conclusion in result["conclusions"]] == ["reverses"]
     assert "gives 1,184 for the 1,084" in result["conclusions"][0]["cause"]

@@ -27,14 +27,12 @@ def test_few_samples_get_one_too(stress: list[Series]) -> None:
 def test_every_statistic_of_a_run_can_be_asked_for(tmp_path: Path) -> None:
     """Of a short run: an estimate takes a while for many values."""
     run = load_run(write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 120)))
+    texts = {key: extremes.as_text(run.folder, key) for key in run.manifest.statistics}
     for key, summary in run.manifest.statistics.items():
-        assert f" of {run.id}: n = {summary.n:,}, greatest " in extremes.as_text(run.folder, key)
-
-
-def test_a_word_of_the_commands_means_its_statistic(stress: list[Series]) -> None:
-    folder = stress[0].run.folder
+        assert f" of {run.id}: n = {summary.n:,}, greatest " in texts[key]
+    # A word of the commands means its statistic.
     for word, key in (("allocate", "critical_ns"), ("task", "task_latency_ns")):
-        assert extremes.as_text(folder, word) == extremes.as_text(folder, key)
+        assert extremes.as_text(run.folder, word) == texts[key]
 
 
 def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series]) -> None:

@@ -184,7 +184,7 @@ def test_a_core_clock_of_nothing_is_refused(tmp_path: Path) -> None:
         warnings(saved(tmp_path, LOG), STACK + ":core_hz=0")
 
 
-@settings(max_examples=8)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_what_is_a_record_here_is_one_to_the_bench(
     seed: int, tmp_path_factory: pytest.TempPathFactory
@@ -193,7 +193,7 @@ def test_what_is_a_record_here_is_one_to_the_bench(
     random = np.random.default_rng(seed)
     words = ("0", "1", "4", "31", "32", "4294967295", "4294967296", "A", "CRIT", "", "-1", "1e3", "00000702")
     lines = [line(BODIES[0])]
-    for _ in range(60):
+    for _ in range(160):
         fields = BODIES[random.integers(len(BODIES))].split(",")
         fields[random.integers(len(fields))] = words[random.integers(len(words))]
         text = bytearray(encode(",".join(fields)))
