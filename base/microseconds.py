@@ -8,20 +8,30 @@ _ROUNDED_NS, _LEAST_NS = 5.0, 0.05
 _MINUS = "−"
 
 
-def digits(value_ns: float) -> str:
-    """The number of µs, with two decimals: `33.95` of 33,952.4 ns.
+def decimals_of(resolution_ns: float) -> int:
+    """As many as tell a sample of `resolution_ns` to a twentieth, two at the least: 3 of 5 ns."""
+    sample_us = resolution_ns / 1000
+    return next(
+        count for count in range(DECIMALS, 18) if abs(round(sample_us, count) - sample_us) <= sample_us / 20
+    )
+
+
+def digits(value_ns: float, decimals: int | None = None) -> str:
+    """The number of µs, with two decimals or so many: `33.95` of 33,952.4 ns.
 
     What two decimals would round to nothing keeps its first digit: `0.004`. Zero is `0.00`, and so
     is what rounds to no tenth of a nanosecond.
     """
+    if decimals is not None:
+        return f"{value_ns / 1000:,.{decimals}f}"
     if _LEAST_NS <= abs(value_ns) < _ROUNDED_NS:
         return f"{float(f'{value_ns / 1000:.1g}'):.12f}".rstrip("0")
     return f"{value_ns / 1000:,.{DECIMALS}f}"
 
 
-def microseconds(value_ns: float) -> str:
+def microseconds(value_ns: float, decimals: int | None = None) -> str:
     """The same with its unit: `33.95 µs`."""
-    return f"{digits(value_ns)} {UNIT}"
+    return f"{digits(value_ns, decimals)} {UNIT}"
 
 
 def signed(value_ns: float) -> str:

@@ -36,7 +36,7 @@ from capture.acquisition.live import Work
 from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import write_plan
 from capture.joining.evidence import Evidence, decode
-from capture.reading.observed import read_observed
+from capture.reading.observed import ObservedWire, Questions, read_observed
 from capture.summary.observed import summarise_observed
 from capture.summary.summary import summarise_run
 from capture.verdict.observed import Seen
@@ -140,16 +140,48 @@ class OfPins:
         windows, asked = seen.kept, self.asked
         if not set((windows or seen.edges).channels) <= set(asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
-        capture = windows or read_observed(seen.edges, asked.stimulus_edges, core_hz=asked.core_hz)
+        questions = Questions.of(asked.pulses, asked.latencies)
+        capture = windows or read_observed(
+            seen.edges,
+            asked.stimulus_edges,
+            asked.imported is None,
+            asked.core_hz,
+            questions,
+        )
         remarks: list[str] = []
         for window in windows.windows if windows else ():
             name = f"{names.WINDOWS}/{window.place.name}.sr"
             if not (folder.path / name).exists():
                 remarks += store_session(folder, window.edges, name)
-        judged = Seen(seen.report, asked.pins, capture)
+        if isinstance(capture, ObservedWire):
+            folder.write(names.SPANS, _writer(_spans(capture)))
+        judged = Seen(
+            seen.report,
+            asked.pins,
+            capture,
+            asked.stimulus_edges,
+            frozenset(asked.pins) - questions.channels.keys()
+            if asked.imported and questions != Questions()
+            else frozenset(),
+        )
         manifest = summarise_observed(judged, asked, [*notes(), *remarks])
         folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+
+
+def _spans(wire: ObservedWire) -> pl.DataFrame:
+    """A row for each pulse and latency: `of`, `start` and `end` in samples, `ns`."""
+    parts = [
+        pl.DataFrame({"start": start, "end": end}).select(
+            pl.lit(name).alias("of"),
+            "start",
+            "end",
+            ns=(pl.col("end") - pl.col("start")) * wire.edges.sample_ns,
+        )
+        for name, start, end in wire.spans()
+    ]
+    schema = {"of": pl.String, "start": pl.Int64, "end": pl.Int64, "ns": pl.Float64}
+    return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
 
 
 def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:

@@ -46,17 +46,20 @@ def test_paths_are_of_the_folder_where_the_user_stands(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "cli.py", tmp_path / "base" / "__init__.py")
     here, there = (
         subprocess.run(
-            [str(ROOT / "lab"), "decode", name, "--json"],
+            [str(ROOT / "lab"), "observe", name, "--json"],
             capture_output=True,
             text=True,
             check=False,
             cwd=folder,
         )
-        for name, folder in (("wire.vcd", tmp_path), (str(tmp_path / "wire.vcd"), ROOT))
+        for name, folder in (("wire.vcd", tmp_path), (str(tmp_path / "wire.vcd"), tmp_path / "base"))
     )
     assert here.stdout, here.stderr
-    assert (here.returncode, here.stdout) == (there.returncode, there.stdout)
-    assert json.loads(here.stdout)["widths_ns"]["CRIT"]["max"] == 4000.0
+    documents = [json.loads(done.stdout) for done in (here, there)]
+    for document, folder in zip(documents, (tmp_path, tmp_path / "base"), strict=True):
+        assert Path(document.pop("folder")).is_relative_to(folder)
+        assert document["widths_ns"]["CRIT"]["max"] == 4000.0
+    assert documents[0] == documents[1] and here.returncode == there.returncode
 
 
 def test_the_inventory_is_json() -> None:

@@ -84,7 +84,7 @@ def test_latency_tells_it_in_text_and_json(odd: Path) -> None:
 
 
 def test_observe_warns_of_it_and_goes_on_warning(odd: Path) -> None:
-    words = ("observe", "--pins", "CRIT=PA8", "--elf", odd, "--until", "5ms")
+    words = ("observe", "--channels", "CRIT=PA8", "--elf", odd, "--until", "5ms")
     document = answered(*words)
     folder = Path(document["folder"])
     try:
@@ -98,6 +98,6 @@ def test_observe_warns_of_it_and_goes_on_warning(odd: Path) -> None:
 
 
 def test_observe_hands_a_real_board_no_options(odd: Path) -> None:
-    done = lab.run("observe", "--board", "nucleo", "--pins", "CRIT=PA8", "--elf", odd, "--gaps")
+    done = lab.run("observe", "--board", "nucleo", "--channels", "CRIT=PA8", "--elf", odd, "--gaps")
     assert done.returncode != 0
     assert "--gaps: only a virtual board can be told so, and 'nucleo' is a real one." in done.stderr

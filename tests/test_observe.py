@@ -54,12 +54,12 @@ def observed(*words: str | Path, status: int = 0) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def on_virtual() -> dict[str, Any]:
-    return observed("--pins", PINS, "--elf", program("tasks"), "--duration", "60ms")
+    return observed("--channels", PINS, "--elf", program("tasks"), "--duration", "60ms")
 
 
 @pytest.fixture(scope="module")
 def on_desk() -> dict[str, Any]:
-    return observed("--pins", PINS, "--elf", program("tasks"), "--duration", "60ms", "--board", "desk")
+    return observed("--channels", PINS, "--elf", program("tasks"), "--duration", "60ms", "--board", "desk")
 
 
 def test_the_pulses_are_those_of_the_virtual_boards_own_list(on_virtual: dict[str, Any]) -> None:
@@ -153,7 +153,7 @@ def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
     plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile()
     assert plan.image == (run / "operations.bin").read_bytes()
     elf = with_image(firmware.build("tlsf").elf, plan.image, tmp_path / "foreign.elf")
-    document = observed("--pins", ALL_PINS, "--elf", elf, "--duration", "60ms")
+    document = observed("--channels", ALL_PINS, "--elf", elf, "--duration", "60ms")
     assert document["verdict"] == "complete"
     assert document["widths_ns"]["OP"]["n"] == plan.operations.height
     whole = read_parquet(run / "edges.parquet")
@@ -175,7 +175,7 @@ def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
 
 
 def test_any_pin_of_any_port_can_be_named() -> None:
-    document = observed("--pins", "TASK=PC13,ISR=PB3", "--elf", program("nested"), "--duration", "10ms")
+    document = observed("--channels", "TASK=PC13,ISR=PB3", "--elf", program("nested"), "--duration", "10ms")
     assert document["pins"] == {"ISR": "PB3", "TASK": "PC13"}
     assert (document["widths_ns"]["TASK"]["n"], document["widths_ns"]["ISR"]["n"]) == (8, 16)
     assert document["frames"] == {"start": None, "end": None}
@@ -184,7 +184,7 @@ def test_any_pin_of_any_port_can_be_named() -> None:
 
 def test_a_pin_that_nothing_moves_makes_it_inconclusive() -> None:
     document = observed(
-        *("--pins", "CRIT=PE7,ISR=PC13", "--elf", program("nested"), "--duration", "10ms"), status=1
+        *("--channels", "CRIT=PE7,ISR=PC13", "--elf", program("nested"), "--duration", "10ms"), status=1
     )
     assert document["verdict"] == "inconclusive"
     assert [reason.partition(";")[0] for reason in document["reasons"]] == [
@@ -193,7 +193,7 @@ def test_a_pin_that_nothing_moves_makes_it_inconclusive() -> None:
 
 
 def test_a_program_that_is_cut_short_is_truncated() -> None:
-    document = observed("--pins", PINS, "--elf", program("tasks"), "--duration", "5ms", status=1)
+    document = observed("--channels", PINS, "--elf", program("tasks"), "--duration", "5ms", status=1)
     assert document["verdict"] == "truncated"
     assert "shows a start frame and no end frame" in document["reasons"][0]
 
@@ -201,21 +201,24 @@ def test_a_program_that_is_cut_short_is_truncated() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "No pins are named: give --pins"),
-        (("--pins", "CRIT"), "--pins CRIT: give OURS=THEIRS"),
-        (("--pins", "CRIT=PA8,CRIT=PA9"), "it names a channel twice"),
-        (("--pins", "CRIT=PA8,ISR=PA8"), "cannot both be PA8"),
-        (("--pins", "CRAT=PA8"), "There is no channel 'CRAT'"),
-        (("--pins", "CRIT=PA8"), "Nothing is on the board 'virtual', which is no real one"),
-        (("--pins", "CRIT=PA8", "--board", "desk"), "Nothing is on the board 'desk'"),
-        (("--pins", "CRIT=PA8", "--elf", "none.elf"), "none.elf cannot be read as an ELF file"),
-        (("--pins", "CRIT=PA8", "--elf", sys.executable), "and the board has an Arm Cortex-M"),
-        (("--pins", "CRIT=PA8", "--board", "nucelo"), "bench.toml has no board 'nucelo'"),
-        (("--pins", "CRIT=PA8", "--duration", "2m"), "--duration 2m: give a time, such as 2s or 500ms"),
-        (("--pins", "CRIT=PA8", "--duration", "0s"), "--duration 0s: give a time"),
-        (("--pins", "CRIT=PA8", "--duration", "1us", "--samplerate", "1k"), "0 samples cannot be captured"),
-        (("--pins", "CRIT=PA8", "--duration", "99999999s"), "that are captured at a time"),
-        (("--pins", "CRIT=PA8", "--edges", "rise"), "--edges rise: give both, rising or falling."),
+        ((), "No pins are named: give --channels"),
+        (("--channels", "CRIT"), "--channels CRIT: give OURS=THEIRS"),
+        (("--channels", "CRIT=PA8,CRIT=PA9"), "it names a channel twice"),
+        (("--channels", "CRIT=PA8,ISR=PA8"), "cannot both be PA8"),
+        (("--channels", "CRAT=PA8"), "There is no channel 'CRAT'"),
+        (("--channels", "CRIT=PA8"), "Nothing is on the board 'virtual', which is no real one"),
+        (("--channels", "CRIT=PA8", "--board", "desk"), "Nothing is on the board 'desk'"),
+        (("--channels", "CRIT=PA8", "--elf", "none.elf"), "none.elf cannot be read as an ELF file"),
+        (("--channels", "CRIT=PA8", "--elf", sys.executable), "and the board has an Arm Cortex-M"),
+        (("--channels", "CRIT=PA8", "--board", "nucelo"), "bench.toml has no board 'nucelo'"),
+        (("--channels", "CRIT=PA8", "--duration", "2m"), "--duration 2m: give a time, such as 2s or 500ms"),
+        (("--channels", "CRIT=PA8", "--duration", "0s"), "--duration 0s: give a time"),
+        (
+            ("--channels", "CRIT=PA8", "--duration", "1us", "--samplerate", "1k"),
+            "0 samples cannot be captured",
+        ),
+        (("--channels", "CRIT=PA8", "--duration", "99999999s"), "that are captured at a time"),
+        (("--channels", "CRIT=PA8", "--edges", "rise"), "--edges rise: give both, rising or falling."),
     ],
 )
 def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
@@ -224,7 +227,7 @@ def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-UNFRAMED = ("--pins", "CRIT=PA8,OP=PA9", "--elf", program("tasks"), "--duration", "60ms")
+UNFRAMED = ("--channels", "CRIT=PA8,OP=PA9", "--elf", program("tasks"), "--duration", "60ms")
 
 
 def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
@@ -286,7 +289,7 @@ def test_windows_are_told_and_drawn_on_the_desk_whose_analyzer_may_drop_samples(
 
 
 def test_the_wire_is_told_while_it_is_captured() -> None:
-    done = lab.run("observe", "--pins", PINS, "--elf", program("tasks"), "--duration", "60ms", "--live")
+    done = lab.run("observe", "--channels", PINS, "--elf", program("tasks"), "--duration", "60ms", "--live")
     kept.append(Path(done.stdout.splitlines()[-1]))
     assert re.search(r"^0\.\d s captured; CRIT, width: \d+, longest [\d.]+ µs; ", done.stderr, re.M), (
         done.stderr
@@ -294,7 +297,7 @@ def test_the_wire_is_told_while_it_is_captured() -> None:
 
 
 def test_ctrl_c_keeps_what_was_recorded() -> None:
-    command = [sys.executable, "-m", "cli", "observe", "--pins", "ISR=PB3"]
+    command = [sys.executable, "-m", "cli", "observe", "--channels", "ISR=PB3"]
     command += ["--elf", str(program("nested")), "--duration", "600s"]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -250,7 +250,7 @@ def test_a_page_is_read_from_top_to_bottom() -> None:
         ("    ./lab list", []),
         ("    ./lab dev clean", ["page.md:1: ./lab dev clean"]),
         ("<!-- elsewhere: a_test.py -->\n\n    ./lab dev clean", []),
-        ("    ./lab decode FILE", []),
+        ("    ./lab observe FILE", []),
         ("    ./lab list\n    west build", ["page.md:2: west build"]),
         ("`./lab test`", ["page.md:1: ./lab test"]),
         ("<!-- parsed (--all): as an example -->\n\n`./lab test` and `./lab test --all`", []),

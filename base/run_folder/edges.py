@@ -42,6 +42,8 @@ MOST_SAMPLERATE_HZ = 10**15
 """A simulator's finest unit of time is 1 fs."""
 MOST_CHANNELS = 8
 """Bits of a word."""
+NOT = "!"
+"""Before the name of a channel that is asked of as if low were high."""
 
 Samples = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint8]
@@ -102,10 +104,13 @@ class EdgeList:
         Raises CaptureError where there is no such channel, as transitions() does.
         """
         bit = self._bit(channel)
-        return bool(self.word[:1].any() and self.word[0] >> bit & 1)
+        high = bool(self.word[:1].any() and self.word[0] >> bit & 1)
+        return high != channel.startswith(NOT)
 
     def transitions(self, channel: str) -> Transitions:
-        """The edges of `channel`. Its initial level is not an edge."""
+        """The edges of `channel`; of `!nIRQ` those of nIRQ, high where that is low. Its initial
+        level is not an edge.
+        """
         if channel not in self._transitions:
             self._transitions[channel] = self._find_transitions(channel)
         return self._transitions[channel]
@@ -118,7 +123,7 @@ class EdgeList:
     def _find_transitions(self, channel: str) -> Transitions:
         level = (self.word >> self._bit(channel) & 1).astype(np.bool_)
         row = np.flatnonzero(level[1:] != level[:-1]) + 1
-        return Transitions(self.sample[row], level[row])
+        return Transitions(self.sample[row], level[row] != channel.startswith(NOT))
 
     def until(self, total_samples: int) -> EdgeList:
         """The first `total_samples` samples of the capture, or all where it has fewer."""
@@ -127,6 +132,7 @@ class EdgeList:
         return EdgeList(self.sample[:rows], self.word[:rows], self.samplerate_hz, total, self.channels)
 
     def _bit(self, channel: str) -> int:
+        channel = channel.removeprefix(NOT)
         if channel not in self.channels:
             raise CaptureError(f"The capture has no channel {channel}; it has {', '.join(self.channels)}.")
         return self.channels.index(channel)

@@ -88,6 +88,10 @@ class LeftOut(Table):
     count: dict[Name, Count]
 
 
+BY_ANALYZER = ("Saleae CSV", "Saleae binary")
+"""Formats of an analyzer, which had a samplerate; a VCD may be a simulator's."""
+
+
 class Imported(Table):
     """Another tool's file that a capture is from, and how it was read.
 

@@ -13,14 +13,19 @@ from ..metrology.quantiles import Number, Summary
 from .edges import MOST_SAMPLERATE_HZ
 from .folder import check_members
 from .kept import Place
-from .manifest import REMEDY, Count, Sentences, ToolReport, Verdict
+from .manifest import REMEDY, Count, Imported, Sentences, ToolReport, Verdict
 from .named_quantities import MOST_WORST
 
-Schema = Literal[2]
-SCHEMA: Schema = 2
+Schema = Literal[3]
+SCHEMA: Schema = 3
 Kind = Literal["observed"]
 KIND: Kind = "observed"
 StimulusEdges = Literal["both", "rising", "falling"]
+AskedEdges = StimulusEdges | Literal["auto"]
+"""`auto` is what the capture shows to be answered."""
+
+
+Names = Annotated[tuple[str, ...], Field(strict=False)]
 
 
 class Program(Table):
@@ -40,9 +45,11 @@ class Keep(Table):
 class Observed(Table):
     """The fields that both files of such a run begin with.
 
-    `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
-    stimuli. `keep` is null where all is kept. `core_hz` is the clock of the board's core, by which
-    frames are found; null where nobody told it.
+    `pins` has the pin of each channel, or the file's name of it. `stimulus_edges` says which edges
+    are stimuli. `pulses` are the channels whose pulses are asked for, `latencies` pairs such as
+    `TRIG:ACK`; both null for the usual ones. `imported` is the file of another tool, null of a
+    capture of the bench's. `keep` is null where all is kept. `core_hz` is the clock of the board's
+    core, by which frames are found; null where nobody told it.
     """
 
     schema_: Annotated[Schema, Field(alias="schema")]
@@ -50,8 +57,11 @@ class Observed(Table):
     board: str
     analyzer: str
     pins: dict[str, str]
-    stimulus_edges: StimulusEdges
+    stimulus_edges: AskedEdges
     program: Program
+    pulses: Names | None = None
+    latencies: Names | None = None
+    imported: Imported | None = None
     keep: Keep | None = None
     core_hz: Count | None = None
 
@@ -91,8 +101,19 @@ class KeptWindows(Table):
     bin_samples: dict[str, Count]
 
 
+class Longest(Table):
+    """Where the longest of a quantity lies, in samples; of several the first."""
+
+    start: Count
+    end: Count
+
+
 class ObservedManifest(Observed):
     """The whole of run.json.
+
+    `longest` is by `CRIT, width` and `STIM to ISR`, `duty` the part of whole periods in which a
+    channel is high, `stimuli` the edges that count, by latency, and `unasked` the answers that
+    nothing waited for; empty where windows were kept.
 
     `unjudged` are sentences on what the verdict cannot tell. `kept` is null where all is kept.
     """
@@ -109,7 +130,11 @@ class ObservedManifest(Observed):
     widths_ns: dict[str, Summary]
     intervals_ns: dict[str, Summary]
     latencies_ns: dict[str, Summary]
+    longest: dict[str, Longest] = Field(default_factory=dict)
+    duty: dict[str, Number] = Field(default_factory=dict)
+    stimuli: dict[str, StimulusEdges] = Field(default_factory=dict)
     merged: dict[str, Count]
+    unasked: dict[str, Count] = Field(default_factory=dict)
     open_ns: dict[str, Number]
     calibration_ns: dict[str, Summary]
     unjudged: Sentences

@@ -18,7 +18,8 @@ from base.files.errors import CaptureError
 from base.files.whole import read_bytes, why
 from base.run_folder.edges import CHANNELS
 from base.run_folder.folder import RunName
-from base.run_folder.manifest import FIRST_BOARD, AskedFirmware, Outside, ToolReport
+from base.run_folder.manifest import BY_ANALYZER, FIRST_BOARD, AskedFirmware, Outside, ToolReport
+from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Program
 from base.run_folder.records import MOST_LOG_BYTES, Boot, parse
 from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
@@ -26,6 +27,7 @@ from capture.acquisition.source import Opened, Request
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
 from capture.reading.glitches import check_can_be_told
+from capture.reading.observed import Questions
 from firmware.build import boards
 from scenarios.plan import Plan
 
@@ -34,9 +36,6 @@ _CAPTURED_BY = ("sigrok_cli", "libsigrok", "libsigrokdecode")
 
 BOARD = "imported"
 """The board of a run that nobody named; and what stands in the name of any imported run."""
-
-BY_ANALYZER = ("Saleae CSV", "Saleae binary")
-"""Formats of an analyzer, which had a samplerate; a VCD may be a simulator's."""
 
 
 @dataclass(frozen=True)
@@ -145,14 +144,70 @@ class Imported:
         yield Opened(replace(account, setting=setting), lambda _place: seen)
 
 
-def report(imported: Import) -> ToolReport:
-    """What is known of the tool that captured: that it kept these samples."""
+MOST_COPIED_SAMPLES = 1 << 28
+"""Of a file that is looked at: a copy for PulseView of more takes longer than the look."""
+
+
+@dataclass(frozen=True)
+class ObservedFile:
+    """A capture of another tool from the wire alone: no plan, no records. `edges` are stimuli."""
+
+    file: Import
+    questions: Questions
+    edges: AskedEdges = "auto"
+    request: Request = field(default_factory=Request)
+
+    @property
+    def copied(self) -> bool:
+        """A simulator's samples may be too many for a copy."""
+        return self.file.edges.total_samples <= MOST_COPIED_SAMPLES
+
+    @property
+    def name(self) -> RunName:
+        """By the file. No dash stands in a part, since dashes divide them."""
+        return RunName(
+            "observe", re.sub(r"[^A-Za-z0-9_.]+", "_", Path(self.file.origin.file).stem)[:40], BOARD
+        )
+
+    def check(self) -> None:
+        """Raises CaptureError where a channel that is asked of is none of the file's."""
+        for channel in self.questions.channels:
+            self.file.edges.transitions(channel)
+
+    @contextmanager
+    def open(self) -> Iterator[Opened]:
+        """Nothing to start."""
+        file, questions = self.file, self.questions
+        latencies = questions.latencies
+        known = Asked.model_validate(
+            {
+                "schema": SCHEMA,
+                "kind": KIND,
+                "board": BOARD,
+                "analyzer": file.origin.format,
+                "pins": file.origin.channels,
+                "stimulus_edges": self.edges,
+                "pulses": questions.pulses,
+                "latencies": None if latencies is None else [":".join(pair) for pair in latencies],
+                "program": Program(elf=None, elf_sha256=None),
+                "tools": {"python": platform.python_version()},
+                "imported": file.origin,
+            }
+        )
+        seen = Observation(file.edges, b"", report(file, judged=False))
+        yield Opened(known, lambda _place: seen)
+
+
+def report(imported: Import, judged: bool = True) -> ToolReport:
+    """What is known of the tool that captured: that it kept these samples. Of a run that is judged
+    the samplerate must be known too.
+    """
     doubts = (
         (
             "Nobody says at which samplerate it was captured, so how exact its edges are is not known; "
             "import it again with --samplerate.",
         )
-        if imported.origin.samplerate_from == "resolution"
+        if judged and imported.origin.samplerate_from == "resolution"
         else ()
     )
     lost = (

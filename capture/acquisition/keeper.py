@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import Samples, Words
 from base.run_folder.kept import Kept, PinEnd, Quantity, write_kept
 from capture.reading.counter import WireCounter
+from capture.reading.observed import Questions
 from capture.reading.vectorised import Stimuli
 from capture.reading.worst import WorstWindows
 
@@ -39,6 +40,7 @@ class Keeping:
     worst: int
     around_samples: int
     which: Stimuli = "both"
+    questions: Questions = field(default_factory=Questions)
 
 
 class Keeper:
@@ -59,7 +61,7 @@ class Keeper:
         self._path = folder / names.KEPT
         self._asked_samples = asked_samples
         self._keeping = keeping
-        self._counter = WireCounter(keeping.which)
+        self._counter = WireCounter(keeping.which, keeping.questions)
         self._tallies: dict[Quantity, Tally] = defaultdict(Tally)
         self._windows = WorstWindows(keeping.worst, keeping.around_samples)
         self._last = NewEdges(*_NO_EDGES, samplerate_hz, 0, 0, channels)

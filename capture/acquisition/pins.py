@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from base.files.errors import CaptureError
 from base.run_folder.folder import RunName
-from base.run_folder.observed import KIND, SCHEMA, Asked, Keep, Program, StimulusEdges
+from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
 from capture.acquisition.keeper import Keeping
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import CaptureRequest
@@ -22,6 +22,7 @@ from capture.desk.board import RESET_WITHIN_S, Board
 from capture.desk.foreign_elf import checked_digest
 from capture.desk.open_board import open_board
 from capture.desk.pins import clips
+from capture.reading.observed import Questions
 
 SCENARIO = "observe"
 NOBODY = "on_board"
@@ -32,7 +33,8 @@ NOBODY = "on_board"
 class PinsRequest(Request):
     """What is to be observed: the pin of each channel, for how long, at which samplerate.
 
-    `elf` is loaded; None leaves the board alone. `stimulus_edges` of STIM and CTRL are stimuli.
+    `elf` is loaded; None leaves the board alone. `stimulus_edges` are stimuli. `pulses` and
+    `latencies` are what is asked for, as observed.json has them; None is what is usual.
     `options` are those of the program on a virtual board (simulator.program.user_program). `keep`
     says which windows are kept; None keeps all.
     """
@@ -42,7 +44,9 @@ class PinsRequest(Request):
     elf: Path | None
     duration_s: float
     samplerate_hz: int
-    stimulus_edges: StimulusEdges = "both"
+    stimulus_edges: AskedEdges = "both"
+    pulses: Sequence[str] | None = None
+    latencies: Sequence[str] | None = None
     options: tuple[str, ...] = ()
     keep: Keep | None = None
 
@@ -52,7 +56,8 @@ class PinsRequest(Request):
         if self.keep is None:
             return None
         around = round(self.keep.around_s * self.samplerate_hz)
-        return Keeping(self.keep.worst, around, self.stimulus_edges)
+        which = "both" if self.stimulus_edges == "auto" else self.stimulus_edges
+        return Keeping(self.keep.worst, around, which, Questions.of(self.pulses, self.latencies))
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,8 @@ class Pins:
             "analyzer": request.resource.analyzer.driver,
             "pins": dict(request.pins),
             "stimulus_edges": request.stimulus_edges,
+            "pulses": request.pulses,
+            "latencies": request.latencies,
             "program": Program(
                 elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
             ),

@@ -356,7 +356,7 @@ def _preset(name: object) -> Preset:
         remedy = (
             f'write driver = "{SALEAE_LOGIC2}" instead, which has Saleae\'s own program capture'
             if name.startswith("saleae-")
-            else "record with its maker's program, and read the export by ./lab decode"
+            else "record with its maker's program, and read the export by ./lab observe"
         )
         remedy += " (docs/how-to/analyzers.md)"
         raise WrongValueError(f"cannot be {name!r}: {found.refused}", "preset", remedy=remedy)

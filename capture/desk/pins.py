@@ -19,7 +19,7 @@ _VIRTUAL_PIN = re.compile(r"P([A-E](1[0-5]|[0-9])|H[01])")
 def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
     """`pins` by channel, in the order of CHANNELS. Raises CaptureError for those that cannot be."""
     if not pins:
-        raise CaptureError("No pins are named: give --pins CRIT=PA8,STIM=PA0,ISR=PA10, or some of these.")
+        raise CaptureError("No pins are named: give --channels CRIT=PA8,STIM=PA0,ISR=PA10, or some of these.")
     for channel in pins:
         if channel not in CHANNELS:
             raise CaptureError(

@@ -1,1 +1,1 @@
-"""Captures that another tool recorded, read into an edge list (docs/reference/decode.md)."""
+"""Captures that another tool recorded, read into an edge list (docs/reference/captures.md)."""

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from base.run_folder.edge_stream import NewEdges
-from base.run_folder.edges import Samples, Transitions
-from capture.reading.observed import ANSWERED, PULSED, named
+from base.run_folder.edges import NOT, Samples, Transitions
+from capture.reading.observed import Questions, named
 from capture.reading.vectorised import Stimuli, asked_by
 from capture.reading.waits import late_samples, waits
 
@@ -102,6 +102,7 @@ class WireCounter:
     """
 
     which: Stimuli = "both"
+    questions: Questions = field(default_factory=Questions)
     edges: dict[str, int] = field(default_factory=dict)
     _word: int | None = None
     _pulses: dict[str, _Pulses] = field(default_factory=dict)
@@ -143,25 +144,30 @@ class WireCounter:
 
     def _pulsed(self, moved: dict[str, Transitions], highs: dict[str, bool]) -> list[Found]:
         spans = []
-        for name in PULSED:
-            if name in moved:
-                pulses = self._pulses.setdefault(name, _Pulses())
-                start, end = pulses.take(moved[name], highs[name])
-                spans.append(Found("width", name, start, end))
-                spans.append(Found("interval", name, *pulses.take_begins(start)))
+        for name in self.questions.among(list(moved))[0]:
+            pulses = self._pulses.setdefault(name, _Pulses())
+            high = highs[name.removeprefix(NOT)] != name.startswith(NOT)
+            start, end = pulses.take(_as_named(moved, name), high)
+            spans.append(Found("width", name, start, end))
+            spans.append(Found("interval", name, *pulses.take_begins(start)))
         return spans
 
     def _answered(self, moved: dict[str, Transitions], samplerate_hz: int) -> list[Found]:
         spans = []
-        for pair in ANSWERED:
-            if set(pair) <= set(moved):
-                stimulus, answer = (moved[name] for name in pair)
-                answers = self._answers.setdefault(pair, _Answers())
-                array = asked_by(stimulus, self.which)
-                late = late_samples(pair[1], samplerate_hz)
-                took = answers.take(array, answer.sample[answer.level], late)
-                spans.append(Found("latency", named(pair), *took))
+        for pair in self.questions.among(list(moved))[1]:
+            stimulus, answer = (_as_named(moved, name) for name in pair)
+            answers = self._answers.setdefault(pair, _Answers())
+            array = asked_by(stimulus, self.which)
+            late = late_samples(pair[1], samplerate_hz)
+            took = answers.take(array, answer.sample[answer.level], late)
+            spans.append(Found("latency", named(pair), *took))
         return spans
+
+
+def _as_named(moved: dict[str, Transitions], name: str) -> Transitions:
+    """The edges of a channel; of `!nIRQ` with the other level."""
+    transitions = moved[name.removeprefix(NOT)]
+    return Transitions(transitions.sample, transitions.level != name.startswith(NOT))
 
 
 def transitions_of(new: NewEdges, bit: int, before: int) -> Transitions:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from base.metrology.quantiles import Summary, beside_open, summarise
-from base.run_folder.edges import MARKED_CHANNELS, EdgeList
+from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, EdgeList, Samples
+from base.run_folder.observed import AskedEdges
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain
-from capture.reading.vectorised import Stimuli, pulses, waits_for
+from capture.reading.vectorised import Stimuli, pulses, stimuli_among, waits_for
 from capture.reading.waits import Waits
 from capture.reading.wire import SECTIONS_PER_END
 from firmware.build import boards
@@ -19,6 +21,45 @@ PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")
 """The channels whose pulses are what is looked for; an edge of another is a stimulus or SYNC's."""
 ANSWERED = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
 """Stimuli, and who answers them."""
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The channels whose pulses are asked for, and pairs of stimulus and answer; `!` before a name
+    asks of it as if low were high. None for both asks for PULSED, ANSWERED and each channel of the
+    user's own.
+    """
+
+    pulses: Sequence[str] | None = None
+    latencies: Sequence[tuple[str, str]] | None = None
+
+    @staticmethod
+    def of(pulses: Sequence[str] | None, latencies: Sequence[str] | None) -> Questions:
+        """Of pairs that are written `TRIG:ACK`."""
+        if latencies is None:
+            return Questions(pulses)
+        pairs = [pair.partition(":") for pair in latencies]
+        return Questions(pulses, [(stimulus, answer) for stimulus, _, answer in pairs])
+
+    @staticmethod
+    def moving(edges: EdgeList) -> Questions:
+        """The usual ones, of the channels that show an edge; of a capture without any, all."""
+        names = [name for name in edges.channels if edges.transitions(name).sample.size]
+        return Questions(*Questions().among(names)) if names else Questions()
+
+    @property
+    def channels(self) -> dict[str, None]:
+        """Those that are named, each once, without `!`."""
+        names = [*(self.pulses or ()), *(name for pair in self.latencies or () for name in pair)]
+        return dict.fromkeys(name.removeprefix(NOT) for name in names)
+
+    def among(self, channels: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
+        """What is asked of a capture of these channels."""
+        if self.pulses is None and self.latencies is None:
+            own = [name for name in channels if name not in CHANNELS]
+            usual = [name for name in PULSED if name in channels]
+            return [*usual, *own], [pair for pair in ANSWERED if set(pair) <= set(channels)]
+        return [*(self.pulses or ())], [*(self.latencies or ())]
 
 
 @dataclass(frozen=True)
@@ -39,6 +80,28 @@ class ObservedWire:
     program: dict[str, PulseTrain]
     calibration: dict[str, PulseTrain]
     answers: dict[tuple[str, str], Waits]
+    stimuli: dict[str, Stimuli] = field(default_factory=dict)
+
+    def spans(self) -> Iterator[tuple[str, Samples, Samples]]:
+        """Begins and ends of all pulses and latencies, by `CRIT, width` and `STIM to ISR`."""
+        for name, train in self.program.items():
+            yield f"{name}, width", train.start, train.end
+        for pair, waits in self.answers.items():
+            yield named(pair), waits.stimulus, waits.answer
+
+    @property
+    def duty(self) -> dict[str, float]:
+        """The part of whole periods, of the first begin to the last, in which a channel is high."""
+        return {
+            name: float(train.width[:-1].sum() / (train.start[-1] - train.start[0]))
+            for name, train in self.program.items()
+            if len(train) > 1
+        }
+
+    @property
+    def unasked(self) -> dict[str, int]:
+        """How many answers nothing waited for, by the names of latencies_ns."""
+        return {named(pair): int(waits.unasked.size) for pair, waits in self.answers.items()}
 
     @property
     def widths_ns(self) -> dict[str, Summary]:
@@ -91,9 +154,13 @@ def named(pair: tuple[str, str]) -> str:
 
 
 def read_observed(
-    edges: EdgeList, which: Stimuli = "both", framed: bool = True, core_hz: int | None = None
+    edges: EdgeList,
+    which: AskedEdges = "both",
+    framed: bool = True,
+    core_hz: int | None = None,
+    questions: Questions | None = None,
 ) -> ObservedWire:
-    """Reads the channels that `edges` has. `which` edges of STIM and CTRL are stimuli.
+    """Reads what is asked of `edges`. `which` edges are stimuli; `auto` leaves that to the capture.
 
     Unless it may be `framed`, frames and calibration pulses are taken for the program's. `core_hz`
     is the clock that counts the frames; None is that of the default board.
@@ -102,15 +169,13 @@ def read_observed(
     frames = find_frames(edges, tick_hz) if framed and "SYNC" in edges.channels else Frames(None, None)
     start, end = frames.start, frames.end
     is_framed = start is not None or end is not None
-    trains = {name: pulses(edges, name) for name in PULSED if name in edges.channels}
+    asked, pairs = (questions or Questions()).among(edges.channels)
+    trains = {name: pulses(edges, name) for name in asked}
     before_end = edges if end is None else edges.until(int(end[0]))
     first = _begin(edges, frames)
     after = edges.total_samples if end is None else int(end[0])
-    answers = {
-        pair: waits_for(before_end, *pair, first, which)
-        for pair in ANSWERED
-        if set(pair) <= set(edges.channels)
-    }
+    stimuli = {pair: stimuli_among(before_end, *pair, first) if which == "auto" else which for pair in pairs}
+    answers = {pair: waits_for(before_end, *pair, first, edge) for pair, edge in stimuli.items()}
     return ObservedWire(
         edges=edges,
         frames=frames,
@@ -124,6 +189,7 @@ def read_observed(
             if is_framed and name in MARKED_CHANNELS
         },
         answers=answers,
+        stimuli={named(pair): edge for pair, edge in stimuli.items()},
     )
 
 

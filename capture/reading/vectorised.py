@@ -37,6 +37,25 @@ def waits_for(edges: EdgeList, stimulus: str, answer: str, first: int = 0, which
     return waits(array[array >= first], rises[rises >= first], late)
 
 
+def stimuli_among(edges: EdgeList, stimulus: str, answer: str, first: int = 0) -> Stimuli:
+    """Which edges of `stimulus` an answer follows: both where at least half of the rising and half
+    of the falling ones have one before the next edge; else those that begin its pulses, by the
+    level at which it is for most of the time.
+    """
+    moved, answered = edges.transitions(stimulus), edges.transitions(answer)
+    late = moved.sample >= first
+    sample, level = moved.sample[late], moved.level[late]
+    rises = answered.sample[answered.level]
+    if not sample.size or not rises.size:
+        return "both"
+    until = np.append(sample[1:], edges.total_samples)
+    at = np.append(rises, edges.total_samples + 1)[np.searchsorted(rises, sample, "right")]
+    if all((at <= until)[level == way].mean() >= 0.5 for way in (True, False) if (level == way).any()):
+        return "both"
+    high = (until - sample)[level].sum()
+    return "rising" if 2 * high <= until[-1] - sample[0] else "falling"
+
+
 def asked_by(stimuli: Transitions, which: Stimuli) -> Samples:
     """The samples of those edges that are stimuli."""
     return stimuli.sample if which == "both" else stimuli.sample[stimuli.level == (which == "rising")]

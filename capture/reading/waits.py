@@ -21,8 +21,8 @@ Then another answer follows.
 
 
 def late_samples(answer: str, samplerate_hz: int) -> int:
-    """LATE_NS of the channel `answer` in samples."""
-    return LATE_NS[answer] * samplerate_hz // NS_PER_S
+    """LATE_NS of the channel `answer` in samples; 0 of one of the user's own."""
+    return LATE_NS.get(answer, 0) * samplerate_hz // NS_PER_S
 
 
 class Open(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from base.metrology.quantiles import Summary, beside_open
 from base.run_folder.kept import Kept
 from base.run_folder.observed import (
@@ -12,6 +14,7 @@ from base.run_folder.observed import (
     ClockFound,
     FramesFound,
     KeptWindows,
+    Longest,
     ObservedManifest,
     ObservedReport,
 )
@@ -52,8 +55,8 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
         "warnings": [*warnings(seen), *notes, *report.notes],
         "missing": [
             WITHOUT_RECORDS,
-            *([WITHOUT_LOADING] if request.program.elf is None else []),
-            *without_frames,
+            *([WITHOUT_LOADING] if request.program.elf is None and request.imported is None else []),
+            *(without_frames if request.imported is None else []),
         ],
         "frames": _frames(seen),
         "clock": clock
@@ -81,6 +84,14 @@ def _of_all(observed: ObservedWire) -> dict[str, object]:
         "widths_ns": observed.widths_ns,
         "intervals_ns": observed.intervals_ns,
         "latencies_ns": observed.latencies_ns,
+        "longest": {
+            name: Longest(start=int(start[at]), end=int(end[at]))
+            for name, start, end in observed.spans()
+            if start.size and (at := int(np.argmax(end - start))) >= 0
+        },
+        "duty": observed.duty,
+        "stimuli": observed.stimuli,
+        "unasked": observed.unasked,
         "open_ns": observed.open_ns,
         "calibration_ns": observed.calibration_ns,
     }

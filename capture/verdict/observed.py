@@ -9,8 +9,9 @@ from typing import NamedTuple
 from base.run_folder.edges import EdgeList
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import ToolReport, Verdict
+from base.run_folder.observed import AskedEdges
 from capture.reading.frames import Frames
-from capture.reading.observed import PULSED, ObservedWire, named
+from capture.reading.observed import ObservedWire, named
 from capture.verdict import inconclusive, truncated
 from capture.verdict.verdict import by_rules
 
@@ -37,11 +38,15 @@ class Wait(NamedTuple):
 
 @dataclass(frozen=True)
 class Seen:
-    """What the tools said of a capture, the pin of each channel, and what was kept of it."""
+    """What the tools said of a capture, the pin of each channel, what was kept of it, which edges
+    were to be stimuli, and the channels of which nothing was asked.
+    """
 
     tools: ToolReport
     pins: Mapping[str, str]
     capture: ObservedWire | Kept
+    asked_edges: AskedEdges = "both"
+    unwatched: frozenset[str] = frozenset()
 
     @property
     def edges(self) -> EdgeList | Kept:
@@ -93,7 +98,7 @@ def _line(wire: ObservedWire, channel: str) -> Line:
     lasted = wire.after - int(transitions.sample[before][-1]) if high and before.any() else None
     train = wire.program.get(channel)
     least, greatest = (int(train.width.min()), int(train.width.max())) if train else (None, None)
-    return Line(transitions.sample.size, high, least, greatest, lasted if channel in PULSED else None)
+    return Line(transitions.sample.size, high, least, greatest, lasted if channel in wire.program else None)
 
 
 def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
@@ -116,7 +121,7 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
     duration_s = seen.edges.total_samples / seen.edges.samplerate_hz
     calibrated = seen.capture.calibration if isinstance(seen.capture, ObservedWire) else {}
     for channel, line in seen.lines():
-        if not line.edges:
+        if not line.edges and channel not in seen.unwatched:
             yield (
                 f"{seen.called(channel)} shows no edge in {duration_s:.6g} s, it is "
                 f"{'high' if line.high else 'low'} throughout; check the pin, its clip, and that the program "
@@ -127,6 +132,20 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
                 f"{seen.called(channel)} shows nothing but calibration pulses; check that the program gets "
                 "there."
             )
+
+
+def _counted_edges(wire: ObservedWire, asked: AskedEdges) -> Iterator[str]:
+    for (stimulus, answer), waits in wire.answers.items():
+        name = named((stimulus, answer))
+        edges = wire.edges.transitions(stimulus).sample.size
+        if asked == "auto" and wire.stimuli[name] != "both":
+            yield (
+                f"{name}: the {wire.stimuli[name]} edges of {stimulus}, of {edges} in all, are the stimuli, "
+                "since fewer than half of the others are answered before the next edge; --edges says "
+                "otherwise."
+            )
+        if waits.unasked.size:
+            yield f"{waits.unasked.size} rises of {answer} came while no stimulus of {stimulus} waited."
 
 
 def never_back(seen: Seen) -> Iterator[str]:
@@ -187,7 +206,11 @@ def warnings(seen: Seen) -> Iterator[str]:
                 f"{count} stimuli of {pair} came while an earlier one waited: each is part of the wait that "
                 "began before it."
             )
+    still = [name for name, line in seen.lines() if not line.edges and name in seen.unwatched]
+    if still:
+        yield f"{', '.join(still)}: no edge, and nothing was asked of it."
     if isinstance(seen.capture, ObservedWire):
+        yield from _counted_edges(seen.capture, seen.asked_edges)
         return
     for window in seen.capture.windows:
         if window.place.cut:

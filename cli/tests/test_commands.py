@@ -49,7 +49,7 @@ def test_the_words_are_those_that_were_decided() -> None:
     assert words == {
         "": {
             *("demo", "scenario", "campaign", "dashboard", "app", "extremes", "histograms", "redecode"),
-            *("decode", "explain", "latency", "twin", "compare", "gate", "masks", "observe", "pulseview"),
+            *("explain", "latency", "twin", "compare", "gate", "masks", "observe", "pulseview"),
             *("bounds", "wiring", "doctor", "list", "test", "completion", "first-run"),
         },
         "heap": {
@@ -175,7 +175,7 @@ ASKED_FOR = (
 )
 REFUSED = (
     *("scenari", "scenario mem_frag --art onn", "scenario mem_frag --allocator tslf", "scenario mem_frga"),
-    *("scenario mem_frag --board nucelo", "scenario mem_frag --bogus", "decode x.sr --scenario mem_frga"),
+    *("scenario mem_frag --board nucelo", "scenario mem_frag --bogus", "observe x.sr --scenario mem_frga"),
     *("redecode runs/nowhere", "heap contract --allocator tslf"),
 )
 REFUSED_LATER = (

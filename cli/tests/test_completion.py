@@ -39,7 +39,7 @@ def candidates(line: str) -> list[str]:
     ("line", "expected"),
     [
         ("scen", ["scenario"]),
-        ("d", ["dashboard", "decode", "demo", "dev", "doctor"]),
+        ("d", ["dashboard", "demo", "dev", "doctor"]),
         ("heap f", ["footprint", "fragmentation"]),
         ("scenario mem_f", ["mem_frag"]),
         ("scenario mem_frag --al", ["--allocator"]),
@@ -76,7 +76,7 @@ def test_runs_are_completed_the_latest_first(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(values, "RUNS", tmp_path / "runs")
     assert candidates("explain runs/2026") == [f"runs/{name}" for name in reversed(names)]
     assert candidates("dashboard x --output y runs/20260101") == [f"runs/{names[0]}"]
-    assert candidates("decode f.sr --run runs/20260102") == [f"runs/{names[1]}"]
+    assert candidates("observe f.sr --run runs/20260102") == [f"runs/{names[1]}"]
     (item,) = completions("redecode elsewhere/")
     assert (item.value, item.type) == ("elsewhere/", "dir")
 

@@ -32,7 +32,7 @@ def test_a_program_of_another_core_is_refused(command: str, chip: str, core: str
 
 @pytest.mark.parametrize("more", ["--chip stm32f072rb", "--chip stm32f072rb --board virtual:nucleo-f446re"])
 def test_observe_refuses_it_too(more: str, elf: Path) -> None:
-    words = f"observe --elf {elf} --pins CRIT=PA8 --duration 1ms {more}"
+    words = f"observe --elf {elf} --channels CRIT=PA8 --duration 1ms {more}"
     assert "and stm32f072rb is a Cortex-M0 (Armv6-M)" in refused(*words.split())
 
 

@@ -26,6 +26,11 @@ def told(results: Sequence[RunResult], nothing: str) -> Iterator[None]:
         raise signals.Stopped(stopped.number, words) from None
 
 
+def tell_step(step: str) -> None:
+    """Says on stderr what is under way."""
+    print(f"{step} …", file=sys.stderr, flush=True)
+
+
 def tell(sentence: str) -> None:
     """Says on stderr what the command does that the user should know of."""
     print(sentence, file=sys.stderr, flush=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from base.microseconds import UNIT, digits, microseconds
+from base.microseconds import UNIT, decimals_of, digits, microseconds
 from base.run_folder import folder as names
-from base.run_folder.edges import NS_PER_S
+from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from base.run_folder.kept import LAST, Place, Window, read_kept
 from base.run_folder.observed import ObservedManifest
 from dashboards.growing_wire import wave
@@ -19,10 +19,15 @@ _MARGIN = 4
 def lines(manifest: ObservedManifest, folder: Path) -> list[str]:
     """What was looked at and what was kept, a table of the windows, and a picture of each longest.
 
-    Nothing where the whole capture was kept.
+    Of a capture that was kept whole the pictures alone.
     """
     if manifest.kept is None or manifest.keep is None:
-        return []
+        if not manifest.longest:
+            return []
+        edges = read_parquet(folder / names.EDGES)
+        return [
+            line for of, span in manifest.longest.items() for line in _drawn(of, edges, span.start, span.end)
+        ]
     duration_s = manifest.total_samples / manifest.samplerate_hz
     kept_s = manifest.kept.kept_samples / manifest.samplerate_hz
     seen = sum(summary.n for summary in manifest.widths_ns.values())
@@ -50,10 +55,14 @@ def _picture(window: Window) -> Iterator[str]:
     place, edges = window.place, window.edges
     if place.rank > 1 or place.name == LAST or not edges.sample.size:
         return
-    margin = max((place.end - place.start) // _MARGIN, 1)
-    first = max(place.start - place.begin - margin, 0)
-    after = min(place.end - place.begin + margin, edges.total_samples)
-    yield f"{place.name}, {microseconds((after - first) * edges.sample_ns)}:"
+    yield from _drawn(place.name, edges, place.start - place.begin, place.end - place.begin)
+
+
+def _drawn(of: str, edges: EdgeList, start: int, end: int) -> Iterator[str]:
+    margin = max((end - start) // _MARGIN, 1)
+    first, after = max(start - margin, 0), min(end + margin, edges.total_samples)
+    yield f"{of}, {microseconds((after - first) * edges.sample_ns, decimals_of(edges.sample_ns))}:"
+    widest = max(map(len, edges.channels))
     for channel in edges.channels:
-        yield f"{channel:<6}{wave(edges, channel, first, after)}"
+        yield f"{channel:<{max(widest, 5)}} {wave(edges, channel, first, after)}"
     yield ""

@@ -1,125 +1,146 @@
-"""`./lab observe`: any program on any board, from the wire alone."""
+"""`./lab observe`: the wire of any program on any board, and what is told of any wire."""
 
 from __future__ import annotations
 
 import json as json_format
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
 
 from base.files.errors import CaptureError
-from base.microseconds import microseconds
+from base.microseconds import decimals_of, microseconds
 from base.paths import RUNS
 from base.run_folder import folder as names
-from base.run_folder.observed import (
-    Keep,
-    ObservedManifest,
-    StimulusEdges,
-    read_observed_manifest,
-)
+from base.run_folder.edges import NOT
+from base.run_folder.observed import AskedEdges, Keep, ObservedManifest, read_observed_manifest
 from capture.acquisition.pins import Pins, PinsRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
+from capture.reading.observed import Questions
 from capture.store import RunResult
 from cli.work import kept, kept_windows, where, wire_table
 from cli.work.live_wire import LiveWire
 from simulator.program import ProgramOptions, user_program
 
+_RATE_FROM = {
+    "file": "as the file states",
+    "option": "as given",
+    "resolution": "the resolution of the file's times",
+}
+
 
 class ObserveOptions(ProgramOptions):
     """The options of the command but --json; those of a program are for a virtual board."""
 
-    pins: Mapping[str, str]
+    file: Path | None
+    channels: Mapping[str, str]
+    pulse: tuple[str, ...]
+    low: tuple[str, ...]
+    latency: tuple[str, ...]
+    edges: AskedEdges
     elf: Path | None
     board: str | None
     duration_s: float
     samplerate_hz: int | None
-    edges: StimulusEdges
     keep: int | None
     around_s: float
     live: bool
+    run: Path | None
+    uart: Path | None
+    scenario: str | None
+    allocator: list[str] | None
+    stimulus: str | None
+    seed: int | None
+    parameter: tuple[tuple[str, str], ...]
+    records: str
+    ignore_glitches: bool
 
 
-def show(*, json: bool, **options: Unpack[ObserveOptions]) -> bool:
-    """Does what run() does, and prints what was observed; whether it is complete."""
+def questions(options: ObserveOptions) -> Questions:
+    """What is asked of the wire."""
+    pulses = [*options["pulse"], *(f"{NOT}{name}" for name in options["low"])]
+    if not pulses and not options["latency"]:
+        return Questions()
+    return Questions.of(pulses, options["latency"])
+
+
+def show(as_json: bool, options: ObserveOptions) -> int:
+    """Does what run() does, and prints what was observed; the exit status."""
     results: list[RunResult] = []
     with kept.told(results, "nothing was recorded"):
-        results.append(run(**options))
-        folder = results[0].folder
-        print(json_format.dumps(as_json(folder), indent=2) if json else as_text(folder))
-    return results[0].verdict == "complete"
+        results.append(run(options))
+        tell(results[0].folder, as_json)
+    return int(results[0].verdict != "complete")
 
 
-def run(
-    *,
-    pins: Mapping[str, str],
-    elf: Path | None,
-    board: str | None,
-    duration_s: float,
-    samplerate_hz: int | None,
-    edges: StimulusEdges,
-    keep: int | None,
-    around_s: float,
-    live: bool,
-    **program: Unpack[ProgramOptions],
-) -> RunResult:
-    """Observes a program; `live` shows the wire meanwhile. Raises TailscopeError.
+def tell(folder: Path, as_json: bool) -> None:
+    """Prints what was observed, as text or as run.json and the folder that it is in."""
+    if not as_json:
+        print(as_text(folder))
+        return
+    manifest = read_observed_manifest(folder / names.MANIFEST)
+    document = {"folder": str(folder), **manifest.model_dump(mode="json", by_alias=True)}
+    print(json_format.dumps(document, indent=2))
 
-    `keep` is how many windows are kept of each quantity, with `around_s` on either side; None keeps
-    all.
+
+def run(options: ObserveOptions) -> RunResult:
+    """Observes pins of a board; with `live` it shows the wire meanwhile. Raises TailscopeError.
 
     On an emulated board the command runs again on its desk, and SystemExit carries its status.
     """
-    resource = read_bench().board(board)
-    checked = check_pins(pins, resource)
+    resource = read_bench().board(options["board"])
+    checked = check_pins(options["channels"], resource)
+    wanted = questions(options)
+    unknown = [name for name in wanted.channels if name not in checked]
+    if unknown:
+        raise CaptureError(f"{', '.join(unknown)}: no pin is named for it; add it to --channels.")
     request = PinsRequest(
         resource,
         pins=checked,
-        elf=elf,
-        duration_s=duration_s,
-        samplerate_hz=samplerate_hz or resource.analyzer.samplerate_hz,
-        stimulus_edges=edges,
+        elf=options["elf"],
+        duration_s=options["duration_s"],
+        samplerate_hz=options["samplerate_hz"] or resource.analyzer.samplerate_hz,
+        stimulus_edges=options["edges"],
+        pulses=wanted.pulses,
+        latencies=None if wanted.latencies is None else [":".join(pair) for pair in wanted.latencies],
         runs=RUNS,
-        progress=_tell,
-        keep=Keep(worst=keep, around_s=around_s) if keep else None,
+        progress=kept.tell_step,
+        keep=Keep(worst=options["keep"], around_s=options["around_s"]) if options["keep"] else None,
     )
     Pins(request).check()
-    options = _options(resource, elf, program)
-    where.run(board, clips(checked, resource), options)
-    request = replace(request, options=options)
-    if not live:
+    words = _options(resource, options)
+    where.run(options["board"], clips(checked, resource), words)
+    request = replace(request, options=words)
+    if not options["live"]:
         return conduct(Pins(request))
-    wire = LiveWire(edges, resource.board.core_hz)
+    which = "both" if options["edges"] == "auto" else options["edges"]
+    wire = LiveWire(which, resource.board.core_hz)
     with wire.shown():
         return conduct(Pins(replace(request, wire=wire)))
 
 
-def _options(resource: BoardResource, elf: Path | None, program: ProgramOptions) -> tuple[str, ...]:
+def _options(resource: BoardResource, options: ObserveOptions) -> tuple[str, ...]:
     """What the virtual board is told of the program. Raises TailscopeError of a real board."""
     virtual = resource.loader.kind == "virtual-nucleo" or resource.emulated is not None
+    program: ProgramOptions = {
+        "chip": options["chip"],
+        "hse": options["hse"],
+        "strict": options["strict"],
+        "gaps": options["gaps"],
+        "semihosting": options["semihosting"],
+        "any_core": options["any_core"],
+    }
     given = sorted(f"--{name.replace('_', '-')}" for name, value in program.items() if value)
-    if virtual and elf is not None:
+    if virtual and options["elf"] is not None:
         own = "".join(resource.board.virtual_options[1:])
-        program["chip"] = program.get("chip") or own
-        return user_program(elf, **program).options
+        program["chip"] = program["chip"] or own
+        return user_program(options["elf"], **program).options
     if given and not virtual:
         raise CaptureError(
             f"{', '.join(given)}: only a virtual board can be told so, and {resource.name!r} is a real one."
         )
     return ()
-
-
-def _tell(step: str) -> None:
-    print(f"{step} …", file=sys.stderr, flush=True)
-
-
-def as_json(folder: Path) -> dict[str, Any]:
-    """run.json, and the folder that it is in."""
-    manifest = read_observed_manifest(folder / names.MANIFEST)
-    return {"folder": str(folder), **manifest.model_dump(mode="json", by_alias=True)}
 
 
 def as_text(folder: Path) -> str:
@@ -133,12 +154,7 @@ def as_text(folder: Path) -> str:
         [
             _heading(manifest),
             "",
-            *wire_table.lines(
-                manifest.widths_ns,
-                manifest.intervals_ns,
-                manifest.latencies_ns,
-                empty_section=manifest.calibration_ns,
-            ),
+            *wire_table.lines(manifest),
             "",
             *kept_windows.lines(manifest, folder),
             *notes,
@@ -151,13 +167,19 @@ def as_text(folder: Path) -> str:
 def _heading(manifest: ObservedManifest) -> str:
     duration_s = manifest.total_samples / manifest.samplerate_hz
     pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
-    program = manifest.program.elf or "what was on the board"
+    source = f"{manifest.program.elf or 'what was on the board'} on {manifest.board}"
+    rate = ""
+    if file := manifest.imported:
+        source, rate = f"{file.file} ({file.format})", f" ({_RATE_FROM[file.samplerate_from]})"
+        pins = ", ".join(
+            ours if ours == theirs else f"{ours} is {theirs}" for ours, theirs in file.channels.items()
+        )
     clock = ""
     if manifest.clock:
         ppm, unsure_ppm = (manifest.clock.ratio - 1) * 1e6, manifest.clock.ratio_uncertainty * 1e6
         clock = f" By the frames its clock is off the board's by {ppm:+.0f} ppm (to {unsure_ppm:.0f})."
     return (
-        f"{program} on {manifest.board}: {manifest.total_samples:,} samples at {manifest.samplerate_hz:,} "
-        f"Hz, {duration_s:.6g} s; {pins}. "
-        f"Each edge is known to a sample of {microseconds(manifest.resolution_ns)}.{clock}"
+        f"{source}: {manifest.total_samples:,} samples at {manifest.samplerate_hz:,} Hz{rate}, "
+        f"{duration_s:.6g} s; {pins}. Each edge is known to a sample of "
+        f"{microseconds(manifest.resolution_ns, decimals_of(manifest.resolution_ns))}.{clock}"
     )

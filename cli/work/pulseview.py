@@ -15,7 +15,7 @@ from base.processes import children
 from base.run_folder import folder as names
 from base.run_folder.kept import LAST, read_kept
 from base.run_folder.manifest import read_edges, read_manifest
-from base.run_folder.observed import read_asked
+from base.run_folder.observed import read_asked, read_observed_manifest
 from base.run_folder.tables import read_operations
 from cli.work import tools
 from decoders.pulseview import CORE_HZ, VARIABLES, Marked, setup
@@ -76,13 +76,30 @@ class _Shown(NamedTuple):
 
 def _whole(folder: Path, quantity: str | None, window: str | None) -> _Shown:
     session = folder / names.SESSION
-    if window:
+    if window and not names.is_observed(folder):
         raise CaptureError(f"{folder} has no windows: all of its capture was kept; leave out --window.")
     if not session.is_file():
         raise CaptureError(
             f"{session} does not exist; name a run folder, and ./lab redecode it if it has edges.parquet."
         )
+    if window:
+        return _Shown(session, _longest(folder, window))
     return _Shown(session, _worst(folder, quantity) if quantity else None)
+
+
+def _longest(folder: Path, name: str) -> _Worst:
+    """The longest of a quantity of a capture that was kept whole, by the name of its window."""
+    manifest = read_observed_manifest(folder / names.MANIFEST)
+    spans = {
+        f"{of.removesuffix(', width').replace(' ', '-')}-1": (of, span)
+        for of, span in manifest.longest.items()
+    }
+    if name not in spans:
+        raise CaptureError(f"{folder} has no window {name}; it has {', '.join(spans)}.")
+    of, span = spans[name]
+    begin_s, end_s = (Fraction(sample, manifest.samplerate_hz) for sample in (span.start, span.end))
+    words = f"The longest {of}: from {float(begin_s):.9f} s to {float(end_s):.9f} s, between the cursors."
+    return _Worst(Marked(begin_s, end_s), words)
 
 
 def _window(folder: Path, name: str | None) -> _Shown:

@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from base.metrology.quantiles import Summary
-from base.microseconds import UNIT, digits
+from base.microseconds import UNIT, decimals_of, digits, microseconds
+from base.run_folder.observed import ObservedManifest
 
 _SHOWN = ("n", "min", "median", "p99", "max")
 
-Figures = Mapping[str, Summary]
+
+def lines(manifest: ObservedManifest) -> list[str]:
+    """A heading, a line for each of the summaries with the place of its longest, and a line for
+    each channel on its periods. The digits follow the resolution.
+    """
+    decimals = decimals_of(manifest.resolution_ns)
+    places = {
+        name: f"{span.start / manifest.samplerate_hz:.{decimals + 6}f}"
+        for name, span in manifest.longest.items()
+    }
+    rows: list[tuple[str, ...]] = [(UNIT, *_SHOWN, "longest at (s)" if places else "")]
+    for title, part in (
+        ("{}, width", manifest.widths_ns),
+        ("{}, begin to begin", manifest.intervals_ns),
+        ("{}", manifest.latencies_ns),
+        ("{}, empty section", manifest.calibration_ns),
+    ):
+        for name, summary in part.items():
+            row = title.format(name)
+            rows.append((row, *_cells(summary, decimals), places.get(row, "")))
+    table = [(f"{first:<22}" + "".join(f"{cell:>16}" for cell in cells)).rstrip() for first, *cells in rows]
+    return [*table, *_periods(manifest, decimals)]
 
 
-def lines(widths_ns: Figures, intervals_ns: Figures, latencies_ns: Figures, **more_ns: Figures) -> list[str]:
-    """A heading, and a line for each of the summaries. What else is given is named by its key."""
-    rows: list[tuple[str, ...]] = [(UNIT, *_SHOWN)]
-    parts = [("{}, width", widths_ns), ("{}, begin to begin", intervals_ns), ("{}", latencies_ns)]
-    parts += [("{}, " + name.replace("_", " "), part) for name, part in more_ns.items()]
-    for title, part in parts:
-        rows += [(title.format(name), *_cells(summary)) for name, summary in part.items()]
-    return [f"{first:<22}" + "".join(f"{cell:>16}" for cell in cells) for first, *cells in rows]
+def _periods(manifest: ObservedManifest, decimals: int) -> list[str]:
+    return [
+        f"{name}: high {duty:.2%} of its periods, which differ by "
+        f"{microseconds(part.max - part.min, decimals)}."
+        for name, duty in manifest.duty.items()
+        if (part := manifest.intervals_ns[name]).max is not None and part.min is not None
+    ]
 
 
-def _cells(summary: Summary) -> list[str]:
+def _cells(summary: Summary, decimals: int) -> list[str]:
     values = [getattr(summary, name) for name in _SHOWN[1:]]
-    *others, greatest = ("-" if value is None else digits(value) for value in values)
+    *others, greatest = ("-" if value is None else digits(value, decimals) for value in values)
     return [f"{summary.n:,}", *others, summary.at_least + greatest]

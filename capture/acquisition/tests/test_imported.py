@@ -12,14 +12,16 @@ import pytest
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.observed import AskedEdges, ObservedManifest, read_observed_manifest
 from base.run_folder.records import encode
 from base.run_index.index import index
-from capture.acquisition.imported import Beside, Imported, of_plan, of_run
+from capture.acquisition.imported import Beside, Imported, ObservedFile, of_plan, of_run
 from capture.acquisition.source import Request
 from capture.conduct import redecode, run
 from capture.importing import formats
 from capture.importing.formats import Import
 from capture.importing.tests import writers
+from capture.reading.observed import Questions
 from capture.store import RunResult
 from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import store as store_made_up
@@ -194,6 +196,64 @@ def test_records_of_another_take_leave_out_what_was_counted_in_the_first(
     account = of_run(stored.folder, log)
     assert account.counts is None and account.account.setting.memory is None
     assert account.serial_bytes == log.read_bytes()
+
+
+PULSED = """Time [s],TRIG,nACK
+0.000000,0,1
+0.001000,1,1
+0.001002,0,1
+0.001005,0,0
+0.001008,0,1
+0.002000,1,1
+0.002002,0,1
+0.002009,0,0
+0.002012,0,1
+0.002500,0,0
+0.002501,0,1
+"""
+
+
+def look(
+    tmp_path: Path, questions: Questions, edges: AskedEdges = "auto", text: str = PULSED
+) -> ObservedManifest:
+    (tmp_path / "pulsed.csv").write_text(text, encoding="utf-8")
+    file = formats.read(tmp_path / "pulsed.csv", None, 1_000_000)
+    result = run(ObservedFile(file, questions, edges, Request(runs=tmp_path / "runs")))
+    assert set(pl.read_parquet(result.folder / "spans.parquet").columns) == {"of", "start", "end", "ns"}
+    return read_observed_manifest(result.folder / "run.json")
+
+
+def test_a_pulsed_stimulus_is_told_from_its_leading_edge(tmp_path: Path) -> None:
+    """From the rises of TRIG to the falls of nACK 5 and 9 µs; the fall at 2.5 ms answers nothing."""
+    result = look(tmp_path, Questions(("!nACK",), (("TRIG", "!nACK"),)))
+    latency = result.latencies_ns["TRIG to !nACK"]
+    assert (latency.n, latency.min, latency.max) == (2, 5000, 9000)
+    assert result.stimuli == {"TRIG to !nACK": "rising"} and result.unasked == {"TRIG to !nACK": 1}
+    place = result.longest["TRIG to !nACK"]
+    assert (place.start, place.end) == (2000, 2009)
+    widths = result.widths_ns["!nACK"]
+    assert (widths.n, widths.min, widths.max) == (3, 1000, 3000)
+    assert result.duty["!nACK"] == pytest.approx(6 / 1495)
+    # A pulse of one sample may hide shorter ones.
+    assert result.verdict == "inconclusive" and "single sample" in " ".join(result.reasons)
+
+
+def test_every_edge_counts_where_it_is_asked_for_and_what_waits_is_merged(tmp_path: Path) -> None:
+    result = look(tmp_path, Questions((), (("TRIG", "!nACK"),)), "both")
+    assert result.latencies_ns["TRIG to !nACK"].max == 9000 and result.merged == {"TRIG to !nACK": 2}
+    falls = look(tmp_path, Questions((), (("TRIG", "!nACK"),)), "falling")
+    assert falls.latencies_ns["TRIG to !nACK"].max == 7000
+
+
+def test_a_sound_file_is_complete_and_a_toggled_stimulus_has_both_edges(tmp_path: Path) -> None:
+    """Each of four edges is answered after 3 µs; a channel of which nothing is asked may be still."""
+    text = "Time [s],STIM,ISR,OP\n0.000000,0,0,0\n"
+    for number in range(1, 5):
+        at, level = number * 1000, number % 2
+        text += f"0.00{at},{level},0,0\n0.00{at + 3},{level},1,0\n0.00{at + 5},{level},0,0\n"
+    result = look(tmp_path, Questions((), (("STIM", "ISR"),)), text=text)
+    assert (result.verdict, result.stimuli) == ("complete", {"STIM to ISR": "both"})
+    assert (result.latencies_ns["STIM to ISR"].n, result.latencies_ns["STIM to ISR"].max) == (4, 3000)
 
 
 def test_a_run_has_eight_channels(stored: RunResult, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from capture.store import RunResult, keep_observation, kind_of, store_session
 from dashboards.loaded.runs import find_runs
 
 ASKED = {
-    "schema": 2,
+    "schema": 3,
     "kind": "observed",
     "board": "virtual",
     "analyzer": "beaglelogic",
@@ -86,7 +86,7 @@ def test_what_needs_operations_is_told_there_are_none(folder: Path) -> None:
     [
         ("observed.json", "{}", r"observed.json: schema is missing"),
         ("observed.json", "nonsense", "the file is not valid JSON"),
-        ("observed.json", json.dumps({**ASKED, "schema": 1}), "schema must be 2, not 1"),
+        ("observed.json", json.dumps({**ASKED, "schema": 1}), "schema must be 3, not 1"),
         ("observed.json", json.dumps({**ASKED, "pins": {"ISR": "PA8"}}), "other channels than were asked"),
         ("run.json", "{}", "schema is missing"),
         ("edges.parquet", "nonsense", ""),
