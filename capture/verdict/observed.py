@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from base.run_folder.edges import EdgeList
+from base.run_folder.edges import NOT, EdgeList
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import ToolReport, Verdict
 from base.run_folder.observed import AskedEdges
@@ -66,13 +66,18 @@ class Seen:
     def lines(self) -> Iterator[tuple[str, Line]]:
         """The channels, by name."""
         if isinstance(self.capture, ObservedWire):
-            yield from ((name, _line(self.capture, name)) for name in self.capture.edges.channels)
+            every = dict.fromkeys([*self.capture.edges.channels, *self.capture.program])
+            yield from ((name, _line(self.capture, name)) for name in every)
             return
         for name, pin in self.capture.pins.items():
             widths = self.capture.counted.get(("width", name))
             least, greatest = (widths.least, widths.greatest) if widths else (None, None)
             lasted = None if pin.since is None or not widths else self.end - pin.since
             yield name, Line(pin.edges, pin.high, least, greatest, lasted)
+        for (kind, name), widths in self.capture.counted.items():
+            if kind == "width" and name.startswith(NOT):
+                pin = self.capture.pins[name.removeprefix(NOT)]
+                yield name, Line(pin.edges, not pin.high, widths.least, widths.greatest, None)
 
     def waits(self) -> Iterator[tuple[str, Wait]]:
         """Those that were not over, by the name of the latency."""
@@ -88,7 +93,7 @@ class Seen:
 
     def called(self, channel: str) -> str:
         """`CRIT (PA8)`."""
-        return f"{channel} ({self.pins.get(channel, 'pin unknown')})"
+        return f"{channel} ({self.pins.get(channel.removeprefix(NOT), 'pin unknown')})"
 
 
 def _line(wire: ObservedWire, channel: str) -> Line:
@@ -121,7 +126,7 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
     duration_s = seen.edges.total_samples / seen.edges.samplerate_hz
     calibrated = seen.capture.calibration if isinstance(seen.capture, ObservedWire) else {}
     for channel, line in seen.lines():
-        if not line.edges and channel not in seen.unwatched:
+        if not line.edges and channel not in seen.unwatched and not channel.startswith(NOT):
             yield (
                 f"{seen.called(channel)} shows no edge in {duration_s:.6g} s, it is "
                 f"{'high' if line.high else 'low'} throughout; check the pin, its clip, and that the program "

@@ -224,7 +224,7 @@ def look(
 
 
 def test_a_pulsed_stimulus_is_told_from_its_leading_edge(tmp_path: Path) -> None:
-    """From the rises of TRIG to the falls of nACK 5 and 9 µs; the fall at 2.5 ms answers nothing."""
+    """From the rises of TRIG to the falls of nACK 5 and 9 µs; that at 2.5 ms answers nothing."""
     result = look(tmp_path, Questions(("!nACK",), (("TRIG", "!nACK"),)))
     latency = result.latencies_ns["TRIG to !nACK"]
     assert (latency.n, latency.min, latency.max) == (2, 5000, 9000)
@@ -246,7 +246,7 @@ def test_every_edge_counts_where_it_is_asked_for_and_what_waits_is_merged(tmp_pa
 
 
 def test_a_sound_file_is_complete_and_a_toggled_stimulus_has_both_edges(tmp_path: Path) -> None:
-    """Each of four edges is answered after 3 µs; a channel of which nothing is asked may be still."""
+    """Each of four edges is answered after 3 µs; a channel that nobody asks of may be still."""
     text = "Time [s],STIM,ISR,OP\n0.000000,0,0,0\n"
     for number in range(1, 5):
         at, level = number * 1000, number % 2
