@@ -81,6 +81,7 @@ def test_every_harmless_mutant_is_of_a_line_that_is_there() -> None:
         assert entry.before in lines, entry
 
 
+@pytest.mark.long
 def test_a_survivor_of_the_list_is_harmless(
     root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_options_that_make_no_sense_get_a_sentence(options: str) -> None:
     assert done.returncode == 2 and done.stderr.strip().count("\n") == 0
 
 
+@pytest.mark.long
 def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> None:
     command = [*LAB, "dev", "soak", "--runs", "3", "--board", "virtual", "--output", str(tmp_path), "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)

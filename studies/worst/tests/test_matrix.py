@@ -23,6 +23,7 @@ def measured(allocator: str, target: str, blocks: int = 0) -> board.Measured:
     return board.measure(allocator, list(scenario.generator.steps()))
 
 
+@pytest.mark.long
 def test_the_own_number_of_blocks_fits_the_allocator_that_needs_most_room() -> None:
     """o1heap serves each set-up as the generator sizes it, and none of 900 blocks."""
     for target in CONSTRUCTIONS:
@@ -85,6 +86,7 @@ def test_a_binary_buddy_halves_seven_times_more_in_8_mib(tmp_path: Path) -> None
     assert each == pytest.approx(halving.instructions / 19, rel=0.3)
 
 
+@pytest.mark.long
 def test_the_command_prints_every_construction_and_what_cannot_be() -> None:
     matrix = command.run(["tlsf_compact"], on_host=True)
     assert [cell.construction for cell in matrix.cells] == list(CONSTRUCTIONS)
