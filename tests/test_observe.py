@@ -94,7 +94,7 @@ def test_the_desk_shows_the_same_pulses_within_a_sample(
 def test_the_folder_has_what_it_says_and_no_more(on_virtual: dict[str, Any]) -> None:
     folder = Path(on_virtual["folder"])
     assert {path.name for path in folder.iterdir()} == {
-        *("run.json", "observed.json", "edges.parquet", "capture.sr"),
+        *("run.json", "observed.json", "edges.parquet", "spans.parquet", "capture.sr"),
     }
     edges = read_parquet(folder / "edges.parquet")
     assert edges.channels == ("CRIT", "OP", "STIM", "ISR", "SYNC")
@@ -218,7 +218,7 @@ def test_a_program_that_is_cut_short_is_truncated() -> None:
             "0 samples cannot be captured",
         ),
         (("--channels", "CRIT=PA8", "--duration", "99999999s"), "that are captured at a time"),
-        (("--channels", "CRIT=PA8", "--edges", "rise"), "--edges rise: give both, rising or falling."),
+        (("--channels", "CRIT=PA8", "--edges", "rise"), "--edges rise: give auto, both, rising or falling."),
     ],
 )
 def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:

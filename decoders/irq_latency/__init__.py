@@ -25,7 +25,8 @@
 '''
 Interrupt latency: from an edge of the stimulus to the first instructions that answer it.
 
-Every edge of STIM, rising or falling, asks for an interrupt, whose answer is a rising edge of ISR.
+Every edge of STIM asks for an interrupt, whose answer is a rising edge of ISR; where STIM and CTRL
+are pulses, the option edges takes the rising or the falling ones alone.
 A wait runs from the first edge that is not answered yet to the answer. The edges that come
 meanwhile are merged into it: an interrupt has one pending bit. TASK shows in the same way when the
 task runs

@@ -29,6 +29,7 @@ import sigrokdecode as srd
 STIM, ISR, TASK, CTRL, CISR, CRIT = range(6)
 KINDS = ((STIM, ISR, 'ISR'), (STIM, TASK, 'Task'), (CTRL, CISR, 'Control'))
 FLAG_HIT, FLAG_OVER_LIMIT = 2, 4
+EDGES = {'both': 'e', 'rising': 'r', 'falling': 'f'}
 ROW = struct.Struct('<BBHIQQ')
 
 # A stimulus that comes so short before an answer may be for the next one (ns).
@@ -52,18 +53,20 @@ class Decoder(srd.Decoder):
     outputs = []
     tags = ['Debug/trace', 'Embedded/industrial']
     channels = (
-        {'id': 'stim', 'name': 'STIM', 'desc': 'Every edge is a stimulus'},
+        {'id': 'stim', 'name': 'STIM', 'desc': 'Its edges are stimuli'},
         {'id': 'isr', 'name': 'ISR', 'desc': 'High in the interrupt'},
     )
     optional_channels = (
         {'id': 'task', 'name': 'TASK', 'desc': 'High in the woken task'},
-        {'id': 'ctrl', 'name': 'CTRL', 'desc': 'Every edge is a control stimulus'},
+        {'id': 'ctrl', 'name': 'CTRL', 'desc': 'Its edges are control stimuli'},
         {'id': 'cisr', 'name': 'CISR', 'desc': 'High in the control interrupt'},
         {'id': 'crit', 'name': 'CRIT', 'desc': 'High in the critical section'},
     )
     options = (
         {'id': 'core_hz', 'desc': 'Core clock (Hz)', 'default': 84000000},
         {'id': 'limit_cycles', 'desc': 'Warn beyond (cycles)', 'default': 0},
+        {'id': 'edges', 'desc': 'Edges that are stimuli', 'default': 'both',
+            'values': ('both', 'rising', 'falling')},
     )
     annotations = (
         ('isr-clear', 'ISR latency'),
@@ -132,7 +135,8 @@ class Decoder(srd.Decoder):
         stimuli = sorted({KINDS[k][0] for k in kinds})
         answers = [KINDS[k][1] for k in kinds]
         rising = answers + sorted({CRIT} & connected)
-        conditions = [{c: 'r'} for c in rising] + [{c: 'e'} for c in stimuli]
+        edge = EDGES[self.options['edges']]
+        conditions = [{c: 'r'} for c in rising] + [{c: edge} for c in stimuli]
         while True:
             pins = self.wait(conditions)
             seen = {c for c, matched in zip(rising + stimuli, self.matched) if matched}

@@ -17,6 +17,7 @@ from base.run_folder.session_file import write_sr
 from capture.acquisition.sigrok_cli import find_tool
 from capture.reading import frames, vectorised
 from capture.reading.tests.waveform import Waveform
+from capture.reading.vectorised import Stimuli
 from decoders import pulseview
 from decoders.tests import sigrok
 from decoders.tests.dumps import three_operations
@@ -163,6 +164,23 @@ def test_annotations_state_cycles_time_and_samples(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines] == ["56000-56004", "60020-60120", "62020-62420"]
     lines = sigrok.annotations(session, CRITICAL + ":limit_cycles=350", "critical_section=warning")
     assert lines == ["62020-62420 critical_section-1: Longer than 350 cycles"]
+
+
+@pytest.mark.parametrize(
+    ("edges", "begins"), [("both", [100, 300]), ("rising", [100, 300]), ("falling", [102, 302])]
+)
+def test_the_edges_that_are_stimuli_can_be_chosen(tmp_path: Path, edges: Stimuli, begins: list[int]) -> None:
+    """Pulses of 2 samples from 100 and 300, answered at 145 and 320."""
+    wave = Waveform(1000)
+    for begin, answer in ((100, 145), (300, 320)):
+        wave.pulse("STIM", begin, begin + 2)
+        wave.pulse("ISR", answer, answer + 5)
+    capture = wave.edges()
+    rows = latencies_by_sigrok(saved(tmp_path, capture), f"irq_latency:stim=STIM:isr=ISR:edges={edges}")
+    assert [(row.stimulus, row.answer, row.reserved_too) for row in rows] == [
+        (begin, answer, int(edges == "both")) for begin, answer in zip(begins, (145, 320), strict=True)
+    ]
+    assert vectorised.waits_for(capture, "STIM", "ISR", which=edges).stimulus.tolist() == begins
 
 
 def test_an_answer_beyond_the_limit_is_warned_of_and_flagged(tmp_path: Path) -> None:

@@ -137,7 +137,8 @@ def test_the_declarations_keep_to_hacking(decoder: str) -> None:
     assert all(row.endswith("s") or row == "maxima" for row in rows)
     shown = [number for *_, numbers in declaration["annotation_rows"] for number in numbers]
     assert sorted(shown) == list(range(len(classes)))
-    assert all(set(channel) == {"id", "desc", "default"} for channel in declaration["options"])
+    assert all({"id", "desc", "default"} <= {*option} for option in declaration["options"])
+    assert all({*option} <= {"id", "desc", "default", "values"} for option in declaration["options"])
 
 
 @pytest.mark.parametrize("decoder", IDS)
