@@ -156,7 +156,7 @@ def test_labels_hide_neither_each_other_nor_points() -> None:
 
 @pytest.mark.long
 @in_a_browser
-@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.long), 400])
+@pytest.mark.parametrize("width", [1280, 400])
 def test_every_allocator_is_legible(browser: Browser, every: Path, width: int) -> None:
     browser.resize(width, 900)
     browser.open(every)
