@@ -17,10 +17,12 @@ from analysis.explain import text as explain_text
 from analysis.judge import limits
 from analysis.judge.rows import Words
 from analysis.judge.stored import rows as rows_of
+from base.microseconds import decimals_of
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import EdgeList
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.observed import ObservedManifest
 from base.run_folder.quantities import LATENCY
 from capture.reading.frames import find_frames
 from capture.reading.growing import Growing
@@ -136,8 +138,18 @@ def test_the_wire_alone_says_at_least(cut: tuple[Path, EdgeList, float]) -> None
     lasted_ns = until_last_edge_ns - (int(end[-1] - end[0]) + 1) * edges.sample_ns
     wire = read_observed(edges, core_hz=CORE_HZ)
     assert wire.latencies_ns["STIM to ISR"].max == pytest.approx(lasted_ns)
-    (row,) = [line for line in wire_table.lines({}, {}, wire.latencies_ns) if line.startswith("STIM to ISR")]
-    assert row.endswith(f"≥ {lasted_ns / 1e3:.2f}")
+    shown = ObservedManifest.model_construct(
+        resolution_ns=edges.sample_ns,
+        samplerate_hz=edges.samplerate_hz,
+        longest={},
+        widths_ns={},
+        intervals_ns={},
+        latencies_ns=wire.latencies_ns,
+        calibration_ns={},
+        duty={},
+    )
+    (row,) = [line for line in wire_table.lines(shown) if line.startswith("STIM to ISR")]
+    assert row.endswith(f"≥ {lasted_ns / 1e3:.{decimals_of(edges.sample_ns)}f}")
     growing = Growing(tick_hz=CORE_HZ)
     growing.add(
         NewEdges(edges.sample, edges.word, edges.samplerate_hz, 0, edges.total_samples, edges.channels)
