@@ -24,6 +24,7 @@ def measured() -> list[str]:
     return rows(done.stdout)
 
 
+@pytest.mark.long
 def test_the_page_has_what_a_fresh_measurement_gives(measured: list[str]) -> None:
     assert rows(PAGE.read_text(encoding="utf-8")) == measured, (
         "Put what ./lab dev across prints into docs/reference/one-allocator-across-cores.md."

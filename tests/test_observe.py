@@ -76,6 +76,7 @@ def test_the_pulses_are_those_of_the_virtual_boards_own_list(on_virtual: dict[st
     assert on_virtual["calibration_ns"]["CRIT"]["n"] == 32
 
 
+@pytest.mark.long
 def test_the_desk_shows_the_same_pulses_within_a_sample(
     on_virtual: dict[str, Any], on_desk: dict[str, Any]
 ) -> None:

@@ -112,10 +112,7 @@ def _found(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
 COMMANDS = list(page_commands())
 SETTLED = settled(COMMANDS)
 RUN = to_run(SETTLED)
-PAGES = [
-    page if page in ("README.md", "docs/how-to/ci.md") else pytest.param(page, marks=pytest.mark.long)
-    for page in dict.fromkeys(command.page for command in RUN)
-]
+PAGES = list(dict.fromkeys(command.page for command in RUN))
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +150,7 @@ def _words(group: click.Group, path: str = start.PROGRAM) -> Iterator[str]:
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_do_what_it_says(page: str, checkout: Checkout) -> None:
     wrong = [said for command in RUN if command.page == page and (said := checkout.tried(command))]

@@ -30,6 +30,7 @@ def measured() -> list[list[str]]:
     return rows(done.stdout)
 
 
+@pytest.mark.long
 def test_the_page_tells_what_a_fresh_measurement_gives(measured: list[list[str]]) -> None:
     kept_rows = rows(PAGE.read_text(encoding="utf-8"))
     assert len(kept_rows) == len(measured)

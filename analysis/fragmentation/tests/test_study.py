@@ -39,6 +39,7 @@ def rows(name: str, allocators: list[str], seeds: int, knobs: dict[str, int] | N
     return Study(thesis_traces(name, range(1, seeds + 1)), allocators, HEAP_BYTES, knobs or {}).rows()
 
 
+@pytest.mark.long
 def test_what_is_neither_used_nor_the_regions_own_is_the_least_largest_block() -> None:
     """On a heap that is large enough, the largest free block is always
     the one that was never used.

@@ -35,6 +35,7 @@ def test_the_published_table_is_what_its_rules_give(levels: tuple[crate_page.Lev
         assert level.largest_bytes == octave - max(4, octave // 32)
 
 
+@pytest.mark.long
 @pytest.mark.docs
 def test_text_sizes_are_those_of_the_page_here() -> None:
     table = crate_page.text_table()
