@@ -301,8 +301,9 @@
     if (section?.dataset.page !== "runs" || document.hidden) return;
     try {
       const { counted, boxes } = await (await ask("live")).json();
-      if (section !== shownSections[0]) return;
-      if (section.querySelector(".lead").textContent.trim() === counted) tailscope.runs.live(section, boxes);
+      const lead = section.querySelector(".lead");
+      if (section !== shownSections[0] || !lead) return;  // the reader went on, or it is on its way
+      if (lead.textContent.trim() === counted) tailscope.runs.live(section, boxes);
       else {
         delete section.dataset.filled;
         section.replaceChildren();
