@@ -448,6 +448,7 @@ def test_a_bound_that_grew_or_went_is_worse(
     assert (done, findings) == (status, worse)
 
 
+@pytest.mark.long
 def test_what_had_no_bound_before_is_no_failure(programs: dict[str, Path], tmp_path: Path) -> None:
     """A bound that comes is one."""
     file = tmp_path / "bounds.toml"

@@ -184,6 +184,7 @@ def test_without_a_program_the_wheel_is_asked_for(stranger: Stranger) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_wheel_is_installed_into_an_environment_of_its_own(stranger: Stranger) -> None:
     """One of a module that says how it was called."""
     wheel = stranger.folder / "tailscope-1-py3-none-any.whl"
@@ -301,6 +302,7 @@ def test_both_heap_recipes_run_the_same_lines() -> None:
     assert list(STEPS) == ["measure", "judge", "tell"]
 
 
+@pytest.mark.long
 def test_the_steps_pass_an_unchanged_allocator_and_then_fail_a_worse_one(beside: Stranger) -> None:
     for name in ("judge", "tell"):
         done = beside.run(_less(STEPS[name]), PYTHONPATH=str(ROOT))

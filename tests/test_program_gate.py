@@ -153,6 +153,7 @@ def test_a_program_that_stopped_in_a_mask_is_no_baseline(programs: dict[str, Pat
     assert masks(programs["stuck"], "--limit", "any=70000", "--limit", "primask=79000").returncode != 0
 
 
+@pytest.mark.long
 def test_several_builds_give_one_table(programs: dict[str, Path]) -> None:
     done = masks(programs["first"], programs["longer"], programs["gone"])
     rows = {line.split("  ")[0]: line.split()[2:] for line in done.stdout.splitlines() if ": " in line}

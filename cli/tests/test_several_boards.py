@@ -37,6 +37,7 @@ def runs(folder: Path) -> list[Path]:
     return [Path(run["folder"]) for run in json.loads(done.stdout)["runs"]]
 
 
+@pytest.mark.long
 def test_each_board_has_a_run_with_each_allocator_in_order(runs: list[Path]) -> None:
     manifests = [read_manifest(run / "run.json") for run in runs]
     assert [(manifest.board_folder, manifest.allocator) for manifest in manifests] == [

@@ -252,6 +252,7 @@ def test_gone(masks):
 """
 
 
+@pytest.mark.long
 def test_a_baseline_of_a_stranger_is_judged_by_the_program(project: Project, written: str) -> None:
     """A limit in it is held by whoever holds all; one that cannot be read gets one sentence."""
     files = {
