@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from statistics import fmean, median_low, stdev
 from typing import TypeAlias
@@ -19,11 +19,11 @@ WIDTH_COLUMNS, WIDTH_OF_RANGES_COLUMNS = 100, 132
 _Figure: TypeAlias = Callable[[Row], float | None]
 
 _COLUMNS: tuple[tuple[str, _Figure, str], ...] = (
+    ("smallest heap", lambda row: row.cost_metric.smallest_bytes, ",.0f"),
     ("refused", lambda row: row.given.failures, ",.0f"),
     ("used", lambda row: row.given.used_bytes, ",.0f"),
     ("F %", lambda row: row.given.fragmentation_percent, ".2f"),
     ("SBBM", lambda row: row.given.sbbm_bytes, ",.0f"),
-    ("Cost Metric", lambda row: row.cost_metric.smallest_bytes, ",.0f"),
     ("F % there", lambda row: row.fragmentation_there_percent, ".2f"),
     ("SBBM there", lambda row: row.sbbm_there_bytes, ",.0f"),
     ("static RAM", lambda row: row.static_ram_bytes, ",.0f"),
@@ -36,8 +36,31 @@ def as_text(rows: Sequence[Row]) -> str:
     width = WIDTH_COLUMNS if len({row.seed for row in rows}) == 1 else WIDTH_OF_RANGES_COLUMNS
     console = Console(width=width, highlight=False, soft_wrap=True)
     with console.capture() as captured:
-        console.print(*_heading(rows), _table(rows), *_spread(rows), *_told(notes(rows)), sep="\n")
+        lines = [*_smallest(rows), *_heading(rows), _table(rows), *_spread(rows), *_told(notes(rows))]
+        console.print(*lines, sep="\n")
     return captured.get().rstrip()
+
+
+def _smallest(rows: Sequence[Row]) -> Iterator[str]:
+    """The least and the largest of the allocators' smallest heaps; nothing where none was found."""
+    sizes = {
+        allocator: [row.cost_metric.smallest_bytes for row in group]
+        for allocator, group in groupby(rows, key=lambda row: row.allocator)
+    }
+    present = {
+        allocator: median_low(size for size in of_seeds if size is not None)
+        for allocator, of_seeds in sizes.items()
+        if None not in of_seeds
+    }
+    if present:
+        ends = (
+            f"{size:,} bytes on {' and '.join(name for name in present if present[name] == size)}"
+            for size in sorted({min(present.values()), max(present.values())})
+        )
+        missing = [allocator for allocator in sizes if allocator not in present]
+        yield (
+            f"smallest heap: {' to '.join(ends)}{'; not found on ' if missing else ''}{', '.join(missing)}"
+        )
 
 
 def _heading(rows: Sequence[Row]) -> list[str]:

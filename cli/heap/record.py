@@ -35,7 +35,7 @@ from cli.shell.values import FILE, SECONDS, WHOLE, OptionError
     type=WHOLE,
     help="how many operations to keep of each process; a reallocation counts twice",
 )
-@option("--log", type=FILE, help="instead of a command: what a board said, in a file (docs/how-to/traces.md)")
+@option("--log", type=FILE, help="instead of a command: what a board said, or a log of mtrace or heaptrack")
 @option("--serial", metavar="PORT", help="instead of a command: the port on which a board says it")
 @option("--baud", type=WHOLE, default=115_200, help="of the port")
 @option("--seconds", type=SECONDS, help="how long to listen to the port; until Ctrl-C when not given")
@@ -71,12 +71,15 @@ def command(
 
 def _record(command: Sequence[str], output: Path, every: bool, most: int | None) -> int:
     """Records a command, and returns its exit status."""
+    from scenarios.recording import recorder
     from scenarios.recording.process_file import MOST_OPERATIONS
     from scenarios.recording.record import record, sentences
 
     most = most or MOST_OPERATIONS
     if most > MOST_OPERATIONS:
         raise OptionError(f"--most {most}: a trace has {MOST_OPERATIONS:,} operations at most.")
+    for advice in recorder.advice(command[0]):
+        print(advice, file=sys.stderr)
     recorded = record(command, output, every=every, most=most)
     print(*sentences(recorded), *_what_fits(recorded.written[0].path), sep="\n", file=sys.stderr)
     return recorded.exit_status
@@ -85,10 +88,12 @@ def _record(command: Sequence[str], output: Path, every: bool, most: int | None)
 def _convert(heard: bytes, output: Path, name: str) -> int:
     """Writes what a board said as a trace; returns 1 if it has a defect."""
     from base.files.whole import write_bytes
-    from scenarios.recording import board_log
+    from scenarios.recording import board_log, other_logs
 
-    trace = board_log.convert(heard)
-    lines = [f"# What a board asked of its heap, by {Path(name).name!r}", *trace.lines]
+    of_program = other_logs.convert(heard)
+    trace = of_program or board_log.convert(heard)
+    subject = "program" if of_program else "board"
+    lines = [f"# What a {subject} asked of its heap, by {Path(name).name!r}", *trace.lines]
     write_bytes(output, "".join(f"{line}\n" for line in lines).encode())
     print(
         f"{output}: {len(trace.lines):,} operations, by {name}.",

@@ -143,6 +143,7 @@ def test_a_heap_that_is_too_small_counts_what_it_refuses(tmp_path: Path) -> None
     # A block of 100 bytes takes 120 of the region: four fit.
     assert (row.given.failures, row.given.peak_live_bytes, row.given.used_bytes) == (6, 400, 480)
     assert row.cost_metric.smallest_bytes == 1200
+    assert text.as_text([row]).partition("\n")[0] == "smallest heap: 1,200 bytes on first_fit"
 
 
 def test_what_never_serves_says_so(tmp_path: Path) -> None:
@@ -150,6 +151,21 @@ def test_what_never_serves_says_so(tmp_path: Path) -> None:
     assert (row.given.failures, row.given.johnstone, row.cost_metric.smallest_bytes) == (1, None, None)
     assert "ublox_buddy: no heap that was tried serves all requests, up to 98,304 bytes." in text.as_text(
         [row]
+    )
+    assert not text.as_text([row]).startswith("smallest heap")
+
+
+def test_the_first_line_has_the_allocators_that_need_least_and_most(tmp_path: Path) -> None:
+    """12,285 bytes take 12,288 and a header of 16; ten times 100 take 1,200 so, 112 each with a
+    header of 8 on heap_4 beside its end marker of 8."""
+    names = ["first_fit", "heap_4", "ublox_buddy"]
+    file = trace(tmp_path, "a,1,12285\n")
+    assert text.as_text(fragmentation.run([], trace=file, allocator=names)).partition("\n")[0] == (
+        "smallest heap: 12,304 bytes on first_fit and heap_4; not found on ublox_buddy"
+    )
+    file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
+    assert text.as_text(fragmentation.run([], trace=file, allocator=names[:2])).partition("\n")[0] == (
+        "smallest heap: 1,128 bytes on heap_4 to 1,200 bytes on first_fit"
     )
 
 

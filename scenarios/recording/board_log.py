@@ -157,7 +157,7 @@ def sentences(trace: BoardTrace) -> Iterator[str]:
     if (more := len(trace.defects) - MOST_DEFECTS_TOLD) > 0:
         yield f"Further defects: {more:,}."
     if trace.refused:
-        yield f"Requests that the board's heap refused, left out: {trace.refused:,}."
+        yield f"Requests that the heap refused, left out: {trace.refused:,}."
 
 
 _READ_BYTES = 65_536

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -73,6 +75,37 @@ def check(word: str, recorder: Path) -> None:
         raise RecordingError(f"{path} cannot be read: {why(error)}.") from None
     if objection := _privileges(path, status) or (_loading(path, recorder) if is_elf else None):
         raise RecordingError(f"{path} cannot be recorded: {objection}.")
+
+
+_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
+_PYTHON = re.compile(r"python[\d.]*")
+_MANAGER = re.compile(r"""(\w+)["']? exec """)
+"""How pyenv's shims, and those of its kin (rbenv, nodenv, asdf), hand over to the program."""
+
+
+def advice(word: str) -> Iterator[str]:
+    """Sentences on what a trace of the command will be of, if that is not plain from its name."""
+    path = Path(shutil.which(word) or "")
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        text = file.read(4096).decode(errors="replace")
+    first = text.partition("\n")[0]
+    words = first.removeprefix("#!").split() if first.startswith("#!") else []
+    names = [Path(w).name for w in words if not w.startswith("-")]
+    interpreter = names[1] if names[:1] == ["env"] and names[1:] else (names or [""])[0]
+    if interpreter in _SHELLS:
+        manager = _MANAGER.search(text)
+        instead = f"`{manager[1]} which {path.name}` says which" if manager else "by its path"
+        yield (
+            f"{path} is a script: this records {interpreter} and what it starts, and keeps the process that "
+            f"uses its heap most; give the program itself instead ({instead})."
+        )
+    if any(map(_PYTHON.fullmatch, (path.name, interpreter))) and os.environ.get("PYTHONMALLOC") != "malloc":
+        yield (
+            "Python serves requests of up to 512 bytes itself, and the trace will lack them; set "
+            "PYTHONMALLOC=malloc in the environment to have them."
+        )
 
 
 def _privileges(path: str, status: os.stat_result) -> str | None:

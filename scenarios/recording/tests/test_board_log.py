@@ -78,7 +78,7 @@ def test_numbers_begin_again_after_the_last() -> None:
 def test_what_the_board_refused_is_no_defect() -> None:
     result = convert(log("TA,0,0,0", "TA,1,20000100,8"))
     assert (result.lines, result.defects, result.refused) == (["a,1,8"], [], 1)
-    assert list(sentences_of(result)) == ["Requests that the board's heap refused, left out: 1."]
+    assert list(sentences_of(result)) == ["Requests that the heap refused, left out: 1."]
 
 
 def test_many_defects_are_counted() -> None:

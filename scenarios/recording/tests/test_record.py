@@ -171,6 +171,41 @@ def test_a_program_with_more_rights_is_told(shim: str, tmp_path: Path) -> None:
         recorder.check(str(program), recorder.build())
 
 
+def test_a_script_of_a_shell_is_advised_against(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pyenv writes its shims; of a script of its own there is no manager to ask."""
+    monkeypatch.delenv("PYTHONMALLOC", raising=False)
+    shims = {
+        "python3": '#!/usr/bin/env bash\nexec "/root/.pyenv/libexec/pyenv" exec "$program" "$@"\n',
+        "irb": '#!/bin/bash -e\nexec /opt/asdf/bin/asdf exec "irb" "$@"\n',
+        "own": "#!/bin/sh\nls\n",
+        "tool": "#!/usr/bin/perl\n",
+    }
+    for name, text in shims.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    said = {name: list(recorder.advice(str(tmp_path / name))) for name in shims}
+    assert [len(sentences_) for sentences_ in said.values()] == [2, 1, 1, 0]
+    assert "records bash" in said["python3"][0] and "`pyenv which python3`" in said["python3"][0]
+    assert "`asdf which irb`" in said["irb"][0] and "records sh " in said["own"][0]
+    assert all(is_sentence(sentence, "*.") for sentences_ in said.values() for sentence in sentences_)
+    assert not list(recorder.advice("nonesuch"))
+
+
+def test_python_calls_malloc_for_small_blocks_only_where_it_is_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2,000 live objects of 33 + 100 bytes, as sys.getsizeof() has them, are Python's own
+    allocator's unless PYTHONMALLOC says otherwise; only then is there advice."""
+    blocks: dict[str, int] = {}
+    for own in ("pymalloc", "malloc"):
+        monkeypatch.setenv("PYTHONMALLOC", own)
+        script = "x = [bytes(100) for _ in range(2000)]"
+        _, trace = recorded(tmp_path, sys.executable, "-S", "-c", script)
+        blocks[own] = sum(line.startswith("a") and line.endswith(",133") for line in trace)
+        assert len(list(recorder.advice(sys.executable))) == (own == "pymalloc")
+    assert blocks["malloc"] >= 2_000 > 1_000 > blocks["pymalloc"]
+
+
 def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
     assert f"MOST_PROCESSES {MOST_PROCESSES}" in (SHIM / "recording_file.c").read_text()
     assert scenarios_trace.MOST_OPERATIONS == MOST_OPERATIONS
