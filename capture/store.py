@@ -30,7 +30,7 @@ from base.run_folder.memory import with_memory
 from base.run_folder.observed import Asked
 from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
-from base.run_folder.tables import write_table
+from base.run_folder.tables import SPANS, write_table
 from capture.acquisition.account import Account, Setting
 from capture.acquisition.live import Work
 from capture.acquisition.observe import Observation
@@ -180,8 +180,7 @@ def _spans(wire: ObservedWire) -> pl.DataFrame:
         )
         for name, start, end in wire.spans()
     ]
-    schema = {"of": pl.String, "start": pl.Int64, "end": pl.Int64, "ns": pl.Float64}
-    return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
+    return pl.concat(parts) if parts else pl.DataFrame(schema=SPANS)
 
 
 def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:

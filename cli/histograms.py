@@ -13,7 +13,10 @@ from cli.shell.values import FOLDER, RUN
 @argument("run", type=RUN, help="a run folder")
 @option("--output", type=FOLDER, help="the folder to write to; build/histograms/RUN when not given")
 def command(run: Path, output: Path | None) -> None:
-    """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic."""
+    """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic.
+
+    Of a wire observed it is one for each pulse and latency.
+    """
     from dashboards import extremes
 
     for path in extremes.write(run, output or BUILD / "histograms" / run.resolve().name):

@@ -5,7 +5,10 @@ The estimate stands behind tests of its assumptions, and is never a headline.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import polars as pl
 
 from base.files.errors import RunError
 from base.files.whole import write_bytes
@@ -13,8 +16,12 @@ from base.metrology.extremes import Estimate, Fit, estimate
 from base.metrology.intervals import CONFIDENCE
 from base.metrology.quantiles import percentile_distribution
 from base.microseconds import unit_read
+from base.run_folder import folder as names
+from base.run_folder.edges import MOST_ROWS_READ
 from base.run_folder.named_quantities import CHOICE, NAMED
+from base.run_folder.observed import read_observed_manifest
 from base.run_folder.quantities import Quantity
+from base.run_folder.tables import SPANS, read_table
 from dashboards.formatting import short
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import load_run
@@ -72,9 +79,11 @@ def _fit(fit: Fit, unit: str) -> list[str]:
 def write(run: Path, folder: Path) -> list[Path]:
     """Write `<key>.hgrm` to `folder` for each quantity that has samples; return the files.
 
-    The files of a run that is not complete have its verdict in their names. Raises RunError,
-    WriteError.
+    Of a run from the wire alone for each of its pulses and latencies. The files of a run that is
+    not complete have its verdict in their names. Raises RunError, WriteError.
     """
+    if names.is_observed(run):
+        return _write_observed(run, folder)
     loaded = load_run(run)
     verdict = "" if loaded.manifest.complete else f"-{loaded.manifest.verdict}"
     texts = {
@@ -85,3 +94,21 @@ def write(run: Path, folder: Path) -> list[Path]:
         if len(rows := samples(loaded, quantity))
     }
     return [write_bytes(path, text.encode("ascii")) for path, text in texts.items()]
+
+
+def _write_observed(run: Path, folder: Path) -> list[Path]:
+    """A wait that was not over counts with what it had lasted, as in the files of other runs."""
+    manifest = read_observed_manifest(run / names.MANIFEST)
+    if manifest.kept:
+        raise RunError(f"{run} kept only windows, not each pulse; observe without --keep for histograms.")
+    spans = read_table(run / names.SPANS, SPANS, MOST_ROWS_READ)
+    verdict = "" if manifest.verdict == "complete" else f"-{manifest.verdict}"
+    written: list[Path] = []
+    for name in dict.fromkeys([*spans["of"], *manifest.open_ns]):
+        still_open = [manifest.open_ns[name]] if name in manifest.open_ns else []
+        values = [*spans.filter(pl.col("of") == name)["ns"].to_list(), *still_open]
+        text = percentile_distribution(values, len(still_open))
+        # A name is the user's own or a file's.
+        stem = f"{len(written) + 1}-{re.sub(r'[^A-Za-z0-9_]+', '-', name).strip('-')[:80]}"
+        written.append(write_bytes(folder / f"{stem}{verdict}.hgrm", text.encode("ascii")))
+    return written

@@ -95,6 +95,9 @@ INTERRUPTS = pl.Schema(
     }
 )
 
+SPANS = pl.Schema({"of": pl.String, "start": pl.Int64, "end": pl.Int64, "ns": pl.Float64})
+"""Of a run from the wire alone: each pulse and latency."""
+
 # What the scenario knew of each operation and its image does not carry.
 PLAN = pl.Schema(
     {

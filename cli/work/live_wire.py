@@ -36,9 +36,12 @@ class LiveWire:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """While the block runs, pictures take the place of each other; the last one goes."""
+        """While the block runs, pictures take the place of each other; the last one goes. Elsewhere
+        than on a terminal a last line has the whole capture, however short it was.
+        """
         if not self._console.is_terminal:
             yield
+            print(line(self._growing), file=sys.stderr, flush=True)
             return
         with Live(console=self._console, refresh_per_second=PER_S, transient=True) as self._live:
             yield

@@ -8,6 +8,12 @@ import polars as pl
 import pytest
 
 from base.files.errors import RunError
+from base.run_folder.observed import read_observed_manifest
+from capture.acquisition.imported import ObservedFile
+from capture.acquisition.source import Request
+from capture.conduct import run
+from capture.importing import formats
+from capture.reading.observed import Questions
 from dashboards import extremes
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series
@@ -56,6 +62,28 @@ def test_each_distribution_is_a_file(tmp_path: Path, stress: list[Series]) -> No
         [max(interrupts["isr_latency_ns"]), 1], abs=5e-4
     )
     assert int(last[2]) == len(interrupts)
+
+
+def test_each_pulse_and_latency_of_a_wire_is_in_a_file(tmp_path: Path) -> None:
+    """Answers after 5 and 9 µs; that of 2.5 ms is not answered until the end, at 2.52 ms."""
+    rows = ["0,0,0", "0.001,1,0", "0.001005,1,1", "0.001007,0,0", "0.002,1,0", "0.002009,1,1"]
+    rows += ["0.002012,0,0", "0.0025,1,0", "0.00252,1,0"]
+    (tmp_path / "wire.csv").write_text("\n".join(["Time [s],TRIG/x,ACK", *rows, ""]), encoding="utf-8")
+    file = formats.read(tmp_path / "wire.csv", None, 1_000_000)
+    questions = Questions(("ACK",), (("TRIG/x", "ACK"),))
+    result = run(ObservedFile(file, questions, "rising", Request(runs=tmp_path / "runs")))
+    width, latency = extremes.write(result.folder, tmp_path / "out")
+    assert [width.name.split("-incon")[0], latency.name.split("-incon")[0]] == [
+        "1-ACK-width",
+        "2-TRIG-x-to-ACK",
+    ]
+    lines = [line.split() for line in width.read_text().splitlines()[2:4]]
+    assert [(float(line[0]), int(line[2])) for line in lines] == [(2000, 1), (3000, 2)]
+    lines = [line.split() for line in latency.read_text().splitlines()[2:5]]
+    assert [float(line[0]) for line in lines[:2]] == [5000, 9000]
+    lasted = read_observed_manifest(result.folder / "run.json").open_ns["TRIG/x to ACK"]
+    assert 20_000 <= float(lines[2][0]) == lasted <= 21_000
+    assert latency.read_text().splitlines()[-1].startswith("#[Open")
 
 
 def test_a_doubtful_run_says_so_in_the_names(tmp_path: Path) -> None:
