@@ -29,7 +29,7 @@ CRIT is high while a critical section runs, and OP while one heap operation runs
 Each complete pulse is annotated with its width in cycles of the core, in time and in samples. A
 pulse that the capture cuts off at either end has no width and is left out. The longest critical
 section so far stands in a row of its own. Pulses longer than the option limit_cycles get a warning
-(0: no limit).
+(0: no limit). With the option polarity=active-low, CRIT and OP are low instead of high meanwhile.
 
 With SYNC connected, pulses carry the number of their operation: SYNC edges are counted from the
 start frame, 64 edges 840 ticks of the core's clock apart.
@@ -42,8 +42,8 @@ Binary class "pulses": one row of 24 bytes per pulse, little-endian, ordered by 
     u8   flags     bit 0: a CRIT pulse longer than limit_cycles; bit 1: the longest so far
     u16  reserved  0
     u32  operation number; 0xFFFFFFFF outside operations or without SYNC
-    u64  start     sample of the rising edge
-    u64  end       sample of the falling edge
+    u64  start     sample of the rising edge, of the falling one with active-low
+    u64  end       sample of the other edge
 '''
 
 from .pd import Decoder

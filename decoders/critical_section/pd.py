@@ -84,6 +84,8 @@ class Decoder(srd.Decoder):
     options = (
         {'id': 'core_hz', 'desc': 'Core clock (Hz)', 'default': 84000000},
         {'id': 'limit_cycles', 'desc': 'Warn beyond (cycles)', 'default': 0},
+        {'id': 'polarity', 'desc': 'Level of CRIT and OP that counts', 'default': 'active-high',
+            'values': ('active-high', 'active-low')},
     )
     annotations = (
         ('critical', 'Critical section'),
@@ -131,6 +133,7 @@ class Decoder(srd.Decoder):
         # SYNC goes first: what begins at the very sample of its edge is of the new operation.
         order = sorted(range(len(connected)), key=lambda i: connected[i], reverse=True)
         conditions = [{c: 'e'} for c in connected]
+        self.active = int(self.options['polarity'] == 'active-high')
         while True:
             pins = self.wait(conditions)
             for i in order:
@@ -140,7 +143,7 @@ class Decoder(srd.Decoder):
     def edge(self, channel, level):
         if channel == SYNC:
             self.counter.edge(self.samplenum, level)
-        elif level:
+        elif level == self.active:
             self.rise[channel] = (self.samplenum, self.counter.operation)
         elif self.rise[channel] is not None:
             self.pulse(channel, *self.rise[channel])

@@ -3,6 +3,7 @@
 import ast
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -164,6 +165,17 @@ def test_annotations_state_cycles_time_and_samples(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines] == ["56000-56004", "60020-60120", "62020-62420"]
     lines = sigrok.annotations(session, CRITICAL + ":limit_cycles=350", "critical_section=warning")
     assert lines == ["62020-62420 critical_section-1: Longer than 350 cycles"]
+
+
+def test_low_pulses_are_those_of_the_wires_upside_down(tmp_path: Path) -> None:
+    """SYNC stays as it is, and numbers the operations as before."""
+    capture = three_operations()
+    marked = sum(1 << capture.channels.index(name) for name in ("CRIT", "OP"))
+    inverted = replace(capture, word=capture.word ^ np.uint8(marked))
+    rows = pulses_by_sigrok(saved(tmp_path, inverted), f"{CRITICAL}:polarity=active-low")
+    assert rows == pulses_by_sigrok(saved(tmp_path, capture)) != []
+    low = vectorised.pulses(inverted, "!CRIT")
+    assert [row.start for row in rows if row.channel == 0] == low.start.tolist()
 
 
 @pytest.mark.parametrize(
