@@ -31,7 +31,7 @@ _LINKED = (
     "quality/soundness",
 )
 Done = subprocess.CompletedProcess[str]
-TIMEOUT_S = 300
+TIMEOUT_S = 1_200
 SMALL = {
     "mem_frag": "--parameter depth=8 --parameter trials=1",
     "mem_stress": "--parameter operations=120",

@@ -18,7 +18,7 @@ from simulator.serve import Served
 
 TARGET = boards.default().pyocd_target
 
-TOOL_TIMEOUT_S = 120
+TOOL_TIMEOUT_S = 480
 FLASH_START = 0x0800_0000
 
 

@@ -42,7 +42,7 @@ allocators = ["tlsf"]
 parameters = [{ depth = 2, trials = 1 }, { depth = 3, trials = 1 }]
 samplerate = [84_000_000, 24_000_000]
 """
-WITHIN_S = 240.0
+WITHIN_S = 900.0
 
 
 @pytest.fixture(scope="module")

@@ -41,8 +41,8 @@ from simulator.tests import bare_metal
 from tests.processes import MARKER, processes_of, sigrok_is_running, wait_until
 
 MESSAGE = b"desk\0"
-TOOL_TIMEOUT_S = 60.0
-RUN_TIMEOUT_S = 300.0
+TOOL_TIMEOUT_S = 240.0
+RUN_TIMEOUT_S = 1_200.0
 DEPTH = 8
 SAMPLERATE_HZ = 24_000_000
 WIDE_SAMPLERATE_HZ = 12_000_000

@@ -24,7 +24,7 @@ from firmware.build import boards
 from simulator.desk import EmulatedDesk
 from tests import lab
 
-TIMEOUT_S = 300.0
+TIMEOUT_S = 1_200.0
 OTHERS = sorted(set(boards.names()) - {boards.default().name})
 KEYS = tuple(step.key for step in CHECKS)
 BESIDE_THE_COUNTER_CYCLES = 4

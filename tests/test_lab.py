@@ -84,7 +84,7 @@ class Machine:
     def run(self, *words: str, **does: str) -> tuple[int, str, str]:
         """Exit status, output and complaints."""
         process = self.begin(*words, **does)
-        output, complaints = process.communicate(timeout=60)
+        output, complaints = process.communicate(timeout=300)
         return process.returncode, output, complaints
 
     @property
@@ -200,7 +200,7 @@ def test_a_signal_ends_all_with_one_sentence(
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    output, complaints = process.communicate(timeout=60)
+    output, complaints = process.communicate(timeout=300)
     assert (process.returncode, output) == (status, "")
     assert complaints.count("stopped by") == 1
     assert complaints.endswith(f"lab: stopped by {number.name} while preparing; nothing was recorded\n")

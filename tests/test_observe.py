@@ -308,7 +308,7 @@ def test_ctrl_c_keeps_what_was_recorded() -> None:
             pass
         time.sleep(2.5)
         os.kill(bench.pid, signal.SIGINT)
-        said = bench.communicate(timeout=60)
+        said = bench.communicate(timeout=300)
     assert bench.returncode == 128 + signal.SIGINT
     folder = Path(said[1].rpartition("kept in ")[2].strip().rstrip("."))
     kept.append(folder)

@@ -16,7 +16,7 @@ from firmware.build import image as firmware
 from simulator.desk import EmulatedDesk
 from tests.probed_board import symbols
 
-LOAD_WITHIN_S = 300.0
+LOAD_WITHIN_S = 1_200.0
 ISB = b"\xbf\xf3\x6f\x8f"
 WFI_FOR_EVER = b"\x30\xbf\xfd\xe7"
 LOAD = """

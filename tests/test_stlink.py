@@ -199,7 +199,7 @@ def test_gdb_steps_through_the_firmware(desk: Desk) -> None:
         commands += ["break main", "continue", "stepi", "detach"]
         words = [word for command in commands for word in ("-ex", command)]
         said = subprocess.run(
-            ["gdb-multiarch", "-batch", "-nx", *words, str(elf)], capture_output=True, text=True, timeout=60
+            ["gdb-multiarch", "-batch", "-nx", *words, str(elf)], capture_output=True, text=True, timeout=300
         ).stdout
         server.terminate()
     assert re.search(r"Section \.text.*matched", said), said

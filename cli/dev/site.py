@@ -13,7 +13,7 @@ from cli.shell.declare import declare, option
 from cli.shell.values import FOLDER
 
 CONFIGURATION = ROOT / "docs" / "site" / "mkdocs.yml"
-WITHIN_S = 120.0
+WITHIN_S = 900.0
 _MARK = ".tailscope-site"
 """By this file a folder is known as a site that may be replaced. MkDocs keeps hidden files."""
 

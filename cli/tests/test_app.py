@@ -28,10 +28,10 @@ def test_it_says_where_and_ends_by_ctrl_c(tmp_path: Path) -> None:
         try:
             match = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S{32}", served.stdout.readline())
             assert match
-            with build_opener(HTTPCookieProcessor()).open(match[0], timeout=60) as answer:
+            with build_opener(HTTPCookieProcessor()).open(match[0], timeout=300) as answer:
                 assert b"Tailscope" in answer.read()
             served.send_signal(signal.SIGINT)
-            _, said = served.communicate(timeout=60)
+            _, said = served.communicate(timeout=300)
         finally:
             served.kill()
     assert served.returncode == 130

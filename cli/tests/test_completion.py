@@ -22,7 +22,7 @@ from cli.shell import known, start, values
 from firmware.build import boards
 from firmware.build import catalogue as heaps
 
-WITHIN_S = 30.0
+WITHIN_S = 240.0
 NUCLEOS = sorted(boards.names())
 
 

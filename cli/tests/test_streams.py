@@ -17,7 +17,7 @@ LIST, WRONG = "list", "redecode /nonexistent"
 def shell(command: str, after: str) -> subprocess.CompletedProcess[str]:
     line = f"{sys.executable} -m cli {command} {after}"
     return subprocess.run(
-        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -43,7 +43,7 @@ def test_a_reader_that_leaves_ends_the_command_in_silence() -> None:
     os.close(reading)
     command = [sys.executable, "-m", "cli", LIST]
     done = subprocess.run(
-        command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300, check=False
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
@@ -52,7 +52,7 @@ def test_a_reader_that_leaves_ends_the_command_in_silence() -> None:
 def test_few_descriptors_are_enough() -> None:
     line = f"ulimit -n 20; exec {sys.executable} -m cli {LIST}"
     done = subprocess.run(
-        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -67,7 +67,7 @@ def test_ctrl_c_while_the_first_modules_load_is_one_sentence() -> None:
             if line.endswith("base.files.errors\n"):  # long before main() runs
                 run.send_signal(signal.SIGINT)
                 break
-        said, complaints = run.communicate(timeout=60)
+        said, complaints = run.communicate(timeout=300)
     assert (run.returncode, said) == (130, "")
     assert complaints.splitlines()[-1] == "Stopped by Ctrl-C."
     assert "Traceback" not in complaints

@@ -133,11 +133,11 @@ def test_the_program_tells_it_of_a_board_behind_a_probe(tmp_path: Path) -> None:
     module = [sys.executable, "-m", "capture.desk.fault_report", TARGET, str(elf)]
     with Served(elf, uart="tcp", probe=True, start="now") as board:
         done = subprocess.run(
-            [*module, f"remote:{board.probe}"], capture_output=True, text=True, timeout=60, check=False
+            [*module, f"remote:{board.probe}"], capture_output=True, text=True, timeout=300, check=False
         )
     assert done.returncode == 0, done.stderr
     assert READ in done.stdout
-    gone = subprocess.run([*module, "0123"], capture_output=True, text=True, timeout=60, check=False)
+    gone = subprocess.run([*module, "0123"], capture_output=True, text=True, timeout=300, check=False)
     assert gone.returncode == 1
     assert gone.stdout == ""
     assert "No debug probes 0123 are connected" in gone.stderr

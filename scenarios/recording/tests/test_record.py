@@ -231,7 +231,7 @@ def lab(*words: str) -> subprocess.Popen[str]:
 def test_the_commands_words_and_status_are_its_own(tmp_path: Path) -> None:
     output = tmp_path / "trace.csv"
     done = lab("--output", str(output), "--", "sh", "-c", 'echo "$1"; exit 7', "sh", "--a  b")
-    said, complaint = done.communicate(timeout=60)
+    said, complaint = done.communicate(timeout=300)
     assert (said, done.returncode) == ("--a  b\n", 7), complaint
     assert f"{output}: " in complaint and "operations of" in complaint
 
@@ -245,6 +245,6 @@ def test_a_signal_is_the_commands(shim: str, tmp_path: Path) -> None:
         pass
     time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
-    _, complaint = process.communicate(timeout=60)
+    _, complaint = process.communicate(timeout=300)
     assert process.returncode == 128 + signal.SIGTERM, complaint
     assert lines(output)
