@@ -68,6 +68,7 @@ class Machine:
             "LAB_SYSTEM": does.get("system", ""),
             "TAILSCOPE_PYTHON": str(programs / "python3"),
             "NOTES": str(self.folder / "notes"),
+            "TAILSCOPE_CACHE": str(self.folder / "cache"),
             MARKER: self.mark,
         }
         return subprocess.Popen(
@@ -154,6 +155,13 @@ def test_what_runs_beside_the_packages_need_not_wait_for_them(machine: Machine) 
     both = 'until grep -q pip "$NOTES" && grep -q "cargo rustc" "$NOTES"; do sleep 0.05; done'
     assert machine.run("demo", apt=both)[0] == 0
     assert {"pip", "cargo rustc"} < set(machine.notes)
+
+
+def test_what_another_checkout_has_built_is_not_built_beside_it(machine: Machine) -> None:
+    (machine.folder / "cache" / "built").mkdir(parents=True)
+    (machine.folder / "cache" / "built" / "virtual-nucleo-1").touch()
+    machine.run("demo")
+    assert not any("cargo rustc" in note for note in machine.notes)
 
 
 def test_the_second_time_nothing_is_installed(machine: Machine) -> None:
