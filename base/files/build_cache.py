@@ -32,7 +32,9 @@ def take(digest: str, folder: Path) -> bool:
     fresh = folder.with_name(f"{folder.name}.{os.getpid()}.taken")
     try:
         with tarfile.open(entry) as packed:
-            packed.extractall(fresh, filter="data")
+            if hasattr(tarfile, "data_filter"):  # from Python 3.11.4 on
+                packed.extraction_filter = tarfile.data_filter
+            packed.extractall(fresh)
         checkout = (fresh / _CHECKOUT).read_bytes()
         for path in fresh.rglob("*"):
             if path.suffix in _HAS_PATHS and path.is_file():

@@ -101,7 +101,13 @@ def test_a_run_from_the_wire_alone_takes_the_same_way(tmp_path: Path) -> None:
     request = Asked.model_validate(ASKED_OF_PINS)
     result = run(Fake(Request(runs=tmp_path), request, observation))
     assert (result.verdict, result.reasons) == ("complete", ())
-    assert files(result.folder) == {"observed.json", "edges.parquet", "capture.sr", "run.json"}
+    assert files(result.folder) == {
+        "observed.json",
+        "edges.parquet",
+        "spans.parquet",
+        "capture.sr",
+        "run.json",
+    }
 
 
 def test_a_source_may_leave_out_the_copy_for_pulseview(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from cli.shell.values import Value
         (values.KNOB, "tlsf_octaves=0xc", ("TLSF_OCTAVES", 12)),
         (values.ALLOCATORS, "tlsf,seglist", ["tlsf", "seglist"]),
         (values.Several("on", "off"), "off,on,off", ("off", "on")),
-        (values.Pairs("CRIT=PA8"), "crit=PA8, ISR =PA10", {"CRIT": "PA8", "ISR": "PA10"}),
+        (values.Pairs("CRIT=PA8"), "crit=PA8, ISR =PA10", {"crit": "PA8", "ISR": "PA10"}),
         (values.Pairs("CRIT=PA8"), "", {}),
         (values.RUN, "docs", Path("docs")),
         (values.STIMULUS, "none", "none"),
@@ -68,8 +68,8 @@ def test_a_word_is_read(kind: Value, word: str, value: Any) -> None:
         (values.KNOB, ("TLSF_SLOTS=few",), "give a whole number"),
         (values.Choice("uart", "rtt"), ("smoke",), "give uart or rtt"),
         (values.Several("basepri", "primask"), ("mutex", "basepri,"), "give basepri or primask, or several"),
-        (values.Pairs("CRIT=PA8"), ("CRIT", "CRIT=", "=PA8", "CRIT=PA8,", ","), "give OURS=THEIRS, such as"),
-        (values.Pairs("CRIT=PA8"), ("CRIT=PA8,crit=PA9",), "it names a channel twice"),
+        (values.Pairs("CRIT=PA8"), ("CRIT", "CRIT=", "=PA8", ","), "give OURS=THEIRS, such as"),
+        (values.Pairs("CRIT=PA8"), ("CRIT=PA8,CRIT=PA9",), "it names a channel twice"),
     ],
 )
 def test_what_is_not_understood_is_named(kind: Value, words: tuple[str, ...], said: str) -> None:

@@ -67,7 +67,7 @@ def test_the_text_has_each_figure() -> None:
         "calls, innermost first: lock (main.c:10) < main (main.c:33)",
         "lock..unlock: passed 3 times, 1 of them within another",
         "longest: 120 cycles (7.50 µs) from cycle 100 on, in task 0x20000100,",
-        "   100  83.3%  50×  lock",
+        "   100   83.3%  50×  lock",
     ):
         assert words in text, words
     counts = [
