@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,14 @@ def digest_of(files: Iterable[Path], root: Path) -> str:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         whole.update(f"{content} {path.relative_to(root).as_posix()}\n".encode())
     return whole.hexdigest()
+
+
+def tools(names: Iterable[str]) -> list[str]:
+    """What says that the same tools are on the PATH: of each that is there, where it lies, its size
+    and its time.
+    """
+    paths = sorted({Path(place).resolve() for name in names if (place := shutil.which(name))})
+    return [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths]
 
 
 def simulator() -> str:

@@ -1,4 +1,4 @@
-"""What a page is made of, before anything draws it: the report and the app draw the same blocks.
+"""What a page is made of, before anything draws it.
 
 A page is text, tables and figures, in the order in which they are read. It knows no HTML, no URL
 and no theme: a sample is named, not linked, and a colour is a token (dashboards/loaded/series.py).
@@ -65,7 +65,6 @@ class Line:
     name: str
     cells: tuple[Cell, ...]
     entry: int | None = None
-    verdict: str = ""
     run_id: str = ""
 
 
@@ -103,7 +102,7 @@ class Grid:
     one_group: int | None = None
 
     def frame(self) -> pl.DataFrame:
-        """The table for CSV and Parquet: a row for each line, the values as they are.
+        """The table for CSV: a row for each line, the values as they are.
 
         Its columns are `group` (where there are groups), the names, and each column's key.
         """

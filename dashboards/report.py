@@ -128,7 +128,7 @@ SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.
 def _packed_runs(series: Sequence[Series], progress: Progress) -> Iterator[PackedRun]:
     for number, member in enumerate(series):
         samples = pack_json(embed(member, len(series)))
-        html = page_html(believed(page_of_run(member, figures=False), [member]), f"run-{number}")
+        html = page_html(believed(page_of_run(member), [member]), f"run-{number}")
         yield PackedRun(member.run.id, f"run-{number}", pack(html), samples)
         progress(f"run {number + 1} of {len(series)}: waveforms")
 

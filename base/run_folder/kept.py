@@ -60,6 +60,11 @@ class PinEnd(Table):
     since: _Place | None
 
 
+def window_name(of: str, rank: int) -> str:
+    """What the window around the `rank`-th longest of a quantity is called."""
+    return f"{of.replace(' ', '-')}-{rank}"
+
+
 class Place(Table):
     """Where a window lies, in samples of the capture.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import MOST_EDGES, EdgeList, Samples, Words
-from base.run_folder.kept import LAST, MOST_WINDOW_SAMPLES, Place, Quantity, Window
+from base.run_folder.kept import LAST, MOST_WINDOW_SAMPLES, Place, Quantity, Window, window_name
 from capture.reading.counter import Found
 from capture.reading.observed import ANSWERED, PULSED
 
@@ -119,7 +119,7 @@ class WorstWindows:
         for (kind, of), best in self._best.items():
             for rank, candidate in enumerate(best, 1):
                 rows = candidate.rows or self._cut(candidate.start, candidate.end, new.end)
-                name = f"{of.replace(' ', '-')}-{rank}"
+                name = window_name(of, rank)
                 yield self._window(new, name, (kind, of), rank, (candidate.start, candidate.end), rows)
         rows = self._cut(new.end, new.end, new.end)
         yield self._window(new, LAST, (LAST, LAST), 1, (new.end, new.end), rows)

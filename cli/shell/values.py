@@ -390,7 +390,9 @@ class Pairs(Value):
 
     def read(self, word: str, flag: str) -> Any:
         split = [pair.partition("=") for pair in re.split(r",(?=[^,]*=)", word)] if word else []
-        if any(not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split):
+        if word.rstrip().endswith(",") or any(
+            not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split
+        ):
             raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give OURS=THEIRS, such as {self.example}.")
         table = {ours.strip(): theirs.strip() for ours, _, theirs in split}
         if len(table) != len(split):

@@ -68,7 +68,7 @@ def test_a_word_is_read(kind: Value, word: str, value: Any) -> None:
         (values.KNOB, ("TLSF_SLOTS=few",), "give a whole number"),
         (values.Choice("uart", "rtt"), ("smoke",), "give uart or rtt"),
         (values.Several("basepri", "primask"), ("mutex", "basepri,"), "give basepri or primask, or several"),
-        (values.Pairs("CRIT=PA8"), ("CRIT", "CRIT=", "=PA8", ","), "give OURS=THEIRS, such as"),
+        (values.Pairs("CRIT=PA8"), ("CRIT", "CRIT=", "=PA8", "CRIT=PA8,", ","), "give OURS=THEIRS, such as"),
         (values.Pairs("CRIT=PA8"), ("CRIT=PA8,CRIT=PA9",), "it names a channel twice"),
     ],
 )

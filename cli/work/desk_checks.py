@@ -12,6 +12,7 @@ from base.files.errors import TailscopeError
 from base.paths import RUNS
 from base.processes import signals
 from base.tell import Tell
+from capture.checks import devices
 from capture.desk.finding import Figure, Finding
 from cli.work import tools
 
@@ -134,24 +135,6 @@ def _count(number: int, singular: str, several: str) -> str:
     return f"{number} {singular if number == 1 else several}"
 
 
-def _may_use(desk: Desk) -> Iterator[Finding]:
-    from capture.checks import devices
-
-    return devices.may_use(desk.board, desk.facts)
-
-
-def _plugged_in(desk: Desk) -> Iterator[Finding]:
-    from capture.checks import devices
-
-    return devices.plugged_in(desk.board, desk.facts)
-
-
-def _probe_firmware(desk: Desk) -> Iterator[Finding]:
-    from capture.checks import devices
-
-    return devices.probe_firmware(desk.board, desk.facts)
-
-
 def _clips(desk: Desk) -> Iterator[Finding]:
     from capture.wiring.check import check
 
@@ -178,7 +161,7 @@ DEVICES = (
         "rights",
         "May you use what is plugged in, and does nobody else?",
         "Type the command that installs the udev rules, then plug in anew.",
-        _may_use,
+        lambda desk: devices.may_use(desk.board, desk.facts),
         "You may use what is plugged in.",
         _NOTHING_PLUGGED_IN,
     ),
@@ -186,7 +169,7 @@ DEVICES = (
         "desk",
         "Is there one analyzer, one probe, one port?",
         "Take a USB cable that carries data, or name one of several in bench.toml.",
-        _plugged_in,
+        lambda desk: devices.plugged_in(desk.board, desk.facts),
         "Analyzer, probe and serial port are there.",
         _NOTHING_PLUGGED_IN,
     ),
@@ -194,7 +177,7 @@ DEVICES = (
         "probe",
         "Is the firmware of the probe new enough?",
         "Update it with ST's STSW-LINK007, and end what else uses it.",
-        _probe_firmware,
+        lambda desk: devices.probe_firmware(desk.board, desk.facts),
         virtual=_NOTHING_PLUGGED_IN,
     ),
 )

@@ -13,7 +13,7 @@ from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import why, write_bytes
 from base.processes import children
 from base.run_folder import folder as names
-from base.run_folder.kept import LAST, read_kept
+from base.run_folder.kept import LAST, read_kept, window_name
 from base.run_folder.manifest import read_edges, read_manifest
 from base.run_folder.observed import read_asked, read_observed_manifest
 from base.run_folder.tables import read_operations
@@ -90,10 +90,7 @@ def _whole(folder: Path, quantity: str | None, window: str | None) -> _Shown:
 def _longest(folder: Path, name: str) -> _Worst:
     """The longest of a quantity of a capture that was kept whole, by the name of its window."""
     manifest = read_observed_manifest(folder / names.MANIFEST)
-    spans = {
-        f"{of.removesuffix(', width').replace(' ', '-')}-1": (of, span)
-        for of, span in manifest.longest.items()
-    }
+    spans = {window_name(of.removesuffix(", width"), 1): (of, span) for of, span in manifest.longest.items()}
     if name not in spans:
         raise CaptureError(f"{folder} has no window {name}; it has {', '.join(spans)}.")
     of, span = spans[name]

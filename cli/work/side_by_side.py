@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -101,10 +100,8 @@ def _note(check: Check) -> Path | None:
     """The file that is there once the check passed with these sources and tools."""
     if not check.sources:
         return None
-    programs = {shutil.which(command[0]) for command in check.commands} | {shutil.which("cc")}
-    states = [(path, Path(path).stat()) for path in programs if path]
-    tools = sorted(f"{path} {status.st_size} {status.st_mtime_ns}" for path, status in states)
-    words = (check.name, *sum(check.commands, ()), *tools, source_digest.digest(check.sources))
+    states = source_digest.tools({"cc", *(command[0] for command in check.commands)})
+    words = (check.name, *sum(check.commands, ()), *states, source_digest.digest(check.sources))
     digest = hashlib.sha256("\0".join(words).replace(str(ROOT), "").encode()).hexdigest()
     return CACHE / "passed" / digest
 

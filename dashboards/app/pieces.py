@@ -25,8 +25,8 @@ from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.observed import observed
 from dashboards.report import SCRIPTS, Document, Placed, data, page_html
 
-CONTENTS_MOST = 4
-"""Choices of runs that stay ready."""
+CONTENTS_MOST, PAGES_MOST, LACKING_MOST = 4, 64, 200
+"""Choices of runs, pages, and lists of what a scenario lacks, that stay ready."""
 SERVED_SCRIPTS = (*DRAWING, *SCRIPTS[:-1], "runs.js", SCRIPTS[-1])
 
 _TITLES = {
@@ -72,7 +72,8 @@ class Pieces:
     def __init__(self, library: Library) -> None:
         self.library = library
         self._ready: Recent[Content] = Recent(CONTENTS_MOST)
-        self._pages: Recent[str] = Recent(64)
+        self._pages: Recent[str] = Recent(PAGES_MOST)
+        self._lacking: Recent[list[str]] = Recent(LACKING_MOST)
 
     def content(self, choice: Choice, tables: bool = False) -> Content:
         """The runs of a choice; with `tables` those alone whose tables can be read."""
@@ -131,8 +132,13 @@ class Pieces:
 
     def lacks(self, choice: Choice, scenario: str) -> list[str]:
         """The keys of the pages that have nothing of a scenario. Raises AddressError."""
-        series = _series(self.content(choice, tables=True), scenario)
-        return [page.__name__ for page in OF_SCENARIO if not any(page([member]) for member in series)]
+        content = self.content(choice, tables=True)
+        series = _series(content, scenario)
+
+        def lacking() -> list[str]:
+            return [page.__name__ for page in OF_SCENARIO if not any(page([member]) for member in series)]
+
+        return self._lacking.get((scenario, content.stamp), lacking)
 
     def run(self, choice: Choice, identity: str) -> str:
         """The page of one run, whether or not it is of the choice. Raises RunError."""
@@ -140,7 +146,7 @@ class Pieces:
             manifest = read_observed_manifest(self.library.runs / identity / names.MANIFEST)
             return page_html(observed(identity, manifest), "run")
         series = self._series_of(choice, self.library.load(identity))
-        return page_html(believed(page_of_run(series, figures=False), [series]), "run")
+        return page_html(believed(page_of_run(series), [series]), "run")
 
     def sample(self, choice: Choice, identity: str, key: str) -> dict[str, Any]:
         """The operation or stimulus `key` of a run, as sample.js draws it. Raises AddressError."""

@@ -1,7 +1,6 @@
 "use strict";
 // Why a sample took so long: what the time went to below the waveform, on its axis; lists; and the
-// heap with what its search visited. The report and the app draw it alike, from what
-// dashboards/page/explanations.py packs.
+// heap with what its search visited. dashboards/page/explanations.py packs it.
 window.tailscope = window.tailscope || {};
 tailscope.why = (() => {
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });

@@ -1,1 +1,1 @@
-"""The pages of report and app, before anything draws them."""
+"""The pages of the report, before anything draws them."""

@@ -1,7 +1,7 @@
 """The pages: what each is made of, and the order in which they are offered.
 
-The report draws all of them at once, the app one at a time. A page on a scenario takes the series
-of its runs, and is None where the scenario has nothing of it.
+The report's file has all of them, and its server makes each when it is asked for. A page on a
+scenario takes the series of its runs, and is None where the scenario has nothing of it.
 """
 
 from __future__ import annotations
@@ -149,15 +149,13 @@ def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
     return (NO_CAPTURE.format(names=", ".join(skipped)),) if skipped else ()
 
 
-def run(one: Series, figures: bool = True) -> Page:
-    """The page of one run; without `figures` where other pages have them already."""
+def run(one: Series) -> Page:
+    """The page of one run; other pages have its figures."""
     sentences = (*_without_capture([one]), *_sentences(one.run))
-    drawn = (worst_critical_section, worst_interrupt, agreement_figure) if figures else ()
     manifest = json.dumps(one.run.manifest.as_json(), indent=2, ensure_ascii=False)
     blocks = present(
         Prose("What to know", sentences, listed=True) if sentences else None,
         comparison_table([one]),
-        *(figure(one) for figure in drawn),
         Verbatim("run.json", manifest),
     )
     manifest_of = one.run.manifest
@@ -340,6 +338,3 @@ OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
     agreement,
 )
 """Pages on one scenario, by its runs. None where the scenario has nothing of it."""
-
-OF_RUN: Callable[[Series], Page] = run
-"""The page on one run."""

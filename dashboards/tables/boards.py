@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from analysis.compare.boards.across import Group as Alike
 from analysis.compare.boards.across import OnBoard
@@ -59,8 +60,7 @@ def _line(line: OnBoard, series: Series) -> Line:
         _number(figures.wait_states, "{:,.0f}".format),
         Cell(samplerate(figures.samplerate_hz), figures.samplerate_hz),
     )
-    found = line_of(series, cells)
-    return Line(line.name, found.cells, found.entry, found.verdict, found.run_id)
+    return replace(line_of(series, cells), name=line.name)
 
 
 def _worst(worst: Worst | None) -> tuple[Cell, Cell]:

@@ -95,8 +95,7 @@ def _comparison_line(series: Series, rows: Among) -> Line:
 
 def line_of(series: Series, cells: tuple[Cell, ...]) -> Line:
     """A row of a run: its name opens the run's page."""
-    verdict = series.run.manifest.verdict
-    return Line(series.name, cells, entry=series.style.entry, verdict=verdict, run_id=series.run.id)
+    return Line(series.name, cells, entry=series.style.entry, run_id=series.run.id)
 
 
 def _plain(value: float | None, quantity: Quantity) -> Cell:

@@ -34,7 +34,7 @@ _SHARED = (
 )
 """What builds share lies in a checkout's build/ by itself; beside installed code nothing may."""
 _SOURCES = ROOT / "firmware"
-_TOOLS = ("cmake", "ninja", "arm-none-eabi-gcc", "cc", "rustc", "cargo")
+_TOOLS = ("cmake", "ninja", "arm-none-eabi-gcc", "cc", "rustc", "/usr/bin/rustc", "cargo")
 _TAIL_LINES = 20
 # From nothing an allocator takes some seconds, those of Rust a minute.
 _WITHIN_S = 3600.0
@@ -177,10 +177,7 @@ def _sources() -> str:
 
 @cache
 def _tools() -> tuple[str, ...]:
-    """The tools that builds call, each by where it lies, its size and its time."""
-    places = [shutil.which(tool) for tool in _TOOLS] + [shutil.which("rustc", path="/usr/bin")]
-    paths = [Path(place).resolve() for place in places if place]
-    return tuple(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths)
+    return tuple(source_digest.tools(_TOOLS))
 
 
 def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:
