@@ -38,9 +38,8 @@ def take(digest: str, folder: Path) -> bool:
         checkout = (fresh / _CHECKOUT).read_bytes()
         for path in fresh.rglob("*"):
             if path.suffix in _HAS_PATHS and path.is_file():
-                status = path.stat()
                 path.write_bytes(path.read_bytes().replace(checkout, os.fsencode(ROOT)))
-                os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            os.utime(path)  # a build is younger than the sources that it is of
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)
         os.utime(entry)

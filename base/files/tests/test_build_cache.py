@@ -1,5 +1,6 @@
 """A build that another checkout kept is as good as one made here."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "objects" / "heap.obj").write_bytes(b"\0heap")
     (folder / "image.elf").write_bytes(b"\x7fELF")
     (folder / "image.elf").chmod(0o755)
+    os.utime(folder / "image.elf", (1, 1))
     (folder / "placed-1.elf").write_bytes(b"\x7fELF")
     (folder / "build.ninja").write_text(f"build {tmp_path}/first/build/image.elf: link\n")
     build_cache.keep("digest", folder)
@@ -31,7 +33,9 @@ def test_another_checkout_takes_the_build_with_paths_of_its_own(
     (folder / "old").mkdir(parents=True)
     assert build_cache.take("digest", folder)
     assert (folder / "objects" / "heap.obj").read_bytes() == b"\0heap"
-    assert (folder / "image.elf").stat().st_mode & 0o777 == 0o755
+    taken = (folder / "image.elf").stat()
+    assert taken.st_mode & 0o777 == 0o755
+    assert taken.st_mtime > 1, "sources of the second checkout are as old as the build"
     assert (folder / "build.ninja").read_text() == f"build {tmp_path}/second/build/image.elf: link\n"
     assert not (folder / "old").exists() and not (folder / "placed-1.elf").exists()
     assert [path.name for path in folder.parent.iterdir()] == ["build"]
