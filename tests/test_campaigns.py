@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from analysis.campaign import conduct, matrix, work
-from analysis.campaign.order import Order, Orders, digest_of
+from analysis.campaign.order import Order, Orders
 from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import ATTEMPTS_MAX, RUNS, Store
 from analysis.campaign.tests.made import inline
@@ -174,19 +173,6 @@ def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
     assert tables(undisturbed) == before
 
 
-def test_runs_of_an_earlier_matrix_do_not_stand_in_for_those_that_miss(
-    small: matrix.Matrix, undisturbed: Path, tmp_path: Path
-) -> None:
-    """Four runs are there and two were asked for, but not these."""
-    shutil.copytree(undisturbed, tmp_path / "out")
-    store = Store(tmp_path / "out")
-    with store.writing():
-        store.keep_matrix(small.text + b"# another", 2)
-    done = lab.run("campaign", "status", tmp_path / "out")
-    assert done.returncode == 1
-    assert "The campaign is not over: the same command goes on." in done.stdout
-
-
 def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
     small: matrix.Matrix, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,24 +190,6 @@ def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
         ("failed", None, "No worker brought it to an end: RuntimeError: the worker burnt down")
     ]
     assert conducted(small, tmp_path / "out", client)[1].made == 0
-
-
-def test_a_key_is_of_all_that_decides_and_of_nothing_else(small: matrix.Matrix) -> None:
-    orders = Orders(small)
-    points = list(small.points())
-    keys = [orders.make(point).key for point in points]
-    assert len(set(keys)) == 4
-    assert [Orders(small).make(point).key for point in points] == keys
-
-
-def test_the_digest_of_the_sources_changes_with_each(tmp_path: Path) -> None:
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "main.rs").write_text("1", encoding="utf-8")
-    before = digest_of(tmp_path, ["**/*.rs"])
-    (tmp_path / "tests" / "test.rs").write_text("1", encoding="utf-8")
-    assert digest_of(tmp_path, ["**/*.rs"]) == before
-    (tmp_path / "main.rs").write_text("2", encoding="utf-8")
-    assert digest_of(tmp_path, ["**/*.rs"]) != before
 
 
 def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> None:
@@ -324,23 +292,6 @@ def test_placements_are_runs_of_one_campaign(tmp_path: Path, client: Client) -> 
         ]
 
 
-def test_a_run_without_a_folder_gives_the_bytes_of_one_with_it(direct: matrix.Matrix, tmp_path: Path) -> None:
-    order = Orders(direct).make(next(direct.points()))
-    alone, beside = (work.run(replace(order, verify=verify), tmp_path) for verify in (False, True))
-    assert (alone.row["verified"], beside.row["verified"]) == (False, True)
-    assert {**alone.row, "verified": True} == beside.row
-    assert alone.tables == beside.tables
-
-
-def test_a_greater_share_verifies_what_is_done(direct_folder: Path, client: Client, tmp_path: Path) -> None:
-    shutil.copytree(direct_folder, tmp_path / "out")
-    path = tmp_path / "direct.toml"
-    path.write_text(f'{MATRIX}capture = "direct"\nverify = 1\n', encoding="utf-8")
-    store, course = conducted(matrix.read(path), tmp_path / "out", client)
-    assert (course.made, complete(store)) == (2, 4)
-    assert store.rows()["verified"].to_list() == [True] * 4
-
-
 @pytest.mark.long
 def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     direct: matrix.Matrix,
@@ -401,37 +352,3 @@ def test_a_worker_knows_an_allocator_from_outside_by_its_order(
     assert (row["allocator"], row["verdict"]) == ("mine", "complete"), row
     assert row["outside_sha256"] == hashlib.sha256(source).hexdigest()
     assert row["peak_live_bytes"] > 0
-
-
-@pytest.mark.parametrize("changed", [{"bench": "another"}, {"image_sha256": "another"}])
-def test_a_worker_with_other_sources_or_compilers_gives_a_failed_row(
-    direct: matrix.Matrix, tmp_path: Path, changed: dict[str, str]
-) -> None:
-    order = Orders(direct).make(next(direct.points()))
-    row = work.run(replace(order, **changed), tmp_path).row  # type: ignore[arg-type]
-    assert row["state"] == "failed" and "others than those of the campaign" in row["reason"]
-
-
-def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conduct, "CONNECT_WITHIN_S", 0.5)
-    with (
-        pytest.raises(CampaignError, match=r"no scheduler at tcp://127\.0\.0\.1:9"),
-        conduct.remote("tcp://127.0.0.1:9"),
-    ):
-        pass
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["campaign"], "./lab campaign needs WHAT: a matrix"),
-        (["campaign", "status"], "give a matrix"),
-        (["campaign", "status", "nowhere"], "nowhere is no folder of a campaign"),
-        (["campaign", "nowhere.toml"], "nowhere.toml: the file does not exist"),
-        (["campaign", "nowhere.toml", "--workers", "0"], "--workers 0: give 1 or more"),
-    ],
-)
-def test_what_is_wrong_with_the_words_is_one_sentence(words: list[str], said: str) -> None:
-    done = lab.run(*words)
-    assert done.returncode == 2 and said in done.stderr
-    assert len(done.stderr.splitlines()) == 1

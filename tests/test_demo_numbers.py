@@ -10,10 +10,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
@@ -26,14 +24,9 @@ from analysis.explain.text import as_text
 from analysis.judge.limits import parse
 from analysis.judge.runs import judge
 from base.microseconds import microseconds
-from base.run_folder.edge_stream import NewEdges
-from base.run_folder.edges import read_parquet
-from base.run_index.index import index
-from capture.reading.growing import Growing
 from cli import scenario
 from cli.demo import SCENARIOS
 from cli.work.options import Options
-from dashboards.app import runs
 from dashboards.loaded.runs import load_run
 from dashboards.terminal import terminal_report
 from dashboards.tests.packed import all_text
@@ -265,34 +258,3 @@ def test_compare_and_gate_have_them(demo: Demo) -> None:
         (check,) = report.checks
         assert (check.state, microseconds(ours.section) in check.sentence) == ("worse", True)
         assert f"operation {ours.holder:,}" in check.sentence
-
-
-def test_the_table_of_the_app_has_them(demo: Demo) -> None:
-    folder = next(iter(demo.folders.values())).parent
-    (grid,) = runs.page(index(folder, None)).grids()
-    shown = {line.run_id: line.cells for group in grid.groups for line in group.lines}
-    for key, run in demo.folders.items():
-        for place, name in enumerate(
-            ("section_ns", "critical_ns", None, "interrupt_latency_ns", "task_latency_ns")
-        ):
-            if name is not None:
-                truth = getattr(demo.truths[key], KEYS[name])
-                assert shown[run.name][place].value == pytest.approx(truth), name
-
-
-def test_the_view_of_a_capture_under_way_has_them(demo: Demo) -> None:
-    for key, run in demo.folders.items():
-        truth, capture, growing = demo.truths[key], read_parquet(run / "edges.parquet"), Growing()
-        parts = np.linspace(0, capture.sample.size, 20).astype(int)
-        for begin, end in pairwise(parts):
-            until = int(capture.sample[end]) if end < capture.sample.size else capture.total_samples
-            first = int(capture.sample[begin])
-            rows_of_part = capture.sample[begin:end], capture.word[begin:end]
-            growing.add(NewEdges(*rows_of_part, capture.samplerate_hz, first, until, capture.channels))
-        longest = {name: summary.max for name, summary in growing.latencies_ns().items()}
-        assert growing.widths_ns()["CRIT"].max == pytest.approx(truth.section)
-        assert longest == {
-            "STIM to ISR": pytest.approx(truth.interrupt),
-            "STIM to TASK": pytest.approx(truth.task),
-            "CTRL to CISR": pytest.approx(truth.control),
-        }

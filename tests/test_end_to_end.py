@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import threading
-import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from base.paths import ROOT
 from base.run_folder.edges import read_parquet
 from base.run_folder.quantities import QUANTITIES
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
-from capture.desk.bench import Bench, read_bench
-from capture.desk.board import Connections
-from capture.desk.virtual_board import VirtualBoard
 from capture.store import RunResult
 from firmware.build import image as firmware
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue
 from scenarios.plan import Plan
-from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
+from tests.processes import MARKER, processes_of, wait_until
 from tests.run_folders import manifest, operations
 
 FILES = {
@@ -171,18 +160,6 @@ def test_the_worst_latency_climbs_with_depth_where_the_search_does(frag: dict[st
         assert max(control) < min(flat) / 4 and max(control) - min(control) < 0.01 * climbing[-1]
 
 
-def test_the_best_of_the_trials_is_only_a_column(frag: dict[str, RunResult]) -> None:
-    best: dict[int, int] = {}
-    table = operations(frag["seglist"].folder)
-    for depth, cycles in (
-        table.filter(pl.col("measured") & (pl.col("kind") == "A")).select("depth", "dwt_cycles").iter_rows()
-    ):
-        best[depth] = min(cycles, best.get(depth, cycles))
-    shown = table.select("depth", "kind", "measured", "trials_minimum_cycles")
-    for depth, kind, measured, least in shown.iter_rows():
-        assert least == (best[depth] if measured and kind == "A" else None)
-
-
 def test_two_runs_are_equal_to_the_byte(
     stress: dict[str, RunResult], images: dict[str, FirmwareImage], tmp_path: Path
 ) -> None:
@@ -232,29 +209,6 @@ def assert_same_distributions(result: RunResult, other: RunResult) -> None:
                 assert abs(exact[quantity.key][statistic] - sampled[quantity.key][statistic]) <= allowed
 
 
-def test_a_stored_run_is_decoded_again(stress: dict[str, RunResult], tmp_path: Path) -> None:
-    original = stress["seglist"]
-    copy = Path(shutil.copytree(original.folder, tmp_path / original.folder.name))
-    for name in ("operations.parquet", "interrupts.parquet"):
-        (copy / name).unlink()
-    assert conduct.redecode(copy).verdict == "complete"
-    for name in FILES:
-        assert (copy / name).read_bytes() == (original.folder / name).read_bytes(), name
-
-
-def test_an_interrupted_folder_is_decoded_for_what_it_is(
-    stress: dict[str, RunResult], tmp_path: Path
-) -> None:
-    original = stress["seglist"]
-    copy = Path(shutil.copytree(original.folder, tmp_path / original.folder.name))
-    (copy / "run.json").unlink()
-    result = conduct.redecode(copy)
-    assert result.verdict == "inconclusive"
-    assert any("killed before it wrote run.json" in reason for reason in result.reasons)
-    assert manifest(result.folder)["allocator"] == "seglist"
-    assert operations(result.folder).equals(operations(original.folder))
-
-
 def test_a_short_capture_is_truncated(images: dict[str, FirmwareImage], small: Plan, tmp_path: Path) -> None:
     result = conduct.run(Sigrok(RunRequest(small, images["tlsf"], runs=tmp_path, duration_s=0.08)))
     assert result.verdict == "truncated"
@@ -283,123 +237,3 @@ def test_sigrok_killed_in_mid_capture_is_truncated(
     assert any("killed by signal 9" in reason for reason in result.reasons), result.reasons
     assert read_parquet(result.folder / "edges.parquet").total_samples == samples
     assert 0 < operations(result.folder).height < small.operations.height
-
-
-class CuttingProxy:
-    """Passes on `limit` bytes of a TCP line, and then closes it."""
-
-    def __init__(self, url: str, limit: int) -> None:
-        host, port = url.removeprefix("socket://").split(":")
-        self._source = socket.create_connection((host, int(port)))
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self._left = limit
-        self.url = f"socket://127.0.0.1:{self._server.getsockname()[1]}"
-        threading.Thread(target=self._pass_on, daemon=True).start()
-
-    def _pass_on(self) -> None:
-        client, _ = self._server.accept()
-        with client, self._source, self._server:
-            while self._left and (data := self._source.recv(min(self._left, 4096))):
-                client.sendall(data)
-                self._left -= len(data)
-
-
-def bench_on_tcp() -> Bench:
-    bench = read_bench()
-    return Bench(bench.default, {"virtual": replace(bench.board("virtual"), serial_port="tcp")})
-
-
-def test_a_cut_serial_line_is_truncated(
-    images: dict[str, FirmwareImage], small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load = VirtualBoard.load
-
-    def load_behind_a_proxy(self: VirtualBoard, elf: Path, image: bytes) -> Connections:
-        connections = load(self, elf, image)
-        return replace(connections, serial_url=CuttingProxy(connections.serial_url, 3001).url)
-
-    monkeypatch.setattr("capture.acquisition.source.read_bench", bench_on_tcp)
-    monkeypatch.setattr(VirtualBoard, "load", load_behind_a_proxy)
-    result = conduct.run(Sigrok(RunRequest(small, images["tlsf"], runs=tmp_path)))
-    assert result.verdict == "truncated"
-    assert any("broke after 3001 bytes" in reason for reason in result.reasons), result.reasons
-    assert len((result.folder / "uart.log").read_bytes()) == 3001
-    edges = read_parquet(result.folder / "edges.parquet")
-    assert edges.total_samples == manifest(result.folder)["tool_report"]["asked_samples"]
-
-
-@pytest.mark.long
-def test_a_line_over_tcp_carries_the_same_bytes(
-    images: dict[str, FirmwareImage],
-    stress: dict[str, RunResult],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("capture.acquisition.source.read_bench", bench_on_tcp)
-    result = conduct.run(
-        Sigrok(RunRequest(catalogue.load("mem_stress").compile(), images["tlsf"], runs=tmp_path))
-    )
-    assert result.verdict == "complete"
-    for name in ("uart.log", "edges.parquet"):
-        assert (result.folder / name).read_bytes() == (stress["tlsf"].folder / name).read_bytes()
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from base.processes import signals
-from capture import conduct
-from capture.acquisition.sigrok import Sigrok
-from capture.acquisition.source import RunRequest
-from firmware.build import image as firmware
-from scenarios import catalogue
-
-plan = catalogue.load("mem_frag", {"depth": 24}).compile()
-try:
-    with signals.orderly():
-        result = conduct.run(Sigrok(RunRequest(
-            plan, firmware.build("tlsf"), runs=Path(sys.argv[1]), duration_s=600.0,
-            progress=lambda step: print(step, flush=True),
-        )))
-        print(result.verdict, *result.reasons, flush=True)
-except signals.Stopped as stopped:
-    sys.exit(stopped.exit_status)
-"""
-
-
-def start_endless_run(runs: Path) -> subprocess.Popen[str]:
-    """Starts a bench of its own, whose capture would take minutes. Returns once it captures."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(runs)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    while process.stdout.readline().strip() != "capturing":
-        assert process.poll() is None
-    return process
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_keeps_what_came(tmp_path: Path, no_orphans: str) -> None:
-    process = start_endless_run(tmp_path)
-    assert wait_until(lambda: sigrok_is_running(no_orphans))
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130
-    assert "truncated The run was interrupted, by Ctrl-C" in output
-    (folder,) = tmp_path.iterdir()
-    assert {path.name for path in folder.iterdir()} == FILES
-
-
-@pytest.mark.long
-def test_a_killed_bench_leaves_no_process_behind(tmp_path: Path, no_orphans: str) -> None:
-    process = start_endless_run(tmp_path)
-    assert wait_until(lambda: sigrok_is_running(no_orphans))
-    process.kill()
-    process.communicate()
-    assert wait_until(lambda: not processes_of(no_orphans))

@@ -77,12 +77,6 @@ def test_masks_tell_it_in_text_and_json(odd: Path) -> None:
     assert strict["noted"] == [] and "TIM2_SMCR" in strict["ended"]
 
 
-def test_latency_tells_it_in_text_and_json(odd: Path) -> None:
-    words = ("latency", odd, "--irq", "TIM2", "--until", "1ms", "--every", "5000", "--semihosting")
-    assert [note["what"] for note in answered(*words)["noted"]] == [WHAT]
-    assert f"  {WHAT}: 1 written" in lab.run(*words).stdout
-
-
 def test_observe_warns_of_it_and_goes_on_warning(odd: Path) -> None:
     words = ("observe", "--channels", "CRIT=PA8", "--elf", odd, "--until", "5ms")
     document = answered(*words)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,13 +16,12 @@ from cli.shell import refusals, start
 from simulator import build as simulator
 from tests import pages
 from tests.checkout import Checkout
-from tests.pages import Command, Marker
+from tests.pages import Command
 
 pytestmark = pytest.mark.docs
 
 HARMFUL = re.compile(r"\./lab (app|test|dev (build|clean|soak))\b")
 """Without a marker nobody says that these end soon and leave the real checkout alone."""
-WHAT_WAS_TRIED = re.compile(r"#what-was-tried|^## What was tried$", re.MULTILINE)
 
 
 def page_commands() -> Iterator[Command]:
@@ -175,93 +173,3 @@ def test_a_module_is_there_to_be_run() -> None:
             spec = find_spec(name[1])
             assert spec and spec.origin, command
             assert '__name__ == "__main__"' in Path(spec.origin).read_text(encoding="utf-8"), command
-
-
-def test_what_was_not_tried_on_a_board_says_so() -> None:
-    """Where a page means a board on the desk, it leads to the account of what was tried instead."""
-    for page in {command.page for command in COMMANDS if re.search("(?<!plan) --board nucleo", command.text)}:
-        assert WHAT_WAS_TRIED.search((ROOT / page).read_text(encoding="utf-8")), page
-
-
-@pytest.mark.parametrize("word", ["run", "serve", "desk", "latency", "capture"])
-def test_the_virtual_board_knows_the_options_that_pages_name(word: str) -> None:
-    program = simulator.build()
-    stdout = subprocess.run([program, word, "--help"], capture_output=True, text=True, check=True).stdout
-    for command in COMMANDS:
-        if re.search(rf"\bvirtual-nucleo {word}\b", command.text):
-            for option in re.findall(r"--[a-z-]+", command.text):
-                assert re.search(rf"{option}\b", stdout), command
-
-
-ART = "./lab scenario mem_frag --art off"
-PAGE = """
-# A page
-
-`./lab explain` a run, with `./lab scenario
-mem_frag --art off`; `cargo` and `lab` are names.
-
-<!-- run: in=there status=1 -->
-
-    ./lab demo     # build, run
-    ./lab redecode runs/…    # again
-
-1. An output:
-
-        fx2lafw:conn=1.12 - Saleae
-
-   <!-- parsed (critical): as an example -->
-
-   ```sh
-   export WHERE=decoders
-   RUN=runs/<run folder>/capture.sr
-   sigrok-cli -i $RUN \\
-       -P critical_section
-   python -c "
-   print('#')"
-   ```
-"""
-
-
-def test_a_page_is_read_from_top_to_bottom() -> None:
-    setup = "export WHERE=decoders\nRUN=RUN/capture.sr\n"
-    read = list(pages.read("page.md", PAGE))
-    assert read == [
-        Command("page.md", 4, "./lab explain", "./lab explain", in_a_sentence=True),
-        Command("page.md", 4, ART, ART, in_a_sentence=True),
-        Command("page.md", 9, "./lab demo", "./lab demo"),
-        Command("page.md", 10, "./lab redecode RUN", "./lab redecode RUN"),
-        Command(
-            "page.md",
-            21,
-            "sigrok-cli -i $RUN -P critical_section",
-            f"{setup}sigrok-cli -i $RUN \\\n    -P critical_section",
-        ),
-        Command("page.md", 23, "python -c \" print('#')\"", f"{setup}python -c \"\nprint('#')\""),
-    ]
-    assert [command.kind for command in read] == ["mentioned", "mentioned", "run", "run", "parsed", "run"]
-    assert read[2].marker.settings == {"in": "there", "status": "1"}
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("    ./lab list", []),
-        ("    ./lab dev clean", ["page.md:1: ./lab dev clean"]),
-        ("<!-- elsewhere: a_test.py -->\n\n    ./lab dev clean", []),
-        ("    ./lab observe FILE", []),
-        ("    ./lab list\n    west build", ["page.md:2: west build"]),
-        ("`./lab test`", ["page.md:1: ./lab test"]),
-        ("<!-- parsed (--all): as an example -->\n\n`./lab test` and `./lab test --all`", []),
-    ],
-)
-def test_a_command_that_nobody_may_run_is_told_with_its_place(text: str, told: list[str]) -> None:
-    commands = settled(pages.read("page.md", text))
-    assert [sentence.splitlines()[0] for sentence in unmarked(to_run(commands))] == told
-
-
-def test_a_marker_counts_wherever_its_command_is() -> None:
-    marked = list(
-        pages.read("a.md", "`./lab app` is there.\n\n<!-- parsed: it never ends -->\n\n    ./lab app")
-    )
-    assert to_run(settled(marked)) == []
-    assert settled(marked)["./lab app"].marker == Marker("parsed", "", "it never ends")

@@ -19,8 +19,6 @@ from tests.probed_board import (
 
 SCRATCH_WORD = 0x2001_0000
 NOWHERE = 0x6000_0000
-# Longer than any line of the protocol.
-HUGE_BYTES = 5 << 20
 
 
 @pytest.fixture
@@ -103,65 +101,3 @@ def test_a_watchpoint_stops_behind_the_store(board: ProbedBoard) -> None:
     )
     assert register(output, "pc")[0] in begin[1:], output
     assert re.search(rf"{names['line_open']:08x}:\s+01", output), output
-
-
-def test_what_answers_nowhere_is_a_fault_and_harms_nothing(board: ProbedBoard) -> None:
-    assert "transfer" in board.commander("halt", f"read32 {NOWHERE:#x}").lower()
-    assert "Halted" in board.commander("halt", "status")
-
-
-def test_a_running_board_is_halted_and_resumed(board: ProbedBoard) -> None:
-    output = board.commander("halt", "go", "status", "halt", "status")
-    assert re.findall(r"Core 0.*?: +(\w+)", output) in (["Running", "Halted"], ["Sleeping", "Halted"]), output
-
-
-GARBAGE = [
-    b"\n",
-    b"GET / HTTP/1.1\r\n",
-    b"\xff\xfe\x00\n",
-    b"[1, 2]\n",
-    b'{"id": 1}\n',
-    b'{"id": 1, "request": "fly"}\n',
-    b'{"id": 1, "request": "read_mem", "arguments": ["a", {}, -1]}\n',
-    b'{"id": 1, "request": "read_block32", "arguments": [0, 0, 1e30]}\n',
-    b"[" * 100_000 + b"\n",
-]
-
-
-def test_garbage_is_answered_by_an_error(board: ProbedBoard) -> None:
-    client = board.client()
-    for line in GARBAGE:
-        client.send(line)
-        assert client.reply()["status"] != 0, line
-    assert client.ask("read_dp", 0) == {"id": 1, "status": 0, "result": 0x2BA0_1477}
-    client.close()
-
-
-def test_an_endless_line_is_hung_up_on(board: ProbedBoard) -> None:
-    endless = board.client()
-    with pytest.raises(OSError):
-        for _ in range(4):
-            endless.send(b"x" * HUGE_BYTES)
-        if endless.reply() == {}:
-            raise ConnectionResetError
-    assert board.client().ask("hello", 1)["status"] == 0
-    assert board.is_alive()
-
-
-def test_a_client_that_hangs_up_gives_its_lock_back(board: ProbedBoard) -> None:
-    holder, other = board.client(), board.client()
-    assert holder.ask("lock")["status"] == 0
-    holder.send(b'{"id": 2, "request": "read_d')
-    holder.close()
-    assert other.ask("read_dp", 0)["status"] == 0
-
-
-def test_a_failed_transfer_sticks_until_it_is_aborted(board: ProbedBoard) -> None:
-    client = board.client()
-    assert client.ask("write_ap", 0x04, NOWHERE)["status"] == 0
-    assert client.ask("read_ap", 0x0C)["status"] == 12
-    assert client.ask("write_ap", 0x04, FLASH_START)["status"] == 0
-    assert client.ask("read_ap", 0x0C)["status"] == 12
-    assert client.ask("read_dp", 4)["result"] & 1 << 5
-    assert client.ask("write_dp", 0, 1 << 2)["status"] == 0
-    assert client.ask("read_ap", 0x0C)["status"] == 0

@@ -15,12 +15,10 @@ import pytest
 
 from base.paths import ROOT
 from base.run_folder.edges import EdgeList, read_parquet
-from base.run_folder.records import FailRecord
 from capture import conduct
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from firmware.build import image as firmware
-from firmware.tests.test_on_virtual_nucleo import runner
 from scenarios import catalogue
 
 SAMPLES_PER_S = CYCLES_PER_S = 84_000_000
@@ -150,15 +148,3 @@ def test_the_table_of_the_page_is_what_the_runs_measure(made: Any) -> None:
         figures = (shown["heap_wait"]["max"], shown["interrupt_latency_ns"]["max"])
         cells = " | ".join(f"{ns / 1000:.2f}" for ns in figures)
         assert f"| {allocator} | {locking} | {shown['heap_wait']['n']} | {cells} |" in page
-
-
-def test_other_runs_say_nothing_of_it(made: Any) -> None:
-    shown = made("tlsf", "basepri", "mem_frag").document
-    assert "heap_wait" not in shown
-    assert "urgent_task" not in shown["firmware"]
-
-
-def test_a_build_without_the_urgent_task_refuses_the_call() -> None:
-    plan = catalogue.load("two_tasks", {"depth": 1, "rounds": 1}).compile()
-    refused = runner(firmware.build("tlsf").elf)(plan.image)
-    assert refused.only(FailRecord).reason == "call"

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from base import timeline
 from base.timeline import Timeline
 
 Slice = tuple[int, int]
@@ -37,16 +36,6 @@ def drawn(timeline: Timeline) -> tuple[list[dict[str, Any]], list[str]]:
     return [slice_ for slice_ in slices if tracks[slice_["tid"]] == "track"], beside
 
 
-def test_few_slices_stay_as_they_are() -> None:
-    slices, beside = drawn(made([(0, 1), (2, 3), (4, 5)], 3))
-    assert [(slice_["name"], slice_["ts"], slice_["dur"]) for slice_ in slices] == [
-        ("0", 0, 1),
-        ("1", 2, 1),
-        ("2", 4, 1),
-    ]
-    assert beside == []
-
-
 def test_short_slices_become_one_for_each_stretch_that_says_what_it_holds() -> None:
     """Stretches of 2 µs still leave 6 of 7 slices; those of 5 µs begin at 0, 5, 10 and 15."""
     spans = [(0, 1), (2, 4), (5, 6), (7, 8), (9, 10), (11, 13), (15, 16)]
@@ -64,19 +53,6 @@ def test_short_slices_become_one_for_each_stretch_that_says_what_it_holds() -> N
         "5 of 7 slices are shorter than 5 µs and folded into 2: those of a track that begin within the same "
         "5 µs."
     )
-
-
-def test_what_is_kept_or_long_stays_and_parts_the_groups_around_it() -> None:
-    spans = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 40)]
-    slices, _ = drawn(made(spans, 4, [(3, 5)]))
-    assert [slice_["name"] for slice_ in slices] == ["2 × held", "2", "2 × held", "5"]
-    assert [slice_["ts"] for slice_ in slices] == [0, 4, 6, 10]
-
-
-def test_what_lies_in_a_folded_slice_counts_and_is_not_summed_twice() -> None:
-    slices, _ = drawn(made([(0, 4), (1, 2), (5, 9), (6, 8)], 1))
-    (slice_,) = slices
-    assert slice_["args"] == {"folded": 4, "longest_ns": 4000, "total_ns": 8000}
 
 
 def nested(chance: random.Random, begin: int, end: int, depth: int) -> list[Slice]:
@@ -117,26 +93,6 @@ def test_folded_slices_nest_and_none_is_lost(seed: int) -> None:
         assert 1000 * max(last - first for first, last in within) == group["args"]["longest_ns"]
         covered = {at for first, last in within for at in range(first, last)}
         assert 1000 * len(covered) == group["args"]["total_ns"]
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_a_width_that_cannot_suffice_is_passed_over_and_no_other(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chance = random.Random(seed)
-    depth = seed % 3
-    slices = nested(chance, 0, 4_000, depth) if depth else flat(chance)
-    few, _ = drawn(made(slices, chance.randint(1, len(slices)), [(50, 70)]))
-    most = len(few)
-    quick = made(slices, most, [(50, 70)]).document()
-    monkeypatch.setattr(timeline, "_least_drawn", lambda *_: 0)
-    assert quick == made(slices, most, [(50, 70)]).document()
-
-
-def flat(chance: random.Random) -> list[Slice]:
-    """Slices one behind the other, some of them without any length."""
-    ends = sorted(chance.randint(0, 3_000) for _ in range(2 * chance.randint(1, 200)))
-    return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 def test_a_name_that_ends_in_gz_is_compressed_to_equal_bytes(tmp_path: Path) -> None:

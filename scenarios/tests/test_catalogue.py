@@ -56,21 +56,6 @@ def test_every_scenario_compiles_to_what_its_image_says(name: str) -> None:
     assert scenario.description
 
 
-def test_overrides_are_numbers_or_their_text() -> None:
-    as_text = catalogue.load("mem_stress", {"seed": "0xBEEF", "operations": "1_0"}).compile()
-    as_numbers = catalogue.load("mem_stress", {"operations": 10}, seed=48879).compile()
-    assert as_text == as_numbers != catalogue.load("mem_stress", {"operations": 10}).compile()
-    assert as_text.seed == 48879
-    assert as_text.parameters["operations"] == as_text.operations.height == 10
-
-
-def test_the_stimulus_is_no_part_of_the_body() -> None:
-    quiet = catalogue.load("mem_frag", stimulus="none").compile()
-    assert quiet.stimulus == NO_STIMULUS
-    assert decode(quiet.image).stimulus == NO_STIMULUS
-    assert quiet.image_crc32 == catalogue.load("mem_frag").compile().image_crc32
-
-
 def test_a_scenario_of_one_s_own(tmp_path: Path) -> None:
     plan = catalogue.load(own(tmp_path, OWN), {"trials": 2}).compile()
     assert (plan.name, plan.stimulus) == ("shallow", NO_STIMULUS)
@@ -121,48 +106,6 @@ def test_what_cannot_be_gets_a_sentence(name: str, sentences: Sentences) -> None
     for overrides in REFUSED[name]:
         with sentences.raised(ScenarioError):
             catalogue.load(name, overrides)
-
-
-def test_a_seed_or_stimulus_that_cannot_be_gets_a_sentence(sentences: Sentences) -> None:
-    for name, overrides, seed, stimulus in (
-        ("mem_frag", {}, None, ""),
-        ("mem_frag", {}, 1, None),
-        ("mem_stress", {"seed": 1}, 1, None),
-    ):
-        with sentences.raised(ScenarioError):
-            catalogue.load(name, overrides, seed=seed, stimulus=stimulus)
-
-
-FAULTS = (
-    ('name = "shallow"', ""),
-    ("[parameters]", "heap_bytes = 86_060\n[parameters]"),
-    ("[parameters]", "heap_byte = 64\n[parameters]"),
-    *(('"shallow"', name) for name in ('"a,b"', '"two\\nlines"', '"shall\\u00f6w"', f'"{"x" * 32}"')),
-    ('"mem_frag"', '"mem_frog"'),
-    *(("depth = 4", line) for line in ("", "deph = 4", "depth = 4.0", 'depth = "4"', "depth = 4000")),
-    ("depth = 4", f"depth = 0x{'f' * 5000}"),
-    ("request_bytes = 120", "request_bytes = 8"),
-    ("[parameters]", "parameters = 1\n[stimulus]"),
-    ("[parameters]", "stimulus = 'none'\n[parameters]"),
-    *(
-        ("trials = 1", f"trials = 1\n[stimulus]\n{table}")
-        for table in (
-            'mode = "periodic"',
-            "period_ticks = 5003",
-            'mode = "swept"',
-            'mode = "periodic"\nperiod_ticks = 50',
-            "period = 5003",
-            'mode = "periodic"\nseed = 7',
-        )
-    ),
-)
-
-
-def test_a_faulty_file_gets_a_sentence(tmp_path: Path, sentences: Sentences) -> None:
-    for old, new in FAULTS:
-        assert old in OWN
-        with sentences.raised(ScenarioError):
-            catalogue.load(own(tmp_path, OWN.replace(old, new, 1)))
 
 
 def test_a_stimulus_of_ones_own(tmp_path: Path) -> None:

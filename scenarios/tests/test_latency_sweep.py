@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 
 from scenarios import catalogue
-from scenarios.operations import Allocate, decode
 
 SMALL: dict[str, str | int] = {
     "depth": 9,
@@ -38,13 +37,6 @@ def test_an_empty_section_is_swept_before_the_depths() -> None:
     empty = table.filter(pl.col("kind") == "K")
     assert set(empty["offset"]) == set(range(40, 40 + 255))
     assert empty["seq"].max() < table.filter("measured", pl.col("kind") == "A")["seq"].min()  # type: ignore[operator]
-
-
-def test_another_stimulus_leaves_no_offset_behind() -> None:
-    image = decode(catalogue.load("latency_sweep", SMALL, stimulus="periodic:5003").compile().image)
-    assert {
-        operation.stimulus_offset for operation in image.operations if isinstance(operation, Allocate)
-    } == {0}
 
 
 def test_any_scenario_can_be_swept_and_only_its_measured_operations_are() -> None:

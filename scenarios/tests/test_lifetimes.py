@@ -56,14 +56,3 @@ def test_a_block_lives_as_many_allocations_as_were_drawn_and_one_at_least() -> N
     assert set(lengths[: 400 - 5]) == {1, 2, 3, 4, 5}
     # A draw of 0 and a draw of 1 both live for one allocation.
     assert lengths.count(1) == pytest.approx(400 / 3, rel=0.3)
-
-
-def test_more_draws_make_smaller_blocks() -> None:
-    def mean(draws: int) -> float:
-        generator = catalogue.load("lifetimes_typical", {"draws": draws}).generator
-        sizes = [step.operation.size for step in generator.steps() if isinstance(step.operation, Allocate)]
-        return sum(sizes) / len(sizes)
-
-    # The least of k uniform draws lies one part in k + 1 of the way up.
-    assert mean(1) == pytest.approx(48 + 1952 / 2, rel=0.05)
-    assert mean(8) == pytest.approx(48 + 1952 / 9, rel=0.05)

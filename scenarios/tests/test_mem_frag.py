@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
-from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
 
 
@@ -47,20 +44,6 @@ def test_victims_are_freed_oldest_first() -> None:
     assert freed["measured"].all()
 
 
-def test_marks_stand_before_the_first_operation_of_their_phase() -> None:
-    plan = catalogue.load("mem_frag", {"depth": 2, "trials": 1}).compile()
-    image = decode(plan.image)
-    labels = []
-    current = None
-    for operation in image.operations:
-        if isinstance(operation, Mark):
-            current = labels_of(plan)[operation.label]
-        else:
-            labels.append(current)
-    assert labels == plan.operations["label"].to_list()
-    assert labels == ["setup"] * 4 + ["depth 1"] * 3 + ["depth 2"] * 3
-
-
 @given(
     depth=st.integers(1, 60), trials=st.integers(1, 8), victim=st.integers(1, 500), more=st.integers(1, 500)
 )
@@ -88,8 +71,3 @@ def test_at_depth_d_exactly_d_victims_are_free(depth: int, trials: int, victim: 
     assert peak <= 2 * depth + 1
     assert sorted(live.values()) == [3] * depth
     assert table["measured"].sum() == depth * (1 + 2 * trials)
-
-
-def test_a_ramp_longer_than_an_image_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="mem_frag needs more than the 21,840 entries"):
-        operations({"depth": 1023, "trials": 1000})

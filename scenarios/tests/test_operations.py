@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scenarios.errors import ImageError
-from scenarios.operations import Allocate, Free, Image, Mark, Operation, body_crc32, decode, encode
-from scenarios.stimulus import NO_STIMULUS, Stimulus
+from scenarios.operations import Allocate, Free, Image, Mark, body_crc32, decode, encode
+from scenarios.stimulus import Stimulus
 from scenarios.tests.strategies import IMAGES
 from tests.sentences import Sentences
 
@@ -50,14 +49,6 @@ def test_encodes_what_the_specification_says() -> None:
     assert encode(IMAGE) == HEADER + BODY
     assert decode(HEADER + BODY) == IMAGE
     assert body_crc32(HEADER + BODY) == zlib.crc32(BODY)
-
-
-def test_a_debugger_that_leaves_is_the_byte_behind_the_clock() -> None:
-    assert encode(replace(IMAGE, debugger_leaves=True)) == HEADER[:11] + b"\1" + HEADER[12:] + BODY
-
-
-def test_marks_use_no_slots() -> None:
-    assert encode(replace(IMAGE, operations=(Mark(3),)))[16:20] == bytes(4)
 
 
 @given(IMAGES)
@@ -121,36 +112,9 @@ HOSTILE = (
         )
     ),
 )
-MALFORMED: tuple[tuple[Operation, ...], ...] = (
-    (Free(0),),
-    (Allocate(0, 8), Free(0), Free(0)),
-    (Allocate(3, 8), Mark(0), Allocate(3, 8)),
-    *((operation,) for operation in (Allocate(2048, 8), Free(-1), Allocate(0, 0), Allocate(0, 2**32))),
-    (Mark(-1),),
-    (Mark(0),) * 21_841,
-)
 
 
 def test_hostile_image_gets_its_sentence(sentences: Sentences) -> None:
     for data in HOSTILE:
         with sentences.raised(ImageError):
             decode(data)
-    for operations in MALFORMED:
-        with sentences.raised(ImageError):
-            Image("x", NO_STIMULUS, operations)
-
-
-def test_the_fullest_image_fits_its_flash() -> None:
-    full = Image("x", NO_STIMULUS, (Mark(0),) * 21_840)
-    assert 256 * 1024 - 12 < len(encode(full)) <= 256 * 1024
-    assert decode(encode(full)) == full
-
-
-@pytest.mark.parametrize("name", ["", "a\0b", "x" * 32, "é" * 16, "\ud800"])
-def test_names_that_do_not_fit_are_refused(name: str) -> None:
-    with pytest.raises(ImageError, match="name"):
-        replace(IMAGE, name=name)
-
-
-def test_the_longest_name_fits() -> None:
-    assert decode(encode(replace(IMAGE, name="x" * 31))).name == "x" * 31

@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from scenarios import catalogue
-from scenarios.operations import MAX_SLOTS, Allocate, Free
+from scenarios.operations import Allocate, Free
 from scenarios.parameters import Value
 
 TESTS = ("periodic_huge", "periodic_small", "periodic_hybrid")
@@ -69,17 +69,6 @@ def test_no_release_passes_the_memory_of_its_period() -> None:
     assert all(1000 - 128 < each <= 1000 for each in sums)
 
 
-def test_tasks_of_a_hybrid_set_have_blocks_of_one_kind() -> None:
-    sizes = [
-        operation.size
-        for operation in operations({"profile": "hybrid", "memory_min_bytes": 8192, "memory_max_bytes": 8192})
-        if isinstance(operation, Allocate)
-    ]
-    assert any(size <= 128 for size in sizes)
-    assert any(size >= 1024 for size in sizes)
-    assert not any(128 < size < 1024 for size in sizes)
-
-
 @pytest.mark.parametrize("name", TESTS)
 def test_the_live_bytes_take_about_60_percent_of_the_board_s_heap(name: str) -> None:
     peaks = []
@@ -95,12 +84,3 @@ def test_the_live_bytes_take_about_60_percent_of_the_board_s_heap(name: str) -> 
         assert not live
         peaks.append(peak)
     assert fmean(peaks) == pytest.approx(0.6 * 65_536, rel=0.15)
-
-
-@pytest.mark.parametrize("number", range(1, 5))
-def test_the_sets_fit_an_image_with_the_seeds_of_a_study(number: int) -> None:
-    """Each of its 24 seeds draws one of the sets here, and the study would refuse the others."""
-    for seed in range(number, 25, 4):
-        steps = list(catalogue.load(f"periodic_c{number}", seed=seed).generator.steps())
-        assert len(steps) < 21_840
-        assert max(step.operation.id for step in steps if isinstance(step.operation, Allocate)) < MAX_SLOTS

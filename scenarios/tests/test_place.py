@@ -3,7 +3,6 @@
 import pytest
 
 from base.files.tests.sentences import is_sentence
-from base.heap_size import DEFAULT_BYTES
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.place import LARGE, Place
@@ -41,13 +40,6 @@ def test_the_ramp_takes_the_same_part_of_every_heap(
     assert 0.43 < gross_bytes(plan) / place.heap_bytes < 0.48
 
 
-@pytest.mark.parametrize("place", [SMALL, TINY])
-def test_churn_leaves_room_for_what_an_allocator_takes_itself(place: Place) -> None:
-    plan = catalogue.load("mem_stress").compile(place)
-    assert plan.operations.height == 1200
-    assert gross_bytes(plan) < 0.65 * place.heap_bytes
-
-
 @pytest.mark.parametrize("name", catalogue.names())
 def test_a_scenario_of_the_bench_fits_or_is_refused_in_a_sentence(name: str) -> None:
     try:
@@ -62,31 +54,8 @@ def test_a_scenario_of_the_bench_fits_or_is_refused_in_a_sentence(name: str) -> 
     assert name.startswith("until_full") or gross_bytes(plan) < HEAP_BYTES
 
 
-def test_what_fills_a_heap_still_does() -> None:
-    assert catalogue.load("until_full").compile(SMALL).live_bytes > HEAP_BYTES
-
-
 def test_a_recorded_program_is_scaled_until_it_fits() -> None:
     plan = catalogue.load("recorded_dash").compile(SMALL)
     assert plan.parameters["scale"] == 3
     with pytest.raises(ScenarioError, match=r"--scale 3 keeps one block in 3 .*, and fits"):
         catalogue.load("recorded_dash", {"scale": 1}).compile(SMALL)
-
-
-def test_what_the_user_sets_stays() -> None:
-    assert catalogue.load("mem_frag", {"depth": 100}).compile(SMALL).parameters["depth"] == 100
-    other = catalogue.load("mem_frag", {"trials": 1}, heap_bytes=6000).compile(SMALL)
-    assert (other.parameters["depth"], other.heap_bytes) == (32, 6000)
-
-
-def test_a_large_board_changes_nothing() -> None:
-    large = Place(heap_bytes=2 * DEFAULT_BYTES)
-    parameters = {"depth": 1000, "victim_bytes": 8}
-    assert catalogue.load("mem_frag", parameters).compile(large).image == (
-        catalogue.load("mem_frag", parameters).compile().image
-    )
-
-
-def test_an_image_that_is_too_long_for_the_board_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="needs more than the 8,186 entries"):
-        catalogue.load("mem_stress", {"operations": 9000}).compile(SMALL)

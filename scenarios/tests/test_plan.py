@@ -9,7 +9,7 @@ import pytest
 
 from scenarios.errors import ScenarioError
 from scenarios.generator import Step
-from scenarios.operations import Allocate, Free, Mark, decode
+from scenarios.operations import Allocate, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import NO_STIMULUS
 
@@ -42,17 +42,6 @@ def test_table_has_the_documented_columns() -> None:
 def test_the_size_of_a_free_is_that_of_its_own_allocation() -> None:
     table = plan_of(Step(Allocate(0, 8)), Step(Free(0)), Step(Allocate(0, 16)), Step(Free(0))).operations
     assert table["size"].to_list() == [8, 8, 16, 16]
-
-
-def test_a_phase_that_returns_keeps_its_number() -> None:
-    plan = plan_of(Step(Allocate(0, 8), "a"), Step(Allocate(1, 8), "b"), Step(Allocate(2, 8), "a"))
-    marks = [operation.label for operation in decode(plan.image).operations if isinstance(operation, Mark)]
-    assert (plan.operations["label"].unique(maintain_order=True).to_list(), marks) == (["a", "b"], [0, 1, 0])
-
-
-def test_a_phase_cannot_end_in_none() -> None:
-    with pytest.raises(ScenarioError, match="follows phase a"):
-        plan_of(Step(Allocate(0, 8), "a"), Step(Free(0)))
 
 
 def test_a_generator_without_end_is_refused() -> None:

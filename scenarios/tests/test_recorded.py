@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from scenarios import catalogue
-from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Free, decode
 from tests.sentences import Sentences
@@ -44,27 +42,12 @@ def test_sizes_are_divided_and_rounded_up(tmp_path: Path) -> None:
     assert operations(file, divide=8) == [Allocate(0, 1), Allocate(1, 1), Allocate(2, 2)]
 
 
-def test_a_plan_says_where_it_comes_from(tmp_path: Path) -> None:
-    file = trace(tmp_path, "a,1,60000\nf,1\n" * 3)
-    plan = catalogue.load("recorded", {"trace": file, "scale": 0}).compile()
-    sha256 = scenarios_trace.read(Path(file)).sha256
-    # 60,016 bytes with their header are more than three quarters, and no scale has less.
-    assert plan.parameters == {"trace": file, "scale": 1, "divide": 1, "trace_sha256": sha256}
-
-
 def test_what_does_not_fit_the_board_is_told(tmp_path: Path, sentences: Sentences) -> None:
     for lines in ("a,1,70000\nf,1\n", "".join(f"a,{n},24\n" for n in range(2049)), "a,1,8\nf,1\n" * 10_921):
         scenario = catalogue.load("recorded", {"trace": trace(tmp_path, lines)})
         with pytest.raises(ScenarioError) as refused:
             scenario.compile()
         sentences.hold(refused.value)
-
-
-def test_as_much_as_the_board_can_take(tmp_path: Path) -> None:
-    lines = "".join(f"a,{n},24\n" for n in range(2048)) + "f,2047\na,2047,24\n" * 9_896
-    plan = catalogue.load("recorded", {"trace": trace(tmp_path, lines)}).compile()
-    assert plan.operations.height == 21_840
-    assert plan.operations.select(pl.col("measured").all()).item()
 
 
 def test_a_file_is_sought_beside_its_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,14 +58,6 @@ def test_a_file_is_sought_beside_its_toml(tmp_path: Path, monkeypatch: pytest.Mo
     assert scenario.compile().operations.height == 1
     monkeypatch.chdir(tmp_path)
     assert catalogue.load("mine.toml").parameters["trace"] == "own.csv"
-
-
-def test_a_trace_that_is_none_is_told_with_its_key(tmp_path: Path, sentences: Sentences) -> None:
-    text = (FOLDER / "recorded.toml").read_text(encoding="utf-8")
-    for changed in ('trace = ""', "trace = 7", 'trace = "x\\u0000y"'):
-        (tmp_path / "mine.toml").write_text(text.replace('trace = "traces/dash.csv"', changed))
-        with sentences.raised(ScenarioError):
-            catalogue.load(str(tmp_path / "mine.toml"))
 
 
 @pytest.mark.parametrize("name", SHIPPED)

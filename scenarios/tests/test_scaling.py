@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenarios import trace as scenarios_trace
-from scenarios.errors import ScenarioError
 from scenarios.scaling import Room, Scaling, board
 from scenarios.trace import ALLOCATE, FREE, Trace, TraceBuilder
 
@@ -78,25 +77,6 @@ def plain_room(blocks: list[list[tuple[int, int, int, int]]], divide: int) -> Ro
             live[before[0]] -= 1
             live += Counter()
     return Room(entries, most, most_bytes, most_gross)
-
-
-@given(traces(), st.integers(1, 9), st.sampled_from([1, 2, 7]))
-def test_blocks_are_kept_whole_and_evenly(trace: Trace, one_in: int, divide: int) -> None:
-    thinned, scaling = plain(trace, one_in, divide), Scaling(trace, divide)
-    assert scaling.room(one_in) == plain_room(thinned, divide)
-    if not thinned:
-        with pytest.raises(ScenarioError, match="choose a smaller scale"):
-            scaling.scaled(one_in)
-        return
-    assert len(thinned) == (len(by_block(trace)) + one_in - 1 - one_in // 2) // one_in
-    block_lists = [[(kind, size, alignment) for _, kind, size, alignment in block] for block in
-             by_block(scaling.scaled(one_in))]  # fmt: skip
-    assert block_lists == [[(kind, -(-size // divide), a) for _, kind, size, a in block] for block in thinned]
-
-
-@given(traces())
-def test_a_scale_of_one_changes_nothing(trace: Trace) -> None:
-    assert Scaling(trace).scaled(1).operations.tolist() == trace.operations.tolist()
 
 
 @given(traces(), st.integers(1, 40), st.integers(1, 12), st.integers(1, 8000))

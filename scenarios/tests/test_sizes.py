@@ -26,16 +26,3 @@ def test_the_fragments_are_those_of_mem_frag() -> None:
     )
     assert setup.select("kind", "size").equals(victims.select("kind", "size"))
     assert not setup["measured"].any()
-
-
-def test_a_size_above_the_last_doubling_is_left_out() -> None:
-    table = (
-        catalogue.load("sizes", {"size_min_bytes": 24, "size_max_bytes": 100, "pairs": 1})
-        .compile()
-        .operations
-    )
-    assert table.filter(pl.col("label") == "fresh")["size"].unique(maintain_order=True).to_list() == [
-        24,
-        48,
-        96,
-    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,30 +46,6 @@ def test_what_cannot_be_is_refused_with_its_line(tmp_path: Path, sentences: Sent
     ):
         with sentences.raised(ScenarioError):
             trace.read(written(tmp_path, text))
-
-
-def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match=r"none\.csv cannot be read"):
-        trace.read(tmp_path / "none.csv")
-    (tmp_path / "trace.csv").write_bytes(b"a,\xff,8\n")
-    with pytest.raises(ScenarioError, match="no text in UTF-8"):
-        trace.read(tmp_path / "trace.csv")
-
-
-def test_times_are_checked_and_left_out(tmp_path: Path) -> None:
-    read_trace = trace.read(written(tmp_path, "a,1,24,@0\na,2,8,64,@17\nf,1 , @17\nr,2,9\n"))
-    assert read_trace.operations.tolist() == [
-        [ALLOCATE, 0, 24, 0],
-        [ALLOCATE, 1, 8, 64],
-        [FREE, 0, 0, 0],
-        [REALLOCATE, 1, 9, 0],
-    ]
-
-
-def test_the_digest_is_of_the_file(tmp_path: Path) -> None:
-    path = written(tmp_path, "a,1,24\n")
-    said = subprocess.run(["sha256sum", path], check=True, capture_output=True, text=True).stdout
-    assert said.split()[0] == trace.read(path).sha256
 
 
 def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,10 @@ import struct
 import pytest
 
 from scenarios import catalogue
-from scenarios.errors import ImageError, ScenarioError
+from scenarios.errors import ScenarioError
 from scenarios.generator import Step
 from scenarios.generators.xorshift import Xorshift128
-from scenarios.operations import Allocate, Free, Image, Mark, Operation, encode
-from scenarios.stimulus import NO_STIMULUS
+from scenarios.operations import Allocate, Free, Operation
 from scenarios.trace import ALLOCATE, FREE, LAST_IF_REFUSED, RETRY, of_steps
 
 
@@ -51,38 +50,6 @@ def test_without_alignments_none_are_drawn() -> None:
         if isinstance(operation, Allocate)
     )
     assert [operation.id for operation in plain if isinstance(operation, Free)] == list(range(49, -1, -1))
-
-
-def test_a_byte_is_tried_in_the_place_of_each_request() -> None:
-    first, again, *_ = operations("until_full_aligned", 2)
-    assert isinstance(first, Allocate)
-    assert (first.retry, first.last_if_refused) == (False, False)
-    assert again == Allocate(first.id, 1, retry=True, last_if_refused=True)
-
-
-RETRY_OF_1 = Allocate(1, 1, retry=True)
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        (RETRY_OF_1,),
-        (Allocate(1, 8), Free(1), RETRY_OF_1),
-        (Allocate(0, 8), RETRY_OF_1),
-        (Allocate(1, 8), Mark(0), RETRY_OF_1),
-        (Allocate(1, 8), RETRY_OF_1, RETRY_OF_1),
-    ],
-)
-def test_a_retry_elsewhere_is_refused(entries: tuple[Operation, ...]) -> None:
-    with pytest.raises(ImageError, match=rf"Entry {len(entries) - 1} is a retry, but no allocation"):
-        Image("x", NO_STIMULUS, entries)
-
-
-def test_the_flags_are_those_of_the_specification() -> None:
-    entries = (Allocate(0, 9, last_if_refused=True), Allocate(0, 1, retry=True, measured=False))
-    assert encode(Image("x", NO_STIMULUS, entries))[64:] == bytes.fromhex(
-        "01 05 0000 09000000 0000 00 00" + "01 02 0000 01000000 0000 00 00"
-    )
 
 
 def test_a_trace_has_the_flags_too() -> None:

@@ -69,10 +69,3 @@ def test_the_freed_block_lies_between_free_ones(target: str, neighbours: tuple[i
     freed = {step.operation.id for step in listed[:-1] if isinstance(step.operation, Free)}
     assert set(around) <= freed
     assert tuple(sizes(listed)[slot] for slot in around) == neighbours
-
-
-def test_more_blocks_than_slots_are_for_a_trace_and_no_image() -> None:
-    scenario = catalogue.load("worst", {"blocks": 1200})
-    assert len(list(scenario.generator.steps())) == 3 * 1200 + 1
-    with pytest.raises(Exception, match="slot 2048 is outside"):
-        scenario.compile()

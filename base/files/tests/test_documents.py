@@ -11,13 +11,12 @@ from typing import Annotated, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic import Field, model_validator
 
 from base.files.complaints import WrongValueError, expecting
 from base.files.documents import (
     DocumentError,
     Table,
-    check,
     open_toml,
     read_json,
     read_toml,
@@ -130,30 +129,6 @@ def test_a_fault_in_json_gets_a_sentence(tmp_path: Path, sentences: Sentences) -
             read_json(path, Probe, remedy="run it again")
 
 
-def test_files_that_cannot_be_read(tmp_path: Path, sentences: Sentences) -> None:
-    (tmp_path / "bytes.toml").write_bytes(b"a = 1\n# \xff\n")
-    for path in (tmp_path / "none.toml", tmp_path, tmp_path / "a\0b", tmp_path / "bytes.toml"):
-        with sentences.raised(DocumentError):
-            read_toml(path, Bench)
-
-
-def test_no_more_is_read_than_there_may_be(tmp_path: Path) -> None:
-    for path, why in (
-        (Path("/dev/zero"), "cannot be read: it is a device or a pipe"),
-        (file(tmp_path, "#" * 1001), "the file has more than 1,000 bytes, the most that is read"),
-    ):
-        with pytest.raises(DocumentError, match=why):
-            read_toml(path, Bench, most_bytes=1000)
-    assert read_toml(file(tmp_path, GOOD), Bench, most_bytes=len(GOOD))
-
-
-def test_a_path_is_told_from_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = file(tmp_path, GOOD.replace("0.5", "'x'"))
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(DocumentError, match=r"^bench\.toml: scale"):
-        read_toml(path, Bench)
-
-
 def test_a_part_is_checked_where_it_stands(tmp_path: Path) -> None:
     path = file(tmp_path, GOOD)
     document = open_toml(path, CaptureError)
@@ -164,46 +139,10 @@ def test_a_part_is_checked_where_it_stands(tmp_path: Path) -> None:
     assert said(path, document.complain("Too fast.")) == "bench.toml: Too fast."
 
 
-def test_what_is_found_wrong_later_is_told_with_its_file(tmp_path: Path) -> None:
-    document = open_toml(file(tmp_path, GOOD), CaptureError)
-    with pytest.raises(CaptureError, match=r"bench\.toml: No such board\.$"), document.located():
-        raise CaptureError("No such board.")
-    with pytest.raises(DocumentError, match=r"^Another matter\.$"), document.located():
-        raise DocumentError("Another matter.")
-
-
 def test_a_table_that_is_not_there_counts_as_empty(tmp_path: Path) -> None:
     document = open_toml(file(tmp_path, 'title = "x"'))
     with pytest.raises(DocumentError, match=r"bench\.toml: serial\.port is missing; add it\.$"):
         document.check(Port, "serial")
-
-
-def test_a_model_may_allow_more() -> None:
-    class Open(Table):
-        model_config = ConfigDict(extra="allow")
-        kind: str
-
-    class Foreign(BaseModel):
-        model_config = ConfigDict(extra="forbid")
-        kind: str = Field(alias="type")
-
-    assert check({"kind": "x", "more": 1}, Open, Path("x")).kind == "x"
-    with pytest.raises(DocumentError, match=r"^x: more is unknown; drop it\.$"):
-        check({"type": "x", "more": 1}, Foreign, Path("x"))
-
-
-def test_what_json_and_toml_have_no_word_for_is_a_list(tmp_path: Path) -> None:
-    class Lists(Table):
-        pair: Annotated[tuple[int, ...], Strict(False)] = ()
-        words: Annotated[frozenset[str], Strict(False)] = frozenset()
-
-    path = file(tmp_path, "pair = [1, 2]\nwords = ['a']")
-    assert read_toml(path, Lists) == Lists(pair=(1, 2), words=frozenset("a"))
-    for text in ("pair = 5", "words = 5"):
-        with pytest.raises(DocumentError, match=r"bench\.toml: \w+ must be a list, not 5; mend it\.$"):
-            read_toml(file(tmp_path, text), Lists)
-    with pytest.raises(DocumentError, match=r"pair\[1\] must be a whole number, not 'b'"):
-        read_toml(file(tmp_path, "pair = [1, 'b']"), Lists)
 
 
 def one_sentence(message: str) -> bool:
@@ -236,16 +175,6 @@ def test_no_json_ends_in_another_exception(tmp_path_factory: pytest.TempPathFact
         read_json(path, Bench)
     except DocumentError as error:
         assert one_sentence(str(error))
-
-
-@given(st.binary())
-def test_no_bytes_end_in_another_exception(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / "hostile"
-    path.write_bytes(content)
-    for read in (read_json, read_toml):
-        with pytest.raises(DocumentError) as refusal:
-            read(path, Bench)
-        assert one_sentence(str(refusal.value))
 
 
 @given(st.integers(0, len(GOOD)), st.integers(0, 20), st.lists(FRAGMENTS | st.text(max_size=5), max_size=6))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pydantic import RootModel
 
 from base.files.documents import read_json
-from base.files.errors import RunError
 from base.files.printable import printable, printable_lines, printable_values
 
 COMMANDS = {
@@ -43,7 +42,3 @@ def test_texts_and_keys_of_a_document_come_so(tmp_path: Path) -> None:
         path.write_text(written, encoding="utf-8")
         assert read_json(path, RootModel[object]).root == {r"\x1b": [r"\n", {"a": r"\x9b"}]}
     assert printable_values([1, None, True, 0.5]) == [1, None, True, 0.5]
-
-
-def test_an_error_says_it_so() -> None:
-    assert str(RunError("a\x1b[2Jb\nc")) == "a\\x1b[2Jb\nc"

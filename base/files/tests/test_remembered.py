@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from base.files import remembered as module
 from base.files.remembered import remembered
 
 
@@ -51,17 +50,3 @@ def test_what_is_damaged_is_computed_again_and_replaced(square: Square, damage: 
     square(3)
     kept(square)[0].write_bytes(damage)
     assert [square(3), square(3)] == [[9], [9]] and square.times == 2
-
-
-def test_where_nothing_can_be_kept_it_is_computed(square: Square) -> None:
-    (square.folder / "squares").write_text("in the way")
-    assert [square(3), square(3)] == [[9], [9]] and square.times == 2
-
-
-def test_the_oldest_make_room(square: Square, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 3)
-    for number in range(5):
-        square(number)
-    assert len(kept(square)) == 3
-    square(4)
-    assert square.times == 5

@@ -24,13 +24,3 @@ TABLES = st.recursive(
 @given(TABLES)
 def test_what_is_written_is_read_again(values: dict[str, object]) -> None:
     assert tomllib.loads(toml_text.document(values)) == values
-
-
-def test_each_part_stands_where_a_person_looks_for_it() -> None:
-    text = toml_text.document(
-        {"entry": [{"settings": {"basepri 0x50": 68}, "lines": "a b\nc\n"}], "functions": {"f": {"n": [1]}}}
-    )
-    assert text == (
-        "\n[[entry]]\nlines = '''\na b\nc\n'''\n\n[entry.settings]\n\"basepri 0x50\" = 68\n"
-        "\n[functions.f]\nn = [1]\n"
-    )

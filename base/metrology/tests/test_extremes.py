@@ -56,20 +56,3 @@ def test_what_fails_a_test_gets_a_sentence_and_no_number(values: np.ndarray, wor
     levels = estimate(values, ramp=False, resamples=19)
     assert levels.fits == ()
     assert levels.refused is not None and words in levels.refused and levels.refused.endswith(".")
-
-
-def test_a_wrong_family_does_not_fit() -> None:
-    """Two clusters in the tail: neither family has two modes."""
-    random = np.random.default_rng(1)
-    apart = random.random(1000) < 0.04
-    values = np.where(apart, random.normal(100, 30, 1000), random.normal(0, 5, 1000))
-    levels = estimate(values, ramp=False, resamples=59)
-    assert levels.refused is not None and "does not fit" in levels.refused
-
-
-@pytest.mark.parametrize(("samples", "too_few"), [(499, True), (500, False)])
-def test_with_500_samples_there_is_an_estimate(samples: int, too_few: bool) -> None:
-    values = np.random.default_rng(1).exponential(100.0, samples)
-    levels = estimate(values, ramp=False, resamples=9)
-    assert (levels.tests == ()) is too_few
-    assert ("too few" in (levels.refused or "")) is too_few

@@ -2,7 +2,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import bootstrap
 
 from base.metrology.intervals import percentile_interval, percentile_intervals
 
@@ -27,18 +26,6 @@ def test_it_is_what_all_resamples_together_give(
     rank = int(np.ceil(share * len(values)))
     interval = percentile_interval(np.sort(values), per_myriad, confidence)
     assert interval == by_enumeration(values, rank, confidence)
-
-
-def test_resampling_approaches_it() -> None:
-    values = np.random.default_rng(5).gamma(2.0, 100.0, 401)
-    interval = percentile_interval(np.sort(values), 5_000)
-    drawn = bootstrap(
-        (values,), np.median, n_resamples=20_000, method="percentile", rng=9
-    ).confidence_interval
-    neighbours = np.sort(values)
-    for exact, sampled in zip(interval, drawn, strict=True):
-        apart = np.searchsorted(neighbours, exact) - np.searchsorted(neighbours, sampled)
-        assert abs(apart) <= 1
 
 
 def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:

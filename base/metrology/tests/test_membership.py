@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from base.metrology.membership import MOST_FOR_A_DEVIATION, Reach, reach
+from base.metrology.membership import MOST_FOR_A_DEVIATION, reach
 from base.metrology.quantiles import PERCENTILES, Summary, summarise
 
 VALUES = st.integers(0, 1000).map(float)
@@ -38,20 +38,6 @@ def test_no_percentile_of_any_way_lies_outside(sure: list[float], undecided: lis
         for name in PERCENTILES:
             ends, value = getattr(reached, name), getattr(way, name)
             assert ends is None or ends[0] <= value <= ends[1]
-
-
-def test_a_percentile_that_some_way_lacks_has_no_ends() -> None:
-    reached = reach(range(9), [3.0])
-    assert reached is not None
-    assert (reached.n, reached.p90, reached.median is None) == ((9, 10), None, False)
-
-
-def test_all_sure_has_no_reach() -> None:
-    assert reach([1.0, 2.0], []) is None
-
-
-def test_none_sure_has_a_count_alone() -> None:
-    assert reach([], [1.0, 2.0]) == Reach(count=2, n=(0, 2))
 
 
 def test_too_many_ways_leave_the_deviation_open() -> None:

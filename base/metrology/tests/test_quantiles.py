@@ -19,17 +19,6 @@ def test_a_baseline_is_taken_off_every_statistic_and_not_off_the_count() -> None
     assert summary == Summary(n=5, min=1.0, mean=4.5, stdev=1.5, median=5.0, max=7.0)
 
 
-def test_moments_of_a_sample_worked_out_by_hand() -> None:
-    """2, 4, 4, 4, 5, 5, 7, 9: their mean is 5, and the squared distances add up to 32."""
-    summary = summarise([9, 4, 5, 4, 7, 4, 5, 2])
-    assert (summary.min, summary.mean, summary.stdev, summary.median) == (2, 5, math.sqrt(32 / 7), 4)
-    assert summarise([]) == Summary(n=0)
-
-
-def test_one_value_has_no_deviation() -> None:
-    assert summarise([7]) == Summary(n=1, min=7, mean=7.0, stdev=None, median=7, max=7)
-
-
 @given(st.lists(st.integers(0, 2**32 - 1) | st.floats(0, 1e9), min_size=2, max_size=60))
 def test_moments_are_those_of_the_statistics_module(values: list[float]) -> None:
     summary = summarise(values)
@@ -42,11 +31,6 @@ def test_a_small_deviation_far_from_zero_is_not_lost() -> None:
     """A sum of squares less a square of sums would have none of these digits left."""
     summary = summarise([4_000_000_000 + step for step in (0, 1, 2, 3, 4)])
     assert (summary.mean, summary.stdev) == (4_000_000_002, math.sqrt(2.5))
-
-
-@pytest.mark.parametrize(("n", "p99"), [(99, None), (100, 99), (101, 100), (200, 198), (1000, 990)])
-def test_p99_needs_a_hundred_samples(n: int, p99: int | None) -> None:
-    assert summarise(range(1, n + 1)).p99 == p99
 
 
 @pytest.mark.parametrize(

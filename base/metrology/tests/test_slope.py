@@ -10,11 +10,6 @@ from base.metrology.slope import centred, fit_slope
 X = np.array([-4.0, -1.0, 0.0, 2.0, 3.0])
 
 
-def test_points_on_a_line_give_the_line() -> None:
-    slope = fit_slope(X, 2.5 * X)
-    assert (slope.value, slope.residual_max) == (2.5, 0)
-
-
 def test_no_errors_turn_the_slope_farther_than_its_uncertainty_and_some_turn_it_so_far() -> None:
     """Least squares is linear in the errors, so the worst are those of half a unit each."""
     turned = [

@@ -27,25 +27,6 @@ def test_the_summary_is_that_of_all_values_to_the_last_bit(parts: list[list[int]
     assert (counted.n, counted.bin) == (every.size, 1)
 
 
-def test_percentiles_have_their_rank_among_ten_thousand() -> None:
-    tally = Tally()
-    for first in range(0, 10_000, 250):
-        tally.add(np.arange(first, first + 250)[::-1])
-    summary = tally.counted().summary(1)
-    assert (summary.n, summary.min, summary.median, summary.p99, summary.p99_99, summary.max) == (
-        *(10_000, 0, 4_999, 9_899),
-        *(9_998, 9_999),
-    )
-
-
-def test_what_is_counted_later_does_not_change_what_was_told() -> None:
-    tally = Tally()
-    tally.add(np.array([3, 3]))
-    before = tally.counted()
-    tally.add(np.array([3, 5]))
-    assert before.counts.tolist() == [2] and tally.counted().counts.tolist() == [3, 1]
-
-
 @pytest.mark.parametrize("values", [range(1000), range(0, 10_000, 10), [*range(0, 20, 2), *range(21, 999)]])
 def test_too_many_values_are_counted_in_bins(values: range | list[int]) -> None:
     """Each percentile is at most a bin below the true one, and least and greatest are exact."""

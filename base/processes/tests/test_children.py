@@ -18,11 +18,6 @@ from base.processes import children, signals
 MANY_S = 60.0  # never reached
 
 
-def test_what_a_child_says_is_kept_apart(tmp_path: Path) -> None:
-    done = children.run(["sh", "-c", "pwd; echo no >&2; exit 3"], within_s=MANY_S, folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (3, f"{tmp_path}\n", "no\n")
-
-
 def test_a_child_that_takes_too_long_is_ended_with_its_own(tmp_path: Path) -> None:
     body = f"sleep 600 & echo $! > {tmp_path}/pid; trap '' TERM; while :; do sleep 1; done"
     began_s = time.monotonic()
@@ -30,13 +25,6 @@ def test_a_child_that_takes_too_long_is_ended_with_its_own(tmp_path: Path) -> No
         children.run(["sh", "-c", body], within_s=0.3)
     assert time.monotonic() - began_s < 0.3 + 3 * children.GRACE_S
     assert is_gone(int((tmp_path / "pid").read_text()))
-
-
-def test_who_holds_the_output_is_not_waited_for() -> None:
-    began_s = time.monotonic()
-    done = children.run(["setsid", "-f", "sleep", "8"], within_s=MANY_S)
-    assert done.returncode == 0
-    assert time.monotonic() - began_s < 5
 
 
 @pytest.mark.usefixtures("interruptible")

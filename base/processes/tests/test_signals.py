@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -36,26 +35,12 @@ def test_a_signal_waits_for_the_end_of_the_block(number: int, name: str, status:
     assert signals.asked() is None
 
 
-def test_only_the_outermost_block_raises_by_itself() -> None:
-    with pytest.raises(Stopped), signals.orderly():
-        with signals.orderly():
-            send(signal.SIGINT)
-        with pytest.raises(Stopped):
-            signals.check()
-
-
 def test_the_first_signal_counts_and_the_others_are_answered_once(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(Stopped) as stopped, signals.orderly():
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGINT):
             send(number)
     assert stopped.value.number == signal.SIGTERM
     assert capfd.readouterr().err.count("Stopping already") == 1
-
-
-def test_what_a_signal_broke_is_no_error() -> None:
-    with pytest.raises(Stopped), signals.orderly():
-        send(signal.SIGINT)
-        raise OSError("the tool was interrupted")
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -93,30 +78,6 @@ def test_errors_are_raised_as_ever_and_handlers_given_back() -> None:
     assert [signal.getsignal(number) for number in signals.HEARD] == before
 
 
-def test_an_ignored_signal_stays_ignored() -> None:
-    """As nohup wants it."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with signals.orderly():
-            send(signal.SIGHUP)
-            assert signals.asked() is None
-    finally:
-        signal.signal(signal.SIGHUP, before)
-
-
-def test_threads_pass_through() -> None:
-    done: list[str] = []
-
-    def work() -> None:
-        with signals.orderly():
-            done.append("worked")
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert done == ["worked"]
-
-
 def test_a_signal_that_came_before_anybody_listened_is_heard() -> None:
     """`lab` holds signals back until Python has its handlers."""
     script = (
@@ -129,29 +90,3 @@ def test_a_signal_that_came_before_anybody_listened_is_heard() -> None:
     command = ["env", "--block-signal=TERM", sys.executable, "-c", script]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=50)
     assert (done.stdout, done.stderr) == ("Stopped by SIGTERM.\n", "")
-
-
-def test_a_terminal_that_hung_up_fails_no_write() -> None:
-    script = (
-        "import os, pty, signal, sys\n"
-        "from base.processes import signals\n"
-        "device, port = pty.openpty()\n"
-        "os.dup2(port, 2); os.close(port); os.close(device)\n"
-        "with signals.orderly():\n"
-        "    os.kill(os.getpid(), signal.SIGHUP)\n"
-        "    os.write(2, b'more')\n"
-        "    print('stored', flush=True)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == "stored\n"
-
-
-def test_a_signal_that_is_passed_on_is_not_noted() -> None:
-    got: list[int] = []
-    with signals.passed_on(got.append):
-        send(signal.SIGTERM)
-        send(signal.SIGINT)
-    assert got == [signal.SIGTERM, signal.SIGINT]
-    assert signals.asked() is None
-    with pytest.raises(Stopped), signals.orderly():
-        send(signal.SIGTERM)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.run_folder.edge_stream import ROOM_BYTES, EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, EdgeList
@@ -95,25 +94,6 @@ def test_wherever_it_is_cut_or_damaged_the_whole_blocks_before_are_read(
     assert read_stream(path).edges == expected(BLOCKS[:whole])
 
 
-def test_each_block_is_there_once_it_was_added(tmp_path: Path) -> None:
-    """Whatever becomes of the program that writes: it has nothing in its hands any more."""
-    path = tmp_path / "s"
-    with EdgeWriter(path, HZ, CHANNELS, ASKED) as writer:
-        for number, (sample, word, total) in enumerate(BLOCKS, 1):
-            writer.append(np.array(sample, np.int64), np.array(word, np.uint8), total)
-            copy = tmp_path / f"copy{number}"
-            copy.write_bytes(path.read_bytes())
-            assert read_stream(copy).edges == expected(BLOCKS[:number])
-
-
-def test_one_that_is_still_written_is_refused(tmp_path: Path) -> None:
-    with (
-        EdgeWriter(tmp_path / "s", HZ, CHANNELS, ASKED),
-        pytest.raises(CaptureError, match="still being captured; wait"),
-    ):
-        read_stream(tmp_path / "s")
-
-
 def test_a_full_disk_takes_no_part_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The system takes half of it, and then says that there is no room."""
     path, write_some = tmp_path / "s", os.pwrite
@@ -135,13 +115,6 @@ def test_a_full_disk_takes_no_part_of_a_block(tmp_path: Path, monkeypatch: pytes
     assert read_stream(path).edges.sample.tolist() == [0, 7, 30]
 
 
-def test_a_file_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
-    (tmp_path / "s").touch()
-    for path in (tmp_path / "s", tmp_path / "none" / "s"):
-        with pytest.raises(WriteError, match=r"cannot be made: .*nothing was captured"):
-            EdgeWriter(path, HZ, CHANNELS, ASKED)
-
-
 class Disk(NamedTuple):
     f_bavail: int
     f_frsize: int = 1
@@ -156,36 +129,3 @@ def test_room_to_store_the_run_is_left(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(os, "fstatvfs", lambda _: Disk(needed - 1))
         with pytest.raises(WriteError, match=rf"has {needed - 1:,} bytes left.* make room and run again"):
             writer.check_room()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{\n", b"\xff\n", b"[" * 5000, b"{}\n", b'{"schema":1}\n', b"x" * 100_000],
-)
-def test_what_is_no_capture_is_refused_in_a_sentence(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "s").write_bytes(content)
-    with pytest.raises(CaptureError, match=r"(run again|add it)\.$"):
-        read_stream(tmp_path / "s")
-
-
-def test_rows_out_of_order_are_refused(tmp_path: Path) -> None:
-    write(tmp_path / "s", [([0, 5, 5], [0, 1, 0], 9)])
-    with pytest.raises(CaptureError, match="not a usable capture: The samples do not strictly increase"):
-        read_stream(tmp_path / "s")
-
-
-@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "sparse", "none"])
-def test_what_is_no_file_or_too_long_is_refused_at_once(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "s"
-    match kind:
-        case "pipe":
-            os.mkfifo(path)
-        case "device":
-            path.symlink_to("/dev/zero")
-        case "folder":
-            path.mkdir()
-        case "sparse":
-            path.touch()
-            os.truncate(path, 1 << 40)
-    with pytest.raises(CaptureError, match="cannot be read"):
-        read_stream(path)

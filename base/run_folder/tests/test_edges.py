@@ -38,12 +38,6 @@ def test_the_initial_level_is_not_a_transition() -> None:
     assert (op.sample.tolist(), op.level.tolist()) == ([5, 12], [True, False])
 
 
-def test_a_capture_without_samples_has_no_edges_and_low_levels() -> None:
-    edges = edge_list([], 0)
-    assert edges.transitions("SYNC").sample.size == 0
-    assert not edges.initial_level("SYNC")
-
-
 def test_what_is_not_a_capture_is_refused(sentences: Sentences) -> None:
     zero, low = np.zeros(1, np.int64), np.zeros(1, np.uint8)
     number: Any = np.array

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from base.files.documents import DocumentError
-from base.files.errors import CaptureError
-from base.run_folder.explanation import BYTES_MAX, QuantityName, Replayed, Unreplayed, read, read_all
+from base.run_folder.explanation import QuantityName, Replayed, Unreplayed, read
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.quantities import KEYS
-from tests.sentences import Sentences
 
 TOLD: dict[str, Any] = {
     "schema": 2,
@@ -81,46 +79,12 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, content: dict[str, Any
     assert json.dumps(explanation.document()) == json.dumps(content)
 
 
-def test_a_damaged_file_is_left_out(tmp_path: Path) -> None:
-    folder = tmp_path / "explain"
-    folder.mkdir()
-    (folder / "interrupt.json").write_text(json.dumps(TOLD | {"value_ns": 2.5}))
-    (folder / "task.json").write_text("{")
-    assert {name: explanation.value_ns for name, explanation in read_all(tmp_path).items()} == {
-        "interrupt": 2.5
-    }
-
-
 def test_the_words_of_today_are_those_of_the_commands_and_of_run_json() -> None:
     for name, meant in NAMED.items():
         assert TypeAdapter(QuantityName).validate_python(name) == name == meant.name
         assert meant.key in KEYS
     with pytest.raises(ValidationError):
         TypeAdapter(QuantityName).validate_python("speed")
-
-
-def test_what_is_wrong_gets_a_sentence(tmp_path: Path, sentences: Sentences) -> None:
-    more: tuple[dict[str, Any], ...] = (
-        *({"schema": 1}, {"stack": []}, {"replayed": True}, {"replayed": "no"}),
-        {"window": TOLD["window"] | {"edges": [[564], [900, 4]]}},
-        *({"end_sample": -1}, {"value_ns": "119"}),
-    )
-    for content in (
-        [],
-        *(TOLD | each for each in more),
-        REPLAYED | {"stack": [{"address": 1.5, "place": "", "source": ""}]},
-        REPLAYED | {"heap": REPLAYED["heap"] | {"pieces": [{"offset": 0, "bytes": 8, "what": "lost"}]}},
-    ):
-        path = written(tmp_path, content)
-        with sentences.raised(CaptureError):
-            read(path, CaptureError)
-
-
-def test_a_forged_file_of_great_length_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "interrupt.json"
-    path.write_text(json.dumps(TOLD) + " " * BYTES_MAX)
-    with pytest.raises(DocumentError, match="more than 4,194,304 bytes"):
-        read(path)
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)

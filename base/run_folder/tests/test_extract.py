@@ -1,13 +1,12 @@
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import CHANNELS, EdgeList
-from base.run_folder.extract import BLOCK_SAMPLES, EdgeExtractor
+from base.run_folder.extract import EdgeExtractor
 
 # Runs of equal bytes, long enough for whole quiet 64-bit words, between dense stretches.
 STREAMS = st.lists(
@@ -74,35 +73,12 @@ def test_blocks_larger_than_the_cache_are_joined_without_loss() -> None:
     assert edges.word.tolist() == [1, 0, 1, 0, 1, 0, 1]
 
 
-@pytest.mark.parametrize("spacing", [2, 5, 13, 40, 3000])
-def test_full_blocks_of_any_density_are_searched_alike(spacing: int) -> None:
-    """Two whole blocks and a bit; numpy compares all of it at once."""
-    random = np.random.default_rng(spacing)
-    size = 2 * BLOCK_SAMPLES + 77
-    lengths = random.integers(1, 2 * spacing, size)
-    stream = np.repeat(random.integers(0, 256, size, np.uint8), lengths)[:size]
-    extractor = EdgeExtractor(24_000_000, most_edges=size)
-    extractor.feed(stream.tobytes())
-    edges = extractor.finish()
-    changes = np.flatnonzero(np.diff(stream.astype(int))) + 1
-    assert np.array_equal(edges.sample, np.concatenate(([0], changes)))
-    assert np.array_equal(edges.word, stream[edges.sample])
-    assert extractor.edges == len(changes)
-
-
 def test_a_floating_input_ends_in_a_sentence_and_keeps_what_came() -> None:
     extractor = EdgeExtractor(84_000_000, most_edges=10)
     with pytest.raises(CaptureError, match="floating"):
         extractor.feed(b"\x00\x01" * 50)
     assert (extractor.finish().total_samples, extractor.finish().sample.size) == (100, 100)
     assert extractor.edges == 99
-
-
-def test_as_many_edges_as_a_capture_may_have_are_taken() -> None:
-    extractor = EdgeExtractor(84_000_000, most_edges=99)
-    extractor.feed(b"\x00\x01" * 50)
-    with pytest.raises(CaptureError, match="More than 99 edges within 101 samples"):
-        extractor.feed(b"\x00")
 
 
 def test_what_was_taken_is_handed_over_once() -> None:
@@ -115,21 +91,6 @@ def test_what_was_taken_is_handed_over_once() -> None:
     sample, word = extractor.take()
     assert (sample.tolist(), word.tolist()) == ([4], [3])
     assert (extractor.edges, extractor.total_samples) == (2, 5)
-
-
-def test_the_buffer_may_be_used_again() -> None:
-    """As whoever reads a pipe does; with a change at each byte, and between two pieces."""
-    extractor, buffer = EdgeExtractor(84_000_000), bytearray(3)
-    for piece in (b"\x01\x02\x03", b"\x04\x05\x06", b"\x07\x07\x07", b"\x00\x00\x00"):
-        buffer[:] = piece
-        extractor.feed(buffer)
-    assert rows(extractor.finish()) == [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (9, 0)]
-
-
-def test_edges_of_a_channel_that_is_not_ours_do_not_count() -> None:
-    extractor = EdgeExtractor(84_000_000, ("CRIT",), (0,), most_edges=1)
-    extractor.feed(b"\x00\x80" * 500 + b"\x01")
-    assert extractor.finish().sample.tolist() == [0, 1000]
 
 
 def test_two_channels_cannot_share_a_bit() -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from base.files.errors import CaptureError, RunError
@@ -24,14 +23,6 @@ def test_names_are_time_scenario_allocator_board_and_a_number_when_taken(tmp_pat
     names = [create(tmp_path / "runs").path.name for _ in range(3)]
     first = "20260203T040506Z-mem_frag-tlsf-virtual"
     assert names == [first, f"{first}-2", f"{first}-3"]
-
-
-def test_options_are_told_apart_and_no_part_of_what_a_name_tells() -> None:
-    name = RunName("mem_frag", "tlsf", "virtual", ("art off", "TLSF_SLOTS=8", "heap 32768"))
-    folder = name.at(TIME)
-    assert folder == "20260203T040506Z-mem_frag-tlsf.art_off.TLSF_SLOTS_8.heap_32768-virtual"
-    assert RunName.of(Path(folder)) == RunName("mem_frag", "tlsf", "virtual")
-    assert RunName.of(Path(f"{folder}-2")) == RunName("mem_frag", "tlsf", "virtual")
 
 
 def test_options_cannot_lead_elsewhere_nor_outgrow_a_name() -> None:
@@ -62,19 +53,6 @@ def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
     assert [path.name for path in folder.path.iterdir()] == ["uart.log"]
 
 
-def test_a_failed_rewrite_leaves_the_old_file(tmp_path: Path) -> None:
-    folder = create(tmp_path)
-    folder.write_bytes("run.json", b"old")
-
-    def writer(path: Path) -> None:
-        path.write_bytes(b"new")
-        raise pl.exceptions.ComputeError("No space left on device")
-
-    with pytest.raises(WriteError, match="No space left"):
-        folder.write("run.json", writer)
-    assert (folder.path / "run.json").read_bytes() == b"old"
-
-
 def test_the_name_appears_only_when_the_content_is_there(tmp_path: Path) -> None:
     folder = create(tmp_path)
     seen: list[bool] = []
@@ -88,20 +66,6 @@ def test_the_name_appears_only_when_the_content_is_there(tmp_path: Path) -> None
     assert (folder.path / "uart.log").read_bytes() == b"content"
 
 
-def test_json_is_strict(tmp_path: Path) -> None:
-    folder = create(tmp_path)
-    folder.write_json("run.json", {"µ": None})
-    assert json.loads((folder.path / "run.json").read_text(encoding="utf-8")) == {"µ": None}
-    with pytest.raises(ValueError, match="JSON"):
-        folder.write_json("run.json", {"x": float("nan")})
-
-
-def test_a_place_that_cannot_hold_runs_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(CaptureError, match="No run folder can be created in"):
-        create(tmp_path / "file")
-
-
 @pytest.mark.parametrize("member", ["run.json", "explain", "explain/allocate.json"])
 def test_a_link_in_it_is_refused_wherever_it_leads(tmp_path: Path, member: str) -> None:
     folder, outside = tmp_path / "run", tmp_path / "outside"
@@ -113,12 +77,6 @@ def test_a_link_in_it_is_refused_wherever_it_leads(tmp_path: Path, member: str) 
         check_members(folder)
     with pytest.raises(RunError, match="is a symbolic link"):
         read_manifest(folder / "run.json")
-
-
-def test_a_run_folder_by_a_link_of_the_user_is_taken(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "latest").symlink_to(tmp_path / "run")
-    check_members(tmp_path / "latest")
 
 
 @pytest.mark.parametrize("read", [read_manifest, read_origin])

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
 
 from base.files.errors import TailscopeError
 from base.metrology.tally import Tally
@@ -86,16 +85,3 @@ def test_a_file_that_states_what_cannot_be_is_refused(tmp_path: Path, sentences:
         changed(tmp_path / names.KEPT, **fields)
         with sentences.raised(TailscopeError):
             read_kept(tmp_path)
-
-
-def test_counts_that_do_not_increase_are_refused(tmp_path: Path) -> None:
-    write_kept(tmp_path / names.KEPT, kept())
-    path = tmp_path / names.KEPT
-    metadata = pl.read_parquet_metadata(path)
-    table = pl.read_parquet(path)
-    table.reverse().write_parquet(path, metadata={METADATA_KEY: metadata[METADATA_KEY]})
-    with pytest.raises(TailscopeError, match="counts of ISR are damaged"):
-        read_kept(tmp_path)
-    path.write_bytes(b"PAR1 and no more")
-    with pytest.raises(TailscopeError, match=r"kept\.parquet"):
-        read_kept(tmp_path)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from base.files.errors import RunError
-from base.run_folder.folder import PLACEMENTS
-from base.run_folder.placements import Measured, Placements, Range, read
+from base.run_folder.placements import Measured, Placements, Range
 
 
 def measured(number: int, critical: float, verdict: str = "complete") -> Measured:
@@ -49,15 +44,3 @@ def test_ranges_meet_where_they_have_a_value_in_common(other: tuple[int, int], m
     first = Range(n=2, least=5, median=7, greatest=9)
     second = Range(n=2, least=other[0], median=other[0], greatest=other[1])
     assert first.meets(second) is second.meets(first) is meets
-
-
-def test_a_file_is_read_as_written_and_refused_where_it_does_not_sum_up(tmp_path: Path) -> None:
-    assert read(tmp_path) is None
-    placements = Placements.of([measured(0, 5.0), measured(1, 6.0)])
-    content = placements.model_dump(mode="json", by_alias=True)
-    (tmp_path / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
-    assert read(tmp_path) == placements
-    content["headlines"]["critical_ns"]["least"] = 4.0
-    (tmp_path / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(RunError, match=r"headlines .*not what `measured` comes to; remove the file"):
-        read(tmp_path)

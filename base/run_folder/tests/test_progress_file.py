@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from base.paths import ROOT
 from base.run_folder.folder import PROGRESS
 from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
@@ -58,19 +56,3 @@ def test_that_of_a_killed_run_tells_nothing(tmp_path: Path) -> None:
         os.kill(writer.pid, signal.SIGKILL)
     assert (tmp_path / PROGRESS).exists()
     assert read(tmp_path) is None
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"schema": 2}', b"\xff", b"{}" + b" " * (1 << 17)])
-def test_no_content_of_it_does_harm(tmp_path: Path, content: bytes) -> None:
-    with ProgressFile(tmp_path):
-        (tmp_path / PROGRESS).write_bytes(content)
-        assert read(tmp_path) is None
-
-
-def test_a_folder_that_is_gone_ends_no_run(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    with ProgressFile(folder) as file:
-        folder.rmdir()
-        file.write(SO_FAR)
-    assert read(folder) is None

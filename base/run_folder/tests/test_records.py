@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from base.run_folder import records
 from capture.tests.synthetic import record
-from scenarios.operations import MAX_ENTRIES
 from tests.sentences import Sentences
 
 BOOT = "BOOT,7,a,1,84000000,00000000,k,1,1,basepri,none,bypass,04000000,nucleo-f401re"
@@ -101,43 +100,10 @@ def test_a_damaged_line_is_kept_with_its_reason(sentences: Sentences) -> None:
         sentences.hold(damaged.why)
 
 
-@pytest.mark.parametrize("noise", [b"\0", b"\xff" * 9, b"\x80@\xff", b"@OP,3,A,1,1"])
-def test_bytes_right_before_the_boot_are_stray_and_no_line_is_damaged(noise: bytes) -> None:
-    log = records.parse(noise + record(BOOT) + record("END,0,00000000"))
-    assert (log.stray, log.preamble, log.damaged) == (noise, (), ())
-    assert [type(record_) for record_ in log.records] == [records.Boot, records.EndRecord]
-    assert log.crc32 == records.parse(record(BOOT) + record("END,0,00000000")).crc32
-
-
 def test_records_before_the_boot_are_told_apart_from_noise() -> None:
     log = records.parse(b"junk\n" + record("END,3,00000000") + b"\xff" + record(BOOT))
     assert log.earlier == (records.EndRecord(3, 0),)
     assert (len(log.preamble), log.stray) == (2, b"\xff")
-
-
-def test_a_boot_behind_a_line_that_a_reset_cut_is_a_start() -> None:
-    log = records.parse(record(BOOT) + b"@OP,3,A,1" + record(BOOT))
-    assert len(log.all(records.Boot)) == 2 and len(log.damaged) == 1
-
-
-def test_a_range_without_answers_is_none() -> None:
-    log = records.parse(record(BOOT) + record("STAT,1,2,3,4,13,131,4294967295,0,13,28"))
-    stat = log.first(records.StatRecord)
-    assert stat and stat.isr == records.LatencyRange(13, 131)
-    assert stat.task is None
-
-
-def test_the_cut_last_line_is_kept() -> None:
-    log = records.parse(record("END,0,00000000") + b"@OP,12,A,4")
-    assert log.cut_line == b"@OP,12,A,4"
-    assert not log.damaged
-
-
-def test_what_came_before_the_boot_belongs_to_no_run() -> None:
-    log = records.parse(b"\xff\xf0junk\n" + record("OP,3,A,1,1,1,1,1,1") + record(BOOT))
-    assert len(log.preamble) == 2
-    assert not log.damaged
-    assert not log.all(records.OperationRecord)
 
 
 @pytest.mark.parametrize(
@@ -152,15 +118,6 @@ def test_gaps_are_counted(numbers: list[int], gaps: int) -> None:
 def test_no_bytes_can_make_it_fail(data: bytes) -> None:
     log = records.parse(data)
     assert len(log.records) + len(log.damaged) + len(log.preamble) == data.count(b"\n")
-
-
-def test_no_more_lines_are_kept_than_a_run_can_have() -> None:
-    lines = record(BOOT) + b"\n" * 300_000 + record("END,0,00000000")
-    log = records.parse(lines)
-    assert len(log.damaged) == records.MOST_LINES
-    assert "no run has as many" in log.damaged[-1].why
-    assert log.first(records.EndRecord) is None
-    assert records.MOST_LINES > MAX_ENTRIES + 200
 
 
 def test_the_worst_log_takes_bounded_memory() -> None:

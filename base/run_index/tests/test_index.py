@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
-from base.files.errors import RunError
 from base.run_index import row as rows
-from base.run_index.index import index, latest, latest_folders
+from base.run_index.index import index, latest
 from base.run_index.row import COLUMNS
 from dashboards.tests.synthetic import Operation, write_run
 from tests.sentences import Sentences
@@ -111,13 +108,6 @@ def test_a_damaged_run_is_a_row_with_its_sentence(one_run: Path, runs: Path, sen
         sentences.hold(row["problem"])
 
 
-def test_pipes_and_folders_in_place_of_run_json_hold_nothing_up(runs: Path) -> None:
-    (runs / "pipe").mkdir()
-    os.mkfifo(runs / "pipe" / "run.json")
-    (runs / "folder" / "run.json").mkdir(parents=True)
-    assert index(runs).filter(pl.col("state") == "damaged").height == 2
-
-
 def test_an_unfinished_run_says_so(runs: Path) -> None:
     folder = runs / "20250102T030406Z-mem_frag-tlsf-virtual"
     folder.mkdir()
@@ -125,11 +115,6 @@ def test_an_unfinished_run_says_so(runs: Path) -> None:
     row = index(runs).filter(id=folder.name).row(0, named=True)
     assert (row["state"], row["scenario"], row["allocator"]) == ("unfinished", "mem_frag", "tlsf")
     assert "is not over yet" in row["problem"]
-
-
-def test_no_folder_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="is no folder"):
-        index(tmp_path / "none")
 
 
 def test_the_latest_of_each_is_kept_whatever_its_verdict(one_run: Path, tmp_path: Path) -> None:
@@ -147,20 +132,3 @@ def test_the_latest_of_each_is_kept_whatever_its_verdict(one_run: Path, tmp_path
         "20250101T000001Z-a-b-virtual",
     ]
     assert latest(latest(table)).equals(latest(table))
-
-
-def test_of_one_second_the_greatest_number_is_the_latest(one_run: Path, tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    names = [f"20250101T000000Z-a-b-virtual{suffix}" for suffix in ("", "-2", "-10")]
-    folders = [copy(one_run, runs, name) for name in names]
-    assert latest(index(runs))["id"].to_list() == names[-1:]
-    assert latest_folders(sorted(folders)) == folders[-1:]
-
-
-def test_what_the_sources_decide_makes_no_other_run(one_run: Path, tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    values = json.loads((one_run / "run.json").read_text(encoding="utf-8"))
-    copy(one_run, runs, "20250101T000000Z-a-b-virtual")
-    firmware = values["firmware"] | {"elf_sha256": "0" * 64}
-    copy(one_run, runs, "20250102T000000Z-a-b-virtual", firmware=firmware, tools={"compiler": "another"})
-    assert latest(index(runs))["id"].to_list() == ["20250102T000000Z-a-b-virtual"]

@@ -20,9 +20,7 @@ from base.run_folder.records import encode
 from cli.shell import start
 from scenarios import trace
 from scenarios.errors import RecordingError
-from scenarios.recording import board_log
-from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, listen
-from scenarios.recording.board_log import sentences as sentences_of
+from scenarios.recording.board_log import convert
 from tests.sentences import Sentences
 
 TRACE = ROOT / "firmware" / "trace"
@@ -39,11 +37,6 @@ WHOLE = ["a,1,24", "a,2,64", "f,1", "a,3,8"]
 def test_a_whole_log() -> None:
     result = convert(b"boot v1\r\n" + log(*FOUR) + b"temperature 21\n@TEMP,3\n")
     assert (result.lines, result.defects, result.refused) == (WHOLE, [], 0)
-
-
-def test_other_words_may_stand_in_the_line() -> None:
-    result = convert(b"I (10) heap: " + log(*FOUR).replace(b"\n", b"\r\n", 1).replace(b"\n", b" "))
-    assert (result.lines, result.defects) == (WHOLE, [])
 
 
 @pytest.mark.parametrize(
@@ -67,31 +60,6 @@ def test_each_defect_is_a_sentence(said: bytes, lines: list[str], defects: int, 
     assert (result.lines, len(result.defects)) == (lines, defects)
     for defect in result.defects:
         sentences.hold(defect)
-
-
-def test_numbers_begin_again_after_the_last() -> None:
-    result = convert(log("TA,ffffffff,20000100,18", "TA,0,20000200,18", "TF,1,20000100"))
-    assert result.lines == ["a,1,24", "a,2,24", "f,1"]
-    assert len(result.defects) == 1
-
-
-def test_what_the_board_refused_is_no_defect() -> None:
-    result = convert(log("TA,0,0,0", "TA,1,20000100,8"))
-    assert (result.lines, result.defects, result.refused) == (["a,1,8"], [], 1)
-    assert list(sentences_of(result)) == ["Requests that the heap refused, left out: 1."]
-
-
-def test_many_defects_are_counted() -> None:
-    result = convert(log(FOUR[0], *(f"TF,{number:x},20000200" for number in range(1, 31))))
-    said = list(sentences_of(result))
-    assert (len(said), said[-1]) == (MOST_DEFECTS_TOLD + 1, "Further defects: 10.")
-
-
-def test_a_log_of_something_else_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match=r"no line of tailscope_trace\.h"):
-        convert(b"hello\n@TA,nonsense\n")
-    with pytest.raises(RecordingError, match="cannot be read"):
-        board_log.read(tmp_path)
 
 
 @given(st.lists(st.sampled_from([*log(*FOUR).splitlines(keepends=True), b"\xff", b"@TA", b"\n", b"*"])))
@@ -147,13 +115,6 @@ def test_the_header_and_its_source(tmp_path: Path, way: str) -> None:
     )
 
 
-def test_a_header_without_the_heaps_is_refused() -> None:
-    command = ["gcc", "-x", "c", "-", "-fsyntax-only", f"-I{TRACE}"]
-    include = b'#include "tailscope_trace.h"\n'
-    done = subprocess.run(command, input=include, capture_output=True, check=False)
-    assert done.returncode != 0 and b"8 for heap_2, heap_4 and heap_5" in done.stderr
-
-
 def test_a_port_is_heard_until_the_time_is_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,16 +145,6 @@ def test_a_port_is_heard_until_the_time_is_over(
     assert output.read_text().splitlines()[1:] == WHOLE
     assert (tmp_path / "trace.log").read_bytes() == b"boot\n" + log(*FOUR)
     assert capsys.readouterr().err.endswith(f"4 operations, by {tmp_path / 'trace.log'}.\n")
-    os.close(here)
-    os.close(there)
-
-
-def test_a_port_that_says_nothing_is_told() -> None:
-    here, there = os.openpty()
-    with pytest.raises(RecordingError, match="Nothing came from"):
-        listen(os.ttyname(there), 115_200, 0.2)
-    with pytest.raises(RecordingError, match="cannot be heard"):
-        listen("/dev/nonesuch", 115_200)
     os.close(here)
     os.close(there)
 

@@ -44,11 +44,6 @@ def test_a_block_keeps_its_number_while_its_old_place_is_anothers(tmp_path: Path
     assert lines == ["a,1,10", "a,2,20", "r,1,99", "f,2", "f,1"]
 
 
-def test_a_refused_move_leaves_the_block_where_it_was(tmp_path: Path) -> None:
-    records = ((ALLOCATED, 64, 10), (MOVING, 64, 99), (MOVED, 0, 99, 1), (FREEING, 64))
-    assert converted(written(tmp_path, *records))[0] == ["a,1,10", "f,1"]
-
-
 def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     records = ((ALLOCATED, 64, 10), (NOTHING,), (FREEING, 999), (ALLOCATED, 64, 11), (ALLOCATED, 8, 2**32))
     lines, conversion = converted(written(tmp_path, *records, claimed=500))
@@ -58,17 +53,6 @@ def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     assert account.unfinished == 1 + 59  # the one, and the rest of the room that was claimed
     assert (account.operations, account.peak_bytes, account.peak_blocks) == (3, 11, 1)
     assert (conversion.of.recorded, conversion.of.claimed) == (64, 500)
-
-
-@pytest.mark.parametrize("change", [slice(0, 1), slice(8, 9), slice(8, 16)])
-def test_a_damaged_head_is_no_recording(tmp_path: Path, change: slice) -> None:
-    path = written(tmp_path, (ALLOCATED, 64, 10))
-    content = bytearray(path.read_bytes())
-    content[change] = b"\xff" * (change.stop - change.start)
-    path.write_bytes(content)
-    assert open_file(path) is None
-    path.write_bytes(b"")
-    assert open_file(path) is None
 
 
 @given(st.binary(min_size=24, max_size=24 * 30), st.booleans())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -15,12 +14,9 @@ import pytest
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from scenarios import trace as scenarios_trace
-from scenarios.errors import RecordingError
 from scenarios.recording import recorder
-from scenarios.recording.process_file import MOST_OPERATIONS, Account
-from scenarios.recording.record import MOST_PROCESSES, Recorded, record, sentences
+from scenarios.recording.record import Recorded, record, sentences
 
-SHIM = ROOT / "scenarios" / "recording" / "shim"
 STRICT = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
@@ -71,14 +67,6 @@ def test_a_trace_is_what_the_program_says(
     assert recording.written[0].account.unfinished == recording.written[0].account.unseen_frees == 0
 
 
-def test_what_is_allocated_before_main(
-    shim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ALLOCATE_EARLY", "1")
-    _, trace = recorded(tmp_path, shim, "nothing")
-    assert trace == ["a,1,40"] == capfd.readouterr().out.splitlines()
-
-
 def test_blocks_that_go_from_thread_to_thread(
     shim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,16 +97,6 @@ def test_a_fork_begins_a_trace_of_its_own(
     assert any("before the fork" in sentence for sentence in sentences(recording))
 
 
-def test_an_exec_begins_a_trace_of_its_own(
-    shim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    recording, trace = recorded(tmp_path, shim, "executes")
-    assert trace == capfd.readouterr().out.splitlines()
-    (other,) = recording.others
-    assert (Path(other.program), other.recorded) == (Path(shim), 1)
-    assert "Other processes that were recorded: 1 (known)" in " ".join(sentences(recording))
-
-
 def test_new_and_delete(tmp_path: Path) -> None:
     source = tmp_path / "new.cc"
     source.write_text(
@@ -134,41 +112,6 @@ def test_new_and_delete(tmp_path: Path) -> None:
         *(f"a,{first},10000", f"a,{wide},128,128", f"f,{first}", f"f,{wide}"),
         *(f"a,{third},54321", f"f,{third}"),
     ]
-
-
-def test_the_recorder_keeps_the_first_operations_of_too_many(shim: str, tmp_path: Path) -> None:
-    recording = record([shim, "threads"], tmp_path / "trace.csv", most=1000)
-    assert len(lines(tmp_path / "trace.csv")) <= 1000
-    assert (recording.exit_status, recording.written[0].process.recorded) == (0, 1000)
-    (_, early) = sentences(recording)
-    assert early.startswith("It ends early: of ") and "the first 1,000 are kept" in early
-
-
-def test_what_cannot_be_recorded_is_told(shim: str, tmp_path: Path) -> None:
-    program = compiled(tmp_path, "-static")
-    output = tmp_path / "trace.csv"
-    with pytest.raises(RecordingError, match="statically linked"):
-        record([program, "calls"], output)
-    (tmp_path / "cut").write_bytes(Path(shim).read_bytes()[:80])
-    (tmp_path / "cut").chmod(0o755)
-    with pytest.raises(RecordingError, match="no sound ELF file"):
-        record([str(tmp_path / "cut")], output)
-    with pytest.raises(RecordingError, match="There is no command 'nonesuch'"):
-        record(["nonesuch"], output)
-    with pytest.raises(RecordingError, match="never called malloc"):
-        record([shim, "nothing"], output)
-    assert not output.exists()
-
-
-def test_a_program_with_more_rights_is_told(shim: str, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root can make such a program")
-    program = tmp_path / "other"
-    shutil.copy(shim, program)
-    os.chown(program, 65_534, 65_534)
-    program.chmod(0o4755)
-    with pytest.raises(RecordingError, match="setuid"):
-        recorder.check(str(program), recorder.build())
 
 
 def test_a_script_of_a_shell_is_advised_against(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,21 +147,6 @@ def test_python_calls_malloc_for_small_blocks_only_where_it_is_told_to(
         blocks[own] = sum(line.startswith("a") and line.endswith(",133") for line in trace)
         assert len(list(recorder.advice(sys.executable))) == (own == "pymalloc")
     assert blocks["malloc"] >= 2_000 > 1_000 > blocks["pymalloc"]
-
-
-def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
-    assert f"MOST_PROCESSES {MOST_PROCESSES}" in (SHIM / "recording_file.c").read_text()
-    assert scenarios_trace.MOST_OPERATIONS == MOST_OPERATIONS
-
-
-def test_every_sentence_is_one(shim: str, tmp_path: Path) -> None:
-    recording, _ = recorded(tmp_path, shim, "forks")
-    account = Account(5, 5, 5, 1, 1, 1, 1)
-    written = [type(sentence)(sentence.process, account, sentence.path) for sentence in recording.written]
-    all_of_it = Recorded(0, tuple(written), recording.others * 300, 2)
-    said = list(sentences(all_of_it))
-    assert len(said) == 8
-    assert all(is_sentence(sentence, "*.") for sentence in said)
 
 
 def lab(*words: str) -> subprocess.Popen[str]:
