@@ -1,10 +1,11 @@
-"""docs/reference/reproduced: every published figure stands in it, and some tables are made again
-here."""
+"""docs/results/reproduced: it has every published figure; some tables are made again here."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from studies.reproduce.sections import section
 
 pytestmark = pytest.mark.docs
 
-PAGES = ROOT / "docs" / "reference" / "reproduced"
+RESULTS = ROOT / "docs" / "results" / "reproduced"
 # A change anywhere in the image moves code among the flash lines, and cycles a little.
 TOLERANCE = 0.05
 WITHOUT_CYCLES = ("article-8", "article-10", "deck2-ranges")
@@ -35,54 +36,49 @@ def tables() -> Iterator[tuple[Source, PublishedTable]]:
             yield source, table
 
 
-def lines_of(name: str) -> list[str]:
-    """The lines of one section of its publication's page."""
+def grids_of(name: str) -> list[dict[str, Any]]:
+    """The parts of a table, of its publication's file."""
     source, _ = published.find(name)
-    text = (PAGES / f"{source.key}.md").read_text(encoding="utf-8")
-    match = re.search(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    assert match is not None, f"{name} has no section"
-    return match[1].splitlines()
+    sections = json.loads((RESULTS / f"{source.key}.json").read_text(encoding="utf-8"))
+    (grids,) = (section["grids"] for section in sections if section["name"] == name)
+    return grids  # type: ignore[no-any-return]
 
 
-def cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("|").split("|")]
+def lines_of(name: str) -> list[list[str]]:
+    return [line for grid in grids_of(name) for line in grid["lines"]]
 
 
 @pytest.mark.parametrize(("source", "table"), list(tables()), ids=lambda case: getattr(case, "name", ""))
-def test_every_published_figure_stands_in_the_page(source: Source, table: PublishedTable) -> None:
+def test_every_published_figure_stands_in_the_results(source: Source, table: PublishedTable) -> None:
     """Row by row, as it is typed, whatever was made here."""
-    lines = [cells(line) for line in lines_of(table.name)]
+    lines = lines_of(table.name)
     bare = section(beside(source, table, tuple(contradictions(source)), None))
     for grid in bare.grids:
         for line in grid.lines:
             assert any(result[: len(line)] == list(line) for result in lines), (
                 f"{table.name}, {grid.title}: {line} is missing; run ./lab heap reproduce."
             )
-    if table.reason:
-        assert table.reason.split(". ")[0].replace(" ", "") in "".join(lines_of(table.name)).replace(" ", "")
 
 
 @pytest.mark.parametrize("name", [table.name for _, table in tables() if table.making])
 def test_what_can_be_made_again_was(name: str) -> None:
-    _, table = published.find(name)
-    for part in table.part:
-        made = [line for line in lines_of(name) if re.match(r"\|[^|]*\| (?!published|-)[^|]+\|.*\d", line)]
-        assert made, f"{name}, {part.title}: the page has nothing from here."
+    made = [line for line in lines_of(name) if line[1] != "published" and re.search(r"\d", "".join(line[2:]))]
+    assert made, f"{name}: the results have nothing from here."
 
 
 @pytest.mark.parametrize("name", WITHOUT_CYCLES)
-def test_the_page_has_what_a_run_of_these_sources_gives(name: str) -> None:
+def test_the_results_have_what_a_run_of_these_sources_gives(name: str) -> None:
     """Kept by their digest: what a command of a page measured is not measured again."""
     (made,) = engine.run([name], Budget(quick=True), Kept())
-    rows = [cells(line) for line in lines_of(name)]
+    rows = lines_of(name)
     for grid in section(made).grids:
         assert all(list(line) in rows for line in grid.lines)
 
 
 def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
-    """One image lies in the range of placements that the page has, or near it."""
+    """One image lies in the range of placements that the results have, or near it."""
     for made in engine.run(WITH_CYCLES, Budget(quick=True), Kept()):
-        result = [cells(line) for line in lines_of(made.table.name)]
+        result = lines_of(made.table.name)
         for pair in made.pairs:
             if pair.here is None or not pair.published:
                 continue
@@ -95,19 +91,18 @@ def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
             low, high = float(least or median), float(most or median)
             slack = TOLERANCE * abs(float(median))
             assert low - slack <= pair.here.value <= high + slack, (
-                "Run ./lab heap reproduce, which writes docs/reference/reproduced."
+                "Run ./lab heap reproduce, which writes docs/results/reproduced."
             )
 
 
-def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() -> None:
+def test_the_buddy_on_large_blocks_is_in_the_results_as_a_fresh_study_gives_it() -> None:
     """Every figure of 32 seeds, and all but the share of them those that are published."""
     knobs = values(published.source("thesis").knobs["ublox_buddy"])
     study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, 86_064, knobs=knobs).measure()
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
     figures = [over_seeds(study[column].to_list(), 1) for column in columns]
     shown = [reproduce_beside.ranged(figure, "bytes") for figure in figures if figure]
-    rows = [cells(line) for line in lines_of("thesis-b-heap")]
-    start = next(number for number, line in enumerate(rows) if line[0].startswith("**Large**"))
-    line = next(line for line in rows[start:] if line[:2] == ["", "here"])
+    (rows,) = (grid["lines"] for grid in grids_of("thesis-b-heap") if grid["title"].startswith("Large"))
+    line = next(line for line in rows if line[:2] == ["", "here"])
     assert [line[number] for number in (2, 4, 5, 6, 8)] == shown
     assert shown == ["36,864", "12,288", "36,912", "36,864", "0"]

@@ -27,7 +27,7 @@ _HTML = "reproduced.html"
     type=FOLDER,
     default=BUILD / "reproduced",
     show_default="build/reproduced",
-    help="the folder for pages and CSV files",
+    help="the folder for the page and CSV files",
 )
 @json_option
 def command(
@@ -42,8 +42,8 @@ def command(
     if listed:
         print(listing())
         return
-    pages = None if table or quick else ROOT / "docs" / "reference"
-    done = run(table, quick=quick, jobs=jobs, output=output, pages=pages)
+    results = None if table or quick else ROOT / "docs" / "results"
+    done = run(table, quick=quick, jobs=jobs, output=output, results=results)
     answer(
         as_json,
         lambda: [
@@ -59,12 +59,12 @@ def command(
 
 
 def run(
-    words: Sequence[str], *, output: Path, quick: bool = False, jobs: int, pages: Path | None = None
+    words: Sequence[str], *, output: Path, quick: bool = False, jobs: int, results: Path | None = None
 ) -> list[Beside]:
     """Makes the tables again that are named, or all, and writes what came out into a folder.
 
-    CSV files are there as soon as their table is done. `pages` is another folder for the pages in
-    Markdown. Raises TailscopeError, and Stopped with what is kept.
+    CSV files are there as soon as their table is done. `results` is the folder for what the
+    repository keeps of all tables. Raises TailscopeError, and Stopped with what is kept.
     """
     from base.files.whole import write_bytes
     from base.processes import signals
@@ -82,9 +82,9 @@ def run(
                 done.append(made)
                 write_bytes(output / f"{made.table.name}.csv", beside.as_csv(made).encode())
             write_bytes(output / _HTML, page.html(done).encode())
-            for place in (output, *([pages] if pages else [])):
-                for name, text in page.pages(done).items():
-                    write_bytes(place / name, text.encode())
+            if results:
+                for name, text in page.results(done).items():
+                    write_bytes(results / name, text.encode())
     except signals.Stopped as stopped:
         remains = f"{len(done)} of {len(names)} tables are done, and what was measured is kept: run again"
         raise signals.Stopped(stopped.number, remains) from None
@@ -92,8 +92,8 @@ def run(
 
 
 def as_text(done: Sequence[Beside], output: Path) -> Iterator[str]:
-    """For each table its conclusions and a line on its figures; then where the pages are."""
-    from studies.reproduce import comparisons, page
+    """For each table its conclusions and a line on its figures; then where the page is."""
+    from studies.reproduce import comparisons
     from studies.reproduce.conclusions import conclusions
 
     width = max(len(made.table.name) for made in done)
@@ -102,7 +102,7 @@ def as_text(done: Sequence[Beside], output: Path) -> Iterator[str]:
             yield f"{made.table.name:{width}}  {conclusion.verdict}: {conclusion.says}"
             yield from (f"{'':{width}}    {words}" for words in (conclusion.told, conclusion.cause) if words)
         yield f"{made.table.name:{width}}  {comparisons.headline(made)}"
-    yield f"pages: {output / _HTML}, {output / page.INDEX}"
+    yield f"page: {output / _HTML}"
 
 
 def listing() -> str:

@@ -23,11 +23,10 @@ FREE = ("thesis-1", "thesis-2", "deck2-ranges")
 """Tables that need no run."""
 
 
-def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
+def test_it_writes_a_file_for_each_table_and_the_page(tmp_path: Path) -> None:
     done = reproduce.run(FREE, output=tmp_path, jobs=1)
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
-    pages = {"reproduced.md", "reproduced/thesis.md", "reproduced/deck2.md", "reproduced.html"}
-    assert names == {*(f"{name}.csv" for name in FREE), *pages}
+    assert names == {*(f"{name}.csv" for name in FREE), "reproduced.html"}
     with (tmp_path / "deck2-ranges.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["difference"] for line in lines] == ["100", "0"]
@@ -41,12 +40,6 @@ def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
 def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
     done = reproduce.run([*FREE[::-1], *FREE], output=tmp_path, jobs=1)
     assert tuple(made.table.name for made in done) == FREE
-
-
-def test_the_pages_of_all_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
-    reproduce.run(FREE[:1], output=tmp_path / "out", jobs=1, pages=tmp_path / "docs")
-    for name in ("reproduced.md", "reproduced/thesis.md"):
-        assert (tmp_path / "docs" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
 def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> None:

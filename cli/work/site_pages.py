@@ -2,7 +2,7 @@
 
 A page may lie in any folder, and links between pages are those that work on a git host. The site
 has the pages of the navigation and whatever they lead to: further pages, pictures, and files of
-code, which become pages too.
+code and of results, which become pages too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from mkdocs.structure.pages import Page
 
 from base.paths import ROOT
 from cli.shell import start
-from cli.work import command_pages
+from cli.work import command_pages, site_tables
+from studies.reproduce import page as reproduced
 
 COMMANDS = "docs/reference/commands/README.md"
 _PARSER = MarkdownIt("commonmark").enable("table")
@@ -30,7 +31,7 @@ _LANGUAGES = {".c": "c", ".h": "c", ".py": "python", ".toml": "toml", ".yml": "y
 
 
 class Source(File):
-    """A file of code, shown as a page under its own name."""
+    """A file of code or of results, shown as a page under its own name."""
 
     def is_documentation_page(self) -> bool:
         return True
@@ -91,6 +92,10 @@ def _file(name: str, config: MkDocsConfig) -> File:
 
 
 def _as_page(source: PurePosixPath) -> str:
+    if source.suffix == ".csv":
+        return f"# {source.name}\n\n{site_tables.of_csv(ROOT / source)}\n"
+    if (ROOT / source).parent == reproduced.RESULTS / reproduced.FOLDER:
+        return reproduced.markdown(ROOT / source)
     text = (ROOT / source).read_text(encoding="utf-8")
     language = _LANGUAGES.get(source.suffix, "text")
     return f"# {source.name}\n\n`{source}`\n\n~~~~{language}\n{text}\n~~~~\n"
@@ -121,9 +126,12 @@ _REFERENCE, _REFERENCE_BOOST = "docs/reference/", 0.3
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """The text as it is; the search finds explanations before a field of a file."""
+    """The text with its tables. The search finds explanations before fields, and no figures."""
     name = page.file.src_uri
-    plain = _REFERENCE_BOOST if name.startswith(_REFERENCE) or isinstance(page.file, Source) else 1.0
+    if isinstance(page.file, Source):
+        page.meta["search"] = {"exclude": True}
+        return markdown
+    plain = _REFERENCE_BOOST if name.startswith(_REFERENCE) else 1.0
     boost = next((boost for start_of, boost in _BOOSTS.items() if name.startswith(start_of)), plain)
     page.meta.setdefault("search", {"boost": boost})
-    return markdown
+    return site_tables.with_tables(markdown, name)

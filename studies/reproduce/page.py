@@ -1,23 +1,28 @@
-"""The pages: docs/reference/reproduced.md with its folder, and the same as one HTML text."""
+"""What the repository keeps of the tables made again, and the same as one HTML text."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from textwrap import fill
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from base.paths import ROOT
 from dashboards.page.templates import DRAWING, Figure, entries, render
-from studies.reproduce import figures
+from studies.reproduce import figures, published
 from studies.reproduce.beside import Beside
-from studies.reproduce.conclusions import Conclusion
-from studies.reproduce.sections import Chapter, Grid, Section, chapters
+from studies.reproduce.sections import Chapter, Section, chapters
 
-INDEX = "reproduced.md"
-_FOLDER = "reproduced"
-_WIDTH_COLUMNS = 100
+RESULTS = ROOT / "docs" / "results"
+SUMMARY = "reproduced.csv"
+FOLDER = "reproduced"
+_SUMMARY_COLUMNS = ("table", "what", "conclusions", "compared", "figures")
+_MADE_HERE = ("name", "conclusions", "made_from", "placement", "sentences", "grids")
+"""Of a section: the rest is typed in `published`, or stands in the summary."""
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -25,49 +30,32 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    keep_trailing_newline=True,
 )
 
 
-def pages(tables: Sequence[Beside]) -> dict[str, str]:
-    """The text of each page, by its path: an index, and a page for each publication.
-
-    Equal results give equal text.
+def results(tables: Sequence[Beside]) -> dict[str, str]:
+    """The content of each file below RESULTS, by its path: the summary of all tables as CSV, the
+    sections of each publication as JSON. Equal results give equal text.
     """
     all_chapters = chapters(tables)
-    written = {INDEX: _rendered("page.md.jinja", chapters=all_chapters, folder=_FOLDER)}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_SUMMARY_COLUMNS)
+    for section in (section for chapter in all_chapters for section in chapter.sections):
+        writer.writerow((section.name, section.title, section.verdicts, section.compared, section.headline))
+    files = {SUMMARY: text.getvalue()}
     for chapter in all_chapters:
-        path = f"{_FOLDER}/{chapter.source.key}.md"
-        written[path] = _rendered("chapter.md.jinja", chapter=chapter, index=INDEX)
-    return written
+        made = [{name: asdict(section)[name] for name in _MADE_HERE} for section in chapter.sections]
+        files[f"{FOLDER}/{chapter.source.key}.json"] = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
+    return files
 
 
-def _rendered(template: str, **values: object) -> str:
-    text = _TEMPLATES.get_template(template).render(**values, lines=_lines, wrapped=_wrapped, told=_sentence)
-    return text.rstrip() + "\n"
-
-
-def _wrapped(text: str, indent: str = "") -> str:
-    """Prose in lines that fit, the further ones indented."""
-    return fill(
-        text, _WIDTH_COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-
-
-def _sentence(conclusion: Conclusion) -> str:
-    """A conclusion, its word and the cause."""
-    cause = f" Cause: {conclusion.cause}" if conclusion.cause else ""
-    return f"{conclusion.says} **{conclusion.verdict.capitalize()}.** {conclusion.told}{cause}"
-
-
-def _lines(grid: Grid) -> list[str]:
-    """The grid as a Markdown table."""
-    rule = f"|---|---|{'---:|' * (len(grid.headings) - 2)}"
-    return [_line(grid.headings), rule, *map(_line, grid.lines)]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def markdown(path: Path) -> str:
+    """A publication's file of results as a page."""
+    source = published.source(path.stem)
+    sections = json.loads(path.read_text(encoding="utf-8"))
+    tables = {table.name: table for table in source.table}
+    return _TEMPLATES.get_template("chapter.md.jinja").render(source=source, sections=sections, tables=tables)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -37,14 +40,23 @@ def unmade(name: str) -> Beside:
 
 def test_a_section_begins_with_the_conclusions() -> None:
     """Ten per cent more each: TLSF's p99 stays below SEGLIST's."""
-    written = page.pages([made("article-9"), unmade("thesis-3")])
     shown = page.html([made("article-9")]).split('<section id="article-9">')[1]
     assert shown.index("<strong>Holds.</strong>") < shown.index("In the publication")
-    first = written["reproduced/article.md"].split("## article-9\n\n")[1]
+
+
+def test_results_are_data_and_the_same_as_a_page(tmp_path: Path) -> None:
+    files = page.results([made("article-9"), unmade("thesis-3")])
+    assert list(files) == ["reproduced.csv", "reproduced/article.json", "reproduced/thesis.json"]
+    summary = list(csv.DictReader(io.StringIO(files["reproduced.csv"])))
+    assert [(row["table"], row["conclusions"], row["figures"]) for row in summary] == [
+        ("article-9", "holds", "+10.0 % (6 figures)"),
+        ("thesis-3", "cannot be told", "nothing to compare"),
+    ]
+    path = tmp_path / "article.json"
+    path.write_text(files["reproduced/article.json"], encoding="utf-8")
+    first = page.markdown(path).split("## article-9\n")[1].lstrip()
     assert first.startswith("- TLSF's p99 is below SEGLIST's: 468 against 490. **Holds.** TLSF 514.8")
-    first = written["reproduced/thesis.md"].split("## thesis-3\n\n")[1]
-    assert first.startswith("- Half Tree outperforms Buddy on the trace stable. **Cannot be told.** The")
-    assert "| holds | as difference |" in written["reproduced.md"]
+    assert "| SEGLIST | published | 415 |" in first
 
 
 def test_a_table_has_a_section_with_its_figures_or_the_reason() -> None:

@@ -1,0 +1,107 @@
+"""Tables that the site shows in place of a link: a CSV file, or the fields of a stored document.
+
+A paragraph of a page that is a link alone, to FILE.csv or to FILE.py#Model, leads to the data on a
+git host. The site has the table there.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from base.paths import ROOT
+
+_LINK = re.compile(r"^\[[^\]\n]+\]\((?P<file>[^)\s#]+\.(?:csv|py))(?:#(?P<model>\w+))?\)$", re.MULTILINE)
+_NUMBER = re.compile(r"[-−+]?\d[\d,]*(\.\d+)?( %)?")
+_WHOLE = re.compile(r"-?\d{4,}")
+
+Schema = dict[str, Any]
+
+
+def with_tables(markdown: str, page: str) -> str:
+    """The text of a page, by its path in the repository, with a table for each such link."""
+
+    def table(link: re.Match[str]) -> str:
+        path = normpath(PurePosixPath(page).parent / link["file"])
+        if link["model"]:
+            return of_model(path, link["model"])
+        return of_csv(ROOT / path) if path.endswith(".csv") and (ROOT / path).is_file() else link[0]
+
+    return _LINK.sub(table, markdown)
+
+
+def of_csv(path: Path) -> str:
+    """The file's rows. A column of numbers is aligned to the right, their thousands grouped."""
+    with path.open(encoding="utf-8", newline="") as file:
+        headings, *rows = csv.reader(file)
+    columns = zip(*rows, strict=True)
+    numeric = [all(_NUMBER.fullmatch(cell) for cell in column if cell) for column in columns]
+    rows = [[f"{int(cell):,}" if _WHOLE.fullmatch(cell) else cell for cell in row] for row in rows]
+    return _table(headings, rows, ["---:" if right else "---" for right in numeric])
+
+
+def of_model(path: str, model: str) -> str:
+    """The fields of a class, from its JSON Schema. Those of a part follow once, behind a dot."""
+    module = import_module(path.removesuffix(".py").replace("/", "."))
+    schema = TypeAdapter(getattr(module, model)).json_schema()
+    return _table(("field", "value", "meaning"), list(_Fields(schema.get("$defs", {})).rows(schema)))
+
+
+class _Fields:
+    """The rows of a schema's fields, and where each part was first."""
+
+    def __init__(self, parts: Schema) -> None:
+        self._parts = parts
+        self._places: dict[str, str] = {}
+
+    def rows(self, schema: Schema, prefix: str = "") -> Iterator[tuple[str, str, str]]:
+        for name, field in schema.get("properties", {}).items():
+            marks, part = self._part(field)
+            inner = self._parts.get(part, {})
+            place = f"{prefix}{name}{marks}"
+            first = self._places.setdefault(part, place) if part else place
+            meaning = field.get("description") or inner.get("description", "")
+            if inner.get("properties") and first != place:
+                meaning = f"{field.get('description', '')} The same fields as `{first}`."
+            yield f"`{place}`", self._value(field), " ".join(meaning.split())
+            if first == place:
+                yield from self.rows(inner, f"{place}.")
+
+    def _part(self, field: Schema) -> tuple[str, str]:
+        """`[]` for a list of parts, `{}` for parts by name; and the name of the part, if any."""
+        for choice in (field, *field.get("anyOf", ())):
+            if "$ref" in choice:
+                return "", choice["$ref"].rpartition("/")[2]
+            for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
+                if isinstance(choice.get(key), dict):
+                    marks, part = self._part(choice[key])
+                    return mark + marks, part
+        return "", ""
+
+    def _value(self, field: Schema) -> str:
+        """What a field may be, in words."""
+        if "$ref" in field:
+            field = {**self._parts[field["$ref"].rpartition("/")[2]], "default": field.get("default")}
+        if "anyOf" in field:
+            words = " or ".join(dict.fromkeys(map(self._value, field["anyOf"])))
+            words = words.replace("integer or number", "number")
+        elif "const" in field or "enum" in field:
+            words = " or ".join(f"`{choice}`" for choice in field.get("enum", [field.get("const")]))
+        else:
+            words = str(field.get("type", "any"))
+        default = field.get("default")
+        return words if default in (None, [], {}, "") else f"{words}; `{json.dumps(default)}` if absent"
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], bars: Sequence[str] = ()) -> str:
+    lines = [headings, bars or ["---"] * len(headings)]
+    escaped = ([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [*lines, *escaped])
