@@ -26,11 +26,10 @@
 Interrupt latency: from an edge of the stimulus to the first instructions that answer it.
 
 Every edge of STIM asks for an interrupt, whose answer is a rising edge of ISR; where STIM and CTRL
-are pulses, the option edges takes the rising or the falling ones alone.
-A wait runs from the first edge that is not answered yet to the answer. The edges that come
-meanwhile are merged into it: an interrupt has one pending bit. TASK shows in the same way when the
-task runs
-that the interrupt wakes. CTRL and CISR are the same for the control interrupt, which is never
+are pulses, the option edges takes the rising or the falling ones alone. A wait runs from the first
+edge that is not answered yet to the answer. The edges that come meanwhile are merged into it: an
+interrupt has one pending bit. TASK shows in the same way when the task runs that the interrupt
+wakes. CTRL and CISR are the same for the control interrupt, which is never
 masked.
 
 An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
@@ -51,7 +50,7 @@ answers:
     u8   kind      0 STIM to ISR, 1 STIM to TASK, 2 CTRL to CISR
     u8   flags     bit 1: hit (0 without CRIT); bit 2: over the limit
     u16  reserved  0
-    u32  merged    later stimuli that were merged into the wait
+    u32  merged    later stimuli that were merged into the wait, with one that may be too late
     u64  stimulus  sample of the stimulus
     u64  answer    sample of the answer
 '''
