@@ -137,6 +137,7 @@ def test_each_board_comes_to_its_number(name: str, tmp_path: Path) -> None:
     assert brought_up.number_of_parcel() == pytest.approx(number, abs=0.05)
 
 
+@pytest.mark.long
 def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
     with EmulatedDesk(clips="D0=PA9,D1=PA8") as desk:
         bring_up = BroughtUp(desk, tmp_path)
@@ -151,6 +152,7 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
     assert shown(bring_up.page, "text=7 further steps") == 1
 
 
+@pytest.mark.long
 def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     """Wiring and line are right; 1,000 samples are missing, and no driver says so."""
     with EmulatedDesk() as desk:
@@ -162,6 +164,7 @@ def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     assert "samples were lost" in advice[0] and "lower samplerate" in advice[-1]
 
 
+@pytest.mark.long
 def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
     """The desk inverts bits of one capture; the next one, at half the rate, is whole."""
     with EmulatedDesk() as desk:
@@ -181,15 +184,6 @@ def test_the_page_has_the_steps_and_their_remedies() -> None:
     plain = re.sub(r"\[([^]]*)\]\([^)]*\)|`([^`]*)`", r"\1\2", rows)
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in plain.splitlines()]
     assert [(key, remedy) for key, _, remedy in cells] == [(step.key, step.remedy) for step in CHECKS]
-
-
-def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Path) -> None:
-    with EmulatedDesk() as desk:
-        desk.ask("unplug probe")
-        bring_up = BroughtUp(desk, tmp_path)
-    assert bring_up.status == 1
-    assert list(bring_up.states) == list(KEYS[:3]) and bring_up.states["desk"] == "wrong"
-    assert "pyOCD finds none" in bring_up.document["steps"][-1]["todo"][0] and bring_up.document["runs"] == []
 
 
 def test_a_virtual_board_skips_what_means_nothing_there(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ def run_of(folder: Path, *words: str, environment: dict[str, str] | None = None)
     return document
 
 
+@pytest.mark.long
 def test_stock_openocd_loads_a_run_that_is_complete(tmp_path: Path) -> None:
     run = run_of(tmp_path, "--board", str(board(tmp_path, *LOADERS["openocd"])))
     assert run["verdict"] == "complete"
@@ -74,6 +75,7 @@ def sees_the_desk(program: str) -> bool:
     return desk.stlink in done.stdout
 
 
+@pytest.mark.long
 def test_probe_rs_loads_a_run_that_is_complete(tmp_path: Path) -> None:
     program = shutil.which("probe-rs")
     if program is None:
@@ -84,6 +86,7 @@ def test_probe_rs_loads_a_run_that_is_complete(tmp_path: Path) -> None:
     assert run["verdict"] == "complete"
 
 
+@pytest.mark.long
 def test_what_openocd_wrote_is_in_flash(tmp_path: Path) -> None:
     """Read back by pyOCD: a second tool, and another way than OpenOCD's verify."""
     other, image = elf_of("seglist"), bytes(range(256)) * 5
@@ -196,6 +199,7 @@ def wait_for_labgrid(environment: dict[str, str], resource: str) -> None:
     raise AssertionError("labgrid does not answer")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not all(map(shutil.which, LABGRID)),
     reason="Debian's labgrid is too old, and none is on the PATH (docs/how-to/labgrid.md)",

@@ -1,6 +1,5 @@
 """Boards other than the default, simulated from reset to verdict, and what is refused of them."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +27,6 @@ from simulator.program import user_program
 from tests.run_folders import operations
 
 OTHERS = boards.names()[1:]
-ON_DESK = ("nucleo-f072rb", "nucleo-l476rg")
-"""Of two families and cores; the others take `./lab test --all`."""
 FEW = {"mem_stress": {"operations": 200}, "mem_frag": {"depth": 8, "trials": 1}, "latency_sweep": {}}
 
 
@@ -55,12 +52,6 @@ def test_a_run_is_complete_and_its_worst_section_replayed_on_the_same_chip(
     assert explanation.explain_all(result.folder)
 
 
-@pytest.mark.parametrize("board", ["nucleo-f072rb", "nucleo-f103rb"])
-def test_a_sweep_is_complete_on_the_smaller_cores(board: str, tmp_path: Path) -> None:
-    result = run(board, "latency_sweep", tmp_path)
-    assert result.verdict == "complete", result.reasons
-
-
 @pytest.mark.parametrize(("board", "cycles"), [("nucleo-l476rg", 16), ("nucleo-f446re", 13)])
 def test_a_block_of_seglist_costs_more_on_an_l476(board: str, cycles: int, tmp_path: Path) -> None:
     """A sweep gives 14, which do for any other; its page says so."""
@@ -71,12 +62,6 @@ def test_a_block_of_seglist_costs_more_on_an_l476(board: str, cycles: int, tmp_p
     trials = operations(result.folder).filter(pl.col("measured") & (pl.col("kind") == "A"))
     took = dict(trials.select("depth", "dwt_cycles").iter_rows())
     assert (took[64] - took[32]) / 32 == pytest.approx(cycles, abs=0.5)
-
-
-def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
-    first, second = (run("nucleo-f411re", "mem_frag", tmp_path / name).folder for name in ("a", "b"))
-    for name in ("edges.parquet", "operations.parquet", "uart.log"):
-        assert (first / name).read_bytes() == (second / name).read_bytes()
 
 
 def test_an_image_for_another_board_is_refused_before_anything_starts(tmp_path: Path) -> None:
@@ -114,12 +99,6 @@ def test_a_board_that_no_entry_has_is_refused_with_how_to_simulate_it(desk: Benc
         desk.board("nucleo-f446re")
 
 
-def test_a_virtual_board_is_clipped_to_its_own_pins() -> None:
-    bench = read_bench()
-    assert bench.board("virtual:nucleo-f103rb").clips == "D5=PB6"
-    assert bench.board("virtual:nucleo-f411re").clips == ""
-
-
 def test_a_board_whose_hsi_makes_less_is_believed_at_what_it_makes(tmp_path: Path) -> None:
     """64 MHz of an F103, where its HSE makes 72."""
     file = tmp_path / "mine.toml"
@@ -135,12 +114,6 @@ def test_a_board_whose_hsi_makes_less_is_believed_at_what_it_makes(tmp_path: Pat
     manifest = read_manifest(result.folder / "run.json")
     assert manifest.core_hz == 64_000_000
     assert any("may be 2.5% off" in warning for warning in manifest.warnings)
-
-
-def test_a_virtual_board_samples_each_of_its_cycles() -> None:
-    board = read_bench().board("virtual:nucleo-f411re")
-    assert board.analyzer.samplerate_hz == board.board.core_hz
-    assert board.name == "virtual_nucleo_f411re"
 
 
 @pytest.mark.parametrize("board", ["nucleo-f103rb", "nucleo-f072rb"])
@@ -190,22 +163,8 @@ def test_a_scenario_that_does_not_fit_is_refused_before_anything_is_built() -> N
         fit.choose_for(on, [slow], ["tlsf"])
 
 
-def test_an_image_for_one_of_several_boards_says_which(tmp_path: Path) -> None:
-    """What was built for a board of another folder of the same chip is another image, too."""
-    mine = shutil.copytree(boards.FOLDER / "nucleo-f446re", tmp_path / "mine")
-    plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile()
-    image = firmware.build("tlsf", board="nucleo-f446re")
-    with pytest.raises(
-        CaptureError, match="The image is for nucleo-f446re, and 'virtual_mine' is a Nucleo-F"
-    ):
-        conduct.run(Direct(RunRequest(plan, image, board=f"virtual:{mine}", runs=tmp_path / "runs")))
-    assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.parametrize(
-    "board",
-    [name if name in ON_DESK else pytest.param(name, marks=pytest.mark.long) for name in OTHERS],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("board", OTHERS)
 def test_stock_tools_load_and_capture_it_on_the_emulated_desk(board: str, tmp_path: Path) -> None:
     """pyOCD by the board's own target, sigrok-cli, pySerial."""
     little = ("--parameter", "depth=8", "--parameter", "trials=1")

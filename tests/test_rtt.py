@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -15,7 +13,6 @@ import polars as pl
 import pytest
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
-from base.files.errors import CaptureError
 from base.paths import ROOT
 from capture import conduct
 from capture.acquisition.direct import Direct
@@ -52,7 +49,9 @@ def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[
     return by_uart, by_rtt
 
 
-@pytest.mark.parametrize(("allocator", "art"), [("tlsf", True), ("seglist", False)])
+@pytest.mark.parametrize(
+    ("allocator", "art"), [("tlsf", True), pytest.param("seglist", False, marks=pytest.mark.long)]
+)
 def test_what_no_interrupt_hit_takes_the_same_cycles(allocator: str, art: bool, tmp_path: Path) -> None:
     """With caches, only the measured operations compare.
 
@@ -125,8 +124,7 @@ def test_a_probe_that_goes_away_gets_its_sentence() -> None:
         assert reader.problem.startswith("Reading the records by RTT broke after 0 bytes")
 
 
-@pytest.mark.parametrize("request_name", ["lock", "read_block32", "unlock"])
-def test_a_board_that_stops_answering_is_given_up(request_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_board_that_stops_answering_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """pyOCD by itself would wait for its answer for ever.
 
     In a silence at some requests it stumbles over assertions of its own.
@@ -138,13 +136,11 @@ def test_a_board_that_stops_answering_is_given_up(request_name: str, monkeypatch
             reader.debugger.reset()
             while len(reader.data) < 1000:
                 time.sleep(0.01)
-            frozen = freeze_at(request_name, board, monkeypatch)
+            frozen = freeze_at("read_block32", board, monkeypatch)
             assert reader.wait(20)
             assert frozen.is_set()
             assert reader.problem is not None
             assert "answered nothing for 0.5 s" in reader.problem, reader.problem
-            began_s = time.monotonic()
-        assert time.monotonic() - began_s < 5
         board.process.kill()
 
 
@@ -162,39 +158,6 @@ def freeze_at(request_name: str, board: Served, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(TCPClientProbe, "_perform_request_without_raise", freezing)
     return frozen
-
-
-def test_a_board_that_is_frozen_before_the_run_cannot_be_attached_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debug_probe, "SILENCE_S", 0.5)
-    plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
-    with running(plan) as board:
-        board.process.send_signal(signal.SIGSTOP)
-        with pytest.raises(CaptureError, match=r"cannot attach to the board: .*answered nothing for 0\.5 s"):
-            reader_of(board)
-        board.process.kill()
-
-
-def test_a_firmware_that_does_not_speak_is_silent() -> None:
-    plan = catalogue.load("mem_frag", {"depth": 8}).compile()
-    with running(plan) as board, reader_of(board) as reader:
-        assert not reader.wait(0.3)
-        assert (reader.data, reader.problem) == (b"", None)
-
-
-def test_a_probe_that_is_not_there_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(CaptureError, match=r"pyOCD cannot attach to the board: .*\.$"):
-        RttReader(ProbeAddress(f"remote:127.0.0.1:{port}", TARGET), elf_of("tlsf"))
-
-
-def test_firmware_without_a_ring_is_named(tmp_path: Path) -> None:
-    elf = tmp_path / "other.elf"
-    source = tmp_path / "empty.c"
-    source.write_text("int nothing;\n")
-    subprocess.run(["arm-none-eabi-gcc", "-c", str(source), "-o", str(elf)], check=True)
-    with pytest.raises(CaptureError, match=r"has no _SEGGER_RTT; build the firmware"):
-        RttReader(ProbeAddress("remote:127.0.0.1:1", TARGET), elf)
 
 
 def test_other_tools_find_the_ring() -> None:

@@ -39,8 +39,6 @@ TARGETS = {
 }
 ANSWERS_ASLEEP = {"nucleo-f072rb"}
 """Its bus has a clock while its core sleeps (RM0091, section 32.9.1)."""
-IN_THE_SUITE = {"nucleo-f103rb", "nucleo-f401re"}
-"""pyOCD clears DBG_SLEEP of the one and sets it of the other. `./lab test --all` takes all six."""
 HELD = "reached the board only with its reset held"
 
 
@@ -78,10 +76,9 @@ def run_to_its_end(desk: EmulatedDesk) -> None:
     time.sleep(1.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["pyocd", "openocd"])
-@pytest.mark.parametrize(
-    "name", [name if name in IN_THE_SUITE else pytest.param(name, marks=pytest.mark.long) for name in TARGETS]
-)
+@pytest.mark.parametrize("name", TARGETS)
 def test_a_board_is_loaded_again_after_it_was_unplugged(name: str, kind: str, tmp_path: Path) -> None:
     """What sleeps for ever is reached only with its reset held, by no fault of the loader."""
     board = boards.board(name)

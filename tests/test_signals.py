@@ -29,7 +29,7 @@ from firmware.build import image as firmware
 from simulator import build as simulator
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
-TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "5"))
+TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "3"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NAMES = {signal.SIGINT: "(Ctrl-C|SIGINT)", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 WHOLE = {

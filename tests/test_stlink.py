@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,14 +17,13 @@ from capture.desk.tests.faulting import compiled
 from firmware.build import boards
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
-from tests.probed_board import FLASH_START, TOOL_TIMEOUT_S, elf_of, loaded, symbols
+from tests.probed_board import TOOL_TIMEOUT_S, elf_of, loaded
 from tests.processes import free_port
 
 TARGET = boards.default().pyocd_target
 
 HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
 ATTACHED = ("--connect", "attach", "-O", "resume_on_disconnect=false")
-NOWHERE = 0x6000_0000
 DHCSR, S_HALT = 0xE000_EDF0, 1 << 17
 
 
@@ -84,6 +82,7 @@ def desk() -> Iterator[Desk]:
         yield Desk(board)
 
 
+@pytest.mark.long
 def test_pyocd_and_pyserial_find_it_by_serial_number_and_usb_id(desk: Desk) -> None:
     listed = desk.python("-m", "pyocd", "list").stdout
     assert re.search(rf"STM32 STLink\s+{desk.board.stlink}\s", listed), listed
@@ -93,6 +92,7 @@ def test_pyocd_and_pyserial_find_it_by_serial_number_and_usb_id(desk: Desk) -> N
     assert ports.count("/dev/") == 1
 
 
+@pytest.mark.long
 def test_what_pyocd_flashes_is_in_flash_and_the_core_stays_halted(desk: Desk, tmp_path: Path) -> None:
     other = elf_of("seglist")
     done = desk.pyocd("load", *HALTED, str(other))
@@ -126,19 +126,7 @@ def test_the_reset_pin_starts_a_halted_core(desk: Desk) -> None:
     assert not desk.is_halted()
 
 
-def test_registers_breakpoints_and_steps(desk: Desk) -> None:
-    main = symbols(elf_of("tlsf"))["main"]
-    said = desk.commander("reset halt", "wreg r3 0x12345678", "reg r3", f"break {main:#x}", "go", "sleep 300")
-    assert "0x12345678" in said, said
-    said = desk.commander("reg pc", "step", "reg pc", "rmbreak 0", options=ATTACHED)
-    assert f"pc = {main:#010x}" in said, said
-
-
-def test_what_answers_nowhere_is_a_fault_and_harms_nothing(desk: Desk) -> None:
-    assert "memory transfer failed" in desk.commander("halt", f"read32 {NOWHERE:#x}")
-    assert desk.word(FLASH_START) == int.from_bytes(loaded(elf_of("tlsf"))[FLASH_START][:4], "little")
-
-
+@pytest.mark.long
 def test_a_pyocd_that_is_killed_leaves_a_probe_that_works(desk: Desk) -> None:
     words = ("-m", "pyocd", "load", "--no-wait", "--uid", desk.board.stlink, "--target", TARGET)
     for after_s in (0.7, 1.1):
@@ -169,6 +157,7 @@ sys.exit(reader.problem)
 """
 
 
+@pytest.mark.long
 def test_records_come_by_rtt_and_the_reader_starts_the_board() -> None:
     plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
     elf = elf_of("tlsf")
@@ -181,6 +170,7 @@ def test_records_come_by_rtt_and_the_reader_starts_the_board() -> None:
     assert len(last_run.all(OperationRecord)) == plan.operations.height
 
 
+@pytest.mark.long
 def test_gdb_steps_through_the_firmware(desk: Desk) -> None:
     elf = elf_of("tlsf")
     port = free_port()
@@ -204,15 +194,6 @@ def test_gdb_steps_through_the_firmware(desk: Desk) -> None:
         server.terminate()
     assert re.search(r"Section \.text.*matched", said), said
     assert re.search(r"Breakpoint 1, (0x\w+ in )?main", said), said
-
-
-def test_a_board_that_sleeps_leaves_the_host_alone(desk: Desk) -> None:
-    """The firmware ends at once without operations, and sleeps for ever."""
-    assert desk.pyocd("reset", "--method", "hw").returncode == 0
-    time.sleep(0.5)
-    before_s = desk.cpu_s()
-    time.sleep(1)
-    assert desk.cpu_s() - before_s < 0.2
 
 
 AUTOPSY = """
@@ -256,12 +237,14 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.long
 def test_half_a_command_does_not_outlive_its_program(desk: Desk) -> None:
     done = desk.python("-c", HALF_A_COMMAND)
     assert (done.returncode, done.stdout) == (-9, "half\n"), done.stderr
     assert "Halted" in desk.commander("halt", "status")
 
 
+@pytest.mark.long
 def test_the_probe_is_one_program_s_at_a_time(desk: Desk) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HALF_A_COMMAND, "stay"],

@@ -5,18 +5,17 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from base.files.errors import CaptureError, TailscopeError
+from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import signals
 from base.run_folder import progress_file
-from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.folder import RunName
-from base.run_folder.manifest import AskedFirmware, SectionBound, ToolReport
+from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import SoFar
 from capture.acquisition.account import Account, Setting
@@ -110,36 +109,6 @@ def test_a_run_from_the_wire_alone_takes_the_same_way(tmp_path: Path) -> None:
     }
 
 
-def test_a_source_may_leave_out_the_copy_for_pulseview(tmp_path: Path) -> None:
-    source = fake(tmp_path)
-    source.copied = False
-    folder = run(source).folder
-    assert files(folder) == OF_OPERATIONS - {"capture.sr"}
-    assert redecode(folder).verdict == "complete"
-    assert files(folder) == OF_OPERATIONS
-
-
-def test_bounds_and_memory_are_asked_for_once_the_records_are_there(tmp_path: Path) -> None:
-    source = fake(tmp_path)
-    requests = []
-
-    def bounds(boot: object) -> dict[str, SectionBound]:
-        requests.append(boot)
-        return {}
-
-    source.account = replace(account(), bounds=bounds, memory=lambda log: requests.append(log))
-    assert run(source).verdict == "complete"
-    assert len(requests) == 2
-
-
-def test_what_is_refused_leaves_nothing(tmp_path: Path) -> None:
-    source = fake(tmp_path / "runs")
-    source.refusal = "There is no such board; choose another."
-    with pytest.raises(CaptureError, match="no such board"):
-        run(source)
-    assert not (tmp_path / "runs").exists()
-
-
 @pytest.mark.parametrize("error", [CaptureError("Nothing came; check the cable."), signals.Stopped(2)])
 def test_what_cannot_be_observed_leaves_no_folder(tmp_path: Path, error: Exception) -> None:
     def fails(_: Place) -> None:
@@ -180,21 +149,3 @@ def test_where_the_findings_do_not_fit_the_capture_is_kept(
     (folder,) = tmp_path.iterdir()
     assert str(refusal.value).endswith(str(folder))
     assert redecode(folder).verdict == "inconclusive", "nobody knows what the tools said"
-
-
-def test_a_stream_of_edges_is_removed_once_the_edges_are_whole(tmp_path: Path) -> None:
-    edges = MADE_UP.edges()
-
-    def streams(place: Place) -> None:
-        path = place.folder / "edges.stream"
-        with EdgeWriter(path, edges.samplerate_hz, edges.channels, edges.total_samples) as writer:
-            writer.append(edges.sample, edges.word, edges.total_samples)
-
-    assert files(run(fake(tmp_path, streams)).folder) == OF_OPERATIONS
-
-
-def test_where_no_folder_can_be_made_nothing_is_started(tmp_path: Path) -> None:
-    (tmp_path / "runs").touch()
-    source = fake(tmp_path / "runs", lambda _: pytest.fail("it began"))
-    with pytest.raises(TailscopeError, match="nothing was captured"):
-        run(source)

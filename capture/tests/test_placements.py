@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from base.run_folder.placements import Placements
 from base.run_folder.records import OperationRecord
 from capture import placements
-from capture.acquisition import direct
 from capture.acquisition.source import RunRequest
 from firmware.build import image as firmware
 from firmware.build.placement import placed, placement
@@ -54,23 +52,3 @@ def test_a_range_is_what_the_images_come_to_by_themselves(found: Placements, req
     assert over.median == statistics.quantiles(expected, n=2, method="inclusive")[0]
     probes = found.headlines["probes"]
     assert probes.least == probes.greatest
-
-
-def test_the_same_placements_give_the_same_bytes(found: Placements, request_: RunRequest) -> None:
-    again = placements.measure(request_, COUNT)
-    assert again.model_dump_json() == found.model_dump_json()
-
-
-def test_the_real_tools_bring_the_same(
-    found: Placements, request_: RunRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(direct, "fits", lambda *_: False)
-    said: list[str] = []
-    assert placements.measure(request_, 2, tell=said.append).measured == found.measured[:2]
-    assert said == ["placement 1 of 2", "placement 2 of 2"]
-
-
-def test_nothing_is_written(request_: RunRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    placements.measure(request_, 1)
-    assert not list(tmp_path.iterdir())

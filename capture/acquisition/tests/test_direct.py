@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from analysis.bounds.image import bounds_of_run
 from analysis.fragmentation.of_run import memory_of_run
 from base.files.errors import TailscopeError
-from base.run_folder.edge_stream import read_stream
 from capture import conduct, same
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
@@ -21,7 +19,6 @@ from firmware.build import image as firmware
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue
 from scenarios.plan import Plan
-from simulator import build as simulator
 
 
 def plan_of(name: str, **parameters: str | int) -> Plan:
@@ -61,12 +58,6 @@ def test_a_direct_run_equals_the_real_tools_to_the_byte(
     assert difference is None
 
 
-def test_an_altered_flash_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
-    altered = program(tmp_path, 'exec "$built" "$@" --flash-acr 0x703')
-    difference = same.verify(RunRequest(small(), tlsf), altered)
-    assert difference is not None and difference.startswith("uart.log differs from that by sigrok-cli: line ")
-
-
 def test_one_edge_that_moved_by_a_sample_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
     difference = same.verify(RunRequest(small(), tlsf), one_edge_late(tmp_path))
     assert difference is not None and difference.startswith(
@@ -89,14 +80,6 @@ def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
     assert json.loads((folder / "run.json").read_text())["analyzer"] == "direct"
 
 
-def test_a_worker_may_call_it_in_a_thread(tlsf: FirmwareImage) -> None:
-    runs: list[conduct.JudgedRun] = []
-    thread = threading.Thread(target=lambda: runs.append(conduct.find(Direct(RunRequest(small(), tlsf)))))
-    thread.start()
-    thread.join()
-    assert runs[0].evidence.joined.operations.height == 60
-
-
 def test_a_simulator_that_ends_early_is_a_truncated_run(tmp_path: Path, tlsf: FirmwareImage) -> None:
     # The capture is of less than the run needs, and the status is that of a stop.
     dying = program(
@@ -115,34 +98,3 @@ def test_what_cannot_start_is_a_sentence_and_leaves_no_folder(tmp_path: Path, tl
     with pytest.raises(TailscopeError, match=r"^The virtual Nucleo does not start: broken\.$"):
         conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path / "runs"), broken))
     assert not list((tmp_path / "runs").iterdir())
-
-
-@pytest.mark.parametrize(
-    ("board", "records", "words"),
-    [
-        ("nucleo", "uart", "The board 'nucleo' cannot be captured direct: only the virtual board"),
-        ("virtual", "rtt", "Records by rtt need a debug probe, which a direct capture has not"),
-    ],
-)
-def test_what_cannot_be_captured_direct_is_refused(
-    tlsf: FirmwareImage, board: str, records: str, words: str
-) -> None:
-    with pytest.raises(TailscopeError, match=words):
-        conduct.find(Direct(RunRequest(small(), tlsf, board, records=records)))
-
-
-def test_the_simulators_stream_is_one_of_the_bench(tmp_path: Path, tlsf: FirmwareImage) -> None:
-    # Asked for fewer samples than a slice of the simulation has, it writes no more.
-    from base.processes import children
-
-    stream = tmp_path / "edges.stream"
-    words = ["--samplerate", "24000000", "--samples", "1234567", "--edges", str(stream)]
-    done = children.run(
-        [simulator.build(), "capture", tlsf.elf, *words, "--uart-log", str(tmp_path / "uart")], within_s=60
-    )
-    streamed_capture = read_stream(stream)
-    assert (done.returncode, streamed_capture.asked_samples) == (0, 1_234_567)
-    assert (streamed_capture.edges.total_samples, streamed_capture.edges.samplerate_hz) == (
-        1_234_567,
-        24_000_000,
-    )

@@ -30,12 +30,6 @@ def test_the_longest_sections_are_those_of_the_measured_operations() -> None:
     assert counted.free == Section(seq=3, size=0, cycles=84, ns=1000.0)
 
 
-def test_the_first_of_equal_sections_is_kept() -> None:
-    counted = Counted(MEASURED)
-    counted.take(BOOT + ALLOCATED + ALLOCATED.replace(b"OP,0", b"OP,2"), 1.0)
-    assert counted.critical and counted.critical.seq == 0
-
-
 def test_lines_may_come_in_pieces_and_damaged() -> None:
     whole = BOOT + ALLOCATED.replace(b"168", b"999") + b"\xff\n" + REFUSED + FREED
     counted = Counted(MEASURED)
@@ -43,14 +37,6 @@ def test_lines_may_come_in_pieces_and_damaged() -> None:
         counted.take(whole[at : at + 1], float(at))
     assert counted.operations == 2
     assert counted.critical and counted.critical.cycles == 252
-
-
-def test_a_board_that_boots_again_begins_again() -> None:
-    counted = Counted(MEASURED)
-    counted.take(BOOT + REFUSED + FREED, 1.0)
-    counted.take(BOOT + ALLOCATED, 2.0)
-    assert (counted.operations, counted.free) == (1, None)
-    assert counted.critical and counted.critical.cycles == 168
 
 
 def test_the_rate_is_of_the_time_in_which_records_came() -> None:
@@ -90,19 +76,3 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
     assert (last.samples, last.asked_samples) == (840, 1680)
     assert last.critical and last.critical.cycles == 168
     assert last.free and last.free.cycles == 84
-
-
-def test_a_run_without_records_has_none(tmp_path: Path) -> None:
-    so_fars: list[SoFar] = []
-    with ProgressFile(tmp_path) as file:
-        watch = Watch(
-            RunName("observe", "mine", "virtual"), datetime.now(UTC), file, lambda _: None, so_fars.append
-        )
-        with watch.following(Sources(lambda _: b"", lambda: 84, 168)):
-            watch.step("capturing")
-    assert so_fars[-1].samples == 84
-    assert (so_fars[-1].operations, so_fars[-1].planned_operations, so_fars[-1].critical) == (
-        None,
-        None,
-        None,
-    )

@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from base.files.errors import CaptureError
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import SigrokCapture
 from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
@@ -107,15 +106,6 @@ def test_the_core_is_asked_why_records_stop_before_end(
     assert ("fw.elf faulted." in reasons) == asked, reasons
 
 
-def test_unexpected_words_make_it_inconclusive(
-    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "echo 'sr: odd' >&2")
-    verdict, reasons = judge(observed(run, run.uart()))
-    assert verdict == "inconclusive"
-    assert any("sr: odd" in reason for reason in reasons)
-
-
 @pytest.mark.parametrize("hangs_up", [False, True])
 def test_a_serial_line_that_is_cut_gets_a_sentence(
     run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs_up: bool
@@ -130,11 +120,3 @@ def test_a_serial_line_that_is_cut_gets_a_sentence(
     assert any("within the line b'@OP,7" in reason for reason in reasons), reasons
     assert evidence.joined.operations["seq"].to_list() == list(range(7))
     assert evidence.edges == run.edges()
-
-
-def test_without_sigrok_the_remedy_is_named(
-    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(CaptureError, match="sigrok-cli is not installed"):
-        observed(run, run.uart())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from base.files.errors import RunError, TailscopeError
+from base.files.errors import RunError
 from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.folder import RunFolder
 from base.run_folder.manifest import ToolReport, read_manifest
@@ -79,23 +78,3 @@ def test_what_needs_operations_is_told_there_are_none(folder: Path) -> None:
     with pytest.raises(RunError, match="is a run from the wire alone"):
         of_run(folder)
     assert find_runs(folder.parent) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("observed.json", "{}", r"observed.json: schema is missing"),
-        ("observed.json", "nonsense", "the file is not valid JSON"),
-        ("observed.json", json.dumps({**ASKED, "schema": 1}), "schema must be 3, not 1"),
-        ("observed.json", json.dumps({**ASKED, "pins": {"ISR": "PA8"}}), "other channels than were asked"),
-        ("run.json", "{}", "schema is missing"),
-        ("edges.parquet", "nonsense", ""),
-    ],
-)
-def test_a_damaged_file_is_one_sentence(folder: Path, name: str, content: str, words: str) -> None:
-    (folder / name).write_text(content)
-    if name == "edges.parquet":
-        assert redecode(folder).verdict == "complete", "capture.sr has the same"
-        return
-    with pytest.raises(TailscopeError, match=words):
-        redecode(folder)

@@ -7,7 +7,6 @@ import pty
 import time
 import tty
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -39,32 +38,6 @@ def test_it_ends_with_the_last_record(line: tuple[int, str]) -> None:
         assert reader.wait(PATIENCE_S)
     assert reader.data == RUN
     assert reader.problem is None
-
-
-def test_fail_ends_a_run_too(line: tuple[int, str]) -> None:
-    device, port = line
-    with SerialReader(port) as reader:
-        os.write(device, record("FAIL,dwt,0"))
-        assert reader.wait(PATIENCE_S)
-    assert reader.problem is None
-
-
-def test_records_in_pieces_are_waited_for_from_the_last_piece(line: tuple[int, str]) -> None:
-    """All of them together take longer than the patience."""
-    device, port = line
-    pieces = [RUN[at : at + 20] for at in range(0, len(RUN), 20)]
-
-    def send() -> None:
-        for piece in pieces:
-            time.sleep(0.4)
-            os.write(device, piece)
-
-    with SerialReader(port) as reader, ThreadPoolExecutor(1) as sender:
-        assert not reader.wait(0.2)
-        sent = sender.submit(send)
-        assert reader.wait(0.4 * len(pieces) - 0.2)
-        sent.result()
-    assert (reader.data, reader.problem) == (RUN, None)
 
 
 @pytest.fixture
@@ -133,21 +106,6 @@ def test_a_port_that_comes_back_later_is_read_on_and_told_of(
     assert reader.problem is not None
     assert reader.problem.startswith(f"The serial line {line[1]} broke after 20 bytes (device disconnected)")
     assert f"came back as {elsewhere[1]}; what the board said meanwhile is lost" in reader.problem
-
-
-def test_a_port_that_does_not_come_back_is_told_of(
-    line: tuple[int, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def find() -> str:
-        raise CaptureError("No serial port belongs to a USB device; check the cable.")
-
-    monkeypatch.setattr("capture.acquisition.serial_reader._BACK_WITHIN_S", 0.2)
-    reader = SerialReader(line[1], find=find)
-    hang_up(reader, monkeypatch)
-    with reader:
-        assert reader.wait(PATIENCE_S)
-    assert reader.problem is not None
-    assert "broke after 0 bytes (device disconnected); check the cable" in reader.problem
 
 
 def test_a_pty_that_goes_away_is_a_broken_line() -> None:

@@ -16,16 +16,14 @@ import pytest
 from base.files.errors import CaptureError
 from base.processes import signals
 from base.run_folder.edge_stream import StreamedCapture, read_stream
-from base.run_folder.edges import CHANNELS, MOST_SAMPLES, EdgeList
+from base.run_folder.edges import MOST_SAMPLES, EdgeList
 from base.run_folder.folder import EDGE_STREAM
 from capture.acquisition.sigrok_cli import (
     CaptureRequest,
     CaptureResult,
     SigrokCapture,
     unexpected_lines,
-    versions,
 )
-from capture.acquisition.tests.beaglelogic import beaglelogic
 from tests.processes import wait_until
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
@@ -80,61 +78,6 @@ def asking(samples: int) -> CaptureRequest:
     return CaptureRequest("demo", None, 84_000_000, samples)
 
 
-def test_every_sample_of_a_real_capture_arrives() -> None:
-    samples = waveform(3_000_000)
-    with beaglelogic(samples) as connection:
-        result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, len(samples)))
-    assert expand(result) == samples
-    assert (result.problems, result.oddities, result.interrupted) == ((), (), False)
-    assert (result.edges.samplerate_hz, result.edges.channels) == (84_000_000, CHANNELS)
-
-
-def test_only_the_channels_that_are_taken_are_kept() -> None:
-    """The rest may float: a fifth of the samples has another word in the channels that are left."""
-    samples = waveform(100_000)
-    taken = (CHANNELS[1], CHANNELS[6])
-    with beaglelogic(samples) as connection:
-        request = CaptureRequest("beaglelogic", connection, 84_000_000, len(samples), taken=taken)
-        assert (
-            request.arguments() == CaptureRequest("beaglelogic", connection, 84_000_000, 100_000).arguments()
-        )
-        result = capture(request)
-    assert result.edges.channels == taken
-    assert expand(result) == bytes(sample >> 1 & 1 | (sample >> 6 & 1) << 1 for sample in samples)
-
-
-def test_a_stalled_analyzer_is_given_up_and_what_it_sent_is_kept() -> None:
-    samples = waveform(100_000)
-    with beaglelogic(samples, pads=False) as connection:
-        result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, 200_000), STALL_S)
-    got = result.edges.total_samples
-    assert 0 < got <= len(samples)
-    assert expand(result) == samples[:got]
-    assert "sent nothing for 2 s" in result.problems[0]
-    assert f"{got} of 200000 samples" in result.problems[1]
-
-
-def test_an_analyzer_that_is_not_there_is_told_in_its_own_words() -> None:
-    with beaglelogic(b"\0") as connection:
-        pass
-    result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, 100))
-    assert "exit status 1" in result.problems[0] and "0 of 100" in result.problems[1]
-    assert any("Connection refused" in oddity for oddity in result.oddities)
-    assert result.edges.total_samples == 0
-
-
-def test_a_capture_that_does_not_begin_is_refused_with_the_tools_words(
-    fake_tool: Path, tmp_path: Path
-) -> None:
-    install(fake_tool, "sys.stderr.write('No devices found.\\n'); sys.exit(1)")
-    with SigrokCapture(asking(100), tmp_path / EDGE_STREAM) as running:
-        running.start()
-        while not running.over:
-            time.sleep(0.01)
-        with pytest.raises(CaptureError, match=r"\(No devices found\); check the analyzer's cable"):
-            running.check_begun()
-
-
 def test_device_channels_are_brought_into_our_order() -> None:
     names = ("D3", "D0", "D7", "D1", "D2", "D4", "D5", "D6")
     straight = capture(CaptureRequest("demo", None, 1_000_000, 2000, DEVICE_CHANNELS))
@@ -148,10 +91,7 @@ def test_device_channels_are_brought_into_our_order() -> None:
     ("rate_hz", "samples", "channels", "words"),
     [
         (24_000_000, 10, ("D0",), "one of D0"),
-        (24_000_000, 10, (*DEVICE_CHANNELS[:7], "D6"), "one of D0"),
         (24_000_000, 10, (*DEVICE_CHANNELS[:7], "D8"), "one of D0"),
-        (1, 0, None, "at least one"),
-        (0, 1, None, "must be positive"),
         (1, MOST_SAMPLES + 1, None, "more than the"),
     ],
 )
@@ -216,16 +156,6 @@ def test_of_wide_samples_the_first_byte_counts(fake_tool: Path, step: int) -> No
     assert expand(result) == bytes(i // 50 for i in range(1000))
 
 
-def test_the_tool_itself_sends_wide_samples() -> None:
-    """libsigrok's demo device with sixteen inputs: its first eight, as they are with eight."""
-    narrow = capture(CaptureRequest("demo:logic_channels=8", None, 1_000_000, 3000, DEVICE_CHANNELS))
-    wide = capture(
-        CaptureRequest("demo:logic_channels=16", None, 1_000_000, 3000, DEVICE_CHANNELS, sample_bytes=2)
-    )
-    assert (wide.problems, wide.oddities) == ((), ())
-    assert wide.edges == narrow.edges and wide.edges.sample.size > 100
-
-
 def test_names_and_settings_of_the_analyzer_reach_the_command_line() -> None:
     names = tuple("01234567")
     request = CaptureRequest(
@@ -249,24 +179,6 @@ def test_who_holds_the_pipe_in_a_session_of_its_own_does_not_hold_us(fake_tool: 
     assert result.edges.total_samples == 5
     assert "sent nothing for 0.3 s" in result.problems[0]
     assert time.monotonic() - began_s < 7
-
-
-def test_a_tool_that_dawdles_is_ended(fake_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It never falls silent, and would take a day."""
-    monkeypatch.setattr("capture.acquisition.sigrok_cli._BEGIN_S", STALL_S)
-    install(fake_tool, "while True: send(b'0'); time.sleep(0.02)")
-    result = capture(CaptureRequest("demo", None, 84_000_000, 5000), STALL_S)
-    assert "was not done in 2.0 s" in result.problems[0]
-    assert result.edges.total_samples > 0
-
-
-def test_a_tool_that_does_not_tell_its_version_is_not_waited_for(
-    fake_tool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("capture.acquisition.sigrok_cli._VERSION_WITHIN_S", 0.2)
-    install(fake_tool, "time.sleep(600)")
-    with pytest.raises(CaptureError, match=r"says nothing within 0\.2 s"):
-        versions()
 
 
 def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) -> None:
@@ -296,29 +208,6 @@ def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path, tmp_path
     assert result.problems == (
         "The capture is short: 5 of 10 samples arrived, 5 are missing; capture again.",
     )
-
-
-@pytest.mark.long
-def test_more_samples_than_32_bits_count_are_captured_in_bounded_memory(fake_tool: Path) -> None:
-    """Four billion of them take the room of their edges, and of a few blocks."""
-    quiet = 4 * 1024
-    install(
-        fake_tool,
-        f"""
-quiet = bytes(1 << 20)
-for _ in range({quiet}): all_of(quiet)
-all_of(bytes([1, 1, 1, 0, 0, 0]))""",
-    )
-    samples = (quiet << 20) + 6
-    assert samples > 1 << 32
-    forget_peak()
-    before = peak_bytes()
-    result = capture(asking(samples))
-    assert (result.problems, result.oddities) == ((), ())
-    assert result.edges.total_samples == samples
-    assert result.edges.sample.tolist() == [0, 1 << 32, (1 << 32) + 3]
-    assert result.edges.word.tolist() == [0, 1, 0]
-    assert peak_bytes() - before < 32 << 20
 
 
 def forget_peak() -> None:
@@ -391,37 +280,6 @@ def test_a_disk_that_fills_up_ends_the_capture_and_keeps_what_came(
     assert "samples arrived" in result.problems[1]
     assert 1000 <= result.edges.sample.size < 1_000_000
     assert result.edges.word[:3].tolist() == [0, 1, 0]
-
-
-def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) -> None:
-    install(
-        fake_tool,
-        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); send(b'0'); time.sleep(600)",
-    )
-    with SigrokCapture(asking(10), tmp_path / EDGE_STREAM) as running:
-        running.start()
-        while not running.got_samples:
-            pass
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
-
-
-def test_a_missing_tool_names_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(CaptureError, match="install"):
-        capture(asking(10))
-
-
-def test_versions_of_all_three_parts_are_known() -> None:
-    version_by_tool = versions()
-    assert sorted(version_by_tool) == ["libsigrok", "libsigrokdecode", "sigrok_cli"]
-    assert all(version[0].isdigit() and "." in version for version in version_by_tool.values())
-
-
-def test_versions_of_something_else_are_refused(fake_tool: Path) -> None:
-    install(fake_tool, "print('sigrok-cli 9.9')")
-    with pytest.raises(CaptureError, match="does not state libsigrok, libsigrokdecode"):
-        versions()
 
 
 STORES = "The device stores at least 5 samples with the current settings."

@@ -17,11 +17,8 @@ import pytest
 from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
-from capture.acquisition.pins import Pins, PinsRequest
-from capture.acquisition.sigrok_cli import find_tool
-from capture.acquisition.sigrok_options import Options, check_analyzer, read_drivers, read_options
+from capture.acquisition.sigrok_options import check_analyzer, read_drivers, read_options
 from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
-from tests.sentences import Sentences
 
 SIXTEEN = " ".join(map(str, range(16)))
 VOLTS = ", ".join(f"{tenth / 10:.1f}-{tenth / 10:.1f}" for tenth in range(51)).replace(
@@ -76,11 +73,6 @@ def test_a_range_of_samplerates_and_a_memory_are_read() -> None:
     assert options.keys == {"samplerate": (), "rle": ("on", "off")}
 
 
-def test_what_is_no_such_list_tells_nothing() -> None:
-    assert read_options("") == read_options("No devices found.\n") == Options()
-    assert read_drivers("") == ()
-
-
 def test_the_real_tool_is_read() -> None:
     done = subprocess.run(
         ["sigrok-cli", "--driver", "demo", "--show"], capture_output=True, text=True, check=True
@@ -119,8 +111,6 @@ NUMBERED = {name: str(number) for number, name in enumerate(CHANNELS)}
     ("shown", "values", "rate_hz", "sentence"),
     [
         (DSLOGIC, {"preset": "dslogic"}, 25_000_000, ""),
-        (DSLOGIC, {"preset": "dslogic", "settings": {"voltage_threshold": 1.6}}, 25_000_000, ""),
-        (DSLOGIC, {"preset": "dslogic", "settings": {"clock_edge": "falling"}}, 25_000_000, ""),
         (
             DSLOGIC,
             {"driver": "dreamsourcelab-dslogic"},
@@ -144,27 +134,10 @@ NUMBERED = {name: str(number) for number, name in enumerate(CHANNELS)}
             "bench.toml sets it; choose from 0.0-0.0, *5.0-5.0.",
         ),
         (
-            DSLOGIC,
-            {
-                "driver": "dreamsourcelab-dslogic",
-                "inputs": [*map(str, range(7)), "9"],
-                "channels": {**NUMBERED, "SYNC": "9"},
-            },
-            25_000_000,
-            "Input 7 of the analyzer dreamsourcelab-dslogic is not 9; its inputs are 0, 1, *: write the "
-            "first eight as inputs into bench.toml.",
-        ),
-        (
             OLS,
             {"driver": "ols"},
             100_000_000,
             "The capture would have 100,000,000 samples, and the analyzer ols takes 24,576: *",
-        ),
-        (
-            OLS,
-            {"preset": "openbench-ols"},
-            1_000_000,
-            "The capture would have 1,000,000 samples, and the analyzer openbench-ols holds 24,576: *",
         ),
         (
             "",
@@ -184,44 +157,3 @@ def test_what_the_analyzer_does_not_have_is_refused(
     with pytest.raises(CaptureError) as refusal:
         check_analyzer(watched, rate_hz, 1.0)
     assert is_sentence(str(refusal.value), sentence), str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"driver": "fx2lafv"},
-        {"preset": "kingst-la2016"},
-        {"driver": "demo", "settings": {"nosuch": 1}},
-        {"driver": "demo", "samplerate_hz": 2_000_000_000},
-        {"driver": "demo", "sigrok": "/nowhere/sigrok-cli"},
-        {"driver": "fx2lafw", "connection": "99.99"},
-    ],
-)
-def test_the_real_tool_refuses_before_the_board_is_loaded(
-    values: dict[str, object], sentences: Sentences
-) -> None:
-    """What is there differs from version to version, and where the tool lies, too."""
-    watched = board(**values)
-    with pytest.raises(CaptureError) as refusal:
-        check_analyzer(watched, watched.analyzer.samplerate_hz, 1e-3)
-    sentences.hold(str(refusal.value).replace(find_tool(), "sigrok-cli").partition("; it has ")[0])
-
-
-def test_a_simulated_analyzer_is_not_asked() -> None:
-    check_analyzer(read_bench().board("virtual"), 7, 1.0)
-
-
-def test_the_connection_is_asked_for(tmp_path: Path) -> None:
-    watched = board(preset="dslogic", connection="1.9", sigrok=showing(tmp_path, DSLOGIC))
-    check_analyzer(watched, 25_000_000, 1.0)
-    calls = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
-    assert calls == ["--driver dreamsourcelab-dslogic:conn=1.9 --show"]
-
-
-def test_the_board_is_not_opened_where_the_analyzer_cannot_do_it(tmp_path: Path) -> None:
-    watched = board(driver="ols", sigrok=showing(tmp_path, OLS.replace("24576", "24576000000")))
-    request = PinsRequest(
-        resource=watched, pins={"CRIT": "PA8"}, elf=None, duration_s=1.0, samplerate_hz=300_000_000
-    )
-    with pytest.raises(CaptureError, match="ols cannot sample at 300,000,000 Hz"), Pins(request).open():
-        pytest.fail("The board was opened.")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from capture.checks import ask as asking
-from capture.checks.ask import ask, firmware_folders, listed
+from capture.checks.ask import firmware_folders, listed
 from capture.checks.facts import Analyzer, Facts, UsbDevice
 from capture.checks.host import usb_devices
 from capture.desk.bench import read_bench
@@ -45,42 +44,10 @@ def test_the_real_tool_is_read() -> None:
     assert facts.chosen == facts.analyzers and not facts.scan_fault
 
 
-def test_the_real_tools_are_asked() -> None:
-    """Most machines that run the tests have no device, and some have no USB at all."""
-    facts = ask(NUCLEO)
-    assert (facts.scan_fault, facts.host_fault) == ("", "")
-    assert facts.serial_port
-    if not facts.usb:
-        assert not facts.analyzers and not facts.probes
-
-
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        (
-            "echo 'driver not found.' >&2; exit 1",
-            "sigrok-cli --driver fx2lafw --scan fails (driver not found.): *",
-        ),
-        ("sleep 60", "sigrok-cli --driver fx2lafw --scan was not done in 0.3 s and was ended: *"),
-    ],
-)
-def test_a_scan_that_fails_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, sentence: str
-) -> None:
-    tool = tmp_path / "sigrok-cli"
-    tool.write_text(f"#!/bin/sh\n{body}\n")
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(asking, "SCAN_WITHIN_S", 0.3)
-    facts = asking._with_analyzers(Facts(), NUCLEO.analyzer)
-    assert facts.scan_fault.startswith(sentence.rstrip("*")) and facts.analyzers == ()
-
-
 @pytest.mark.parametrize(
     ("module", "words"),
     [
         ("raise SystemExit('No backend available')", "cannot list its probes (No backend available)"),
-        ("print('{}')", "cannot list its probes (it does not say why)"),
         ("import time; time.sleep(60)", "did not list its probes within 1 s"),
     ],
 )
@@ -94,12 +61,6 @@ def test_a_child_that_fails_is_told(
     monkeypatch.setattr(asking, "HOST_WITHIN_S", 1.0)
     facts = asking._with_host(Facts())
     assert facts.host_fault == f"pyOCD {words}: unplug the board and plug it in again."
-
-
-def test_the_port_behind_a_link(tmp_path: Path) -> None:
-    (tmp_path / "usb-ST").symlink_to("/dev/null")
-    assert asking._behind(str(tmp_path / "usb-ST")) == "/dev/null"
-    assert asking._behind("socket://127.0.0.1:9") == "socket://127.0.0.1:9"
 
 
 def test_libsigroks_folders_come_in_its_order() -> None:

@@ -30,9 +30,3 @@ def test_it_has_page_figures_and_run_and_no_names(tmp_path: Path, monkeypatch: p
     for name in (SERIAL, "mine-7", "jane"):
         assert all(name.encode() not in content for content in sent.values())
     assert b"port ttyACM0" in sent["bring-up.html"]
-
-
-def test_a_bring_up_that_came_to_no_run_has_its_page(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text("stopped")
-    assert [file.name for file in make(page, None).iterdir()] == ["page.html"]

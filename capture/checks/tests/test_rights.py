@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from capture.checks import rights
-from capture.checks.rights import groups, modem_manager_runs
+from capture.checks.rights import modem_manager_runs
 from capture.desk.presets import presets
 from capture.desk.serial_ports import ST_LINKS
 
@@ -44,7 +44,3 @@ def test_what_udev_keeps_of_a_port_is_read(tmp_path: Path) -> None:
     path.write_text("I:1\nE:ID_MM_DEVICE_IGNORE=1\nE:ID_MM_CANDIDATE=1\n")
     assert rights.left_alone_by_modem_manager(node, tmp_path)
     assert not rights.left_alone_by_modem_manager(tmp_path / "gone", tmp_path)
-
-
-def test_groups_are_those_of_the_system() -> None:
-    assert list(groups()) == sorted(set(groups()))

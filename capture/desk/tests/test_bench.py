@@ -63,41 +63,23 @@ def test_the_bench_that_comes_with_the_project() -> None:
     ("old", "new"),
     [
         ('default = "virtual"', 'default = "moon"'),
-        ('default = "virtual"', ""),
-        ('default = "virtual"', 'default = ""'),
         ('default = "virtual"', 'default = "virtual"\ncolour = 1'),
         ('kind = "pyocd"', 'kind = "moon"'),
-        ('target = "stm32f401retx"', ""),
         ('target = "stm32f401retx"', 'tagret = "stm32f401retx"'),
-        ('kind = "pyocd"\ntarget = "stm32f401retx"', 'kind = "openocd"\ntarget = "stm32f401retx"'),
         (
             'kind = "pyocd"\ntarget = "stm32f401retx"\nprobe = ""',
             'kind = "jlink"\ntarget = "STM32F401RE"\nprobe = "ST"',
         ),
-        (
-            'kind = "pyocd"\ntarget = "stm32f401retx"',
-            'kind = "probe-rs"\ntarget = "STM32F401RETx"\nspeed_khz = 0',
-        ),
         ('target = "stm32f401retx"', 'target = "stm32f401retx"\ninterface = "SWD"'),
-        ('kind = "pyocd"\ntarget = "stm32f401retx"', 'kind = "jlink"\ntarget = "F4"\narguments = ["", "x"]'),
-        ('probe = ""', "probe = 7"),
         ('kind = "virtual-nucleo"', 'kind = "virtual-nucleo"\nprobe = "0667FF"'),
         ('port = "pty"', 'port = "/dev/ttyACM0"'),
         ("samplerate_hz = 84_000_000", "samplerate_hz = 0"),
-        ("samplerate_hz = 84_000_000", "samplerate_hz = true"),
-        ("samplerate_hz = 84_000_000", 'samplerate_hz = "84m"'),
-        ("samplerate_hz = 84_000_000", "samplerate_hz = 84e6"),
-        ('driver = "fx2lafw"', ""),
-        ('SYNC = "D7"', ""),
         ('SYNC = "D7"', 'SYNK = "D7"'),
         ('SYNC = "D7"', 'SYNC = "D6"'),
-        ('SYNC = "D7"', "SYNC = 7"),
         ("[boards.virtual.loader]", "[boards.virtual.leader]"),
-        ('port = "usb:0483:374B"', "speed = 5"),
         ('port = "usb:0483:374B"', 'port = "usb:0483:374B"\nbaud = 9600'),
         ('port = "usb:0483:374B"', 'port = "usb:0483:374B"\nbaud = 923_000'),
         ('target = "stm32f401retx"', 'target = "stm32f401retx"\nclock = "quartz"'),
-        ("[boards.nucleo.serial]\n", ""),
         ('default = "virtual"', "default = "),
     ],
 )
@@ -114,11 +96,6 @@ def test_an_unknown_board_gets_the_names() -> None:
         CaptureError, match=r"no board 'nucelo'; there are nucleo, virtual, desk. Did you mean nucleo\?"
     ):
         read_bench().board("nucelo")
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="does not exist"):
-        read_bench(tmp_path / "bench.toml")
 
 
 @given(st.data())

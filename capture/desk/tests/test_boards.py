@@ -5,19 +5,14 @@ what they ask, and what they say of a failure.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from base.files.errors import CaptureError
-from capture.desk import debug_probe
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
-from capture.desk.board import Board, Connections
-from capture.desk.debug_probe import ProbeSession
+from capture.desk.board import Connections
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.open_board import open_board
 from capture.desk.pyocd import ProbeAddress
@@ -27,12 +22,6 @@ from simulator.tests.stand_in import asked, listening
 ANALYZER = AnalyzerResource(driver="beaglelogic", samplerate_hz=84_000_000)
 VIRTUAL = BoardResource("virtual", LoaderResource(kind="virtual-nucleo"), "tcp", ANALYZER)
 FIRMWARE, IMAGE = Path("fw.elf"), b"operations"
-
-
-def test_the_kind_of_loader_decides() -> None:
-    bench = read_bench()
-    assert isinstance(open_board(bench.board("virtual")), VirtualBoard)
-    assert isinstance(open_board(bench.board("nucleo")), NucleoBoard)
 
 
 def test_a_board_that_nobody_loads_is_left_alone(tmp_path: Path) -> None:
@@ -47,34 +36,6 @@ def test_a_board_that_nobody_loads_is_left_alone(tmp_path: Path) -> None:
                 board.load(elf, image)
     assert board.problems() == board.oddities() == board.post_mortem(FIRMWARE) == ()
     assert board.tools() == {} and board.counter is None
-
-
-def test_a_board_with_a_loader_needs_a_serial_port(tmp_path: Path) -> None:
-    text = 'default = "mine"\n[boards.mine.loader]\nkind = "pyocd"\ntarget = "x"\n[boards.mine.analyzer]\n'
-    (tmp_path / "bench.toml").write_text(text + 'preset = "fx2lafw"')
-    with pytest.raises(CaptureError, match=r"boards.mine.serial is missing; add the table, with its port"):
-        read_bench(tmp_path / "bench.toml")
-
-
-def test_without_records_the_virtual_board_counts_nothing_and_has_other_clips(tmp_path: Path) -> None:
-    with VirtualBoard(VIRTUAL, listening(tmp_path), counted=False, clips="D0=PB3,D1=open") as board:
-        board.load(FIRMWARE, b"")
-        assert board.counter is None
-        with pytest.raises(CaptureError, match="Nothing is on the virtual board 'virtual'"):
-            board.load(None, b"")
-    words = " ".join(asked(tmp_path))
-    assert "--clips D0=PB3,D1=open" in words and "--count" not in words
-
-
-def test_a_nucleo_without_a_firmware_is_not_touched() -> None:
-    assert NucleoBoard(VIRTUAL).load(None, b"") == Connections("", None, ProbeAddress("", ""))
-
-
-def test_the_virtual_board_is_started_by_the_capture_whoever_reads_the_records(tmp_path: Path) -> None:
-    board: Board = VirtualBoard(VIRTUAL, listening(tmp_path))
-    with board:
-        assert board.resetter(None) is None
-        assert board.resetter(Counted()) is None
 
 
 def test_the_virtual_board_tells_where_it_is_heard(tmp_path: Path) -> None:
@@ -109,21 +70,6 @@ def test_what_somebody_s_own_program_does_is_noted(tmp_path: Path) -> None:
     assert asked(tmp_path)[2] == "--hse=none" and "--strict" not in asked(tmp_path)
 
 
-def test_the_bench_s_own_firmware_leaves_no_notes(tmp_path: Path) -> None:
-    with VirtualBoard(VIRTUAL, listening(tmp_path)) as board:
-        board.load(FIRMWARE, IMAGE)
-        assert board.notes() == NucleoBoard(VIRTUAL).notes() == ()
-    assert "--notes" not in asked(tmp_path)
-
-
-def test_a_probe_is_asked_for_where_records_come_by_rtt(tmp_path: Path) -> None:
-    with VirtualBoard(VIRTUAL, listening(tmp_path), probed=True) as board:
-        connections = board.load(FIRMWARE, IMAGE)
-        assert connections.probe == ProbeAddress("remote:127.0.0.1:41003", "stm32f401retx")
-        assert "--probe" in asked(tmp_path)
-        assert "pyocd" in board.tools()
-
-
 def test_only_the_virtual_board_is_a_counter(tmp_path: Path) -> None:
     assert NucleoBoard(VIRTUAL).counter is None
     program = listening(tmp_path, before='echo counted > "$(echo "$@" | sed "s/.*--windows //; s/ .*//")"')
@@ -144,12 +90,6 @@ def test_a_simulator_that_stops_on_the_way(tmp_path: Path) -> None:
         (problem,) = board.problems()
         assert "status 3: TIM2_SMCR at 0x40000008" in problem
         assert board.oddities() == ()
-
-
-def test_words_of_a_simulator_that_goes_on_are_odd(tmp_path: Path) -> None:
-    with VirtualBoard(VIRTUAL, listening(tmp_path, before="echo hm >&2")) as board:
-        board.load(FIRMWARE, IMAGE)
-        assert board.oddities() == ("The virtual Nucleo said: hm.",)
 
 
 class Counted:
@@ -196,19 +136,6 @@ def test_the_nucleo_is_reset_by_the_debugger_that_has_its_probe(pyocd: Path) -> 
     assert not pyocd.exists()
 
 
-def test_a_reset_by_the_debugger_that_fails_gets_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = SimpleNamespace(reset=broken)
-    session = SimpleNamespace(open=lambda: None, close=lambda: None, board=SimpleNamespace(target=target))
-    monkeypatch.setattr(debug_probe, "_probe", lambda _: None)
-    monkeypatch.setattr(debug_probe, "Session", lambda *_, **__: session)
-    with pytest.raises(CaptureError, match=r"cannot reset the board: no device; check"):
-        ProbeSession(ProbeAddress("0667FF", "stm32f401retx")).reset()
-
-
-def broken(*_: object) -> None:
-    raise OSError("no device")
-
-
 def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin(pyocd: Path) -> None:
     with nucleo("0667FF") as board:
         connections = board.load(FIRMWARE, IMAGE)
@@ -236,25 +163,3 @@ def test_a_pyocd_that_fails_gets_a_sentence(pyocd: Path, monkeypatch: pytest.Mon
         board.load(FIRMWARE, IMAGE)
     first, second = (json.loads(line) for line in pyocd.read_text().splitlines())
     assert "halt" in first and "under-reset" in second
-
-
-@pytest.mark.parametrize("subcommand", ["load", "reset"])
-def test_pyocd_knows_every_option_that_is_used(subcommand: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pyocd", subcommand, "--help"], capture_output=True, text=True
-    )
-    options = ["--no-wait", "--quiet", "--script", "--target", "--uid"]
-    options += ["--connect", "--no-reset", "@"] if subcommand == "load" else ["--method"]
-    for option in options:
-        assert option in done.stdout
-
-
-@pytest.mark.parametrize("kind", ["openocd", "probe-rs", "jlink"])
-def test_records_by_rtt_need_pyocd(kind: str) -> None:
-    loader = LoaderResource.model_validate(
-        {"kind": kind, "target": "target/stm32f4x.cfg" if kind == "openocd" else "F4"}
-    )
-    with pytest.raises(
-        CaptureError, match=r"^Records by rtt are read by pyOCD, and this board's loader is .*: leave"
-    ):
-        open_board(BoardResource("mine", loader, "/dev/ttyACM0", ANALYZER), "rtt")

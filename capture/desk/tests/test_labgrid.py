@@ -6,13 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
-import yaml
 
 from base.files.errors import CaptureError
-from base.paths import ROOT
 from capture.desk import labgrid
 from capture.desk.bench import BoardResource, read_bench
 from tests.sentences import Sentences
@@ -42,13 +39,6 @@ targets:
         model_id: 14155
         busnum: 1
         vendor_id: 1155
-"""
-ANALYZER_ALONE = """\
-targets:
-  b2:
-    resources:
-    - SigrokDevice:
-        driver: beaglelogic:conn=tcp-raw/127.0.0.1/5555
 """
 CLIENT = """\
 #!{python}
@@ -115,33 +105,15 @@ def test_what_labgrid_does_not_know_is_of_the_board_of_this_name(client: Says, t
     assert (resource.analyzer.samplerate_hz, resource.baud) == (12_000_000, 460_800)
 
 
-def test_a_raw_port_and_another_driver(client: Says) -> None:
-    client(PRINTED.replace("speed: 1000000", "protocol: raw"))
-    assert board("b1").serial_port == "socket://vm:34665"
-    client(ANALYZER_ALONE)
-    resource = board("b2")
-    assert (resource.analyzer.driver, resource.analyzer.connection) == (
-        "beaglelogic",
-        "tcp-raw/127.0.0.1/5555",
-    )
-    assert resource.analyzer.preset == "beaglelogic"
-    assert resource.serial_port == read_bench().board("nucleo").serial_port
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ("busnum: 1\n    - Net", "busnum: null\n    - Net"),
         ("port: 34665", "port: null"),
-        ("model_id: 14155", "model_id: null"),
         ("path: 1-2", "path: 1-9"),
         ("host: localhost", "host: far"),
         ("D7=SYNC", "D7=CRIT"),
-        ("driver: fx2lafw", "driver: moon"),
-        ("NetworkUSBDebugger", "NetworkSerialPort"),
-        ("resources:", "things:"),
         ("targets:", "{"),
-        (PRINTED, "targets: {b1: {resources: []}}"),
     ],
 )
 def test_a_place_that_will_not_do_is_one_sentence(
@@ -150,40 +122,3 @@ def test_a_place_that_will_not_do_is_one_sentence(
     client(PRINTED.replace(old, new))
     with sentences.raised(CaptureError):
         board("b1")
-
-
-@pytest.mark.parametrize(
-    "complains",
-    [
-        "labgrid-client: Error: place b1 is not acquired",
-        "Server error: Error: Could not connect to coordinator",
-    ],
-)
-def test_a_place_that_is_not_acquired(client: Says, complains: str, sentences: Sentences) -> None:
-    client(complains=complains)
-    with sentences.raised(CaptureError):
-        board("b1")
-
-
-def test_a_client_that_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    labgrid.ask.cache_clear()
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(
-        CaptureError, match=r"^labgrid-client is not there: install labgrid in an environment"
-    ):
-        board("b1")
-
-
-def test_the_page_shows_the_example_that_the_exporter_takes() -> None:
-    """The same resources, and channels that the bench can use."""
-    page = (ROOT / "docs/how-to/labgrid.md").read_text()
-    shown = dedent(page.partition("```\n")[2].partition("```")[0].replace("    nucleo-1", "nucleo-1", 1))
-    example = yaml.safe_load((ROOT / "docs/examples/labgrid/exporter.yaml").read_text())
-    assert [*example["nucleo-1"]] == ["USBSerialPort", "SigrokUSBDevice", "USBDebugger"]
-    for line in (ROOT / "docs/examples/labgrid/exporter.yaml").read_text().splitlines()[2:]:
-        assert line.strip() in shown
-
-
-def test_a_place_without_a_name() -> None:
-    with pytest.raises(CaptureError, match=r"place: needs a board in bench\.toml"):
-        board("")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from base.files.errors import CaptureError
-from capture.desk.bench import BOARDS, read_bench
+from capture.desk.bench import read_bench
 from tests.sentences import Sentences
 
 ANALYZER = """\
@@ -59,20 +58,11 @@ def test_bench_toml_too_may_name_an_analyzers_file(board: Path) -> None:
     assert list(desk.boards) == ["mine", "virtual", "desk"]
 
 
-def test_what_the_user_writes_stands_before_what_comes_along(tmp_path: Path) -> None:
-    table = (BOARDS / "virtual.toml").read_text().replace('"pty"', '"tcp"').replace("[", "[boards.virtual.")
-    (tmp_path / "bench.toml").write_text(f'default = "virtual"\n{table}')
-    assert read_bench().board("virtual").serial_port == "pty"
-    assert read_bench(tmp_path / "bench.toml").board().serial_port == "tcp"
-
-
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
         ("my_board.toml", 'kind = "pyocd"', 'kind = "none"'),
-        ("my_board.toml", "mine.toml", "nowhere.toml"),
         ("analyzers/mine.toml", '"A7"', '"A7", "A8"'),
-        ("analyzers/mine.toml", "title", "name"),
     ],
 )
 def test_a_mistake_names_its_file(board: Path, file: str, old: str, new: str, sentences: Sentences) -> None:
@@ -80,15 +70,3 @@ def test_a_mistake_names_its_file(board: Path, file: str, old: str, new: str, se
     path.write_text(path.read_text().replace(old, new))
     with sentences.raised(CaptureError):
         read_bench().board(str(board))
-
-
-@pytest.mark.parametrize("name", ["my-board.toml", ".toml", "ü.toml"])
-def test_a_board_is_called_as_run_folders_can_be(board: Path, name: str) -> None:
-    shutil.copy(board, board.with_name(name))
-    with pytest.raises(CaptureError, match="a board is called as its file is"):
-        read_bench().board(str(board.with_name(name)))
-
-
-def test_a_board_that_is_nowhere_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match=r"none\.toml: the file does not exist"):
-        read_bench().board(str(tmp_path / "none.toml"))

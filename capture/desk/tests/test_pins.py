@@ -21,12 +21,8 @@ def test_pins_come_in_the_order_of_the_channels() -> None:
 @pytest.mark.parametrize(
     ("pins", "board"),
     [
-        ({}, VIRTUAL),
         ({"CRT": "PA8"}, VIRTUAL),
         ({"CRIT": "PA16"}, NUCLEO),
-        ({"CRIT": "pa8"}, NUCLEO),
-        ({"CRIT": "PA8,"}, NUCLEO),
-        ({"CRIT": "PF3"}, VIRTUAL),
         ({"CRIT": "PH2"}, DESK),
         ({"CRIT": "PA8", "ISR": "PA8"}, NUCLEO),
     ],

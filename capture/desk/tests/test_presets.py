@@ -63,37 +63,20 @@ def test_the_rates_are_those_of_the_drivers(
     assert not any(presets()[name].can_sample_at(rate) for rate in no_rates)
 
 
-@pytest.mark.parametrize("name", list(presets()))
-def test_each_names_its_sources(name: str) -> None:
-    assert presets()[name].sources and all(": " in source for source in presets()[name].sources)
-
-
 @pytest.mark.parametrize(
     "words",
     [
         'preset = "fx2lafw"\nsamplerate_hz = 25_000_000\n',
-        'preset = "beaglelogic"\nsamplerate_hz = 84_000_000\n',
         'preset = "fx2lafv"\n',
-        'preset = "saleae-logic-8"\n',
         'preset = "rigol-ds"\n',
-        "preset = 7\n",
         'preset = "fx2lafw"\ndriver = "demo"\n',
         'preset = "dslogic"\n[boards.desk.analyzer.channels]\n'
         + "".join(f'{name} = "D{number}"\n' for number, name in enumerate(CHANNELS)),
-        'preset = "fx2lafw"\nsamplerate_hz = "24m"\n',
-        'preset = ""\n',
     ],
 )
 def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, sentences: Sentences) -> None:
     with sentences.raised(CaptureError):
         analyzer(tmp_path, words)
-
-
-def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path, sentences: Sentences) -> None:
-    resource = analyzer(tmp_path, 'preset = "fx2lafw"\n')
-    resource.check_rate(12_000_000)
-    with sentences.raised(CaptureError):
-        resource.check_rate(84_000_000)
 
 
 def test_what_is_set_goes_to_the_driver_before_what_a_preset_sets(tmp_path: Path) -> None:
@@ -106,39 +89,6 @@ def test_what_is_set_goes_to_the_driver_before_what_a_preset_sets(tmp_path: Path
     assert analyzer(tmp_path, 'preset = "dslogic"\n').words == ("continuous=on",)
     ranged = analyzer(tmp_path, 'preset = "dslogic"\nsettings = { voltage_threshold = "0.7-1.4" }\n')
     assert ranged.words[1] == "voltage_threshold=0.7-1.4"
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        'inputs = ["A", "B"]',
-        'inputs = ["A","B","C","D","E","F","A","H"]',
-        "sample_bytes = 9",
-        "settings = { samplerate = 5 }",
-        "settings = { limit_samples = 5 }",
-        'settings = { a = "b:c=d" }',
-        'settings = { a = "" }',
-        "settings = { a = [1] }",
-        "sigrok = 7",
-    ],
-)
-def test_what_no_driver_takes_is_refused(tmp_path: Path, words: str, sentences: Sentences) -> None:
-    with sentences.raised(CaptureError):
-        analyzer(tmp_path, f'driver = "ols"\nsamplerate_hz = 1_000_000\n{words}\n')
-
-
-def test_a_channel_is_an_input_that_is_named(tmp_path: Path) -> None:
-    words = 'driver = "ols"\nsamplerate_hz = 1\ninputs = ["A","B","C","D","E","F","G","H"]\n'
-    channels = "".join(f'{name} = "{letter}"\n' for name, letter in zip(CHANNELS, "HGFEDCBA", strict=True))
-    resource = analyzer(tmp_path, f"{words}[boards.desk.analyzer.channels]\n{channels}")
-    assert resource.device_inputs == tuple("ABCDEFGH") and resource.channels["CRIT"] == "H"
-    with pytest.raises(CaptureError, match=r"channels.SYNC cannot be 'I'; choose from A, B"):
-        other = channels.replace('"A"', '"I"')
-        analyzer(tmp_path, f"{words}[boards.desk.analyzer.channels]\n{other}")
-
-
-def test_without_a_preset_any_rate_may_be_tried() -> None:
-    read_bench().board("virtual").analyzer.check_rate(7)
 
 
 def test_the_page_says_what_the_presets_say() -> None:

@@ -49,13 +49,3 @@ def test_what_is_no_st_link_is_found_by_its_own_id_only(monkeypatch: pytest.Monk
     monkeypatch.setattr(list_ports, "comports", lambda: [*OTHERS])
     with pytest.raises(CaptureError, match="No serial port belongs to a USB device 0483:374B"):
         resolve("usb:0483:374B")
-
-
-def test_several_are_told_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_ports, "comports", lambda: [NEWER, NO_STORAGE])
-    with pytest.raises(CaptureError, match=r"2 serial ports .*/dev/ttyACM1, /dev/ttyACM2"):
-        resolve("usb:0483:374B")
-
-
-def test_a_name_stays_as_it_is() -> None:
-    assert resolve("/dev/ttyACM0") == "/dev/ttyACM0"

@@ -34,31 +34,20 @@ def test_the_long_base_tells_the_clocks_apart(run: SyntheticRun, samplerate_hz: 
     assert np.abs(error_samples).max() < 1
 
 
-@pytest.mark.parametrize("ppm", [-120, 0, 37])
-@pytest.mark.parametrize("seconds", [52, 600])
-def test_a_counter_that_wraps_many_times_is_followed(seconds: int, ppm: int) -> None:
+@pytest.mark.parametrize("ppm", [-120, 37])
+def test_a_counter_that_wraps_many_times_is_followed(ppm: int) -> None:
     """In ten minutes CYCCNT goes round 11 times, and 24 MS/s give more than 2**33 samples."""
-    run = SyntheticRun(small_plan(depth=2), idle_cycles=seconds * CORE_HZ)
-    edges, log = run.edges(24_000_000, ppm), parse(run.uart())
-    wire = read_wire(edges, CORE_HZ)
-    fit = fit_counter(wire, log.all(CalibrationRecord))
-    assert fit is not None
-    assert abs(fit.ratio - (1 + ppm * 1e-6)) <= fit.ratio_uncertainty + 1e-15
-    assert fit.ratio_uncertainty < 2 / edges.total_samples
-    assert fit.residual_max_samples < 1
-    ends = [run.truths[0].start, run.truths[-1].start, run.end_cycle]
-    samples = np.array([c * 24 * (1_000_000 + ppm) // (84 * 1_000_000) for c in ends])
-    error_cycles = fit.cycles_at(samples) - (np.array(ends) + COUNTER_AHEAD)
-    assert np.abs(error_cycles * 24 / 84).max() < 1.01
+    run = SyntheticRun(small_plan(depth=2), idle_cycles=600 * CORE_HZ)
+    edges = run.edges(24_000_000, ppm)
     tools = ToolReport(asked_samples=edges.total_samples)
     evidence = decode(run.plan, tools, edges, run.uart(), asked=AskedFirmware(allocator="tlsf"))
     assert judge(evidence) == ("complete", ())
-    ticks = evidence.joined.ticks
-    assert ticks is not None
-    seen = [stimulus for stimulus, _ in run.stimuli]
-    truth = [(stimulus - run.first_tick) % TICK_PERIOD for stimulus in seen]
-    phases = ticks.phase_cycles(np.array([c * 24 * (1_000_000 + ppm) // (84 * 1_000_000) for c in seen]))
-    apart = (phases - truth + TICK_PERIOD / 2) % TICK_PERIOD - TICK_PERIOD / 2
+    fit, ticks = evidence.joined.counter, evidence.joined.ticks
+    assert fit is not None and ticks is not None
+    assert abs(fit.ratio - (1 + ppm * 1e-6)) <= fit.ratio_uncertainty < 2 / edges.total_samples
+    seen = np.array([stimulus for stimulus, _ in run.stimuli])
+    phases = ticks.phase_cycles(seen * 24 * (1_000_000 + ppm) // (84 * 1_000_000))
+    apart = (phases - (seen - run.first_tick) + TICK_PERIOD / 2) % TICK_PERIOD - TICK_PERIOD / 2
     assert np.abs(apart).max() < 2 * 84 / 24 + 4
 
 
@@ -91,18 +80,6 @@ def test_a_counter_that_goes_as_fast_as_the_tolerance_lets_it_still_counts_the_c
             for record in records
         ]
         assert (fit_counter(wire, altered) is not None) is counts_core, share
-
-
-def test_a_counter_that_stands_still_counts_nothing() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    still = [replace(record, begin_cycles=7) for record in parse(run.uart()).all(CalibrationRecord)]
-    assert fit_counter(read_wire(run.edges(), CORE_HZ), still) is None
-
-
-def test_the_counter_wraps_in_this_very_run(run: SyntheticRun) -> None:
-    begins = [record.begin_cycles for record in parse(run.uart()).all(CalibrationRecord)]
-    assert begins[0] > begins[-1]
-    assert begins[-1] < run.end_cycle < COUNTER_CYCLES
 
 
 def test_without_the_end_the_start_has_to_do(run: SyntheticRun) -> None:

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -59,21 +57,3 @@ def test_the_counter_may_wrap_between_the_calibration_and_the_record() -> None:
     ticks = find_ticks(edges, TickRecord(10_000, 40_000, TICK_PERIOD, 130), counter)
     assert ticks is not None
     assert ticks.due.tolist() == [16_000 - 1, 100_000 - 1, 184_000 - 1]
-
-
-@pytest.mark.parametrize(("ticks", "known"), [(50, True), (51, False)])
-def test_no_more_ticks_are_laid_out_than_a_run_can_have(
-    ticks: int, known: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("capture.instruments.ticks.TICKS_MAX", 50)
-    samples = 2 * 1000 * ticks  # two samples a cycle, a thousand cycles a tick
-    edges = replace(Waveform(1000).edges(), total_samples=samples)
-    counter = CounterFit(0, 0.0, 2.0, 1.0, 0.0, 0.0)
-    assert (find_ticks(edges, TickRecord(0, 500, 1000, 130), counter) is not None) is known
-
-
-def test_without_a_record_no_tick_is_known() -> None:
-    run = SyntheticRun(small_plan(depth=3))
-    run.lines = [line for line in run.lines if not line.startswith("TICK")]
-    interrupts = evidence_of(run).joined.interrupts
-    assert interrupts["tick"].null_count() == interrupts["tick_phase_cycles"].null_count() == len(interrupts)

@@ -75,17 +75,6 @@ def test_one_edge_that_moved_is_found(number: int, cycles: int) -> None:
     assert [step.channel for step in found_steps] == ["STIM"]
 
 
-@pytest.mark.parametrize("change", ["lost", "doubled"])
-def test_a_lost_edge_and_one_too_many_are_found(change: str) -> None:
-    run = SyntheticRun(small_plan())
-    edge = (run.controls[30][0], BIT["CTRL"])
-    if change == "lost":
-        run.toggles.remove(edge)
-    else:
-        run.toggles += [(edge[0] + 900, edge[1]), (edge[0] + 930, edge[1])]
-    assert "CTRL" in {step.channel for step in steps(wire_of(run.edges()), STIMULUS)}
-
-
 def test_the_random_intervals_are_the_firmwares() -> None:
     """As firmware/bench/stimulus.c says it, written a second time."""
     stimulus = Stimulus("random", 5003, 0, 1)
@@ -96,16 +85,6 @@ def test_the_random_intervals_are_the_firmwares() -> None:
         state ^= state >> 17
         state = (state ^ (state << 5)) & 0xFFFFFFFF
         assert next(draws) == 5003 // 2 + ((state * 5003) >> 32)
-
-
-def test_noise_on_a_random_stimulus_is_told_in_time_that_grows_with_its_edges() -> None:
-    """No draw fits: all ways through them would be the square of the
-    edges, some hundred million.
-    """
-    sample = np.arange(0, 40_000 * 100, 100)
-    word = (np.arange(len(sample)) % 2 << BIT["STIM"]).astype(np.uint8)
-    noise = EdgeList(sample, word, CORE_HZ, int(sample[-1]) + 1)
-    assert [step.channel for step in steps(wire_of(noise), Stimulus("random", 5003, 0, 7919))] == ["STIM"]
 
 
 @pytest.mark.parametrize("period", [5002 * 2, 5053, 4953])

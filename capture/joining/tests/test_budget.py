@@ -75,25 +75,3 @@ def test_each_quantity_has_its_terms() -> None:
     assert budgets["interrupt_latency_ns"].overhead_ns == pytest.approx(8 * sample_ns)
     in_cycles = budgets["critical_ns"].as_json(CORE_HZ)["resolution"]
     assert in_cycles == {"ns": pytest.approx(sample_ns), "cycles": pytest.approx(1)}
-
-
-def test_the_long_base_tells_how_far_the_clocks_differ_and_without_it_the_frames() -> None:
-    run = SyntheticRun(small_plan())
-    whole = evidence_of(run, ppm=80)
-    longest_ns = whole.joined.samples["critical_ns"]["wire_critical_ns"].max()
-    counter, frames = whole.joined.counter, whole.wire.clock
-    assert isinstance(longest_ns, float) and counter and frames
-    assert whole.budgets["critical_ns"].clock_ns == pytest.approx(
-        longest_ns * (counter.ratio - 1 + counter.ratio_uncertainty)
-    )
-    assert counter.ratio - 1 == pytest.approx(80e-6, rel=0.1)
-    run.lines = [line for line in run.lines if not line.startswith("CAL,")]
-    assert evidence_of(run, ppm=80).budgets["critical_ns"].clock_ns == pytest.approx(
-        longest_ns * (frames.ratio - 1 + frames.ratio_uncertainty)
-    )
-
-
-def test_what_was_not_calibrated_has_no_total() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    run.toggles = [toggle for toggle in run.toggles if toggle[1] != 3]
-    assert evidence_of(run).budgets["interrupt_latency_ns"].total_ns is None

@@ -6,13 +6,11 @@ from base.run_folder.edges import NS_PER_S
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
-    BIT,
     CORE_HZ,
     CRITICAL_COST,
     OPERATION_COST,
     SyntheticRun,
     small_plan,
-    small_plan_under,
 )
 from capture.verdict.verdict import judge
 
@@ -82,19 +80,6 @@ def _hit(run: SyntheticRun, stimulus: int, answer: int) -> str:
         if truth.critical_start <= answer and stimulus < end:
             return "critical"
     return "none" if _operation_at(run, stimulus) is None else "operation"
-
-
-def test_a_critical_section_that_begins_before_the_answer_is_hit() -> None:
-    run = SyntheticRun(small_plan())
-    calm = next(
-        index
-        for index, (stimulus, answer) in enumerate(run.stimuli)
-        if _operation_at(run, stimulus) is None and _hit(run, stimulus, answer) == "none"
-    )
-    stimulus, answer = run.stimuli[calm]
-    run.pulse("CRIT", stimulus + 5, answer - stimulus - 8)
-    hits = evidence_of(run).joined.interrupts.filter(~pl.col("control"))["hit"]
-    assert hits[calm] == "critical"
 
 
 @pytest.mark.parametrize(("samplerate_hz", "margin"), [(CORE_HZ, 2), (24_000_000, 4)])
@@ -168,13 +153,6 @@ def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
     assert table["isr_hits"].to_list() == isr_hits and any(isr_hits)
 
 
-@pytest.mark.parametrize("sizes", [{"depth": 4}, {"depth": 4, "trials": 2}])
-def test_the_edge_after_an_odd_number_of_operations_is_no_window(sizes: dict[str, int]) -> None:
-    run = SyntheticRun(small_plan(**sizes))
-    evidence = evidence_of(run)
-    assert len(evidence.wire.windows) == run.plan.operations.height == evidence.joined.operations.height
-
-
 def test_a_section_in_two_pieces_is_summed() -> None:
     run = SyntheticRun(small_plan(depth=2))
     truth = run.truths[3]
@@ -201,13 +179,6 @@ def test_numbers_that_do_not_go_on_end_the_join(repeated: int) -> None:
     assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
 
 
-@pytest.mark.parametrize(("cycles_beyond", "stray"), [(0, ()), (1, (3,))])
-def test_an_operation_may_last_until_the_next_begins(cycles_beyond: int, stray: tuple[int, ...]) -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    _hold_operation(run, 3, _window_end(run, 3) + cycles_beyond)
-    assert evidence_of(run).joined.stray_windows == stray
-
-
 def test_a_window_without_a_pulse_has_no_width_and_no_start() -> None:
     run = SyntheticRun(small_plan(depth=2))
     run.silence("OP", run.truths[3].start, _operation_end(run, 3))
@@ -218,40 +189,8 @@ def test_a_window_without_a_pulse_has_no_width_and_no_start() -> None:
     assert joined.stray_windows == (3,)
 
 
-@pytest.mark.parametrize(("cycles_before", "expected"), [(0, None), (1, 4)])
-def test_a_stimulus_behind_a_window_is_in_no_operation(cycles_before: int, expected: int | None) -> None:
-    # Operation 5 has no record: where window 4 ends no joined window begins. OP is high there.
-    run = SyntheticRun(small_plan(depth=2))
-    run.lines = [line for line in run.lines if not line.startswith(("OP,5,", "IRQ,5,"))]
-    end = _window_end(run, 4)
-    _hold_operation(run, 4, end + 3)
-    run.toggles.append((end - cycles_before, BIT["STIM"]))
-    met = evidence_of(run).joined.interrupts.filter(pl.col("sample") == end - cycles_before)
-    assert met["operation_seq"].to_list() == [expected]
-
-
-@pytest.mark.parametrize(("cycles_before", "counted"), [(0, 1), (1, 0)])
-def test_the_first_stimulus_may_come_with_the_frames_first_edge(cycles_before: int, counted: int) -> None:
-    run = SyntheticRun(small_plan_under("none", depth=2))
-    begin = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) - cycles_before
-    run.toggles += [(begin, BIT["CTRL"]), (begin + 40, BIT["CTRL"])]
-    table = evidence_of(run).joined.interrupts
-    assert table.filter(pl.col("sample") == begin).height == counted
-
-
 def _operation_end(run: SyntheticRun, seq: int) -> int:
     return run.truths[seq].start + run.truths[seq].operation_cycles + OPERATION_COST
-
-
-def _window_end(run: SyntheticRun, seq: int) -> int:
-    """The cycle of the SYNC edge that begins the next operation."""
-    return min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"] and cycle > run.truths[seq].start)
-
-
-def _hold_operation(run: SyntheticRun, seq: int, until: int) -> None:
-    """Moves the end of the operation's OP pulse."""
-    end = _operation_end(run, seq)
-    run.move("OP", end, until - end)
 
 
 def test_without_an_end_frame_the_closed_windows_are_joined() -> None:
@@ -261,13 +200,4 @@ def test_without_an_end_frame_the_closed_windows_are_joined() -> None:
     run.end_cycle = cut
     evidence = evidence_of(run)
     assert evidence.joined.operations["seq"].to_list() == list(range(20))
-    assert judge(evidence)[0] == "truncated"
-
-
-def test_an_empty_capture_joins_nothing() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    run.toggles = []
-    evidence = evidence_of(run)
-    assert evidence.joined.operations.height == evidence.joined.interrupts.height == 0
-    assert evidence.joined.operations.schema == OPERATIONS
     assert judge(evidence)[0] == "truncated"

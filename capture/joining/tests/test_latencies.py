@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from capture.joining.evidence import Evidence
-from capture.joining.latencies import Answers, LatencyWitness, Offset, _between
+from capture.joining.latencies import LatencyWitness
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     BIT,
@@ -71,13 +68,6 @@ def test_the_offset_is_that_of_the_answers_within_twice_the_slack(
     assert offset.n == operations - (not explained)
 
 
-def test_what_is_not_explained_by_the_offset_is_apart(run: SyntheticRun) -> None:
-    add_control_ticks(run, -7)
-    apart = witness(evidence_of(run), "control").compared["apart_cycles"]
-    assert sorted(apart.to_list())[:2] == [pytest.approx(-7), pytest.approx(0)]
-    assert max(apart.to_list()) == pytest.approx(0)
-
-
 def test_many_answers_tell_the_offset_better_than_the_bounds_of_each(run: SyntheticRun) -> None:
     for key in ("isr", "task", "control"):
         offset = witness(evidence_of(run), key).offset
@@ -133,21 +123,6 @@ def test_of_those_that_met_none_the_timer_tells_of_the_latest(run: SyntheticRun)
     assert {control.cycles_of(answer) for answer in calm if answer != late} == {None}
 
 
-def test_without_a_range_the_timer_tells_of_no_answer_between_operations(run: SyntheticRun) -> None:
-    control = replace(witness(evidence_of(run), "control"), between=None)
-    assert {control.cycles_of(answer) for _, answer in run.controls if run.met(answer) is None} == {None}
-
-
-def test_of_an_answer_that_may_have_met_an_operation_the_timer_tells_nothing(run: SyntheticRun) -> None:
-    rise = run.truths[6].start
-    answer_at(run, rise)
-    interrupt = witness(evidence_of(run), "isr")
-    (at,) = np.flatnonzero(interrupt.answers.sample == rise)
-    latest = interrupt.answers.most.copy()
-    latest[at] = latest.max() + 1
-    assert replace(interrupt, answers=replace(interrupt.answers, most=latest)).cycles_of(rise) is None
-
-
 @pytest.mark.parametrize(
     ("from_edge", "of_end", "row", "met", "missed"),
     [
@@ -201,60 +176,3 @@ def test_a_rise_is_an_answer_only_behind_a_stimulus(run: SyntheticRun, behind: i
     rise = run.stimuli[0][0] + behind
     run.pulse("ISR", rise, 1)
     assert (rise in witness(evidence_of(run), "isr").answers.sample) is is_answer
-
-
-def test_what_waits_for_no_control_interrupt_is_not_held_up_by_one(run: SyntheticRun) -> None:
-    stimulus, answer = run.stimuli[5]
-    rise = answer + TASK_LATER
-    run.pulse("CISR", rise + 5, CONTROL_PULSE)
-    answers = witness(evidence_of(run), "task").answers
-    (at,) = np.flatnonzero(answers.sample == rise)
-    assert answers.most[at] == rise - stimulus
-
-
-def test_a_run_without_control_interrupts_has_its_answers(run: SyntheticRun) -> None:
-    run.toggles = [edge for edge in run.toggles if edge[1] != BIT["CISR"]]
-    answers = witness(evidence_of(run), "isr").answers
-    assert set(answers.sample.tolist()) >= {answer for _, answer in run.stimuli}
-    assert (answers.most == answers.least).all()
-
-
-def test_a_rise_together_with_the_last_control_interrupt_waits_for_none(run: SyntheticRun) -> None:
-    rise = run.controls[-1][1]
-    answer_at(run, rise)
-    answers = witness(evidence_of(run), "isr").answers
-    (at,) = np.flatnonzero(answers.sample == rise)
-    assert answers.most[at] == answers.least[at] == 20
-
-
-@pytest.mark.parametrize(("from_frame", "is_stimulus"), [(-1, False), (0, True)])
-def test_what_comes_before_the_start_frame_is_no_stimulus(
-    run: SyntheticRun, from_frame: int, is_stimulus: bool
-) -> None:
-    first = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) + from_frame
-    run.toggles += [(first, BIT["CTRL"]), (first + 2000, BIT["CTRL"])]
-    run.pulse("CISR", first + 15, CONTROL_PULSE)
-    assert (first + 15 in witness(evidence_of(run), "control").answers.sample) is is_stimulus
-
-
-def test_operations_that_nothing_met_have_no_row(run: SyntheticRun) -> None:
-    rows = witness(evidence_of(run), "control").operations["seq"].to_list()
-    assert rows == sorted(set(controls_met(run)))
-    assert 0 < len(rows) < len(run.truths)
-
-
-def test_between_operations_the_clock_is_as_uncertain_as_the_longest_answer_is_long() -> None:
-    """At 1 % a wait of 1,000 samples is 10 unsure, beside 1.5 of sample and offset."""
-    sure, possible = np.array([True, False, True]), np.array([False, True, False])
-    answers = Answers(
-        sample=np.array([100, 3_000, 6_000]),
-        least=np.array([20, 400, 1_000]),
-        most=np.array([20, 400, 1_000]),
-        row=np.where(possible, 0, -1),
-        met=np.zeros(3, dtype=np.bool_),
-        missed=sure,
-    )
-    instruments: Any = SimpleNamespace(clock_uncertainty=0.01)
-    least, most = _between(answers, instruments, Offset(3.0, 0.5, 9), cycles=1.0, spread=0.0)
-    assert least == pytest.approx((23 - 11.5, 23 + 11.5))
-    assert most == pytest.approx((1_003 - 11.5, 1_003 + 11.5))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import nextafter
 from types import SimpleNamespace
 from typing import Any
 
@@ -126,26 +125,6 @@ def test_a_maximum_beyond_the_budget_is_told() -> None:
     assert "deep" in sentence and f"{2 * SAMPLE_NS:+.1f} ns" in sentence
 
 
-def test_a_maximum_at_the_edge_of_the_budget_is_within() -> None:
-    longer = [*LATENCIES[:2], LATENCIES[2] + 2, *LATENCIES[3:]]
-    deep = found_of(longer, [], 0.0)["curves"][1]
-    beyond_ns = abs(deep["undisturbed_max_ns"] - deep["critical_ns"] - deep["entry_ns"])
-    assert found_of(longer, [], beyond_ns)["curves"][1]["within_budget"] is True
-    assert found_of(longer, [], nextafter(beyond_ns, 0))["curves"][1]["within_budget"] is False
-
-
-def test_an_answer_together_with_the_sections_end_waited_for_nothing_behind_it() -> None:
-    at_once = [*LATENCIES[:2], LEAD + SECTION, LEAD - 10 + SECTION, 130 - 60, 16]
-    deep = found_of(at_once, [], SAMPLE_NS)["curves"][1]
-    assert deep["entry_ns"] == pytest.approx(LEAD * SAMPLE_NS)
-
-
-def test_a_stimulus_together_with_the_sections_begin_is_within() -> None:
-    at_begin = [*LATENCIES[:4], SECTION + TAIL, 16]
-    deep = found_of(at_begin, [], SAMPLE_NS, [*PHASES[:4], 30, 310])["curves"][1]
-    assert deep["entry_ns"] == pytest.approx((LEAD + TAIL) * SAMPLE_NS)
-
-
 def test_a_control_interrupt_beside_the_wait_disturbs() -> None:
     """Its answer falls between the third stimulus, 3010, and that one's answer."""
     deep = found_of(LATENCIES, [(3020, 17)], 1.5 * SAMPLE_NS)["curves"][1]
@@ -160,23 +139,6 @@ def test_how_long_a_control_interrupt_lasts_is_told_by_the_clock_of_the_run() ->
         table = match_stimuli(PLAN, with_control, core_hz)
         assert table is not None
         assert table.filter("disturbed")["seq"].to_list() == disturbed
-
-
-def test_stimuli_and_operations_that_differ_in_number_are_not_joined() -> None:
-    interrupts = interrupts_of(PHASES, LATENCIES, [])
-    none = PulseTrain(np.empty(0, np.int64), np.empty(0, np.int64))
-    assert match_stimuli(PLAN, joined(OPERATIONS, interrupts.head(4)), CORE_HZ) is None
-    assert summarise_sweep(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), lambda *_: 1.0) is None
-
-
-def test_one_long_operation_at_the_end_is_no_short_sweep() -> None:
-    """A tick in the last operation makes it 200 longer than the others, which end before."""
-    interrupts = interrupts_of([10, 310, 10, 290, 300, 301], LATENCIES, [])
-    long = pl.when(pl.col("seq") == 5).then(500).otherwise(pl.col("wire_operation_samples"))
-    operations = OPERATIONS.with_columns(wire_operation_samples=long)
-    table = match_stimuli(PLAN, joined(operations, interrupts), CORE_HZ)
-    assert table is not None
-    assert labels_cut_short(table) == []
 
 
 @pytest.mark.parametrize(("last", "short"), [(299, ["deep"]), (300, [])])

@@ -58,21 +58,6 @@ def test_twice_what_wire_and_dwt_may_differ_by_is_unseen() -> None:
     assert 2 <= unseen_ns / CYCLE_NS < 3
 
 
-def test_all_answers_of_an_operation_may_be_as_far_off_as_their_sum() -> None:
-    """The timer tells one sum for them. Two answers met one of the operations."""
-    evidence = moved("ISR", longest_answer(), 0)
-    of_answers = next(witness for witness in evidence.latencies if witness.of.answers == "timer_isr_entries")
-    rows = of_answers.compared.select("number", "allowed_cycles").rows()
-    assert max(number for number, _ in rows) == 2
-    unseen_ns = evidence.budgets["interrupt_latency_ns"].unseen_ns
-    assert unseen_ns == pytest.approx(max(2 * number * allowed for number, allowed in rows) * CYCLE_NS)
-
-
-def test_counts_cannot_be_changed_unseen() -> None:
-    budgets = evidence_of(SyntheticRun(small_plan())).budgets
-    assert budgets["probes"].unseen_ns == budgets["dwt_cycles"].unseen_ns == 0.0
-
-
 @pytest.mark.parametrize(
     ("values", "step"),
     [([7.0], 0.0), ([1.0, 4.0], 3.0), ([9.0, 1.0, 3.0], 6.0), ([*range(100), 500.0, 900.0], 401.0)],

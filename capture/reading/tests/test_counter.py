@@ -74,18 +74,3 @@ def test_all_that_one_look_finds_is_found_in_parts(edges: EdgeList, ends: list[i
             assert spans_by_name["latency", named(pair)] == list(spans)
             assert counter.waiting.get(named(pair)) == (waits.open.since if waits.open else None)
     assert counter.merged == read_observed(edges, which, framed=False).merged
-
-
-@settings(deadline=None)
-@given(captures(), ENDS)
-def test_edges_and_levels_are_those_of_the_whole(edges: EdgeList, ends: list[int]) -> None:
-    counter = WireCounter()
-    for part in parts(edges, ends):
-        counter.add(part)
-    last = {name: bool(edges.word[-1] >> bit & 1) for bit, name in enumerate(edges.channels)}
-    assert counter.edges == {name: edges.transitions(name).sample.size for name in edges.channels}
-    assert counter.high(edges.channels) == last
-    for name in set(PULSED) & set(edges.channels):
-        moved = edges.transitions(name)
-        risen = moved.sample.size > 0 and bool(moved.level[-1])
-        assert counter.since.get(name) == (int(moved.sample[-1]) if risen else None)

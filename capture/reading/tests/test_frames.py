@@ -1,7 +1,5 @@
-import numpy as np
 import pytest
 
-from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList
 from capture.reading.frames import find_frames, fit_clock
 from capture.reading.tests.waveform import Waveform, frame_edges
@@ -30,16 +28,6 @@ def test_frames_and_clock_are_found_at_any_rate(samplerate_hz: int, error_ppm: i
     # squares turns that into less than one sample in the whole span.
     assert abs(fit.ratio - true_hz / samplerate_hz) < 1 / (79_380 * samplerate_hz / TICK_HZ)
     assert fit.residual_max_samples <= 1
-
-
-def test_synchronous_clocks_fit_exactly() -> None:
-    start, end = (np.arange(64) * ticks + 5_000_001 for ticks in (840, 1260))
-    fit = fit_clock(start, end, TICK_HZ, TICK_HZ)
-    assert (fit.ratio, fit.residual_max_samples) == (1.0, 0.0)
-    assert fit_clock(None, end, TICK_HZ, TICK_HZ).ratio == 1.0
-    assert fit_clock(start, None, TICK_HZ, TICK_HZ).ratio == 1.0
-    with pytest.raises(CaptureError, match="neither"):
-        fit_clock(None, None, TICK_HZ, TICK_HZ)
 
 
 def train(count: int, spacing: int, first: int = 5000) -> list[int]:
@@ -81,8 +69,3 @@ def test_after_a_reset_the_last_start_frame_counts() -> None:
     frames = find_frames(sync([*old, *early, *new, *late], 1_000_000), TICK_HZ)
     assert frames.start is not None and frames.start[0] == 500_000
     assert frames.end is not None and frames.end[0] == 700_000
-
-
-def test_a_capture_without_sync_has_no_frames() -> None:
-    frames = find_frames(sync([], 10), TICK_HZ)
-    assert (frames.start, frames.end) == (None, None)

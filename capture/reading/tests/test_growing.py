@@ -9,7 +9,6 @@ import pytest
 
 from base.run_folder.edge_stream import EdgeFollower, EdgeWriter
 from base.run_folder.edges import CHANNELS
-from capture.reading import growing
 from capture.reading.growing import Growing
 
 HZ = 1_000_000  # a sample is 1,000 ns
@@ -29,24 +28,6 @@ def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) ->
                 result.add(new)
         assert follower.more() is None
     return result
-
-
-def test_the_rows_that_are_kept_are_few_unless_something_lasts(tmp_path: Path) -> None:
-    edges = growing.RECENT_ROWS * 8
-    sample = list(range(0, 10 * edges, 10))
-    word = [row % 2 * BIT["OP"] for row in range(edges)]
-    recent = followed(tmp_path / "s", sample, word, [edges // 2]).recent
-    assert recent is not None
-    assert recent[1].sample.size == growing.RECENT_ROWS
-    assert recent[0] + recent[1].total_samples == sample[-1] + 1
-
-
-def test_a_pulse_that_lasts_over_many_looks_has_its_width(tmp_path: Path) -> None:
-    edges = growing.RECENT_ROWS * 4
-    sample = [0, 5, *range(10, 10 + 10 * edges, 10), 20 * edges]
-    word = [0, BIT["CRIT"], *(BIT["CRIT"] | row % 2 * BIT["SYNC"] for row in range(1, edges + 1)), 0]
-    result = followed(tmp_path / "s", sample, word, [edges // 3, edges // 2])
-    assert result.widths_ns()["CRIT"].max == (20 * edges - 5) * 1000
 
 
 @pytest.mark.parametrize("step", [1, 7, 10_000])

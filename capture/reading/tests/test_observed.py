@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.edges import EdgeList
 from capture.reading.observed import read_observed
 from capture.reading.tests.waveform import Waveform, frame_edges
 from capture.reading.vectorised import Stimuli
@@ -47,12 +47,6 @@ def test_one_frame_bounds_one_side() -> None:
     assert read_observed(framed(begin=False)).program["CRIT"].width.tolist() == [50] + [4] * 16 + [100, 300]
 
 
-def test_without_an_edge_of_sync_nothing_is_taken_for_calibration() -> None:
-    observed = read_observed(framed(toggled=False))
-    assert observed.program["CRIT"].width.tolist() == [4] * 16 + [100, 300]
-    assert observed.calibration["CRIT"].width.tolist() == [4] * 16
-
-
 @pytest.mark.parametrize(
     ("which", "waited", "merged"),
     [("both", [40, 220], 2), ("rising", [40, 120], 0), ("falling", [220], 1)],
@@ -67,19 +61,3 @@ def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[i
     assert wire.answers["STIM", "ISR"].length.tolist() == waited
     assert wire.merged["STIM to ISR"] == merged
     assert "STIM to ISR" not in wire.open_ns
-
-
-def test_a_wait_that_is_not_over_at_the_end_has_lasted_so_long() -> None:
-    wave = Waveform(1000)
-    wave.toggle("STIM", 100, 300, 400)
-    wave.pulse("ISR", 140, 150)
-    wire = read_observed(wave.edges(), framed=False)
-    assert wire.open_ns["STIM to ISR"] == pytest.approx(700 * wire.edges.sample_ns)
-    assert (wire.latencies_ns["STIM to ISR"].n, wire.merged["STIM to ISR"]) == (1, 1)
-
-
-def test_only_the_channels_that_are_there_are_told() -> None:
-    observed = read_observed(Waveform(100, HZ, {"ISR": [10, 20]}, ("ISR",)).edges())
-    assert list(observed.program) == ["ISR"]
-    assert observed.answers == {} and observed.latencies_ns == {}
-    assert set(CHANNELS) > set(observed.edges.channels)

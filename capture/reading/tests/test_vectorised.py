@@ -17,12 +17,6 @@ def test_pulses_that_the_capture_cuts_off_are_left_out() -> None:
     assert (whole.start.tolist(), whole.end.tolist()) == ([10, 20], [11, 50])
 
 
-def test_a_channel_that_never_changes_has_no_pulses() -> None:
-    low, high = Waveform(10), Waveform(10)
-    high.toggle("OP", 0)
-    assert len(pulses(low.edges(), "OP")) == len(pulses(high.edges(), "OP")) == 0
-
-
 def test_the_level_at_an_edge_is_the_new_one() -> None:
     wave = Waveform(50)
     wave.pulse("CRIT", 10, 20)

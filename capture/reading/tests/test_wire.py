@@ -6,7 +6,7 @@ import pytest
 
 from base.run_folder.edges import MARKED_CHANNELS
 from capture.reading.wire import read_wire
-from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan, small_plan_under
+from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
 
 
 @pytest.mark.parametrize("with_operations", [True, False])
@@ -24,24 +24,3 @@ def test_pulses_within_the_start_frame_or_before_it_are_no_sections(with_operati
     for channel in MARKED_CHANNELS:
         assert len(calibration.sections[channel]) == 16
         assert calibration.sections[channel].start[0] > sync[63]
-
-
-def test_common_pulses_are_the_last_eight_before_the_frame() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    first = min(cycle for cycle, _ in run.toggles)
-    run.pulse("STIM", first - 3000, 77)
-    wire = read_wire(run.edges(), CORE_HZ)
-    assert len(wire.opening.common["STIM"]) == len(wire.closing.common["STIM"]) == 8
-    assert wire.opening.common["STIM"].start[0] == first
-
-
-@pytest.mark.parametrize(("before", "edges", "rises"), [(0, [0, 40], [0]), (1, [39], [])])
-def test_the_run_begins_with_the_first_edge_of_its_frame(
-    before: int, edges: list[int], rises: list[int]
-) -> None:
-    run = SyntheticRun(small_plan_under("none", depth=2))
-    first = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"])
-    run.pulse("CTRL", first - before, 40)
-    wire = read_wire(run.edges(), CORE_HZ)
-    assert (wire.edges_of("CTRL") - first).tolist() == edges
-    assert (wire.rises_of("CTRL") - first).tolist() == rises

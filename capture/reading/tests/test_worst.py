@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,26 +64,3 @@ def test_the_windows_are_those_that_are_picked_afterwards(
         assert levels(rows, 0, rows.total_samples) == levels(edges, place.begin, place.until)
     assert sum(map(len, picked.values())) + 1 == len(windows)
     assert windows[-1].place.name == LAST
-
-
-def test_of_two_of_one_length_the_first_stays() -> None:
-    sample = np.array([0, 10, 20, 30, 40, 50, 60])
-    edges = EdgeList(sample, np.arange(7, dtype=np.uint8) % 2, 1000, 100, ("CRIT",))
-    for ends in ([], [25, 45]):
-        assert [window.place.start for window in kept(edges, ends, 2, 1)[:2]] == [10, 30]
-
-
-@pytest.mark.parametrize("recent", [40, 400])
-def test_a_window_with_too_many_rows_begins_later_and_says_so(recent: int) -> None:
-    """CRIT is high from sample 5 to 2005 while OP toggles at each."""
-    toggles = np.arange(6, 2005)
-    sample = np.concatenate(([0, 5], toggles, [2005, 2050]))
-    word = np.concatenate(([0, 1], 1 | ((toggles + 1) % 2 << 1), [0, 2]))
-    edges = EdgeList(sample, word.astype(np.uint8), 1000, 3000, ("CRIT", "OP"))
-    ends = list(range(0, 3000, recent // 4))
-    first = kept(edges, ends, 1, 100, recent)[0]
-    assert (first.place.start, first.place.end, first.place.cut) == (5, 2005, True)
-    assert 0 < first.edges.sample.size <= recent + recent // 4 + 2
-    assert levels(first.edges, 0, first.edges.total_samples) == levels(
-        edges, first.place.begin, first.place.until
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -57,22 +56,6 @@ def test_each_bound_stands_beside_the_longest_section_of_its_name(run: Synthetic
         assert bounds[name]["ratio"] == pytest.approx(8400 / cycles)
         assert bounds[name]["ns"] == pytest.approx(8400e9 / CORE_HZ)
         assert bounds[name]["cycles"] == 8400
-
-
-def test_a_free_that_was_refused_ran_too(run: SyntheticRun) -> None:
-    cycles = longest(run, (2, 3))
-    at = next(at for at, line in enumerate(run.lines) if re.match(rf"OP,\d+,F,\d+,{cycles},", line))
-    run.lines[at] = run.lines[at].replace(",F,", ",E,").replace(f",{cycles},", ",9999,", 1)
-    assert compare_bounds({FREE: bound(1)}, evidence_of(run))[FREE]["observed_cycles"] == 9999
-
-
-def test_what_is_not_known_has_no_ratio(run: SyntheticRun) -> None:
-    evidence = evidence_of(run)
-    unknown = compare_bounds({PLAIN: bound(None)}, evidence)[PLAIN]
-    assert unknown["ns"] is unknown["ratio"] is None and unknown["observed_cycles"] > 0
-    run.lines = [line for line in run.lines if not line.startswith(("BOOT", "OP,"))]
-    unseen = compare_bounds({PLAIN: bound(8400)}, evidence_of(run))[PLAIN]
-    assert unseen["ns"] is unseen["ratio"] is unseen["observed_cycles"] is None
 
 
 def test_a_bound_is_refuted_by_one_cycle_more(run: SyntheticRun) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS
 from capture.summary.instruments import instruments
 from capture.tests.evidence import evidence_of
@@ -15,8 +14,6 @@ from capture.tests.synthetic import (
     CRITICAL_COST,
     OPERATION_COST,
     READ_LATER,
-    TICK_HANDLER,
-    TICK_PERIOD,
     SyntheticRun,
     small_plan,
 )
@@ -66,16 +63,6 @@ def test_markers_of_which_some_cost_more_at_the_end_have_drifted(
     assert calibration[f"{name}_worst_residual_cycles"] == pytest.approx(3)
 
 
-@pytest.mark.parametrize(("kept", "lost"), [("start", "end"), ("end", "start")])
-def test_each_frame_tells_the_clock_by_itself(run: SyntheticRun, kept: str, lost: str) -> None:
-    sync = run.edges_of("SYNC")
-    frame = sync[:64] if lost == "start" else sync[-64:]
-    run.silence("SYNC", frame[0], frame[-1])
-    clock = told_of(run)["clock"]
-    assert (clock[f"{kept}_edges"], clock[f"{lost}_edges"]) == (64, 0)
-    assert (clock[f"ratio_{kept}"], clock[f"ratio_{lost}"]) == (pytest.approx(1), None)
-
-
 def test_the_clocks_ratios_are_those_that_were_made() -> None:
     run = SyntheticRun(small_plan())
     clocks = instruments(evidence_of(run, 24_000_000, 30))["clock"]
@@ -91,37 +78,6 @@ def test_the_clocks_ratios_are_those_that_were_made() -> None:
         assert clocks[name] == pytest.approx(1 + 30e-6, abs=2 / (cycles * 24 / 84)), name
     assert 0 < clocks["ratio_by_dwt_uncertainty"] < clocks["ratio_uncertainty"] / 10 < 1e-4
     assert 0 < clocks["residual_max_samples"] < 1 and 0 < clocks["residual_by_dwt_max_samples"] < 1
-
-
-def test_answers_that_a_tick_touched_are_counted(run: SyntheticRun) -> None:
-    """One whose answer is missing waits for the next, and the tick may still have touched that."""
-    answered = [row for row in _stimuli(evidence_of(run)) if row["tick"]]
-    lost = run.stimuli[_stimuli(evidence_of(run)).index(answered[0])][1]
-    run.silence("ISR", lost, lost + 60)
-    evidence = evidence_of(run)
-    ticks = instruments(evidence)["tick"]
-    assert (ticks["period_cycles"], ticks["handler_cycles"]) == (TICK_PERIOD, TICK_HANDLER)
-    rows = [row for row in _stimuli(evidence) if row["isr_latency_ns"] is not None]
-    controls = [row for row in evidence.joined.interrupts.iter_rows(named=True) if row["control"]]
-    assert ticks["interrupts_touched"] == sum(row["tick"] for row in rows) == len(answered)
-    assert ticks["task_wakes_touched"] == sum(row["task_tick"] for row in rows) > len(answered)
-    assert ticks["controls_touched"] == sum(row["tick"] for row in controls) > 0
-
-
-def _stimuli(evidence: Evidence) -> list[dict[str, Any]]:
-    return [row for row in evidence.joined.interrupts.iter_rows(named=True) if not row["control"]]
-
-
-@pytest.mark.parametrize("cycles", [-3, 5])
-def test_the_farthest_that_wire_and_dwt_are_apart_is_told(run: SyntheticRun, cycles: int) -> None:
-    truth = run.truths[4]
-    run.move("CRIT", truth.critical_start, cycles)
-    agreement = told_of(run)["agreement"]
-    assert agreement["n"] == len(run.truths)
-    assert agreement["wire_minus_dwt_cycles_max_abs"] == pytest.approx(abs(cycles))
-    assert agreement["resolution_cycles"] == pytest.approx(1)
-    assert agreement["tolerance_cycles"] == agreement["resolution_cycles"] + agreement["clock_cycles"]
-    assert 0 < agreement["clock_cycles"] < 1
 
 
 @pytest.mark.parametrize("pick", [min, max])

@@ -13,10 +13,8 @@ from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     CORE_HZ,
     CRITICAL_COST,
-    HEAP_BYTES,
     SyntheticRun,
     small_plan,
-    small_sweep,
 )
 
 SAMPLE_NS = 1e9 / CORE_HZ
@@ -98,38 +96,6 @@ def test_interrupts_are_counted_by_wire_and_by_records() -> None:
     }
 
 
-def test_the_serial_line_is_counted() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    assert told_of(run)["serial"] == {
-        "bytes": len(run.uart()),
-        "records": len(run.lines),
-        "checksum_failures": 0,
-        "sequence_gaps": 0,
-        "end_record": True,
-    }
-    run.lines = [line for line in run.lines if not line.startswith(("OP,3,", "END"))] + ["STAT,x"]
-    serial = told_of(run)["serial"]
-    assert (serial["checksum_failures"], serial["sequence_gaps"], serial["end_record"]) == (1, 1, False)
-
-
-def test_a_run_without_records_tells_of_no_firmware() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    firmware = told_of(run)["firmware"]
-    assert (firmware["kernel"], firmware["core_hz"], firmware["flash_acr"]) == (
-        "V11.2.0",
-        CORE_HZ,
-        "00000702",
-    )
-    assert (firmware["heap_bytes"], firmware["free_blocks_at_start"]) == (HEAP_BYTES, 1)
-    run.lines = ["END,0"]
-    silent = told_of(run)
-    assert {
-        value for key, value in silent["firmware"].items() if key not in ("elf_sha256", "kernel_calls")
-    } == {None}
-    assert (silent["locking"], silent["knobs"], silent["turned_knobs"]) == (None, {}, {})
-    assert silent["interrupts"]["isr_entries"] is silent["interrupts"]["preempted_operations"] is None
-
-
 def test_the_greatest_latency_is_told_by_the_timer_too() -> None:
     """Of answers that met an operation together with others the timer cannot tell each."""
     run = SyntheticRun(small_plan())
@@ -140,21 +106,3 @@ def test_the_greatest_latency_is_told_by_the_timer_too() -> None:
     assert maxima["interrupt_latency_ns"]["timer_ns"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
     assert maxima["interrupt_latency_ns"]["sample"] == stimulus
     assert "timer_ns" not in maxima["critical_ns"]
-
-
-def test_a_sweeps_maximum_may_be_off_by_the_budgets_of_latency_and_section() -> None:
-    document = told_of(SyntheticRun(small_sweep()))
-    budget = document["error_budget"]
-    for curve in document["sweep"]["curves"]:
-        # The greatest value is a little more uncertain than that of a curve, by the clock.
-        assert curve["budgets_ns"]["entry"] == pytest.approx(
-            budget["interrupt_latency_ns"]["total"]["ns"] + budget["critical_ns"]["total"]["ns"], rel=1e-4
-        )
-    assert {curve["label"] for curve in document["sweep"]["curves"]} == {"empty", "depth 1"}
-
-
-def test_notes_come_behind_the_warnings() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    run.lines[0] = run.lines[0].replace("tlsf", "heap_4")
-    warning, note = told_of(run)["warnings"]
-    assert warning.startswith("Nobody counted probes") and note == "A note."

@@ -3,7 +3,6 @@
 import polars as pl
 import pytest
 
-from base.metrology.series import LAGS
 from base.run_folder.quantities import QUANTITIES
 from capture.joining.evidence import Evidence
 from capture.summary.samples import baseline, intervals, maximum
@@ -47,34 +46,6 @@ def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evide
     assert longest["times"] == 1
 
 
-def test_more_samples_than_lags_are_tested_for_independence(evidence: Evidence) -> None:
-    for samples in (LAGS, LAGS + 1):
-        few = {key: rows.head(samples) for key, rows in evidence.joined.samples.items()}
-        of = intervals(few, ramp=False)["of"]["critical_ns"]
-        assert (of["independence_p"] is not None) == (samples > LAGS)
-
-
-def test_the_latest_answer_is_told_with_where_its_stimulus_fell(
-    run: SyntheticRun, evidence: Evidence
-) -> None:
-    joined = evidence.joined
-    quantity = BY_KEY["interrupt_latency_ns"]
-    latest = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
-    stimulus, answer = max(run.stimuli, key=lambda pair: pair[1] - pair[0])
-    assert latest is not None
-    assert (latest["sample"], latest["hit"]) == (stimulus, "critical")
-    assert latest["value"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
-    truth = run.truths[latest["seq"]]
-    assert latest["into_operation_samples"] == stimulus - truth.start
-    assert 0 <= latest["into_operation_samples"] < truth.operation_cycles
-
-
-def test_without_samples_there_is_no_maximum(evidence: Evidence) -> None:
-    joined = evidence.joined
-    quantity = BY_KEY["free_critical_ns"]
-    assert maximum(quantity, joined.operations.clear(), joined.operations) is None
-
-
 def test_an_idle_answer_is_what_the_run_was_made_with(evidence: Evidence) -> None:
     joined = evidence.joined
 
@@ -109,11 +80,3 @@ def test_intervals_are_around_their_percentiles(evidence: Evidence) -> None:
     assert low <= values[(len(values) - 1) // 2] <= high
     assert 0 <= bounds["of"]["interrupt_latency_ns"]["independence_p"] <= 1
     assert bounds["of"]["refused_critical_ns"]["median"] is None
-
-
-def test_a_maximum_whose_operation_shows_no_rise_has_no_place_in_it(evidence: Evidence) -> None:
-    quantity = BY_KEY["interrupt_latency_ns"]
-    unseen = evidence.joined.operations.with_columns(start_sample=pl.lit(None, pl.Int64))
-    longest = maximum(quantity, quantity.samples(unseen, evidence.joined.interrupts), unseen)
-    assert longest is not None
-    assert longest["seq"] is not None and longest["into_operation_samples"] is None

@@ -67,7 +67,6 @@ def boots_with(run: SyntheticRun, clock: str, flags: int) -> SyntheticRun:
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (0x0400_0000, None),  # the pin
         (0x0E00_0000, None),  # a power-up, which sets all three
         (0x0600_0000, "The board was reset by a brown-out before the run"),
         (0x2400_0000, "reset by the independent watchdog before"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_sweep
+from capture.tests.synthetic import SyntheticRun, small_plan, small_sweep
 from capture.verdict.verdict import judge
 
 
@@ -36,15 +36,3 @@ def test_a_swept_edge_off_its_offset_is_told(samplerate_hz: int, by_cycles: int)
     mentions = [reason for reason in reasons if "samples off its offset from operation" in reason]
     assert len(mentions) == 1
     assert f"{40 * samplerate_hz / 84e6:.0f}"[:1] in mentions[0]
-
-
-def test_an_interrupt_that_holds_up_sync_excuses_the_edge() -> None:
-    """SYNC comes late, so the edge seems early; CISR shows why."""
-    run = SyntheticRun(small_sweep())
-    swept = next(truth for truth in run.truths if truth.seq == 6)
-    begin = max(cycle for cycle in run.edges_of("SYNC") if cycle <= swept.start)
-    late = begin + 30
-    run.move("SYNC", begin, 30)
-    assert [reason for reason in judge(evidence_of(run))[1] if "off its offset" in reason]
-    run.toggles += [(late - 25, BIT["CISR"]), (late - 5, BIT["CISR"])]
-    assert not [reason for reason in judge(evidence_of(run))[1] if "off its offset" in reason]

@@ -56,11 +56,6 @@ def test_behind_a_missing_record_nothing_is_claimed() -> None:
     assert [size for _, size in due_records[6:9]] == [None] * 3
 
 
-def test_behind_a_missing_record_what_was_the_last_is_not_known() -> None:
-    stops = (Allocate(0, 8, last_if_refused=True), Allocate(1, 9, last_if_refused=True))
-    assert [next_record.answers for next_record in due(stops, {})] == ["AO", "AOS"]
-
-
 def test_where_nothing_depends_a_missing_record_changes_nothing() -> None:
     plain = (Allocate(0, 8), Allocate(1, 9), Free(0), Free(1))
     assert due(plain, {3: "F"}) == due(plain, dict(enumerate("AAFF")))

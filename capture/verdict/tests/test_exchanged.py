@@ -69,18 +69,6 @@ def test_any_two_clips_are_named_once(of_virtual_board: Evidence, pair: tuple[st
     assert judge(seen) == ("inconclusive", (sentence(pair),))
 
 
-@pytest.mark.long
-def test_without_a_stimulus_the_quiet_pins_cannot_be_told_apart_nor_need_be() -> None:
-    """Five inputs show the common pulses and nothing else: a wrong pair of them changes nothing."""
-    whole = made_up("none", 24_000_000)
-    quiet = {"STIM", "ISR", "TASK", "CTRL", "CISR"}
-    for pair in (*combinations(sorted(quiet), 2), ("CRIT", "OP"), ("STIM", "SYNC")):
-        verdict = judge(changed(whole, pair))
-        assert verdict == (("complete", ()) if set(pair) <= quiet else ("inconclusive", (sentence(pair),))), (
-            pair
-        )
-
-
 def test_another_fault_keeps_its_own_sentence() -> None:
     run = SyntheticRun(small_plan())
     seen = changed(evidence_of(run, report={"oddities": ("sigrok-cli says: hm.",)}), ("STIM", "ISR"))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from base.files.errors import CaptureError
 from base.run_folder import folder as names
 from base.run_folder.edges import CHANNELS, EdgeList, read_parquet
 from capture.acquisition.direct import Direct
@@ -96,23 +95,6 @@ def test_one_sample_fails_a_run_and_can_be_left_out(whole: Path, tmp_path: Path,
     }
 
 
-def test_it_is_left_out_until_it_is_kept(whole: Path, tmp_path: Path) -> None:
-    folder = planted(whole, tmp_path / whole.name, "CRIT")
-    captured = (folder / names.EDGES).read_bytes()
-    assert redecode(folder, ignore_glitches=True).verdict == "complete"
-    assert redecode(folder).verdict == "complete"
-    assert redecode(folder, ignore_glitches=False).verdict == "inconclusive"
-    assert (folder / names.EDGES).read_bytes() == captured
-
-
-@pytest.mark.parametrize("samples", [3, 5])
-def test_what_may_be_a_pulse_is_not_left_out(whole: Path, tmp_path: Path, samples: int) -> None:
-    folder = planted(whole, tmp_path / whole.name, "CRIT", samples)
-    assert not any("--ignore-glitches" in reason for reason in manifest(folder)["reasons"])
-    result = redecode(folder, ignore_glitches=True)
-    assert result.verdict == "inconclusive" and manifest(folder)["glitches"]["count"] == {}
-
-
 def test_another_fault_is_not_forgiven(whole: Path, tmp_path: Path) -> None:
     folder = planted(whole, tmp_path / whole.name, "OP")
     log = folder / names.SERIAL_LOG
@@ -123,20 +105,3 @@ def test_another_fault_is_not_forgiven(whole: Path, tmp_path: Path) -> None:
     assert before.verdict == "truncated" and before.reasons[-1].endswith(NAMED.format("OP"))
     after = redecode(folder, ignore_glitches=True)
     assert after.verdict == "truncated" and set(after.reasons) < set(before.reasons)
-
-
-def test_a_whole_run_is_the_same_with_it_and_says_so(whole: Path, tmp_path: Path) -> None:
-    folder = tmp_path / whole.name
-    shutil.copytree(whole, folder)
-    assert redecode(folder, ignore_glitches=True).verdict == "complete"
-    assert manifest(folder)["glitches"]["count"] == {}
-    assert any("as asked: none was there." in line for line in manifest(folder)["warnings"])
-
-
-def test_of_a_capture_that_is_too_slow_it_is_refused(tmp_path: Path) -> None:
-    plan = catalogue.load("mem_frag", {"depth": 1}).compile()
-    image = firmware.build("tlsf")
-    request = RunRequest(plan, image, board="virtual", samplerate_hz=4_000_000, runs=tmp_path)
-    folder = conduct(Direct(request)).folder
-    with pytest.raises(CaptureError, match="take 9,333,334 or more"):
-        redecode(folder, ignore_glitches=True)

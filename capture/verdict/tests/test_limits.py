@@ -14,7 +14,7 @@ from capture.joining.evidence import Evidence
 from capture.joining.latencies import LatencyWitness
 from capture.reading.probes import Probes, Window
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_plan_under, small_sweep
+from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_sweep
 from capture.verdict import causes, counts, inconclusive, instruments, latencies
 from scenarios.stimulus import SWEEP_LEAD_TICKS
 
@@ -204,12 +204,6 @@ def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> No
     first = next(cycle for cycle in run.edges_of(lost) if cycle >= run.truths[0].start)
     run.silence(lost, first, first)
     assert not tells(causes.swept_edges_off_their_offsets, evidence_of(run))
-
-
-@pytest.mark.filterwarnings("error")
-def test_without_a_sweep_there_are_no_offsets() -> None:
-    evidence = evidence_of(SyntheticRun(small_plan_under("none", depth=2)))
-    assert not tells(causes.swept_edges_off_their_offsets, evidence)
 
 
 @pytest.mark.parametrize(("moved", "told"), [(0, False), (1, False), (2, True)])

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from base.files.errors import CaptureError
 from base.run_folder.edges import CHANNELS
-from capture.acquisition.tests.socket_board import put_tool, samples_of
-from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
-from capture.wiring import pattern
+from capture.desk.bench import BoardResource, read_bench
 from capture.wiring.check import check
-from capture.wiring.tests.desk import Desk
 
 INPUTS = ("P8_45", "P8_46", "P8_43", "P8_44", "P8_41", "P8_42", "P8_39", "P8_40")
 BENCH = """\
@@ -55,35 +48,3 @@ def test_clips_that_are_exchanged_are_named(tmp_path: Path) -> None:
         "P8_40 sees SYNC: move its clip to CISR (D4, CN9-5).",
         "P8_42 sees CTRL: move its clip to SYNC (D5, CN9-6).",
     )
-
-
-def slow_board(folder: Path) -> BoardResource:
-    resource = board(folder)
-    return replace(resource, analyzer=resource.analyzer.model_copy(update={"samplerate_hz": 1_000_000}))
-
-
-CAPTURED_US = round((pattern.WINDOW_S + pattern.ROUND_S) * 1e6)
-
-
-def test_a_clip_that_is_off_and_two_that_touch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk((0, 1, 2, None, 4, 5, 6, 7), [frozenset({6, 7})], total_us=CAPTURED_US)
-    put_tool(tmp_path, monkeypatch, samples_of(desk.edges())[:CAPTURED_US], "")
-    findings = check(slow_board(tmp_path))
-    assert findings.remedies == (
-        "P8_44 stays low: clip it on ISR (D2, CN9-3).",
-        "P8_39 and P8_40 always move together, with CISR and SYNC: "
-        "part their clips at CISR (D4, CN9-5), SYNC (D5, CN9-6).",
-    )
-
-
-def test_a_samplerate_that_is_too_low_is_refused(tmp_path: Path) -> None:
-    slow = replace(slow_board(tmp_path), analyzer=AnalyzerResource(driver="demo", samplerate_hz=99_999))
-    with pytest.raises(CaptureError, match=r"cannot be checked at 99,999 samples per second: write 100,000"):
-        check(slow)
-
-
-def test_of_a_capture_that_is_short_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = samples_of(Desk(total_us=CAPTURED_US).edges())
-    put_tool(tmp_path, monkeypatch, samples[: CAPTURED_US // 2], "")
-    with pytest.raises(CaptureError, match=r"The clips cannot be checked: The capture is short: .* again\."):
-        check(slow_board(tmp_path))

@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
-from itertools import combinations, product
-
-import pytest
 
 from base.paths import ROOT
 from capture.desk.bench import read_bench
 from capture.wiring import drawing
-from capture.wiring.plan import as_text, clips, places
+from capture.wiring.plan import clips, places
 from firmware.build import boards
 
 PLACES = places(boards.default())
@@ -89,52 +85,3 @@ def test_the_page_has_the_same_pins() -> None:
         cells = (place.channel, place.pin, place.header, place.connector, place.morpho)
         assert f"| {number} | {' | '.join(cells)} |" in page
     assert "(wiring.svg)" in page
-
-
-def test_the_specification_has_the_same_pins() -> None:
-    page = (DOCS / "pins.md").read_text()
-    for number, place in enumerate(PLACES):
-        assert f"| {number} | {place.channel} | {place.pin} | {place.header} |" in page
-
-
-def test_the_plan_has_them_too() -> None:
-    lines = as_text(NUCLEO).splitlines()[3:]
-    assert [line.split()[1:5] for line in lines[: len(PLACES)]] == [
-        [place.channel, place.pin, place.header, place.connector] for place in PLACES
-    ]
-
-
-def segments(path: str) -> list[tuple[str, float, float, float]]:
-    """Its straight parts: the direction, where each lies, and from where to where it goes."""
-    lines = []
-    x = y = 0.0
-    for letter, words in re.findall(r"([MHV])([^MHV]+)", path):
-        numbers = [float(word) for word in words.split()]
-        if letter == "M":
-            x, y = numbers
-        elif letter == "H":
-            lines.append(("H", y, min(x, numbers[0]), max(x, numbers[0])))
-            x = numbers[0]
-        else:
-            lines.append(("V", x, min(y, numbers[0]), max(y, numbers[0])))
-            y = numbers[0]
-    return lines
-
-
-def test_no_two_wires_run_close_beside_each_other() -> None:
-    paths = [path for path in picture().iter(f"{SVG}path") if path.attrib["stroke-width"] == "3"]
-    assert len(paths) == 9
-    for element, other in combinations(paths, 2):
-        for (way, at, begin, end), (its_way, its_at, its_begin, its_end) in product(
-            segments(element.attrib["d"]), segments(other.attrib["d"])
-        ):
-            if way == its_way and begin < its_end and its_begin < end:
-                assert abs(at - its_at) >= 8, (element.attrib["stroke"], other.attrib["stroke"])
-
-
-@pytest.mark.parametrize("name", ["<&>", "a long name of an input"])
-def test_any_name_of_an_input_can_be_drawn(name: str) -> None:
-    channels = {**NUCLEO.analyzer.channels, "CRIT": name}
-    changed = replace(NUCLEO, analyzer=NUCLEO.analyzer.model_copy(update={"channels": channels}))
-    root = ElementTree.fromstring(drawing.svg(clips(changed)))
-    assert name in [text.text for text in root.iter(f"{SVG}text")]
