@@ -1,5 +1,5 @@
-"""The wiring plan as a picture: nucleo.svg, which has the board from above and the analyzer, and nine
-wires drawn over it.
+"""The wiring plan as a picture: nucleo.svg has the board and the analyzer, and nine wires are drawn
+over it.
 
 It has a light ground of its own, so that it can be read on a dark page, too.
 """
@@ -32,8 +32,8 @@ _INPUT_X, _INPUT_TOP, _INPUT_PITCH, _NAME_X = 856, 222, 48, 976
 _FIRST_LANE, _LANE_PITCH = 598, 26
 # Wires of the left side go round below the board, the outermost from the topmost pin.
 _OUTER_X, _LOWEST_Y, _ROUND_PITCH = 124, 738, 14
-# In an order of their lanes in which few wires cross. Dark enough for a light ground, and told apart
-# by who does not see red from green (Wong, Nature Methods 8:441, 2011, darkened).
+# In an order of their lanes in which few wires cross. Dark enough for a light ground, and told
+# apart by who does not see red from green (Wong, Nature Methods 8:441, 2011, darkened).
 _COLOURS = {
     "CRIT": "#b3440f",
     "OP": "#00628f",
