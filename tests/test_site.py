@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from markdown_it import MarkdownIt
@@ -14,6 +15,7 @@ from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from cli.dev import site
 from cli.work import site_tables
+from cli.work.site_pages import questions
 from dashboards.tests.browser import Browser, chromium
 from tests import pages
 
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.docs
 
 COMPARED = {"h1", "h2", "h3", "h4", "li", "pre", "td", "th"}
 _PARSER = MarkdownIt("commonmark").enable("table")
+QUESTIONS = [(question, page) for page, rows in questions().items() for question in rows]
 _LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?([^\"' >]+)")
 
 
@@ -58,9 +61,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site.write(tmp_path_factory.mktemp("site") / "built").parent
 
 
-def html_of(built: Path, page: Path) -> str:
-    name = str(page.relative_to(ROOT)).replace("README.md", "index.html").replace(".md", ".html")
-    return (built / name).read_text(encoding="utf-8")
+def address(page: str) -> str:
+    """Where the site has a page of the repository."""
+    return page.replace("README.md", "index.html").replace(".md", ".html")
 
 
 def test_every_page_is_there_and_says_what_a_git_host_shows(built: Path) -> None:
@@ -68,7 +71,8 @@ def test_every_page_is_there_and_says_what_a_git_host_shows(built: Path) -> None
     site's alone.
     """
     for page in pages.pages():
-        html = re.search(r"<article.*?</article>", html_of(built, page), re.DOTALL)
+        text = (built / address(str(page.relative_to(ROOT)))).read_text(encoding="utf-8")
+        html = re.search(r"<article.*?</article>", text, re.DOTALL)
         assert html
         text = page.read_text(encoding="utf-8")
         there, here = Texts(_PARSER.render(text)).found, Texts(html[0]).found
@@ -81,9 +85,9 @@ def test_every_page_is_there_and_says_what_a_git_host_shows(built: Path) -> None
 
 def test_the_site_has_the_tables_of_data(built: Path) -> None:
     """One of a result, one of the fields of a model."""
-    summary = Texts(html_of(built, ROOT / "docs" / "reference" / "reproduced.md")).found
+    summary = Texts((built / "docs/reference/reproduced.html").read_text(encoding="utf-8")).found
     assert summary["td", "article-9-probes"] == 1
-    fields = Texts(html_of(built, ROOT / "docs" / "reference" / "run-json.md")).found
+    fields = Texts((built / "docs/reference/run-json.html").read_text(encoding="utf-8")).found
     assert fields["td", "stimulus.period_ticks"] == 1
 
 
@@ -100,6 +104,21 @@ def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
         assert [address for address in loaded if re.match(r"[a-z]+:|//", address)] == [], path
 
 
+def first_three(browser: Browser, words: str, built: Path) -> list[str]:
+    """The first three pages that the search of the site has for some words."""
+    state: Literal["attached", "detached"]
+    query, results = browser.page.locator("[name=query]"), browser.page.locator(".md-search-result__item")
+    for text, state in (("", "detached"), (words, "attached")):
+        query.fill(text)
+        query.press("End")  # it listens to keys
+        results.first.wait_for(state=state)
+    addresses = browser.evaluate(
+        "[...document.querySelectorAll('.md-search-result__item')].slice(0, 3)"
+        ".map((item) => item.querySelector('a').href.split(/[?#]/)[0])"
+    )
+    return [str(address).removeprefix(f"{built.as_uri()}/") for address in addresses]
+
+
 @pytest.mark.skipif(chromium() is None, reason="needs chromium")
 def test_a_reader_finds_a_page_without_network(built: Path) -> None:
     executable = chromium()
@@ -110,13 +129,12 @@ def test_a_reader_finds_a_page_without_network(built: Path) -> None:
         browser.page.keyboard.type("gdb")
         first = browser.page.locator(".md-search-result__link").first
         assert (built / "docs" / "how-to" / "debugging.html").as_uri() in first.evaluate("one => one.href")
-        # An explanation comes before a field of a file.
-        for words in ("bound", "verdict", "interrupt latency"):
-            browser.page.locator("[name=query]").fill("")
-            browser.page.keyboard.type(words)
-            first = browser.page.locator(".md-search-result__link").first
-            browser.page.wait_for_timeout(700)
-            assert "/docs/reference/" not in first.evaluate("one => one.href"), words
+        missed = [
+            f"{question}: {answers}"
+            for question, page in QUESTIONS
+            if address(page) not in (answers := first_three(browser, question, built))
+        ]
+        assert not missed, "\n".join(missed)
         browser.resize(390, 800)
         browser.open(built / "docs" / "reference" / "words.html")
         assert browser.evaluate("document.documentElement.scrollWidth") == 390

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
@@ -24,6 +25,8 @@ from cli.work import command_pages, site_tables
 from studies.reproduce import page as reproduced
 
 COMMANDS = "docs/reference/commands/README.md"
+QUESTIONS = "docs/README.md"
+"""It leads to all others by the words of its readers, and would be what the search finds first."""
 _PARSER = MarkdownIt("commonmark").enable("table")
 _ADDRESS = re.compile(r"[a-z]+:|//|#")
 _AS_THEY_ARE = {".css", ".js", ".md", ".png", ".svg"}
@@ -120,18 +123,32 @@ def _linked(page: str) -> Iterable[str]:
                 yield normpath(PurePosixPath(page).parent / target.partition("#")[0])
 
 
-# What a word means and how to use it, before the reference of files and options.
-_BOOSTS = {"README.md": 4.0, "docs/tutorial/": 3.0, "docs/how-to/": 3.0, "docs/reference/words.md": 3.0}
-_REFERENCE, _REFERENCE_BOOST = "docs/reference/", 0.3
+# A page that answers a question, and what a word means, before the reference of files and options.
+_BOOSTS = {"README.md": 4.0, "docs/reference/": 0.3}
+_ANSWER_BOOST = 3.0
+
+
+_QUESTION = re.compile(r"^\| ([^|]+\?) \| .* \| \[.*\]\((.*)\) \|$", re.MULTILINE)
+
+
+@cache
+def questions() -> dict[str, list[str]]:
+    """By the page that answers them, as a path of the repository: the rows of QUESTIONS."""
+    answers: dict[str, list[str]] = {}
+    for question, page in _QUESTION.findall((ROOT / QUESTIONS).read_text(encoding="utf-8")):
+        answers.setdefault(normpath(PurePosixPath(QUESTIONS).parent / page), []).append(question)
+    return answers
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """The text with its tables. The search finds explanations before fields, and no figures."""
+    """The text with its tables. The search finds a page by the questions that it answers, finds
+    explanations before fields, and finds no figures.
+    """
     name = page.file.src_uri
-    if isinstance(page.file, Source):
+    if isinstance(page.file, Source) or name == QUESTIONS:
         page.meta["search"] = {"exclude": True}
-        return markdown
-    plain = _REFERENCE_BOOST if name.startswith(_REFERENCE) else 1.0
-    boost = next((boost for start_of, boost in _BOOSTS.items() if name.startswith(start_of)), plain)
-    page.meta.setdefault("search", {"boost": boost})
+        return site_tables.with_tables(markdown, name)
+    page.meta["tags"] = questions().get(name, [])
+    plain = next((boost for start_of, boost in _BOOSTS.items() if name.startswith(start_of)), 1.0)
+    page.meta["search"] = {"boost": _ANSWER_BOOST if page.meta["tags"] else plain}
     return site_tables.with_tables(markdown, name)
