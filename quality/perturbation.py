@@ -8,11 +8,12 @@ the operation after it shows in the width of that operation's pulse on OP.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from base.files import results
 from capture.reading.probes import PULSES_BEFORE
 from firmware.build import image as firmware
 from scenarios.operations import Allocate, Free, Image, Operation, encode
@@ -42,9 +43,9 @@ class Cost:
     cycles: float
 
 
-def steps(allocators: tuple[str, ...] = ALLOCATORS) -> int:
-    """How many steps table() has."""
-    return len(allocators) * (len(VARIANTS) + 1)
+def steps() -> int:
+    """How many steps tables() has."""
+    return len(ALLOCATORS) * (len(VARIANTS) + 1)
 
 
 def measure(allocator: str, tell: Callable[[str], None] = lambda _: None) -> list[Cost]:
@@ -83,19 +84,18 @@ def width(allocator: str, records: bool) -> float:
     return mean(widths)
 
 
-def table(allocators: tuple[str, ...] = ALLOCATORS, tell: Callable[[str], None] = lambda _: None) -> str:
-    """The two tables of docs/reference/perturbation.md. `tell` hears of each of steps() as it
-    begins."""
-    lines = ["| allocator | build | instructions | cycles | cycles less |", "|---|---|---|---|---|"]
-    for allocator in allocators:
-        costs = measure(allocator, tell)
-        for cost in costs:
-            name = f"without {' and '.join(cost.without)}" if cost.without else "pins and dwt"
-            less = costs[0].cycles - cost.cycles
-            numbers = f"{cost.instructions:.1f} | {cost.cycles:.1f} | {less:.1f}"
-            lines.append(f"| {allocator} | {name} | {numbers} |")
-    lines += ["", "| allocator | OP with records, cycles | OP without |", "|---|---|---|"]
-    for allocator in allocators:
+def tables(tell: Callable[[str], None] = lambda _: None) -> Iterator[results.Result]:
+    """The two results, measured anew. `tell` hears of each of steps() as it begins."""
+    costs: list[Sequence[str]] = []
+    for allocator in ALLOCATORS:
+        measured = measure(allocator, tell)
+        for cost in measured:
+            build = f"without {' and '.join(cost.without)}" if cost.without else "pins and dwt"
+            figures = (cost.instructions, cost.cycles, measured[0].cycles - cost.cycles)
+            costs.append((allocator, build, *(f"{figure:.1f}" for figure in figures)))
+    yield "perturbation", ("allocator", "build", "instructions", "cycles", "cycles less"), costs
+    widths: list[Sequence[str]] = []
+    for allocator in ALLOCATORS:
         tell(f"{allocator} with records and without")
-        lines.append(f"| {allocator} | {width(allocator, True):.1f} | {width(allocator, False):.1f} |")
-    return "\n".join(lines)
+        widths.append((allocator, *(f"{width(allocator, records):.1f}" for records in (True, False))))
+    yield "perturbation-records", ("allocator", "OP with records, cycles", "OP without, cycles"), widths

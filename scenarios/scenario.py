@@ -149,10 +149,17 @@ class StimulusTable(Table):
     """[stimulus]: periods in ticks of the core. Only random has a seed, only burst a spacing."""
 
     mode: Annotated[str, among(MODES)] = NO_STIMULUS.mode
+    """What the timer does (docs/reference/wire.md); required in this table."""
     period_ticks: int = 0
+    """From 2,000, of `random` from 4,000: of the timer that critical sections mask. Of `sweep` what
+    the offsets are spread over, or 0.
+    """
     control_period_ticks: int = 0
+    """0, or from 1,000: of the control, which is never masked; 0: no control."""
     seed: int = 0
+    """0 to 65,535, of `random` only."""
     spacing_ticks: int = 0
+    """From 16, and 2,000 less than the period: between the two edges of `burst` only."""
 
     @model_validator(mode="after")
     def _of_its_mode(self) -> StimulusTable:
@@ -178,10 +185,17 @@ class ScenarioTable(Table):
     """The whole file. The generator says what [parameters] may hold (parameters.model)."""
 
     name: Name
+    """Up to 31 letters, digits, `-` and `_`; stands in records and in the names of run folders."""
     description: Text
+    """For `./lab list`."""
     generator: Annotated[str, AfterValidator(_generator)]
+    """What makes the operations: a name of scenarios/generators, or the path of a Python file
+    beside this one.
+    """
     heap_bytes: HeapBytes | None = None
+    """A multiple of 8, from 64: the region; without it the board's."""
     parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
+    """All parameters of the generator, none else."""
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 
 

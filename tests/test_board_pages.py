@@ -1,50 +1,47 @@
-"""docs/boards: each board that comes with the bench has a page, with tables that are made anew."""
+"""docs/boards: each board that comes with the bench has a page, and results that are made anew."""
 
 import re
+from itertools import product
 
 import pytest
 
 from analysis.bounds.image import code_bounds
+from base.files import results
 from base.paths import ROOT
 from firmware.build import boards, region
 from firmware.build import image as firmware
-from studies.tables.board_pages import ALLOCATORS, BEGIN, END, PAGES, SCENARIOS, facts, pages, row
+from studies.tables.boards import FIGURE_ALLOCATORS, FIGURE_SCENARIOS, facts, figure
 
 TOLERANCE = 0.02
 """A change anywhere in the image moves code among the flash lines, and cycles a little."""
 NAMES = boards.names()
+PAGES = ROOT / "docs" / "boards"
 
 
 @pytest.mark.docs
 def test_every_board_has_a_page_that_the_index_names() -> None:
     index = (PAGES / "README.md").read_text(encoding="utf-8")
     nav = (ROOT / "docs" / "site" / "mkdocs.yml").read_text(encoding="utf-8")
-    assert [board.name for board, _ in pages()] == list(NAMES)
     for name in NAMES:
         assert f"({name}.md)" in index
         assert f"docs/boards/{name}.md" in nav
 
 
 @pytest.mark.docs
-@pytest.mark.parametrize("name", NAMES)
-def test_the_facts_of_a_page_are_those_of_the_table(name: str) -> None:
-    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    made = text[text.index(BEGIN) : text.index(END)]
-    assert "\n".join(facts(boards.board(name))) in made
-    for scenario in SCENARIOS:
-        for allocator in ALLOCATORS:
-            assert f"| `{scenario}` | {allocator} | " in made
+def test_the_facts_are_those_of_the_tables_of_the_boards() -> None:
+    assert results.read("boards") == [[str(cell) for cell in row] for row in facts()]
+    rows = [tuple(row[:3]) for row in results.read("board-figures")]
+    titles = [boards.board(name).title for name in NAMES]
+    assert rows == list(product(titles, FIGURE_SCENARIOS, FIGURE_ALLOCATORS))
 
 
 @pytest.mark.docs
 @pytest.mark.parametrize("name", NAMES)
-def test_the_figures_of_a_page_are_what_a_fresh_run_gives(name: str) -> None:
-    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"^\| `mem_frag` \| tlsf \| .*$", text, re.MULTILINE)
-    made = row(boards.board(name), "mem_frag", "tlsf")
-    assert numbers(line) == pytest.approx(numbers(made), rel=TOLERANCE), (
-        "Run python -m studies.tables.board_pages, which writes the tables of docs/boards."
-    )
+def test_the_figures_of_a_board_are_what_a_fresh_run_gives(name: str) -> None:
+    fresh = [str(cell) for cell in figure(boards.board(name), "mem_frag", "tlsf")]
+    (row,) = (row for row in results.read("board-figures") if row[:3] == fresh[:3])
+    again = "Run python -m studies.tables board-figures."
+    assert [*map(float, row[3:])] == pytest.approx([*map(float, fresh[3:])], rel=TOLERANCE), again
 
 
 def words_of(name: str) -> str:
@@ -91,7 +88,7 @@ def test_a_page_has_what_a_small_board_has_less(name: str) -> None:
 @pytest.mark.docs
 def test_the_page_of_the_f072_says_what_a_wait_state_costs_a_bound() -> None:
     (least, most) = re.findall(r"([\d.]+) to ([\d.]+) times as long", words_of("nucleo-f072rb"))[0]
-    for allocator in ALLOCATORS:
+    for allocator in FIGURE_ALLOCATORS:
         image = firmware.build(allocator, board="nucleo-f072rb")
         without, at_one = (
             code_bounds(image.elf, allocator, image.configuration.knobs, acr) for acr in (0, 0x11)
@@ -99,7 +96,3 @@ def test_the_page_of_the_f072_says_what_a_wait_state_costs_a_bound() -> None:
         for name, bound in without.items():
             assert bound.cycles is not None and (longer := at_one[name].cycles) is not None
             assert float(least) < longer / bound.cycles < float(most)
-
-
-def numbers(line: str) -> list[float]:
-    return [float(cell.replace(",", "")) for cell in re.findall(r"\| ([\d,]+) (?=\|)", line)]

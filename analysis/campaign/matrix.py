@@ -68,14 +68,23 @@ class _Settings(Table):
     """Lists of settings: at the top of the file what is run, in `exclude` what is left out."""
 
     allocators: Listed[AllocatorName] | None = None
+    """Of the catalogue, or PATH or NAME=PATH of a C file, which begins at the matrix; `all` is
+    every one that can run all of it; seglist and tlsf if absent.
+    """
     boards: Listed[BoardName] | None = None
+    """Of firmware/boards, simulated; nucleo-f401re if absent."""
     seeds: Listed[int] | None = None
+    """For scenarios that have a seed; any other runs once."""
     parameters: Listed[dict[str, int | str]] | None = None
+    """Tables NAME = VALUE of the scenarios."""
     heap_bytes: Listed[HeapBytes] | None = None
+    """Of the region."""
     art: Listed[Literal["on", "off"]] | None = None
     locking: Listed[Locking] | None = None
     knobs: Listed[dict[str, int]] | None = None
+    """Tables NAME = VALUE of the allocators' builds."""
     samplerate: Listed[Samplerate] | None = None
+    """Samples per second."""
 
 
 class _Exclude(_Settings):
@@ -85,10 +94,14 @@ class _Exclude(_Settings):
 
 class _File(_Settings):
     scenarios: Listed[ScenarioName]
+    """Names, or paths that end in .toml and begin at the matrix."""
     placements: Annotated[int, Field(ge=1, le=MOST_PLACEMENTS)] = 1
+    """How many times each image is linked."""
     capture: Capture = "sigrok"
     verify: Annotated[float, Field(ge=0, le=1)] | None = None
+    """The share of the direct runs that sigrok-cli makes, too; 0.01 if absent."""
     exclude: list[_Exclude] = Field(default_factory=list)
+    """A combination is left out where each key of such a table lists its value."""
 
     @model_validator(mode="after")
     def _verifies_direct_runs(self) -> _File:

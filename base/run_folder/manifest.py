@@ -126,6 +126,7 @@ class Firmware(Table):
     free_blocks_at_start: Count | None
     kernel_calls: bool
     urgent_task: bool = False
+    """Whether a more urgent task uses the heap, too."""
 
     @property
     def extras(self) -> tuple[str, ...]:
@@ -538,49 +539,70 @@ class Manifest(Table):
     scenario: Name
     parameters: dict[Name, Whole | Name]
     ramp: bool
+    """True where the measured operations have several depths."""
     allocator: Name
     board: Name
     analyzer: Name
     samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
     total_samples: Sample
     verdict: Verdict
+    """Whether the run may be believed, for `reasons`."""
     reasons: list[str]
     seed: Whole | None
     stimulus: Stimulus
     firmware: Firmware
     asked: AskedFirmware
     imported: Imported | None
+    """Null unless another tool recorded the capture."""
     glitches: LeftOut | None = None
+    """Null unless glitches were left out, as asked."""
     records: Name
+    """How the records came: `uart` or `rtt`."""
     locking: Name | None
+    """The heap's lock: `basepri`, `primask` or `scheduler`."""
     knobs: _Knobs
+    """Those of the allocator's build."""
     turned_knobs: _Knobs
+    """Those that are not at the catalogue's default."""
     image_crc32: Name
     counts: Counts
     probes_source: ProbesSource
     section_ns: Summary
+    """The longest CRIT pulse of each operation, of any kind, measured or not."""
     uninterrupted_section_ns: Summary
+    """Of these, those that no interrupt ran in."""
     probes: Summary
+    """Measured allocation requests, served or refused (kinds A and O)."""
     instructions: Summary
+    """Those of their critical sections, where they were counted."""
     dwt_cycles: Summary
+    """Their critical sections, by the cycle counter."""
     critical_ns: Summary
+    """The same on the wire."""
     served_probes: Summary
+    """Of these, the requests of kind A; so all of `served_`."""
     served_instructions: Summary
     served_dwt_cycles: Summary
     served_critical_ns: Summary
     refused_probes: Summary
+    """Of these, the requests of kind O; so all of `refused_`."""
     refused_instructions: Summary
     refused_dwt_cycles: Summary
     refused_critical_ns: Summary
     free_instructions: Summary
+    """Measured frees; so all of `free_`."""
     free_dwt_cycles: Summary
     free_critical_ns: Summary
     interrupt_latency_ns: Summary
+    """Every answered STIM."""
     interrupt_latency_hit_ns: Summary
+    """Those that met a critical section."""
     interrupt_latency_clear_ns: Summary
+    """The others."""
     control_latency_ns: Summary
     task_latency_ns: Summary
     error_budget: dict[str, ErrorBudget]
+    """For each statistic."""
     calibration: Calibration
     clock: Clock
     tick: Tick | None
@@ -588,20 +610,31 @@ class Manifest(Table):
     timer_agreement: dict[str, LatencyAgreement] | None
     intervals: IntervalsOfEach
     maxima: dict[str, Maximum | None]
+    """For each statistic."""
     possible_wait: PossibleWait | None
+    """The headline: null without a section or an answer."""
     sweep: Sweep | None
+    """Null unless swept."""
     heap_wait: HeapWait | None = None
+    """Only where an urgent task uses the heap, too."""
     baselines: dict[str, Baseline | None]
+    """For each statistic."""
     bounds: dict[str, Bound]
+    """For allocate, allocate_aligned and free, from the machine code."""
     memory: MemoryFigures | None
+    """Null where nobody asked for it."""
     footprint: AllocatorFootprint | None
+    """Of the allocator; null where nobody asked for it."""
     interrupts: Interrupts
     serial: Serial
     tools: dict[str, str]
+    """Their versions; `compiler` is the section .comment of the ELF file."""
     tool_report: ToolReport
     warnings: list[str]
     files: Digests = Field(default_factory=dict)
-    """Of a run that is stored, those of OBSERVED_FILES and TABLES that it has."""
+    """SHA-256 of the folder's tables, image, plan, records, counts and edges: whoever reads the run
+    refuses a file that is another.
+    """
 
     @property
     def complete(self) -> bool:

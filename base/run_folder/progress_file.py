@@ -50,18 +50,27 @@ class SoFar(Table):
     allocator: str
     board: str
     run: int
+    """The number of this run, from 1, of `runs` of the command."""
     runs: int
     left_s: float | None
+    """Seconds that the command will still take, about; null at first."""
     began: str
+    """ISO 8601, UTC; `elapsed_s` have gone by since then."""
     elapsed_s: float
     step: str
+    """A few words: loading the board, capturing, writing, judging."""
     operations: int | None
+    """Records `OP` so far, of the `planned_operations`."""
     planned_operations: int | None
     operations_per_s: float | None
+    """Of the host's time; null before there is any."""
     samples: int | None
+    """Of the analyzer; null before the capture."""
     asked_samples: int | None
     critical: Section | None
+    """Of the measured allocations; null before there is one."""
     free: Section | None
+    """The same of the measured frees."""
 
 
 def read(folder: Path) -> SoFar | None:

@@ -135,13 +135,30 @@ class LoaderResource(Table):
     """
 
     kind: Annotated[str, expecting("a word in quotes"), among((UNLOADED[0], *ways(), UNLOADED[1]))]
+    """`virtual-nucleo`: the simulated board. `pyocd`: a debug probe that pyOCD knows. `openocd`,
+    `probe-rs`, `jlink`: one that these know. `none`: somebody else loads the board, and it can be
+    observed only.
+    """
     target: Annotated[str, expecting("a word in quotes")] = ""
+    """What the tool calls the chip; of `openocd` a file, `target/stm32f4x.cfg`. Required where
+    something is loaded.
+    """
     probe: Annotated[str, expecting("a word in quotes")] = ""
+    """A unique id of pyOCD; the serial number with `openocd` and `jlink`; VID:PID:SERIAL with
+    `probe-rs`. Empty: the only one that is connected.
+    """
     interface: Annotated[str, expecting("a word in quotes")] = ""
+    """A file of OpenOCD (`interface/stlink.cfg` if absent); `SWD` or `JTAG` with `probe-rs` and
+    `jlink`.
+    """
     speed_khz: Annotated[int, Field(ge=1, le=50_000), expecting("1 to 50000 kHz")] | None = None
+    """The wire's clock; as the tool has it if absent, and 4000 with `jlink`."""
     program: Annotated[str, expecting("a path in quotes")] = ""
+    """Another tool than the one on PATH."""
     arguments: Annotated[list[str], AfterValidator(_word_list)] = Field(default_factory=list)
+    """Further words of the tool's command line."""
     clock: Annotated[Clock, expecting("bypass, crystal or internal")] = "bypass"
+    """What feeds the core's clock (docs/reference/wiring.md)."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> LoaderResource:
@@ -195,7 +212,13 @@ class SerialResource(Table):
     """
 
     port: Word
+    """`/dev/ttyACM0`, a URL of pySerial, or `usb:VID:PID`; `pty` or `tcp` of a virtual board.
+    `usb:0483:374B` also finds an ST-Link with another id, where none has this one.
+    """
     baud: Annotated[int, Field(ge=BAUD_MIN, le=BAUD_MAX), expecting(_BAUDS)] = DEFAULT_BAUD
+    """In hundreds. The firmware is told. A rate that USART2's divider misses by 1 % or more is
+    refused.
+    """
 
     @model_validator(mode="after")
     def _can_be_made(self) -> SerialResource:
@@ -229,10 +252,17 @@ class AnalyzerResource(Table):
     """
 
     driver: Word
+    """A driver of libsigrok, or `saleae-logic2`; required without a preset."""
     samplerate_hz: Samplerate
+    """Required without a preset; with one, a rate that the analyzer has."""
     connection: Annotated[str, expecting("a word in quotes")] = ""
+    """sigrok's `conn=`; empty: the only one that is connected."""
     channels: Annotated[dict[str, Word], AfterValidator(_all_of_ours)] = Field(default_factory=dict)
+    """The analyzer's own name for each of the eight channels, each once."""
     preset: Annotated[str, expecting("a word in quotes")] = ""
+    """An analyzer whose limits are known: a name, or the path of a TOML file beside this one. It
+    brings driver, samplerate and channels where they are not given.
+    """
     sigrok: Annotated[str, expecting("a path in quotes")] = ""
     inputs: Annotated[list[Word], AfterValidator(_eight)] = Field(default_factory=list)
     sample_bytes: Annotated[int, Field(ge=1, le=8), expecting("1 to 8 bytes")] = 1
@@ -373,13 +403,21 @@ class EmulatedResource(Table):
     """
 
     channels: Annotated[Literal[8, 16], expecting("8 or 16")] = 8
+    """Inputs of the analyzer."""
     bare: Annotated[bool, expecting("true or false")] = False
+    """Its driver uploads the analyzer's firmware first."""
     clips: Annotated[str, expecting("a word in quotes")] = ""
+    """What the inputs are clipped to, such as `D0=PA9,D3=open`."""
     clock_error_ppm: Annotated[int, Field(ge=-10_000, le=10_000), expecting("-10000 to 10000")] = 0
+    """How much too fast the analyzer's clock is."""
     flash_acr: Annotated[int, Field(ge=0, le=0x70F), expecting("a value of FLASH_ACR")] | None = None
+    """What the board's flash does, whatever the firmware sets."""
     oscillator: Annotated[Literal["clock", "crystal", "none"], expecting("clock, crystal or none")] | None = (
         None
     )
+    """What is at OSC_IN; what the board is sold with if absent. With `none` the firmware falls back
+    to the HSI.
+    """
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -502,10 +540,13 @@ class _BoardTable(Table):
     """What stands under [boards.NAME], or in the file of a board."""
 
     board: Annotated[str, expecting("a board's name in quotes")] = boards.DEFAULT
+    """A folder of firmware/boards, or the path of one."""
     loader: LoaderResource
     serial: SerialResource | None = None
+    """Required, but for a loader of kind `none`."""
     analyzer: AnalyzerResource
     emulated: EmulatedResource | None = None
+    """With this table the devices of the board are those of a virtual desk."""
 
     @model_validator(mode="after")
     def _is_known(self) -> _BoardTable:
@@ -544,6 +585,7 @@ class _BenchTable(Table):
     """The whole file."""
 
     default: Word
+    """The board of a command without `--board`."""
     boards: dict[str, _BoardTable] = Field(default_factory=dict)
 
 

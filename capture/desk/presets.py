@@ -31,20 +31,35 @@ class Preset(Table):
     """
 
     title: str
+    """What it is."""
     sources: list[str]
+    """Where each fact is from."""
     driver: str = ""
+    """A driver of libsigrok."""
     settings: list[str] = Field(default_factory=list)
+    """What sigrok-cli is told behind the samplerate."""
     inputs: list[str] = Field(default_factory=list)
+    """The analyzer's own names of the eight inputs that can be used, by their bit."""
     sample_bytes: int = 1
+    """Bytes of a sample from libsigrok, of which the first holds the eight inputs."""
     rates_hz: list[int] = Field(default_factory=list)
+    """The samplerates with eight inputs, from 1 MS/s on."""
     divides_hz: int = 0
+    """Instead: the samplerates are this divided by a whole number."""
     least_hz: int = 0
+    """Down to this."""
     most_samples: int = 0
+    """Samples that its memory holds; more are refused. 0: not known, or it streams."""
     newer: bool = False
+    """Its driver is younger than libsigrok 0.5.2."""
     limit: str = ""
+    """What else there is to know."""
     devices: dict[str, str] = Field(default_factory=dict)
+    """Its USB ids VID:PID, each with the firmware file that libsigrok loads (empty: none)."""
     loaded: list[str] = Field(default_factory=list)
+    """How a device calls itself that has its firmware already: maker and product."""
     refused: str = ""
+    """Why the bench cannot capture with it; then the keys for a capture may be left out."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Preset:

@@ -12,7 +12,8 @@ from cli.shell.values import FILE
 @declare(section="Is the bench right?", of_checkout=True)
 @option("--output", type=FILE, help="an HTML file to write, with figures")
 def command(output: Path | None) -> None:
-    """Run seglist and TLSF on every virtual board, and set them side by side."""
+    """Run seglist and TLSF on every virtual board, and write docs/results/across-*.csv."""
+    from base.files import results
     from cli.work import progress
 
     with progress.shown() as tell, TemporaryDirectory(prefix="tailscope-across-") as folder:
@@ -24,4 +25,5 @@ def command(output: Path | None) -> None:
         from dashboards import boards as page
 
         page.write(measured, output)
-    print(boards.markdown(measured))
+    for result in boards.results_of(measured):
+        print(results.write(*result))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from cli.shell.declare import declare
 
 
-@declare(section="Is the bench right?")
+@declare(section="Is the bench right?", of_checkout=True)
 def command() -> None:
-    """Show what pins, cycle counter and records cost, beside builds without them."""
+    """Measure what pins, cycle counter and records cost, for docs/results/perturbation*.csv."""
+    from base.files import results
     from cli.work import progress
 
     with progress.shown() as tell:
         tell("building the virtual Nucleo")
         from quality import perturbation
 
-        table = perturbation.table(tell=progress.Counted(tell, perturbation.steps()))
-    print(table)
+        measured = list(perturbation.tables(progress.Counted(tell, perturbation.steps())))
+    for result in measured:
+        print(results.write(*result))

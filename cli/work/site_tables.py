@@ -6,22 +6,30 @@ git host. The site has the table there.
 
 from __future__ import annotations
 
+import ast
 import csv
+import inspect
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import is_dataclass
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
-from typing import Any
+from textwrap import dedent
+from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 
+from base.files.documents import Table
 from base.paths import ROOT
 
 _LINK = re.compile(r"^\[[^\]\n]+\]\((?P<file>[^)\s#]+\.(?:csv|py))(?:#(?P<model>\w+))?\)$", re.MULTILINE)
 _NUMBER = re.compile(r"[-−+]?\d[\d,]*(\.\d+)?( %)?")
 _WHOLE = re.compile(r"-?\d{4,}")
+
+_LIMITS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
 
 Schema = dict[str, Any]
 
@@ -51,8 +59,39 @@ def of_csv(path: Path) -> str:
 def of_model(path: str, model: str) -> str:
     """The fields of a class, from its JSON Schema. Those of a part follow once, behind a dot."""
     module = import_module(path.removesuffix(".py").replace("/", "."))
-    schema = TypeAdapter(getattr(module, model)).json_schema()
-    return _table(("field", "value", "meaning"), list(_Fields(schema.get("$defs", {})).rows(schema)))
+    top = getattr(module, model)
+    schema = TypeAdapter(top).json_schema()
+    parts = schema.get("$defs", {})
+    for part in _classes(top):
+        described = schema if part is top else parts.get(part.__name__, {})
+        for name, meaning in _meanings(part).items():
+            described.get("properties", {}).get(name, {}).setdefault("description", meaning)
+    return _table(("field", "value", "meaning"), list(_Fields(parts).rows(schema)))
+
+
+def _classes(annotation: Any) -> Iterator[type]:
+    """A class with fields and those that its fields name, or the ones in an annotation."""
+    if is_dataclass(annotation) or (isinstance(annotation, type) and issubclass(annotation, Table)):
+        assert isinstance(annotation, type)
+        yield annotation
+        for inner in get_type_hints(annotation).values():
+            yield from _classes(inner)
+    for argument in get_args(annotation):
+        yield from _classes(argument)
+
+
+def _meanings(part: type) -> dict[str, str]:
+    """The docstring of each field that has one, by the name that a file has it under."""
+    classes = [base for base in reversed(part.__mro__) if issubclass(base, Table) or is_dataclass(base)]
+    definitions = [ast.parse(dedent(inspect.getsource(base))).body[0] for base in classes]
+    return {
+        field.target.id.rstrip("_"): str(words.value.value)
+        for definition in definitions
+        if isinstance(definition, ast.ClassDef)
+        for field, words in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(words, ast.Expr) and isinstance(words.value, ast.Constant)
+    }
 
 
 class _Fields:
@@ -97,6 +136,8 @@ class _Fields:
             words = " or ".join(f"`{choice}`" for choice in field.get("enum", [field.get("const")]))
         else:
             words = str(field.get("type", "any"))
+        limits = [f"{words} {field[key]:,}" for key, words in _LIMITS.items() if key in field]
+        words = ", ".join([words, *limits])
         default = field.get("default")
         return words if default in (None, [], {}, "") else f"{words}; `{json.dumps(default)}` if absent"
 

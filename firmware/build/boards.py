@@ -62,8 +62,13 @@ class Memory(Table):
 
     flash_bytes: PositiveInt
     firmware_bytes: PositiveInt
+    """The beginning of the flash that the firmware may take, in whole sectors or pages. The
+    operation image has what is behind it, 256 KiB at most.
+    """
     sram_bytes: PositiveInt
+    """From 0x20000000 on."""
     heap_bytes: PositiveInt = heap_size.DEFAULT_BYTES
+    """The heap's region where nobody says another."""
 
     @property
     def operations_bytes(self) -> int:
@@ -90,8 +95,10 @@ class Timer(Table):
     timer: _Word
     channel: Literal[1, 2]
     alternate: Annotated[int, Field(ge=0, le=15)]
+    """The function that connects its pin; on an STM32F1 the value of its field in AFIO_MAPR."""
     interrupt: Annotated[int, Field(ge=0, le=239)]
     bits: Literal[16, 32] = 32
+    """16 where the counter has no 32."""
 
     @property
     def longest_ticks(self) -> int:
@@ -115,8 +122,13 @@ class Timers(Table):
 
     stimulus: Timer
     control: Timer | None = None
+    """Its interrupt has the greater number of the two: it ends the vector table. None on a
+    Cortex-M0, each of whose locks masks all interrupts or none.
+    """
     frame: Timer
+    """May be another channel of the stimulus's timer."""
     counter: Counter | None = None
+    """A timer of 32 bits, on a Cortex-M0 only; other cores count their cycles themselves."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Timers:
@@ -151,7 +163,9 @@ class Place(Table):
 
     pin: _Pin
     header: _Word
+    """The Arduino's name of the pin."""
     connector: _Connector
+    """The connector, and the position on it."""
     morpho: _Connector | Literal[""] = ""
 
 
@@ -159,18 +173,28 @@ class VirtualAnalyzer(Table):
     """The analyzer of the virtual board."""
 
     samplerate_hz: PositiveInt
+    """A sample for each cycle."""
 
 
 class _BoardTable(Table):
     """What a board's file says of it, but for its clock tree."""
 
     title: _Word
+    """What people call it."""
     family: _Word
+    """A folder of firmware/board: its registers.h and clock.c, and whatever of firmware/board does
+    not fit it. A file of the board's own folder comes before its family's.
+    """
     core: Literal["cortex-m4f", "cortex-m3", "cortex-m0"]
+    """What is compiled for."""
     locks: Annotated[tuple[Locking, ...], Strict(False), Field(min_length=1)]
+    """The locks of the heap that the core has."""
     interrupts: Annotated[int, Field(ge=1, le=240)]
+    """So many vectors follow the core's own."""
     pyocd_target: str = ""
+    """What pyOCD calls the chip."""
     virtual_chip: str = ""
+    """What the virtual board calls it (`--chip`)."""
     memory: Memory
     timers: Timers
     serial: Serial
@@ -211,6 +235,7 @@ class _File(_BoardTable):
     """The whole file. The keys of the clock tree are the family's."""
 
     clock: dict[str, object]
+    """The keys of the family's clock tree."""
 
 
 class Board(_BoardTable):

@@ -48,12 +48,19 @@ class SearchPlace(Table):
     """
 
     function: _Text
+    """Whose machine code is looked at."""
     file: _Text
+    """The source file."""
     instruction: _Text
+    """A regular expression that one instruction of each of the lines matches."""
     statement: str = ""
+    """The text of the lines in `file`."""
     times: PositiveInt = 1
+    """How many lines have that text."""
     alternatives: PositiveInt = 1
+    """How many instructions of a line match, if a look executes one of several."""
     lines: Annotated[tuple[PositiveInt, ...], _FromList] = ()
+    """Their numbers, if the source is not at hand."""
 
     @field_validator("instruction")
     @classmethod

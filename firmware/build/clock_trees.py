@@ -41,12 +41,20 @@ class ClockTree(Table):
     """PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
 
     core_hz: PositiveInt
+    """The clock of the core and of the timers; it must be what `pll` makes."""
     hse_hz: PositiveInt
+    """What is at OSC_IN."""
     at_osc_in: Literal["clock", "nothing"] = "clock"
+    """What is there as the board is sold, and so on the virtual board; with `nothing` the firmware
+    falls back to the HSI.
+    """
     pll: Pll
+    """By family."""
     apb1_divider: Divider
+    """1, 2 or 4; the timers of APB1 count the core's clock, so of an STM32L4 1 or 2."""
     apb2_divider: Divider
     wait_states: Annotated[int, Field(ge=0, le=15)]
+    """Of the flash at that clock and 2.7 V or more."""
 
     @property
     def internal_core_hz(self) -> int:

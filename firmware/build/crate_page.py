@@ -1,7 +1,6 @@
 """What the page of the crate `tlsf` publishes, made again: its table of FLL, and its text sizes.
 
-heap/rust/page holds the two programs. To print both tables:
-.venv/bin/python -m firmware.build.crate_page
+heap/rust/page holds the two programs. `./lab heap reproduce` compares what they give.
 """
 
 from __future__ import annotations
@@ -23,17 +22,6 @@ _BARE = ("-Clinker=arm-none-eabi-ld",)
 _PC, _TARGET = "i686-unknown-linux-gnu", "thumbv7em-none-eabi"
 _WITHIN_S = 1800.0
 _POINTER_BYTES = 4
-
-PUBLISHED_LEVELS = (
-    *((1, 60, 36), (2, 124, 72), (3, 248, 104), (4, 496, 140), (5, 992, 172), (6, 1984, 208)),
-    *((7, 3968, 240), (8, 7936, 276), (9, 15872, 308), (10, 31744, 344), (11, 63488, 376)),
-)
-"""FLL, MAX_ALLOC_SIZE and HEADER_SIZE of the page's table "Parameters"."""
-
-PUBLISHED_TEXT = {"memalign": 1594, "malloc": 1440}
-"""Bytes of .text with FLL 2, of the page's section "Binary size"; it says "about"."""
-
-PUBLISHED_RUSTC = "1.74.0"
 
 
 class CratePageError(TailscopeError):
@@ -115,33 +103,3 @@ def _run(step: str, command: list[str]) -> str:
     if done.returncode != 0:
         raise CratePageError(f"The crate's page: could not {step}; it said:\n{done.stderr.strip()}")
     return done.stdout
-
-
-def levels_table() -> str:
-    """Markdown: what was published and what comes out, for each FLL."""
-    by_fll = {level.fll: level for level in levels()}
-    rows = [
-        f"| {fll} | {largest:,} | {by_fll[fll].largest_bytes:,} | {header} | {by_fll[fll].header_bytes} |"
-        for fll, largest, header in PUBLISHED_LEVELS
-    ]
-    head = "| FLL | MAX_ALLOC_SIZE: published | found | HEADER_SIZE: published | found |"
-    return "\n".join([head, "|---:|---:|---:|---:|---:|", *rows])
-
-
-def text_table() -> str:
-    """Markdown: what was published and what this compiler makes."""
-    rows = [
-        f"| free, initialize, {function} | {published:,} | {text_bytes(function):,} |"
-        for function, published in PUBLISHED_TEXT.items()
-    ]
-    head = f"| .text, bytes | published, rustc {PUBLISHED_RUSTC} | found, rustc {rustc_version()} |"
-    return "\n".join([head, "|---|---:|---:|", *rows])
-
-
-def main() -> None:
-    """Prints the tables of docs/reference/footprint.md."""
-    print(levels_table(), text_table(), sep="\n\n")
-
-
-if __name__ == "__main__":
-    main()

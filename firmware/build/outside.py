@@ -51,19 +51,39 @@ class Statement(Table):
     """
 
     name: str | None = None
+    """Up to 32 letters, digits and `_`: what reports and run folders call it; without it the file's
+    name.
+    """
     locking: Annotated[tuple[Locking, ...] | None, _FromList, Field(min_length=1)] = None
+    """What it works under, the default first; all three if absent."""
     knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
+    """Numbers of its build with their defaults; a name has up to 32 capital letters, digits and
+    `_`.
+    """
     frees: bool = True
+    """False if it never frees."""
     promises: Annotated[frozenset[Promise], _FromList] = frozenset()
+    """What the contract holds it to beyond what every allocator must do."""
     search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
+    """Where its search looks at a block, if it does not count its probes; `[]`: it has no search
+    loop.
+    """
     allocate: str = _NOT_STATED
+    """The worst case, in the size n of the region, such as O(log n)."""
     free: str = _NOT_STATED
+    """The same of a free."""
     licence: str = _NOT_STATED
+    """For `./lab heap list`."""
     origin: str = ""
+    """The same."""
     largest_region_bytes: PositiveInt | None = None
+    """The largest region that it can manage; 4 GiB if absent."""
     finds: Literal["what_fits", "slots", "powers", "up_to_threshold"] | None = None
+    """Of an index: which block its search must find."""
     by_address: bool = False
+    """Of an index: it keeps its list in order of address."""
     smallest_payload: Annotated[int, Field(ge=8, le=256, multiple_of=8)] = 8
+    """Of an index: the bytes that it keeps in a free block, a multiple of 8."""
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Statement:

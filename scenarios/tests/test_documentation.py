@@ -1,4 +1,4 @@
-"""The pages of scenarios: the generator that is shown is one, and the keys are those of a file."""
+"""The page of scenarios: the generator that is shown is one."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 
 from base.paths import ROOT
-from scenarios.generators import GENERATORS
 from scenarios.parameters import bind
 from scenarios.plan import compile_steps
-from scenarios.scenario import ScenarioTable, StimulusTable
 from scenarios.stimulus import NO_STIMULUS
 
 pytestmark = pytest.mark.docs
 
 PAGE = ROOT / "docs" / "reference" / "scenarios.md"
-KEYS = ROOT / "docs" / "reference" / "scenario-toml.md"
 
 
 def test_the_example_generator_compiles() -> None:
@@ -35,12 +32,3 @@ def test_the_example_generator_compiles() -> None:
         ("F", 32, 2),
         ("F", 48, 1),
     ]
-
-
-def test_the_keys_of_a_scenario_are_those_of_the_page() -> None:
-    page = KEYS.read_text(encoding="utf-8")
-    whole, stimulus = page.split("\n## [stimulus]\n")
-    assert re.findall(r"^\| `\[?(\w+)\]?` \|", whole, re.MULTILINE) == list(ScenarioTable.model_fields)
-    assert re.findall(r"^\| `(\w+)` \|", stimulus, re.MULTILINE) == list(StimulusTable.model_fields)
-    (named,) = re.findall(r"The generators are (.*?)\.", whole, re.DOTALL)
-    assert set(re.findall(r"`(\w+)`", named)) == set(GENERATORS)

@@ -1,18 +1,22 @@
-"""One allocator on every board that comes with the bench: seglist and TLSF search a ramp of freed
-blocks on each virtual board, with the same operations.
+"""Every board that comes with the bench: its facts, its figures, and one allocator across all.
 
-`./lab dev across` prints the tables of docs/reference/one-allocator-across-cores.md.
+seglist and TLSF search a ramp of freed blocks on each virtual board, with the same operations:
+`./lab dev across` writes these results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from analysis.compare.boards import tables
 from analysis.compare.boards.across import Across, across
-from analysis.compare.rows import Rows
+from base.files import results
 from base.files.errors import TailscopeError
+from base.run_folder.folder import MANIFEST
+from base.run_folder.manifest import read_manifest
+from base.run_folder.quantities import DWT_CYCLES
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
@@ -25,7 +29,16 @@ SCENARIO = "mem_frag"
 ALLOCATORS = ("seglist", "tlsf")
 DEPTH = 24
 """As deep as the board with the least SRAM has room for."""
+ACROSS = ("across-boards", "across-seglist", "across-tlsf", "across-slope")
 _RUN = "run"
+
+FACTS = ("board", "core", "at OSC_IN", "flash", "SRAM", "APB1", "pyOCD's target")
+FIGURES = (
+    *("board", "scenario", "allocator", "median section, cycles", "longest section, cycles"),
+    *("longest section on the wire, ns", "longest wait of an interrupt, ns"),
+)
+FIGURE_SCENARIOS = ("mem_stress", "mem_frag")
+FIGURE_ALLOCATORS = ("tlsf", "heap_4")
 
 
 def steps() -> int:
@@ -59,18 +72,43 @@ def run_on(board: Board, scenario: str, allocator: str, runs: Path, parameters: 
     return done.folder
 
 
-def markdown(found: Across) -> str:
-    """The tables, but for the names of the runs, which have the time in them."""
-    return "\n\n".join(_table(rows) for rows in tables.every(found))
+def results_of(measured: Across) -> Iterator[results.Result]:
+    """The tables, but for the names of runs, which have the time in them."""
+    for name, rows in zip(ACROSS, tables.every(measured), strict=True):
+        columns = [place for place, heading in enumerate(rows.headings) if heading != _RUN]
+        headings, *lines = ([line[place] for place in columns] for line in (rows.headings, *rows.lines))
+        yield name, headings, lines
 
 
-def _table(rows: Rows) -> str:
-    columns = [place for place, heading in enumerate(rows.headings) if heading != _RUN]
-    headings = (rows.headings[place] for place in columns)
-    bars = ("---:" if place in rows.numbers else "---" for place in columns)
-    lines = (_line(line[place] for place in columns) for line in rows.lines)
-    return "\n".join([f"**{rows.title}**", "", _line(headings), _line(bars), *lines])
+def facts() -> Iterator[tuple[object, ...]]:
+    """A row of FACTS for each board, of its table."""
+    for board in map(boards.board, boards.names()):
+        clock, memory = board.clock, board.memory
+        yield (
+            board.title,
+            f"{board.core_hz // 1_000_000} MHz, {board.core}",
+            "the ST-Link's 8 MHz" if clock.at_osc_in == "clock" else "nothing, as it is sold",
+            f"{memory.flash_bytes >> 10} KiB; wait states: {clock.wait_states}",
+            f"{memory.sram_bytes >> 10} KiB",
+            f"{board.apb1_hz // 1_000_000} MHz",
+            board.pyocd_target,
+        )
 
 
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def figures() -> Iterator[tuple[object, ...]]:
+    """The rows of FIGURES, measured anew. Raises TailscopeError."""
+    for board in map(boards.board, boards.names()):
+        for scenario in FIGURE_SCENARIOS:
+            yield from (figure(board, scenario, allocator) for allocator in FIGURE_ALLOCATORS)
+
+
+def figure(board: Board, scenario: str, allocator: str) -> tuple[object, ...]:
+    """One row of them."""
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        run = run_on(board, scenario, allocator, Path(folder), {})
+        summaries = read_manifest(run / MANIFEST).statistics
+    cycles, section, waits = (
+        summaries[key] for key in (DWT_CYCLES.key, "critical_ns", "interrupt_latency_ns")
+    )
+    cells = (cycles.median, cycles.max, section.max, waits.max)
+    return (board.title, scenario, allocator, *(f"{cell or 0:.0f}" for cell in cells))

@@ -1,7 +1,6 @@
 """What the place of the code in the flash does to each allocator's worst critical section.
 
-`python -m studies.tables.placements` prints the table of docs/reference/placements.md. There are no
-interrupts, so every cycle is the allocator's own.
+There are no interrupts, so every cycle is the allocator's own.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from scenarios.stimulus import Stimulus
 SCENARIO = "mem_frag"
 COUNT = 16
 _QUIET = Stimulus("none", 0, 0)
+_ONCE = ("as linked", "least", "greatest", "spread in %")
+HEADINGS = ("allocator", *_ONCE, *(f"ART off: {name}" for name in _ONCE))
 
 
 def allocators() -> Iterator[str]:
@@ -39,24 +40,11 @@ def worst(allocator: str, art: bool, count: int = COUNT) -> tuple[float, Range]:
     return measured.measured[0].greatest[DWT_CYCLES.key], measured.headlines[DWT_CYCLES.key]
 
 
-def row(allocator: str) -> str:
-    """One line of the table."""
-    return f"| {allocator} | {_cells(*worst(allocator, True))} | {_cells(*worst(allocator, False))} |"
-
-
-def _cells(linked: float, over: Range) -> str:
-    spread = over.spread_percent or 0.0
-    return f"{linked:,.0f} | {over.least:,.0f} to {over.greatest:,.0f} | {spread:.1f} %"
-
-
-def main() -> None:
-    """Prints the table as Markdown."""
-    once = "as linked | placements | spread"
-    print(f"| worst allocation, cycles | {once} | ART off: {once} |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    for allocator in allocators():
-        print(row(allocator), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def row(allocator: str) -> tuple[object, ...]:
+    """The figures of one allocator, in the order of HEADINGS. Raises TailscopeError."""
+    cells: list[object] = [allocator]
+    for art in (True, False):
+        linked, over = worst(allocator, art)
+        figures = (f"{cycles:.0f}" for cycles in (linked, over.least, over.greatest))
+        cells += [*figures, f"{over.spread_percent or 0:.1f}"]
+    return tuple(cells)

@@ -1,7 +1,5 @@
 """Cycles that the virtual Nucleo predicts, beside measured ones.
 
-`python -m studies.tables.timing_report` prints the table.
-
 Measured: the article "A Heap Without a Tail", on a Nucleo-F401RE at 84 MHz. By its author's
 repository (ragnar-vallhala/vaios) the compiler's option is -O2, the flash accelerator is off, and
 the counter is read right before and right after the whole allocation. So the whole call, which is
@@ -35,6 +33,11 @@ TLSF_MEDIAN, TLSF_P99 = 422, 468
 
 _QUIET = Stimulus("none", 0, 0)
 
+HEADINGS = (
+    *("predicted", "samples", "critical section", "whole call"),
+    *("measured, whole call", "deviation in %"),
+)
+
 Statistic = Callable[[Sequence[int]], float]
 
 
@@ -52,10 +55,12 @@ class Row:
     call: float
     measured: float
 
-    def __str__(self) -> str:
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """The figures in the order of HEADINGS."""
         deviation = 100 * (self.call / self.measured - 1)
-        predicted = f"{self.samples} | {self.critical:,.1f} | {self.call:,.1f}"
-        return f"| {self.what} | {predicted} | {self.measured:,.0f} | {deviation:+.1f} % |"
+        predicted = (f"{cycles:.1f}" for cycles in (self.critical, self.call))
+        return (self.what, self.samples, *predicted, self.measured, f"{deviation:.1f}")
 
 
 def allocations(allocator: str, scenario: str) -> list[OperationRecord]:
@@ -115,15 +120,3 @@ def rows() -> list[Row]:
         *stress_rows("tlsf", "TLSF", TLSF_BY_PROBES, TLSF_MEDIAN, TLSF_P99),
         row("TLSF under mem_frag", fragments("tlsf", 2), min, 455),
     ]
-
-
-def main() -> None:
-    """Prints the table as Markdown."""
-    windows = "critical section | whole call | measured, whole call"
-    print(f"| accelerator off, cycles | samples | {windows} | deviation |")
-    print("|---|---:|---:|---:|---:|---:|")
-    print("\n".join(map(str, rows())))
-
-
-if __name__ == "__main__":
-    main()

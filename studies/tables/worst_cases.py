@@ -1,8 +1,7 @@
 """The worst critical sections of the TLSFs side by side.
 
-`python -m studies.tables.worst_cases` prints the table of docs/reference/tlsf.md. All have the same
-compiler options (`-O2`), facade, region, scenarios and timing. There are no interrupts, so every
-cycle is the allocator's own.
+All have the same compiler options (`-O2`), facade, region, scenarios and timing. There are no
+interrupts, so every cycle is the allocator's own.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from studies.tables.critical_sections import measure, worst
 
 OURS = ("tlsf_compact", "tlsf")
 OTHERS = ("tlsf_crate", "tlsf_conte", "rlsf")
+ALLOCATORS = (*OURS, *OTHERS)
+HEADINGS = ("allocator", "allocate, ART on", "free, ART on", "allocate, ART off", "free, ART off")
 SCENARIOS = ("mem_frag", "mem_stress")
 KINDS = ("A", "F")
 _QUIET = Stimulus("none", 0, 0)
@@ -28,19 +29,6 @@ def worst_cycles(allocator: str, art: bool) -> tuple[int, int]:
     return allocation, free
 
 
-def row(allocator: str) -> str:
-    """One line of the table."""
-    cycles = [*worst_cycles(allocator, art=True), *worst_cycles(allocator, art=False)]
-    return f"| {allocator} | " + " | ".join(map(str, cycles)) + " |"
-
-
-def main() -> None:
-    """Prints the table as Markdown."""
-    print("| worst, cycles | allocate, ART on | free, ART on | allocate, ART off | free, ART off |")
-    print("|---|---:|---:|---:|---:|")
-    for allocator in (*OURS, *OTHERS):
-        print(row(allocator), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def row(allocator: str) -> tuple[object, ...]:
+    """The figures of one allocator, in the order of HEADINGS."""
+    return (allocator, *worst_cycles(allocator, art=True), *worst_cycles(allocator, art=False))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import astuple
 
 import pytest
 
+from base.files import results
 from base.paths import ROOT
 from firmware.build import catalogue, footprint
 from firmware.build import image as firmware
-from tests import lab
 
 pytestmark = pytest.mark.docs
 
@@ -20,13 +21,6 @@ PUBLISHED = [name for name in firmware.allocators() if catalogue.allocators()[na
 
 
 PAGE = ROOT / "docs" / "reference" / "footprint.md"
-
-
-def rows() -> list[str]:
-    """The rows of the published table."""
-    lines = PAGE.read_text().splitlines()
-    start = next(number for number, line in enumerate(lines) if line.startswith("| allocator | flash |"))
-    return [line for line in lines[start + 2 :] if line.startswith("| ")][: len(PUBLISHED)]
 
 
 BLOCK_LAYER = 5 * WORD
@@ -108,8 +102,6 @@ def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
     assert not {"heap_allocate", "interpret", "xTaskIncrementTick"} & set(listing.split())
 
 
-def test_the_published_table_is_what_the_command_prints() -> None:
-    done = lab.run("heap", "footprint")
-    assert done.returncode == 0, done.stderr
-    fresh = [row for row in done.stdout.splitlines()[2:] if row.split()[1] in PUBLISHED]
-    assert rows() == fresh, "footprint.md is not of the present code: paste what ./lab heap footprint prints"
+def test_the_result_is_what_a_fresh_measurement_gives() -> None:
+    fresh = [[str(cell) for cell in astuple(footprint.measure(name))] for name in PUBLISHED]
+    assert results.read("footprint") == fresh, "Run python -m studies.tables footprint."

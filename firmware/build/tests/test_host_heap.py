@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from base.files import results
 from base.files.tests.sentences import is_sentence
 from base.heap_size import LARGEST_BYTES
-from base.paths import ROOT
 from firmware.build import host_heap
 from firmware.build.host_heap import HostHeapError, Replay
 from firmware.heap.tests.host_build import of_each_kind
 
-FOOTPRINT = ROOT / "docs" / "reference" / "footprint.md"
 ALLOCATE, FREE = 1, 2
 
 
@@ -122,8 +121,6 @@ def test_what_cannot_be_says_so(allocator: str, heap_bytes: int, says: str) -> N
 
 @pytest.mark.parametrize("allocator", of_each_kind(["tlsf", "ublox_buddy", "heap_4", "o1heap"]))
 def test_static_ram_is_that_of_the_footprint(allocator: str) -> None:
-    (published,) = re.findall(
-        rf"^\| {allocator} \| [\d,]+ \| ([\d,]+) \|", FOOTPRINT.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    published = {name: static_ram for name, _, static_ram, *_ in results.read("footprint")}
     program = host_heap.build(allocator, 65_536)
-    assert host_heap.static_ram_bytes(program) == int(published.replace(",", ""))
+    assert host_heap.static_ram_bytes(program) == int(published[allocator])
