@@ -13,7 +13,6 @@ import pytest
 from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, host_heap, outside, search_places
 from firmware.build import image as firmware
-from firmware.build.catalogue import SearchPlace
 from firmware.build.outside_file import OutsideError
 from firmware.build.promises import PROMISES
 from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
