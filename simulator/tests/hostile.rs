@@ -66,15 +66,18 @@ fn mutate(data: &mut Vec<u8>, other: &[u8], random: &mut Random) {
 }
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../fuzz/corpus")
-        .join(target);
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.sort();
-    files.iter().map(|file| fs::read(file).unwrap()).collect()
+        .join(format!("{target}.hex"));
+    let text = fs::read_to_string(file).unwrap();
+    let byte = |line: &str, at| u8::from_str_radix(&line[at..at + 2], 16).unwrap();
+    let bytes = |line: &str| {
+        (0..line.len())
+            .step_by(2)
+            .map(|at| byte(line, at))
+            .collect()
+    };
+    text.lines().map(bytes).collect()
 }
 
 fn drive(target: &str, cases: usize) {

@@ -89,26 +89,10 @@ def _size(figure: Time | Space) -> int:
     return figure.instructions if isinstance(figure, Time) else figure.used_bytes
 
 
-_SCENARIO = """\
-name = "worst_{row.what}"
-description = "The worst {row.what} that was found for {row.allocator}; docs/how-to/adversary.md says how."
-generator = "recorded"
-
-[parameters]
-trace = "{trace}"
-scale = 1
-divide = 1
-"""
-
-
 def write(row: Row, folder: Path) -> Path:
-    """Writes the row's operations as `<allocator>-<what>.csv`, beside it the scenario, and returns
-    the path of the first. Raises WriteError.
-    """
+    """Writes the row's operations as `<allocator>-<what>.csv`, and returns its path. Raises WriteError."""
     lines = [f"# {sentence}" for sentence in _told(row)] + list(_lines(row.operations))
     trace = path(folder, row.allocator, row.what)
-    if row.what != "fragmentation":
-        write_bytes(trace.with_suffix(".toml"), _SCENARIO.format(row=row, trace=trace.name).encode())
     return write_bytes(trace, "".join(f"{line}\n" for line in lines).encode())
 
 
