@@ -90,7 +90,7 @@ def _size(figure: Time | Space) -> int:
 
 
 def write(row: Row, folder: Path) -> Path:
-    """Writes the row's operations as `<allocator>-<what>.csv`, and returns its path. Raises WriteError."""
+    """Writes the row's operations as `<allocator>-<what>.csv`. Raises WriteError."""
     lines = [f"# {sentence}" for sentence in _told(row)] + list(_lines(row.operations))
     trace = path(folder, row.allocator, row.what)
     return write_bytes(trace, "".join(f"{line}\n" for line in lines).encode())
