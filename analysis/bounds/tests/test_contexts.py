@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.bounds.contexts import MANY_FUNCTIONS
-from analysis.bounds.costs import Costs
-from analysis.bounds.graph import Disassembler
 from analysis.bounds.sections import Sections
-from analysis.bounds.statements import Stated
-from analysis.bounds.ways import Ways
 from analysis.explain.program import Program
 
 _SECTIONS = r"""
@@ -59,16 +55,3 @@ def test_a_large_program_has_the_sections_and_bounds_of_a_small_one(both: tuple[
     )
     assert few == many
     assert {owner for _, owner in few} == {"whole", "pair", "clears"}
-
-
-def test_of_a_large_program_only_what_holds_a_part_of_a_section_is_followed(
-    both: tuple[Program, Program],
-) -> None:
-    few, many = map(_followed, both)
-    assert many == {"whole", "raises", "lowers", "pair", "clears"}
-    assert few == many | {"within", "start"} | {f"caller{number}" for number in range(4)}
-
-
-def _followed(program: Program) -> set[str]:
-    contexts = Ways(program, Disassembler(program), (), Stated(), Costs(), {}).contexts
-    return {row.name for row in program.functions if row.address in contexts.followed}

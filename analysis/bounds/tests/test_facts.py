@@ -58,15 +58,6 @@ def test_a_sum_is_that_of_its_terms(tmp_path: Path) -> None:
     assert facts.passes("unrolled", set()) == 26
 
 
-@pytest.mark.parametrize(("region", "bits"), [(64, 4), (65_528, 13), (65_536, 14), (131_072, 15)])
-def test_bits_of_a_size_are_those_of_the_region_in_units_of_8_bytes(
-    region: int, bits: int, tmp_path: Path
-) -> None:
-    text = '[[allocators]]\nnames = ["tree"]\nloops.find = "size_bits"\nwhy = "a tree"\n'
-    facts = replace(loops(tmp_path, text, "tree"), region_bytes=region)
-    assert (facts.passes("find", set()), facts.grows("find")) == (bits, False)
-
-
 def test_a_loop_goes_by_the_files_that_its_lines_come_from(tmp_path: Path) -> None:
     facts = loops(tmp_path, STATED, "list")
     assert facts.passes("mixed", {"list.h:3", "block.h:7"}) == 7
@@ -75,22 +66,11 @@ def test_a_loop_goes_by_the_files_that_its_lines_come_from(tmp_path: Path) -> No
     assert facts.passes("mixed", {"block.h:7"}) is None
 
 
-def test_what_several_have_is_said_once(tmp_path: Path) -> None:
-    for allocator in ("list", "other"):
-        assert loops(tmp_path, STATED, allocator).passes("both", set()) == 1
-
-
 def test_a_knob_at_0_leaves_the_free_blocks_as_the_only_end(tmp_path: Path) -> None:
     limited = loops(tmp_path, STATED, "other", THRESHOLD=4)
     assert (limited.passes("find", set()), limited.grows("find")) == (5, False)
     unlimited = loops(tmp_path, STATED, "other", THRESHOLD=0)
     assert (unlimited.passes("find", set()), unlimited.grows("find")) == (101, True)
-
-
-def test_a_branch_is_never_taken_for_one_function_of_the_facade(tmp_path: Path) -> None:
-    facts = loops(tmp_path, STATED, "other")
-    assert facts.never("heap_allocate") == {"hole.rs:114"}
-    assert facts.never("heap_allocate_aligned") == frozenset()
 
 
 def test_a_shorter_header_lets_more_blocks_be_free(tmp_path: Path) -> None:
@@ -134,18 +114,10 @@ def test_where_nothing_is_merged_as_many_of_the_least_are_free_as_were_live(tmp_
     assert replace(facts, live_blocks=120).passes("find", set()) == 240
 
 
-@pytest.mark.parametrize("allocator", ["list", "unheard"])
-def test_of_what_is_not_stated_nothing_is_said(tmp_path: Path, allocator: str) -> None:
-    assert loops(tmp_path, STATED, allocator).passes("remove", set()) is None
-
-
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
         ('"2+3"', "5", " allocators[0].loops.insert must be a sum of *, not 5"),
-        ('"2+3"', '"2 - 3"', " allocators[0].loops.insert must be a sum of *, not '2 - 3'"),
-        ('"2+3"', '"2 +"', " allocators[0].loops.insert must be a sum of *, not '2 +'"),
-        ('"2+3"', '"free_block"', " allocators[0].loops.insert must be a sum of *, not 'free_block'"),
         ("free = 24, ", "free = 0, ", " allocators[0].blocks.16.free must be greater than 0, not 0"),
         ('why = "a list"\n', "", " allocators[0].why is missing; add it."),
         (

@@ -40,14 +40,6 @@ def test_a_chip_has_the_memories_that_the_simulator_gives_it(table: Path) -> Non
         assert list(of_name.waiting[:1]) == list(waiting[:1]) and len(of_name.waiting) == len(waiting)
 
 
-@pytest.mark.parametrize(("port", "lines"), [("art-64", OF_L4), ("art", OF_F4)])
-def test_a_chip_of_ones_own_says_it(port: str, lines: FlashLines, tmp_path: Path) -> None:
-    table = tmp_path / "mine.toml"
-    table.write_text(f'family = "L476"\nflash_port = "{port}"\n', encoding="utf-8")
-    assert of_options((f"--chip={table}",)).lines == lines
-    assert of_options((f"--chip={tmp_path}/none.toml",)) == Memories()
-
-
 def test_an_address_of_the_second_sram_waits_and_others_do_not() -> None:
     costs = Costs.of_flash(0, Memory.SRAM, of_options(("--chip=stm32f407vg",)))
     waits = [

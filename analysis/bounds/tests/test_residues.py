@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from analysis.bounds.residues import ANY_RESIDUE, combined, cycles, residue_of, shifted
+from analysis.bounds.residues import ANY_RESIDUE, combined, cycles, residue_of
 
 OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,
@@ -27,11 +27,6 @@ def test_a_result_is_among_what_is_told(name: str) -> None:
     for a, b in product(range(16), range(16)):
         members = combined(name, 1 << a % 4, 1 << b % 4)
         assert members == 1 << OPERATIONS[name](a, b) % 4
-
-
-def test_a_shift_is_a_product() -> None:
-    assert [shifted(1 << 3, by) for by in range(4)] == [1 << 3, 1 << 2, 1, 1]
-    assert shifted(ANY_RESIDUE, 1) == 0b0101
 
 
 # ARM DDI 0439, 3.3.2, each place by hand.

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-import pytest
 
 from analysis.campaign import matrix, order
 from analysis.campaign.matrix import Point
 from analysis.errors import CampaignError
-from base.paths import ROOT
-from firmware.build import catalogue
 from tests.sentences import Sentences
 
 DIRECT = 'scenarios = ["mem_frag"]\ncapture = "direct"\n'
@@ -22,11 +17,6 @@ def read(folder: Path, text: str) -> matrix.Matrix:
     path = folder / "matrix.toml"
     path.write_text(text, encoding="utf-8")
     return matrix.read(path)
-
-
-def test_what_is_missing_is_at_its_default(tmp_path: Path) -> None:
-    points = list(read(tmp_path, 'scenarios = ["mem_frag"]').points())
-    assert points == [Point("mem_frag", "seglist"), Point("mem_frag", "tlsf")]
 
 
 def test_every_combination_is_run_once(tmp_path: Path) -> None:
@@ -55,25 +45,6 @@ def test_boards_are_an_axis_and_the_first_is_the_default(tmp_path: Path) -> None
     assert Point("mem_frag", "tlsf").board == "nucleo-f401re"
 
 
-def test_an_allocator_by_path_is_looked_for_beside_the_matrix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(catalogue, "OUTSIDE", {})
-    shutil.copy(ROOT / "docs" / "examples" / "my_heap.c", tmp_path)
-    asked = read(
-        tmp_path,
-        'scenarios = ["mem_frag"]\nallocators = ["tlsf", "./my_heap.c", "other=my_heap.c"]\n'
-        'art = ["on", "off"]\n[[exclude]]\nallocators = ["./my_heap.c"]\nart = ["off"]\n',
-    )
-    assert [(point.allocator, point.art) for point in asked.points()] == [
-        ("tlsf", "on"),
-        ("tlsf", "off"),
-        ("my_heap", "on"),
-        ("other", "on"),
-        ("other", "off"),
-    ]
-
-
 def test_a_scenario_that_draws_nothing_runs_once_whatever_the_seeds(tmp_path: Path) -> None:
     asked = read(tmp_path, 'scenarios = ["mem_frag", "mem_stress"]\nallocators = ["tlsf"]\nseeds = [1, 2]')
     assert [(point.scenario, point.seed) for point in asked.points()] == [
@@ -98,13 +69,6 @@ def test_what_is_excluded_is_what_all_keys_of_a_table_list(tmp_path: Path) -> No
     ]
 
 
-def test_a_scenario_by_path_is_looked_for_beside_the_matrix(tmp_path: Path) -> None:
-    source = ROOT / "scenarios" / "mem_frag.toml"
-    (tmp_path / "mine.toml").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-    asked = read(tmp_path, 'scenarios = ["mine.toml"]\nallocators = ["tlsf"]')
-    assert asked.scenario(next(asked.points())).name == "mem_frag"
-
-
 def test_what_is_wrong_is_told_with_its_key(tmp_path: Path, sentences: Sentences) -> None:
     scenario = 'scenarios = ["mem_frag"]\n'
     for text in (
@@ -124,14 +88,3 @@ def test_what_is_wrong_is_told_with_its_key(tmp_path: Path, sentences: Sentences
     ):
         with sentences.raised(CampaignError):
             read(tmp_path, text)
-
-
-def test_placements_are_points_of_their_own(tmp_path: Path) -> None:
-    text = 'scenarios = ["mem_frag"]\nallocators = ["tlsf", "seglist"]\nplacements = 3\n'
-    asked = read(tmp_path, f'{text}[[exclude]]\nallocators = ["seglist"]\nplacement = [1, 2]\n')
-    points = [(point.allocator, point.placement) for point in asked.points()]
-    assert points == [("tlsf", 0), ("tlsf", 1), ("tlsf", 2), ("seglist", 0)]
-    assert [point.title for point in asked.points()][1:3] == [
-        "mem_frag on tlsf, placement 1",
-        "mem_frag on tlsf, placement 2",
-    ]

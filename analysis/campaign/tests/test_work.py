@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from analysis.campaign.matrix import Point
 from analysis.campaign.order import Order
 from analysis.campaign.work import Sample
@@ -23,17 +21,3 @@ def test_the_first_of_each_image_and_rate_is_made_both_ways_and_a_share_of_the_o
     ]
     assert [sample.takes(order(*each)) for each in runs] == [True, False, True, True, True, False]
     assert not Sample(0.0).takes(order(low, "a", 84))
-
-
-def test_a_share_is_chosen_by_key() -> None:
-    keys = [hashlib.sha256(bytes([number % 256, number // 256])).hexdigest() for number in range(2000)]
-
-    def chosen(share: float) -> set[str]:
-        sample = Sample(share)
-        return {key for key in keys if sample.takes(order(key, "a", 84))}
-
-    assert (chosen(0), chosen(1)) == (set(), set(keys))
-    assert chosen(1e-9) == {keys[0]}
-    tenth = chosen(0.1)
-    assert 150 < len(tenth) < 250 and tenth == chosen(0.1)
-    assert chosen(0.05) < tenth

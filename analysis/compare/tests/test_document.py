@@ -7,9 +7,7 @@ into the section of operation 3, which begins 40 cycles later in B.
 from __future__ import annotations
 
 import json
-import statistics
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,6 @@ from analysis.compare.compared import Comparison, compare
 from analysis.compare.document import as_json
 from analysis.compare.tests.made import OPERATIONS, VIRTUAL, with_cycles, write
 from analysis.compare.text import as_text
-from base.metrology.tests.few import summary
 from tests.sentences import Sentences
 
 CHANGED = [
@@ -54,29 +51,6 @@ WORST = {
     "probes": (5, 6, "worse", 3),
 }
 """The greatest value in A and in B, what is found, and the operation in B."""
-
-_SECTIONS = tuple(tuple(map(ns, (*cycles, 190, 210))) for cycles in ((400, 600, 350), (400, 640, 350)))
-SAMPLES = {
-    "section_ns": _SECTIONS,
-    "uninterrupted_section_ns": _SECTIONS,
-    "probes": ((3, 5, 2), (3, 5, 6)),
-    "instructions": ((200, 300, 175), (200, 320, 175)),
-    "dwt_cycles": ((400, 599, 351), (400, 639, 351)),
-    "critical_ns": tuple(tuple(map(ns, cycles)) for cycles in ((400, 600, 350), (400, 640, 350))),
-    "free_instructions": ((95, 105),) * 2,
-    "free_dwt_cycles": ((190, 210),) * 2,
-    "free_critical_ns": ((ns(190), ns(210)),) * 2,
-    "interrupt_latency_ns": tuple((*[ns(38)] * 4, ns(hit)) for hit in (80, 120)),
-    "interrupt_latency_hit_ns": ((ns(80),), (ns(120),)),
-    "interrupt_latency_clear_ns": ((ns(38),) * 4,) * 2,
-    "control_latency_ns": ((ns(26),) * 3,) * 2,
-    "task_latency_ns": tuple((*[ns(338)] * 4, ns(hit)) for hit in (380, 420)),
-}
-SAMPLES |= {f"served_{key}": SAMPLES[key] for key in ("probes", "instructions", "dwt_cycles", "critical_ns")}
-
-
-def unit_of(key: str) -> str:
-    return next((unit for unit in ("ns", "cycles") if key.endswith(f"_{unit}")), "")
 
 
 def test_the_document_tells_all_that_differs(tmp_path: Path) -> None:
@@ -116,49 +90,11 @@ def test_the_document_tells_all_that_differs(tmp_path: Path) -> None:
         ("wire_operation_ns", 1, ns(680) - ns(640), ns(680) - ns(640)),
     ]
     assert [tuple(kind.values()) for kind in operations["kinds"]] == [("A", 3, 2, 40), ("F", 2, 0, 0)]
-    assert {row["quantity"]: (row["a"], row["b"]) for row in pair["distributions"]} == {
-        key: tuple(summary(*values) for values in sides) for key, sides in SAMPLES.items()
-    }
-
-
-def test_on_a_board_the_effects_are_those_of_all_pairs(tmp_path: Path) -> None:
-    """Beside every pair of samples; the budget of both runs together is 47.8 ns."""
-    (pair,) = as_json(compared(tmp_path, exact=False))["pairs"]
-    assert pair["way"] == "budgets"
-    effects = {effect["quantity"]: effect for effect in pair["distributions"]}
-    assert set(effects) == set(SAMPLES)
-    for key, (ours, theirs) in SAMPLES.items():
-        row, pairs = effects[key], list(product(theirs, ours))
-        if len(ours) < 2:
-            assert row["delta"] is row["shift"] is row["delta_interval"] is row["shift_interval"] is None
-            continue
-        assert row["delta"] == pytest.approx(statistics.fmean((b > a) - (b < a) for b, a in pairs))
-        assert row["shift"] == pytest.approx(statistics.median(b - a for b, a in pairs))
-        assert row["no_interval"] is None
-        for effect in ("delta", "shift"):
-            low, high = row[f"{effect}_interval"]
-            assert low <= row[effect] <= high
-        assert row["budget"] == pytest.approx({"ns": 47.8, "cycles": 47.8 * 0.084, "": 0}[unit_of(key)])
-        assert not row["beyond"]
 
 
 def plain(text: str) -> list[str]:
     """The lines, and no matter how many columns stand between their parts."""
     return [" ".join(line.split()) for line in text.splitlines()]
-
-
-def test_the_text_tells_all_that_differs(tmp_path: Path, sentences: Sentences) -> None:
-    sentences.hold("\n".join(plain(as_text(compared(tmp_path)))))
-
-
-def test_a_table_is_aligned_and_as_wide_as_the_terminal(tmp_path: Path) -> None:
-    lines = as_text(compared(tmp_path)).splitlines()
-    first = next(at for at, line in enumerate(lines) if line.startswith("by operation"))
-    assert lines[first : first + 2] == [
-        "by operation                          changed  first  largest increase  largest decrease    sum",
-        "probes                                      1      3           +4 at 3                 –     +4",
-    ]
-    assert max(map(len, lines)) <= 120
 
 
 def test_several_pairs_are_a_table_with_the_worst_first_and_what_got_worse(

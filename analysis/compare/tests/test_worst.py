@@ -13,7 +13,7 @@ import pytest
 from analysis.compare.operations import join
 from analysis.compare.pairing import Stored
 from analysis.compare.run import Run
-from analysis.compare.worst import WORST_CASES, Finding, Worst, distributions, worst_cases
+from analysis.compare.worst import Finding, Worst, distributions, worst_cases
 from base.run_folder.quantities import DWT_CYCLES
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
 
@@ -136,9 +136,3 @@ def test_samples_lie_apart_beyond_the_budgets_of_both(shift: int, refused: str, 
     assert (exact.effect, exact.budget, exact.no_interval, exact.beyond) == (None, 0.0, "", False)
     b.manifest.error_budget.clear()
     assert not distributions(a, b, False)[0].beyond
-
-
-def test_a_single_sample_has_no_effect() -> None:
-    distribution, *_ = distributions(run([10], 2.0), run([20, 20], 2.0), False)
-    assert (distribution.effect, distribution.no_interval, distribution.beyond) == (None, "", False)
-    assert len(WORST_CASES) == 9

@@ -50,28 +50,15 @@ def test_the_example_holds_and_says_what_it_does_not_state() -> None:
     assert said.endswith("\nthe contract holds")
 
 
+@pytest.mark.long
 @needs_tools
 @pytest.mark.parametrize(
     ("old", "new", "rule", "operations"),
     [
         ("+ 7u) & ~(size_t)7u;\n    cell **", "+ 3u) & ~(size_t)3u;\n    cell **", "misaligned", 2),
         ("*link = rest;", "*link = found;", "overlap", 2),
-        (
-            "freed->next = behind;",
-            "freed->next = behind; ((char *)freed)[freed->size + 9] ^= 1;",
-            "contents",
-            3,
-        ),
-        (
-            "return found + 1;",
-            "return wanted == 32 ? (char *)found - 4096 : (char *)(found + 1);",
-            "outside",
-            1,
-        ),
         ("        before = behind;\n", "        before = first;\n", "lost", 9),
         (FREED, FREED + "    if (freed->size == 48) while (1) {}\n", "never_returns", 2),
-        (FREED, FREED + "    if (freed->size == 48) __builtin_trap();\n", "crash", 2),
-        (FREED, FREED + "    if (freed->size == 48) *(volatile int *)0 = 1;\n", "sanitizer", 2),
         ("->size - sizeof(cell);\n}", "->size - 2 * sizeof(cell);\n}", "small", 1),
     ],
 )
@@ -94,11 +81,8 @@ def test_an_allocator_that_aligns_to_4_is_held_to_all_other_rules(tmp_path: Path
     result = of_example(tmp_path, *rounded)
     assert [broken.judged.rule for broken in result.broken] == ["misaligned"]
     assert result.suites and all(suite.passed for suite in result.suites)
-    source = (tmp_path / "my_heap.c").read_text()
-    small = source.replace("->size - sizeof(cell);\n}", "->size - sizeof(cell) - 4u;\n}")
-    (tmp_path / "my_heap.c").write_text(small)
-    (name,) = outside.admit([str(tmp_path / "my_heap.c")])
-    assert {broken.judged.rule for broken in contract.hold(name).broken} == {"misaligned", "small"}
+    shown = text.as_text(result).partition("\n")[2].partition("\nnot stated")[0]
+    assert f"```\n{shown}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
 
 
 @needs_tools
@@ -114,29 +98,15 @@ ASKED_TOO_MUCH = "    if (size > SIZE_MAX - sizeof(cell) - 7u) {"
 
 
 @needs_tools
-@pytest.mark.parametrize(
-    ("limit", "size"),
-    [
-        ("SIZE_MAX", 4294967295),  # header and rounding overflow
-        ("SIZE_MAX - 7u", 4294967288),  # the header alone
-        ("SIZE_MAX - sizeof(cell) - 6u", 4294967281),  # the very first that overflows
-    ],
-)
-def test_a_request_that_overflows_is_found(tmp_path: Path, limit: str, size: int) -> None:
-    result = of_example(tmp_path, ASKED_TOO_MUCH, f"    if (size > {limit}) {{")
+def test_a_request_that_overflows_is_found(tmp_path: Path) -> None:
+    """The very first that does, header and rounding together."""
+    result = of_example(tmp_path, ASKED_TOO_MUCH, "    if (size > SIZE_MAX - sizeof(cell) - 6u) {")
     assert [broken.judged.rule for broken in result.broken] == ["too_large"]
-    assert result.broken[0].judged.numbers[1] == size
+    assert result.broken[0].judged.numbers[1] == 4_294_967_281
     assert not result.holds and all(suite.passed for suite in result.suites)
 
 
-@needs_tools
-def test_a_size_that_is_kept_in_16_bits_is_found(tmp_path: Path) -> None:
-    """As umm_malloc before 1.1: so many units of 8 bytes that their number wraps."""
-    wraps = f"    size = (uint16_t)(size / 8 + 1) * 8;\n{ASKED_TOO_MUCH}"
-    result = of_example(tmp_path, ASKED_TOO_MUCH, wraps)
-    assert [broken.judged.rule for broken in result.broken] == ["too_large"]
-
-
+@pytest.mark.long
 @needs_tools
 @pytest.mark.parametrize("name", ON_THE_HOST)
 def test_no_allocator_serves_more_than_any_region_has(name: str) -> None:
@@ -146,15 +116,7 @@ def test_no_allocator_serves_more_than_any_region_has(name: str) -> None:
     assert result.rule == ("holds" if row.gives_too_large is None else "too_large"), result
 
 
-@needs_tools
-def test_the_page_shows_what_a_broken_example_is_told(tmp_path: Path) -> None:
-    example = of_example(
-        tmp_path, "(size + sizeof(cell) + 7u) & ~(size_t)7u", "(size + sizeof(cell) + 3u) & ~(size_t)3u"
-    )
-    sentences = text.as_text(example).partition("\n")[2].partition("\nnot stated")[0]
-    assert f"```\n{sentences}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
-
-
+@pytest.mark.long
 @needs_tools
 def test_a_suite_that_fails_is_told_with_its_demand(tmp_path: Path) -> None:
     """An allocator that does not say why it refuses; no list of operations asks for that."""
@@ -189,22 +151,7 @@ def test_a_list_is_made_as_short_as_it_can_be() -> None:
     assert shrink(operations, breaks, tries=500) == ["a 3 127 0", "f 3"]
 
 
-def test_a_list_with_a_fill_of_a_heap_that_is_not_empty_is_no_list() -> None:
-    assert lists.is_sound(["n 48", "a 1 8 0", "e", "n 48"])
-    assert not lists.is_sound(["n 48", "a 1 8 0", "n 48"])
-    assert lists.is_sound(["a 1 8 0", "f 1", "n 48"])
-
-
-def test_lists_ask_for_what_is_promised_only() -> None:
-    requests = [line for operations in lists.lists({"frees"}) for line in operations]
-    assert not [line for line in requests if line[0] == "r" or (line[0] == "a" and not line.endswith(" 0"))]
-    assert {line[0] for operations in lists.lists(frozenset()) for line in operations} == {"a"}
-    assert {
-        line[0] for operations in lists.lists({"frees", "merges", "reallocates"}) for line in operations
-    } == set("aefnr")
-    assert all(lists.is_sound(operations) for operations in lists.lists(frozenset(catalogue.PROMISES)))
-
-
+@pytest.mark.long
 @needs_tools
 def test_what_only_the_fuzzer_finds_has_its_shortest_operations(tmp_path: Path) -> None:
     """The lists have 24 live blocks at most, or all of one size.

@@ -8,7 +8,7 @@ from itertools import count
 
 from analysis.explain.calls import Called, calls, own_cycles
 from analysis.explain.execution import Step
-from analysis.explain.loops import dominating, without
+from analysis.explain.loops import dominating
 
 BASE = {"main": 0x100, "walk": 0x200, "look": 0x300, "handler": 0x400, "pend": 0x500, "other": 0x600}
 
@@ -60,26 +60,6 @@ def test_a_handler_lies_in_what_it_interrupted_also_between_a_return_and_its_cal
     assert [call.in_handler for call in calls(executed)] == [False, False, True]
 
 
-def test_one_handler_may_follow_another_and_lead_to_another_task() -> None:
-    executed = trace(
-        "walk nop", "!IRQ 28", "handler bx lr", "!PendSV", "pend bx lr", "!Thread mode", "other+4 nop"
-    )
-    assert drawn(calls(executed)) == [
-        (0, "walk", 0, 30),
-        (1, "handler", 10, 20),
-        (1, "pend", 20, 30),
-        (0, "other", 30, 40),
-    ]
-
-
-def test_a_handler_in_a_handler_comes_back_to_it() -> None:
-    executed = trace(
-        "walk nop", "!IRQ 28", "handler nop", "!IRQ 50", "pend bx lr", "!IRQ 28", "handler+2 bx lr",
-        "!Thread mode", "walk+2 nop",
-    )  # fmt: skip
-    assert drawn(calls(executed)) == [(0, "walk", 0, 50), (1, "handler", 10, 40), (2, "pend", 20, 30)]
-
-
 WALK = ["walk+4 ldr r0, [r0]", "walk+6 bne #0x204"]
 
 
@@ -97,22 +77,3 @@ def test_what_interrupts_a_loop_is_not_of_it() -> None:
     loop = dominating(calls(executed), executed, [(20, 30)])
     assert loop is not None
     assert (loop.passes, loop.stretches) == (3, ((0, 20), (30, 70)))
-
-
-def test_a_loop_that_took_less_than_half_is_none() -> None:
-    rest = [f"main+{2 * number} nop" for number in range(5)]
-    assert dominating(calls(few := trace(*rest, *WALK, *WALK)), few, []) is None
-    assert dominating(calls(more := trace(*rest, *WALK, *WALK, *WALK)), more, []) is not None
-
-
-def test_of_two_loops_the_inner_one_is_told() -> None:
-    inner = ["walk+4 nop", "walk+6 bne #0x204"] * 4
-    executed = trace(*["walk+2 nop", *inner, "walk+8 bne #0x202"] * 3)
-    loop = dominating(calls(executed), executed, [])
-    assert loop is not None
-    assert (loop.head, loop.passes, loop.cycles) == (0x204, 12, 240)
-
-
-def test_what_is_left_of_a_stretch() -> None:
-    assert list(without((10, 50), [(0, 5), (8, 20), (30, 35), (45, 60), (70, 80)])) == [(20, 30), (35, 45)]
-    assert list(without((10, 50), [(5, 60)])) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from itertools import dropwhile
 from pathlib import Path
 
@@ -85,25 +84,3 @@ def test_a_naked_handler_is_no_caller_of_itself(elf: Path, image: bytes, log: ma
         assert len(set(places)) == len(places)
         outermost.add(places[-1].split("+")[0])
     assert outermost == {"xPortPendSVHandler", "run_bench", "answer_stimulus"}
-
-
-def test_a_caller_of_which_lr_alone_tells_is_likely(
-    elf: Path, image: bytes, log: masks.MaskRun, tmp_path: Path
-) -> None:
-    """Without call frame information it is likely, and where LR still holds it, the caller that the
-    whole file tells. That has none of store_both(), which is assembly.
-    """
-    bare = tmp_path / "bare.elf"
-    command = ["arm-none-eabi-objcopy", "--remove-section=.debug_frame", str(elf), str(bare)]
-    subprocess.run(command, check=True)
-    whole, without = Program(elf), Program(bare)
-    starts = log.changes.filter(what="primask", value=1)["cycle"].unique().sort().to_list()[:40]
-    inner = set()
-    for state in states(elf, image, starts):
-        truth, frames = unwind(whole, state), unwind(without, state)
-        in_assembly = truth[0].place.startswith("store_both")
-        assert [frame.likely for frame in truth] == [False, in_assembly, False][: len(truth)]
-        assert [frame.shown for frame in frames[1:]] in ([], [f"likely {truth[1].place}"])
-        assert "likely" not in truth[0].model_dump(exclude_unset=True)
-        inner |= {frames[0].place.split("+")[0]} if len(frames) > 1 else set()
-    assert inner >= {"store_both", "measure"}

@@ -7,25 +7,18 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 from analysis.errors import ExplainError
 from analysis.explain import explanation, text
-from analysis.explain.execution import unwind
 from analysis.explain.program import Program
-from analysis.explain.replay import replay
 from analysis.explain.sources import Sources
-from analysis.explain.worst import find
 from base import anatomy
 from base.anatomy import Anatomy
-from base.paths import ROOT
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import Replayed, Unreplayed, read, read_all
-from base.run_folder.manifest import read_manifest
 from base.run_folder.session_file import read_sr
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
@@ -89,14 +82,6 @@ def test_the_executed_instructions_fill_the_pulse(deepest: Path, explained: Repl
     assert round(explained.value_ns * 84e6 / 1e9) == pulse_samples
 
 
-def test_the_walk_is_executed_once_for_each_free_block_of_the_class(explained: Replayed) -> None:
-    depth = explained.maximum.depth or 0
-    assert DEPTH - 8 < depth <= DEPTH
-    walked = [total for total in explained.dearest if total.name.startswith("heap_index_find+")]
-    assert walked[0].executions == depth
-    assert walked[0].source.startswith("free_list.h:")
-
-
 def test_the_heap_map_is_what_the_scenario_left(explained: Replayed) -> None:
     """256 pairs of 72 and 8 bytes, all with headers. The first victims are free; so is the rest."""
     pieces, depth = explained.heap.pieces, explained.maximum.depth or 0
@@ -109,48 +94,6 @@ def test_the_heap_map_is_what_the_scenario_left(explained: Replayed) -> None:
     assert [piece.offset for piece in pieces] == [0, *ends[:-1]]
 
 
-def shadow_stack(trace: list[dict[str, Any]], until: int) -> list[int]:
-    """Return addresses of the calls since the trace began that have not returned, innermost first.
-
-    It looks at the executed instructions only. A call leaves in LR the address behind itself, and
-    the function later returns there.
-    """
-    stack: list[int] = []
-    previous: dict[str, Any] | None = None
-    for entry in trace:
-        if entry["cycle"] > until:
-            break
-        if "pc" not in entry:
-            continue
-        pc = int(entry["pc"], 16)
-        if previous is not None and "lr" in previous["registers"]:
-            back = int(previous["registers"]["lr"], 16)
-            size = 4 if int(previous["opcode"], 16) > 0xFFFF else 2
-            if back == (int(previous["pc"], 16) + size) | 1:
-                stack.insert(0, back & ~1)
-        if stack and pc == stack[0]:
-            stack.pop(0)
-        previous = entry
-    return stack
-
-
-def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> None:
-    manifest = read_manifest(deepest / "run.json")
-    edges = read_parquet(deepest / "edges.parquet")
-    elf = firmware.build("seglist").elf
-    operations = pl.read_parquet(deepest / "operations.parquet")
-    worst = find("allocate", manifest.maxima, operations, edges)
-    (replayed,) = replay(elf, (deepest / "operations.bin").read_bytes(), edges, [worst])
-    frames = unwind(Program(elf), replayed.moment)
-    returns = shadow_stack(replayed.trace, replayed.moment.cycle)
-    assert returns
-    assert [frame.address for frame in frames[1 : 1 + len(returns)]] == returns
-    functions = [frame.place.split("+")[0] for frame in frames]
-    assert functions[0] == "heap_index_find"
-    # main.c makes it a task, so nothing has called it.
-    assert functions[-1] == "run_bench"
-
-
 def test_the_stored_waveform_is_the_capture(deepest: Path, explained: Replayed) -> None:
     edges = read_parquet(deepest / "edges.parquet")
     cut = read_sr(deepest / "explain" / "allocate.sr")
@@ -160,15 +103,6 @@ def test_the_stored_waveform_is_the_capture(deepest: Path, explained: Replayed) 
     assert (crit.sample + first).tolist() == whole.sample[inside].tolist()
     assert crit.level.tolist() == whole.level[inside].tolist()
     assert {explained.start_sample, explained.end_sample} <= {*whole.sample[inside].tolist()}
-
-
-def test_the_worst_wait_ends_with_its_answer(deepest: Path, every: dict[str, Replayed]) -> None:
-    result = every["interrupt"]
-    rows = instructions(deepest, "interrupt")
-    assert sum(int(row["cycles"]) for row in rows) == result.end_sample - result.start_sample
-    # The handler was entered once, before the pin rose. Most of the wait was a critical section.
-    assert rows[-1]["place"].split("+")[0] != "heap_index_find"
-    assert result.functions[0].name == "heap_index_find"
 
 
 @pytest.fixture
@@ -202,6 +136,7 @@ def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy:
     assert "not known" in text.as_text(unreplayed)
 
 
+@pytest.mark.long
 def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     """At 24 MS/s replay and capture agree to the sample. The allocator has no block layer of ours,
     but its live blocks are known all the same.
@@ -226,21 +161,6 @@ def test_one_replay_tells_what_each_alone_tells(
     assert list(read_all(copy)) == ["task"]
 
 
-def test_the_time_of_a_woken_task_is_accounted_for(deepest: Path, every: dict[str, Replayed]) -> None:
-    result = every["task"]
-    rows = instructions(deepest, "task")
-    assert (result.begins.split()[0], result.ends) == ("STIM", "TASK rising")
-    # At 84 MS/s a sample is a cycle.
-    taken = result.end_sample - result.start_sample
-    assert sum(int(row["cycles"]) for row in rows) == sum(part.cycles for part in result.parts) == taken
-    ends = [part.begin_cycle + part.cycles for part in result.parts]
-    assert [part.begin_cycle for part in result.parts[1:]] == ends[:-1]
-    assert result.parts[-1].words == "the woken task"
-    masked = [part for part in result.parts if part.what == "masked"]
-    assert masked[0].words == "interrupts masked by BASEPRI 0x50"
-    assert masked[0].place.startswith("heap_port_lock")
-
-
 def test_a_handler_is_told_while_its_code_runs(deepest: Path, every: dict[str, Replayed]) -> None:
     """Each executed instruction of the handler lies in a part of that name, and no other does."""
     for quantity in ("interrupt", "task"):
@@ -254,15 +174,6 @@ def test_a_handler_is_told_while_its_code_runs(deepest: Path, every: dict[str, R
                 assert (part.what, part.words) == ("exception", f"handler {function}")
             if function.startswith("heap_index_"):
                 assert part.what == "masked"
-
-
-def test_a_source_line_has_the_text_that_was_compiled(explained: Replayed) -> None:
-    walked = next(total for total in explained.lines if total.source.startswith("free_list.h:"))
-    path = ROOT / "firmware" / "heap" / "free_list.h"
-    number = int(walked.source.partition(":")[2])
-    assert explained.sources[walked.source] == path.read_text().splitlines()[number - 1].strip()
-    by_line = [total.cycles for total in explained.lines]
-    assert by_line == sorted(by_line, reverse=True)
 
 
 def test_a_source_file_that_is_younger_than_the_firmware_is_not_quoted(tmp_path: Path) -> None:

@@ -52,11 +52,6 @@ def test_headers_of_four_bytes() -> None:
     assert heap_map.note == WHOLE
 
 
-def test_headers_of_eight_bytes() -> None:
-    heap_map = blocks({4: MARK | 24, 28: MARK | 104 | FREE}, 8)
-    assert (pieces(heap_map), heap_map.note) == ([(0, 24, "live"), (24, 104, "free")], WHOLE)
-
-
 @pytest.mark.parametrize("damaged", [0x5500_0020, MARK | 32 | MERGED, MARK | 200, MARK, MARK | 112])
 def test_a_damaged_header_ends_the_map(damaged: int) -> None:
     heap_map = blocks({4: MARK | 24, 28: damaged}, 8)
@@ -76,20 +71,6 @@ def test_headers_of_sixteen_bytes() -> None:
     heap_map = blocks({**FIRST, **header(40, 16, IS_FREE, BASE), **header(72, 40, IS_LIVE, BASE + 40)}, 16)
     assert pieces(heap_map) == [(0, 40, "live"), (40, 32, "free"), (72, 56, "live")]
     assert heap_map.note == WHOLE
-
-
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        header(40, 72, IS_FREE, BASE, magic=MAGIC + 1),
-        header(40, 72, IS_FREE + 1, BASE),
-        header(40, 72, IS_FREE, BASE + 8),
-        header(40, 80, IS_FREE, BASE),  # beyond the region
-    ],
-)
-def test_a_damaged_header_of_sixteen_bytes_ends_the_map(damaged: dict[int, int]) -> None:
-    heap_map = blocks({**FIRST, **damaged}, 16)
-    assert (pieces(heap_map), heap_map.note) == ([(0, 40, "live"), (40, 88, "unknown")], cut(40))
 
 
 SLOTS = BASE + 96
@@ -114,18 +95,3 @@ def test_live_blocks_lie_where_the_benchs_table_says() -> None:
         *((0, 24, "live"), (24, 16, "unknown"), (40, 16, "live"), (56, 32, "unknown"), (88, 8, "live")),
     ]
     assert heap_map.note == BETWEEN
-
-
-def test_what_is_before_and_behind_the_live_blocks_is_unknown() -> None:
-    assert pieces(live({0: BASE + 8}, {0: 16}), 96) == [
-        (0, 8, "unknown"),
-        (8, 16, "live"),
-        (24, 72, "unknown"),
-    ]
-    assert pieces(live({0: BASE - 8}, {0: 16}), 96) == [(0, 96, "unknown")]
-
-
-def test_without_the_table_nothing_is_known() -> None:
-    program: Any = SimpleNamespace(data_address={"heap_region": BASE}.get)
-    heap_map = live_map(program, state({}, 96), 96, {0: 16})
-    assert (pieces(heap_map, 96), heap_map.note) == ([(0, 96, "unknown")], BETWEEN)

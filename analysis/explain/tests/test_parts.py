@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
-import pytest
 
 from analysis.explain.parts import parts
 from analysis.explain.program import Function
@@ -64,14 +63,6 @@ def test_an_interrupt_waits_for_masks_and_handlers() -> None:
     ]
 
 
-def test_what_was_set_before_the_log_began_is_of_nobody() -> None:
-    rows: tuple[Row, ...] = ((0, "faultmask", 1, LOCK, None, FIRST), (110, "faultmask", 0, LOCK, None, FIRST))
-    assert parts_of(INTERRUPT, *rows) == [
-        ("masked", "interrupts masked by FAULTMASK", 100, 10, ""),
-        ("running", FREE, 110, 90, ""),
-    ]
-
-
 def test_a_section_is_its_own_code_but_for_handlers() -> None:
     """Within the handler of 45 another one, without a vector; both return."""
     assert parts_of(
@@ -114,31 +105,4 @@ def test_a_task_waits_for_the_scheduler_too_and_not_for_itself() -> None:
         ("masked", BY_BASEPRI, 115, 35, "lock"),
         ("running", FREE, 150, 10, ""),
         ("masked", BY_BASEPRI, 160, 40, "lock"),
-    ]
-
-
-@pytest.mark.parametrize("quantity", [INTERRUPT, TASK])
-def test_of_changes_in_one_cycle_the_last_holds_and_the_ends_are_those_of_the_sample(
-    quantity: NamedQuantity,
-) -> None:
-    rows: tuple[Row, ...] = (
-        BEGIN,
-        (100, "basepri", 0x50, LOCK, None, FIRST),
-        (120, "basepri", 0, LOCK, None, FIRST),
-        (120, "basepri", 0x20, LOCK, None, FIRST),
-        (200, "basepri", 0, LOCK, None, FIRST),
-    )
-    assert parts_of(quantity, *rows) == [
-        ("masked", BY_BASEPRI, 100, 20, "lock"),
-        ("masked", "interrupts masked by BASEPRI 0x20", 120, 80, "lock"),
-    ]
-    assert parts_of(quantity, *rows, start=130, end=131) == [
-        ("masked", "interrupts masked by BASEPRI 0x20", 130, 1, "lock")
-    ]
-
-
-def test_before_any_change_nothing_holds() -> None:
-    assert parts_of(INTERRUPT, (150, "basepri", 0x50, LOCK, None, FIRST)) == [
-        ("running", FREE, 100, 50, ""),
-        ("masked", BY_BASEPRI, 150, 50, ""),
     ]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import ExplainError
 from analysis.explain.program import Function, Program
 from analysis.explain.sources import Inlined
 
@@ -81,29 +80,6 @@ def test_functions_are_those_of_the_symbol_table(elf: Path) -> None:
     assert "counter" not in program.labels
 
 
-def test_each_address_is_of_its_function(elf: Path) -> None:
-    program, symbol_table = Program(elf), symbols(elf, "Tt")
-    (first, size), (begin, length) = symbol_table["alias"], symbol_table["main"]
-    for address, name in ((first, "alias"), (first + size - 1, "alias"), (begin, "main")):
-        function = program.function_at(address)
-        assert function is not None and function.name == name
-    assert program.function_at(min(first, begin) - 1) is None
-    assert program.function_at(max(first + size, begin + length)) is None
-    assert program.place(begin) == "main"
-    assert program.place(begin + 0x2) == "main+0x2"
-    assert program.place(0x123) == "0x00000123"
-
-
-def test_data_has_an_address_and_a_size(elf: Path) -> None:
-    program, (address, size) = Program(elf), symbols(elf, "D")["counter"]
-    assert (
-        (program.data_address("counter"), program.data_size("counter"))
-        == (address, size)
-        == (0x2000_0000, 12)
-    )
-    assert (program.data_address("gone"), program.data_size("gone")) == (None, 0)
-
-
 def frames(elf: Path, address: int) -> list[tuple[str, str]]:
     """Function and `file:line` at an address, innermost first, as addr2line has them."""
     lines = binutil("addr2line", "-f", "-i", "-e", elf, hex(address))
@@ -126,65 +102,6 @@ def test_lines_and_inlined_calls_are_those_of_addr2line(elf: Path) -> None:
     assert program.source_line(begin - 2) == program.source_line(end + 100) == ""
     assert inlined.at(0x123) == []
     assert program.has_lines and program.lines == sorted(program.lines, key=lambda row: row[0])
-
-
-def test_source_files_are_found_by_their_names(elf: Path) -> None:
-    paths = Program(elf).source_files
-    assert paths["small.c"] == elf.with_name("small.c")
-    assert paths["part.h"] == elf.parent / "inc" / "part.h"
-
-
-def test_code_is_that_of_the_image(elf: Path, tmp_path: Path) -> None:
-    program, image = Program(elf), tmp_path / "image.bin"
-    binutil("objcopy", "-O", "binary", "-j", ".text", elf, image)
-    content = image.read_bytes()
-    assert program.code(FLASH, len(content)) == content
-    assert program.code(FLASH + 2, 4) == content[2:6]
-    assert program.code(FLASH - 1, 2) == program.code(0x3000_0000, 4) == b""
-    listed = program.instructions(program.functions[0])
-    assert [(at, size) for at, size, _, _ in listed][:2] == [(FLASH, 2), (FLASH + 2, 2)]
-    assert sum(size for _, size, _, _ in listed) == program.functions[0].size
-
-
-@pytest.mark.parametrize(
-    ("opcode", "wide", "text"),
-    [
-        # ARMv7-M Architecture Reference Manual, A7.7: BX, NOP.W, B to itself, and no instruction.
-        *((0x4770, False, "bx lr"), (0xF3AF_8000, True, "nop.w"), (0xE7FE, False, "b #0x8000100")),
-        (0xFFFF_FFFF, True, ".inst 0xffffffff"),
-    ],
-)
-def test_an_instruction_in_words(elf: Path, opcode: int, wide: bool, text: str) -> None:
-    assert Program(elf).instruction_text(0x0800_0100, opcode, wide) == text
-
-
-def test_a_file_without_symbols_or_lines(elf: Path, tmp_path: Path) -> None:
-    stripped = tmp_path / "stripped.elf"
-    binutil("strip", "-o", stripped, elf)
-    with pytest.raises(ExplainError) as refused:
-        Program(stripped)
-    assert str(refused.value) == f"{stripped} has no symbols; build it again."
-    program = Program(stripped, stripped=True)
-    assert (program.functions, program.labels, program.data_size("counter")) == ([], {}, 0)
-    assert (program.lines, program.has_lines, program.source_line(FLASH), program.source_files) == (
-        [],
-        False,
-        "",
-        {},
-    )
-    assert (program.place(FLASH), program.call_frames) == ("0x08000000", [])
-    assert program.code(FLASH, 4) == Program(elf).code(FLASH, 4)
-
-
-def test_what_is_no_firmware_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "text.elf"
-    path.write_text("no ELF file")
-    with pytest.raises(
-        ExplainError, match=rf"^{re.escape(str(path))} is no firmware \(.+\); build it again\.$"
-    ):
-        Program(path)
-    with pytest.raises(ExplainError, match=r"is no firmware \(.*No such file.*\); build it again\.$"):
-        Program(tmp_path / "gone.elf")
 
 
 ALIASES = """

@@ -17,8 +17,7 @@ from analysis.explain.tests.made import maximum
 from analysis.explain.worst import Worst, around, find
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.manifest import Maximum
-from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK, NamedQuantity
-from scenarios.operations import CALLS, in_words
+from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK
 from tests.sentences import Sentences
 
 TOGGLES = {
@@ -52,7 +51,7 @@ def edges() -> EdgeList:
     return EdgeList(np.array([0, *at]), np.array(words, dtype=np.uint8), 10_000_000, 200)
 
 
-def found(quantity: str, key: str, value: float = 1200.0, **fields: Any) -> Worst:
+def worst_of(quantity: str, key: str, value: float = 1200.0, **fields: Any) -> Worst:
     return find(quantity, {key: maximum(value, **fields)}, OPERATIONS, edges())
 
 
@@ -62,7 +61,7 @@ def places(worst: Worst) -> tuple[int, ...]:
 
 def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
     """The stack is read in its middle; 4 us are 40 samples, and none lie before the first."""
-    worst = found("allocate", "critical_ns", seq=1)
+    worst = worst_of("allocate", "critical_ns", seq=1)
     assert places(worst) == (30, 42, 36, 30, 0, 82)
     assert (worst.quantity, worst.value_ns, worst.key, worst.channels) == (
         ALLOCATE,
@@ -71,7 +70,7 @@ def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
         ("CRIT", "CRIT"),
     )
     # The pulse of operation 2 lies in it, whatever is behind it; the end of the capture is at 200.
-    assert places(found("allocate", "critical_ns", seq=2)) == (95, 105, 100, 95, 55, 145)
+    assert places(worst_of("allocate", "critical_ns", seq=2)) == (95, 105, 100, 95, 55, 145)
 
 
 @pytest.mark.parametrize(
@@ -86,20 +85,9 @@ def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
 def test_a_latency_is_from_the_stimulus_to_its_answer(
     quantity: Any, key: str, known: dict[str, Any], expected: tuple[int, ...], channels: Any, name: str
 ) -> None:
-    worst = found(quantity.name, key, sample=100, **known)
+    worst = worst_of(quantity.name, key, sample=100, **known)
     assert places(worst) == expected
     assert (worst.quantity, worst.channels, worst.key) == (quantity, channels, name)
-
-
-def test_the_waveform_ends_with_the_capture() -> None:
-    capture = edges()
-    short = EdgeList(capture.sample, capture.word, capture.samplerate_hz, 180)
-    assert find("allocate", {"critical_ns": maximum(seq=2)}, OPERATIONS, short).last == 145
-    assert find("task", {"task_latency_ns": maximum(1000.0, sample=120)}, OPERATIONS, short).last == 170
-    tight = EdgeList(capture.sample, capture.word, capture.samplerate_hz, 175)
-    assert (
-        find("interrupt", {"interrupt_latency_ns": maximum(100.0, sample=97)}, OPERATIONS, tight).last == 138
-    )
 
 
 def test_what_cannot_be_found_is_said(sentences: Sentences) -> None:
@@ -118,46 +106,21 @@ def test_what_cannot_be_found_is_said(sentences: Sentences) -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantity", "known", "seqs", "start_ns"),
+    ("value", "sample", "seqs", "start_ns"),
     [
-        (ALLOCATE, {"seq": 1}, (1, 0, 2), 3_000.0),
         # In its section, and outside of it; between two operations, and before all.
-        (
-            INTERRUPT,
-            {"value": 1000.0, "seq": 2, "sample": 100},
-            (2, 1, 3),
-            10_000.0,
-        ),
-        (INTERRUPT, {"value": 200.0, "seq": 2, "sample": 108}, (2, 1, 3), 10_800.0),
-        (INTERRUPT, {"value": 3800.0, "sample": 60}, (None, 1, 2), 6_000.0),
-        (INTERRUPT, {"value": 9700.0, "sample": 1}, (None, None, 0), 100.0),
+        (1000.0, 100, (2, 1, 3), 10_000.0),
+        (200.0, 108, (2, 1, 3), 10_800.0),
+        (3800.0, 60, (None, 1, 2), 6_000.0),
+        (9700.0, 1, (None, None, 0), 100.0),
     ],
 )
 def test_what_is_beside_a_sample(
-    quantity: NamedQuantity,
-    known: dict[str, Any],
-    seqs: tuple[int | None, ...],
-    start_ns: float,
-    sentences: Sentences,
+    value: float, sample: int, seqs: tuple[int | None, ...], start_ns: float, sentences: Sentences
 ) -> None:
-    beside = around(found(quantity.name, quantity.key, **known), OPERATIONS, edges())
+    seq = {} if seqs[0] is None else {"seq": seqs[0]}
+    beside = around(worst_of("interrupt", INTERRUPT.key, value, sample=sample, **seq), OPERATIONS, edges())
     neighbours = [beside[name] for name in ("operation", "previous", "next")]
-    assert [None if operation is None else operation.seq for operation in neighbours] == list(seqs)
+    assert tuple(operation and operation.seq for operation in neighbours) == seqs
     assert beside["start_ns"] == start_ns
-    for row in filter(None, neighbours):
-        columns = OPERATIONS.row(by_predicate=pl.col("seq") == row.seq, named=True)
-        assert (row.kind, row.label, row.start_sample) == tuple(
-            columns[name] for name in ("kind", "label", "start_sample")
-        )
-        assert row.words == in_words(row.kind, columns["size"])
     sentences.hold(f"{beside['place']} From {beside['begins']} to {beside['ends']}.")
-
-
-def test_an_operation_in_words(sentences: Sentences) -> None:
-    for kind in "AOFNESXK":
-        sentences.hold(in_words(kind, 1_024))
-
-
-def test_the_kernels_calls_have_names() -> None:
-    assert [in_words("K", number) for number in range(len(CALLS))] == [f"call of {name}" for name in CALLS]
-    assert in_words("K", len(CALLS)) == f"call {len(CALLS)}"

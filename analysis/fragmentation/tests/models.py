@@ -72,53 +72,6 @@ class BlockLayer:
         return max((block.bytes for block in self.newest_first), default=0)
 
 
-@dataclass(frozen=True)
-class Figures:
-    failures: int
-    peak_live_bytes: int
-    used_bytes: int
-    fragmentation_percent: float
-    johnstone: tuple[float, float, float, float]
-    sbbm_bytes: int
-
-
-def figures(operations: list[tuple[str, int, int]], heap: BlockLayer) -> Figures:
-    """`operations` are ("a", id, size) and ("f", id, 0)."""
-    live: dict[int, tuple[Block, int]] = {}
-    spans: list[tuple[int, int]] = []
-    lives: list[int] = []
-    useds: list[int] = []
-    largest: list[int] = []
-    failures = 0
-    for kind, name, size in operations:
-        if kind == "f":
-            if name in live:
-                heap.free(live.pop(name)[0])
-        elif block := heap.allocate(size):
-            live[name] = block, size
-            spans.append((block.begin, block.end))
-            largest.append(heap.largest_free)
-        else:
-            failures += 1
-        lives.append(sum(size for _, size in live.values()))
-        useds.append(max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0)
-    peak, used = max(lives), max(useds)
-    ratios = [have / want for have, want in zip(useds, lives, strict=True) if want]
-    return Figures(
-        failures,
-        peak,
-        used,
-        (used - peak) / peak * 100,
-        (
-            sum(ratios) / len(ratios),
-            useds[lives.index(peak)] / peak,
-            used / lives[useds.index(used)],
-            used / peak,
-        ),
-        min(largest),
-    )
-
-
 def cost_metric(
     operations: list[tuple[str, int, int]], heap: Callable[[int], BlockLayer], *, limit: int
 ) -> int:

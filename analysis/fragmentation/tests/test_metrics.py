@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,18 +13,16 @@ import pytest
 from analysis.fragmentation.metrics import least_bytes, metrics
 from analysis.fragmentation.tests import models
 from analysis.fragmentation.tests.conftest import (
-    HEAP_BYTES,
     Replayed,
     Searched,
     random_operations,
-    thesis_traces,
     trace_of,
 )
 from base.paths import ROOT
 from firmware.build.host_heap import NOTHING_TO_FREE, Replay
 from firmware.heap.tests.models import Buddies
 from scenarios import catalogue
-from scenarios.trace import FREE, Operations, of_steps
+from scenarios.trace import of_steps
 
 OUT_OF_MEMORY = 1
 
@@ -59,13 +56,6 @@ def test_what_was_refused_is_neither_live_nor_used() -> None:
     assert (figures.failures, figures.peak_live_bytes, figures.used_bytes) == (2, 100, 120)
 
 
-def test_a_heap_that_serves_nothing_has_no_ratios() -> None:
-    operations = trace_of([("a", 1, 100)]).operations
-    figures = metrics(operations, made([(OUT_OF_MEMORY, 0, 0, 0)]))
-    assert (figures.failures, figures.used_bytes) == (1, 0)
-    assert (figures.johnstone, figures.fragmentation_percent, figures.sbbm_bytes) == (None, None, None)
-
-
 def test_the_least_heap_holds_payloads_and_headers() -> None:
     operations = trace_of([("a", 1, 100), ("a", 2, 60), ("r", 1, 10), ("f", 2, 0), ("a", 3, 30)]).operations
     assert least_bytes(operations, 4) == 168
@@ -92,24 +82,6 @@ LAYERS = [LayerCase(allocator, header) for allocator in ("first_fit", "best_fit"
 
 
 @pytest.mark.parametrize("case", LAYERS, ids=str)
-@pytest.mark.parametrize("heap_bytes", [8200, 60_000])
-def test_the_figures_of_a_random_trace_are_the_models(
-    case: LayerCase, heap_bytes: int, replay: Replayed
-) -> None:
-    operations = random_operations(7, 600, 500, 30)
-    trace = trace_of(operations).operations
-    wanted = models.figures(operations, case.model(heap_bytes))
-    figures = metrics(trace, replay(case.allocator, trace, heap_bytes, case.knobs))
-    assert (figures.failures, figures.peak_live_bytes) == (wanted.failures, wanted.peak_live_bytes)
-    assert (figures.used_bytes, figures.sbbm_bytes) == (wanted.used_bytes, wanted.sbbm_bytes)
-    assert figures.fragmentation_percent == pytest.approx(wanted.fragmentation_percent)
-    assert figures.johnstone == pytest.approx(wanted.johnstone)
-    assert (wanted.failures > 0) == (heap_bytes < 10_000)
-    assert figures.block_overhead_bytes == case.header
-    assert figures.region_overhead_bytes == 2 * case.model(heap_bytes).margin
-
-
-@pytest.mark.parametrize("case", LAYERS, ids=str)
 def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase, search: Searched) -> None:
     operations = random_operations(11, 120, 200, 12)
     wanted = models.cost_metric(operations, case.model, limit=8000)
@@ -119,15 +91,6 @@ def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase
     assert list(metric.failing_above_bytes) == [
         size for size in sizes if models.served(operations, case.model(size)) is None
     ]
-
-
-def test_serving_is_not_always_monotonic(search: Searched) -> None:
-    """Some seed of a small trace shows it, or the sizes above need not be looked at."""
-    pairs = [
-        search("best_fit", trace_of(random_operations(seed, 300, 300, 20)).operations, 16)
-        for seed in range(4)
-    ]
-    assert any(metric.failing_above_bytes for metric in pairs)
 
 
 def test_mem_stress_spreads_over_its_pools_as_the_page_says(replay: Replayed) -> None:
@@ -181,71 +144,3 @@ def test_buddies_lie_where_knuths_algorithms_put_them(case: BuddyCase, replay: R
         begin = payload - model.header
         assert (result.begin[number], result.end[number]) == (begin, begin + (model.unit << level))
         assert result.largest_free[number] == model.largest_free
-
-
-@pytest.mark.parametrize("name", ["small", "large", "random", "typical"])
-def test_the_thesis_buddy_is_its_model(name: str, replay: Replayed, search: Searched) -> None:
-    """On a trace of the thesis all four figures of its table are the model's: used bytes and SBBM
-    in 86,064 bytes, the Cost Metric, and SBBM there. On *large* they are also those it published.
-    """
-    thesis = BUDDIES["as a thesis draws it"]
-    trace = thesis_traces(name, range(1, 2))[0].operations
-    used, sbbm = buddy_figures(trace, thesis.model(HEAP_BYTES))
-    figures = metrics(trace, replay(thesis.allocator, trace, HEAP_BYTES, thesis.knobs))
-    assert (figures.used_bytes, figures.sbbm_bytes, figures.failures) == (used, sbbm, 0)
-
-    # Nothing below the live bytes serves, and only every sixth size has one more unit of 48 bytes.
-    sizes = range((figures.peak_live_bytes // 48 + 1) * 48, 1 << 17, 48)
-    smallest = next(size for size in sizes if buddy_figures(trace, thesis.model(size)) != REFUSED)
-    assert search(thesis.allocator, trace, 4, thesis.knobs).smallest_bytes == smallest
-    there = buddy_figures(trace, thesis.model(smallest))
-    figures = metrics(trace, replay(thesis.allocator, trace, smallest, thesis.knobs))
-    assert (figures.used_bytes, figures.sbbm_bytes) == there
-    if name == "large":
-        assert (used, sbbm, smallest, there[1]) == (36_864, 12_288, 36_912, 0)
-
-
-REFUSED = (0, 0)
-
-
-def buddy_figures(trace: Operations, heap: Buddies) -> tuple[int, int]:
-    """Used bytes and SBBM, by their definitions; REFUSED as soon as a request is refused."""
-    begins, ends, largest = [], [], []
-    for kind, slot, size, _ in trace.tolist():
-        if kind == FREE:
-            heap.free(slot)
-            continue
-        payload = heap.allocate(slot, size)
-        if payload is None:
-            return REFUSED
-        begins.append(payload - heap.header)
-        ends.append(begins[-1] + (heap.unit << heap.live[slot][1]))
-        largest.append(heap.largest_free)
-    return max(ends) - min(begins), min(largest)
-
-
-@pytest.mark.parametrize("heap_bytes", [6_000, 60_000])
-def test_best_fit_and_avl_are_one_policy(replay: Replayed, heap_bytes: int) -> None:
-    """A published table has them equal to the last digit. What they keep in a free block differs,
-    so best_fit is told to have avl's smallest payload.
-    """
-    trace = trace_of(random_operations(5, 900, 300, 40)).operations
-    best = replay("best_fit", trace, heap_bytes, {"LEAST": 24})
-    avl = replay("avl", trace, heap_bytes)
-    assert np.array_equal(best.status, avl.status)
-    assert np.array_equal(best.begin, avl.begin)
-    assert np.array_equal(best.largest_free, avl.largest_free)
-    assert metrics(trace, best) == metrics(trace, avl)
-    assert metrics(trace, best).fragmentation_percent != 0
-    assert metrics(trace, replay("best_fit", trace, heap_bytes)) != metrics(trace, avl)
-
-
-def test_a_reallocation_moves_the_extent(replay: Replayed) -> None:
-    """heap_4 has none of its own: the block is allocated anew, copied and freed."""
-    operations = trace_of([("a", 1, 40), ("a", 2, 40), ("r", 1, 100), ("f", 1, 0), ("f", 2, 0)]).operations
-    for allocator in ("heap_4", "tlsf_compact"):
-        result = replay(allocator, operations, 4096)
-        assert not result.status.any()
-        assert result.begin[2] >= result.end[1]
-        assert (result.begin[3], result.end[3]) == (result.begin[2], result.end[2])
-        assert all(end <= other for end, other in pairwise(result.end[[0, 1, 2]].tolist()))

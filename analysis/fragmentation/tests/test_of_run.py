@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -14,12 +13,8 @@ from elftools.elf.sections import SymbolTableSection
 from analysis.fragmentation.of_run import memory_of_run
 from analysis.fragmentation.study import Study
 from base.files.tests.sentences import is_sentence
-from base.processes import signals
-from base.run_folder.manifest import MemoryFigures
-from base.run_folder.memory import COLUMNS, read_memory, with_memory
+from base.run_folder.memory import COLUMNS
 from base.run_folder.records import Boot, OperationRecord, RecordLog
-from base.run_folder.tables import write_table
-from firmware.build import host_heap
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generator import Step
@@ -72,9 +67,17 @@ ALLOCATORS = ("seglist", "heap_4", "o1heap", "tlsf_conte", "buddy_system_allocat
 @pytest.mark.parametrize(
     ("allocator", "plan", "heap_bytes"),
     [
-        *((name, plan, 65_536) for name in ALLOCATORS for plan in (LIFETIMES, ALIGNED)),
+        ("seglist", ALIGNED, 65_536),
+        *(
+            pytest.param(name, plan, 65_536, marks=pytest.mark.long)
+            for name in ALLOCATORS
+            for plan in (LIFETIMES, ALIGNED)
+        ),
         # A list goes by the region's size, and a buddy system by what it is a sum of.
-        *((name, LIFETIMES, 86_064) for name in ("seglist", "buddy_system_allocator")),
+        *(
+            pytest.param(name, LIFETIMES, 86_064, marks=pytest.mark.long)
+            for name in ("seglist", "buddy_system_allocator")
+        ),
     ],
 )
 def test_blocks_lie_where_the_board_has_them(allocator: str, plan: Plan, heap_bytes: int) -> None:
@@ -100,7 +103,7 @@ def worked_out() -> Plan:
     return compile_steps("sum", {}, NO_STIMULUS, [Step(step) for step in steps])
 
 
-def test_columns_and_figures_are_those_of_a_sum_by_hand(tmp_path: Path) -> None:
+def test_columns_and_figures_are_those_of_a_sum_by_hand() -> None:
     image, plan = firmware.build("first_fit"), worked_out()
     log, _ = on_the_board(image, plan)
     memory = memory_of_run(image, plan, log)
@@ -116,21 +119,6 @@ def test_columns_and_figures_are_those_of_a_sum_by_hand(tmp_path: Path) -> None:
     assert (figures.peak_live_bytes, figures.used_bytes, figures.sbbm_bytes) == (141, 184, 65_536 - 184)
     assert figures.fragmentation_percent == pytest.approx(100 * 43 / 141)
 
-    table = with_memory(pl.DataFrame({"seq": range(6)}, schema={"seq": pl.UInt32}), memory)
-    assert table["used_bytes"].to_list() == [120, None, 184, 184, 184, 184]
-    write_table(tmp_path / "t.parquet", table)
-    again = read_memory(tmp_path / "t.parquet", figures)
-    assert again is not None and again.figures == figures
-    assert with_memory(table.select("seq"), again).equals(table)
-
-
-def test_a_damaged_table_loses_columns_and_figures(tmp_path: Path) -> None:
-    (tmp_path / "t.parquet").write_text("no table")
-    lost = read_memory(tmp_path / "t.parquet", MemoryFigures(used_bytes=184))
-    assert lost is not None and lost.figures.used_bytes is None
-    assert is_sentence(str(lost.figures.why_not), "*.")
-    assert read_memory(tmp_path / "t.parquet", None) is None
-
 
 def altered(log: RecordLog, which: type[Boot | OperationRecord], changes: dict[str, Any]) -> RecordLog:
     """The log with the first record of that type changed."""
@@ -139,57 +127,29 @@ def altered(log: RecordLog, which: type[Boot | OperationRecord], changes: dict[s
     return replace(log, records=tuple(changed if record is first else record for record in log.records))
 
 
-@pytest.mark.parametrize(
-    ("which", "changes", "says"),
-    [
-        (Boot, {"free_blocks": 2}, "The fresh heap on the PC is not the board's"),
-        (Boot, {"free_bytes": 65_512}, "The fresh heap on the PC is not the board's"),
-        (OperationRecord, {"kind": "O"}, "From operation 0 on"),
-        (OperationRecord, {"probes": 3}, "From operation 0 on"),
-        (OperationRecord, {"bytes_in_use": 112}, "From operation 0 on"),
-        (OperationRecord, {"kind": "K"}, "The records do not tell of every operation"),
-    ],
-)
-def test_a_replay_that_the_records_contradict_is_not_believed(
-    which: type[Boot | OperationRecord], changes: dict[str, Any], says: str
-) -> None:
+def test_a_replay_that_the_records_contradict_is_not_believed() -> None:
     image, plan = firmware.build("first_fit"), worked_out()
     log, _ = on_the_board(image, plan)
-    memory = memory_of_run(image, plan, altered(log, which, changes))
-    assert memory.columns.is_empty()
-    assert set(memory.figures.model_dump(exclude={"why_not"}).values()) == {None}
-    assert str(memory.figures.why_not).startswith(says)
-    assert is_sentence(str(memory.figures.why_not), "*.")
+    for which, changes in (
+        (Boot, {"free_bytes": 65_512}),
+        (OperationRecord, {"probes": 3}),
+        (OperationRecord, {"bytes_in_use": 112}),
+        (OperationRecord, {"kind": "K"}),
+    ):
+        memory = memory_of_run(image, plan, altered(log, which, changes))
+        assert memory.columns.is_empty()
+        assert set(memory.figures.model_dump(exclude={"why_not"}).values()) == {None}
+        assert is_sentence(str(memory.figures.why_not), "*.")
 
 
-def test_what_has_no_host_build_says_so() -> None:
-    image, plan = firmware.build("newlib"), worked_out()
-    memory = memory_of_run(image, plan, on_the_board(image, plan)[0])
-    assert memory.figures.why_not == "newlib comes compiled for the target, so there is no host build of it."
-    assert with_memory(pl.DataFrame({"seq": [0]}, schema={"seq": pl.UInt32}), memory).rows() == [
-        (0, None, None, None, None)
-    ]
-
-
-def test_a_signal_while_a_run_is_replayed_does_not_keep_it_from_being_judged(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def stopped(*_: object) -> Path:
-        raise signals.Stopped(2)
-
-    monkeypatch.setattr(host_heap, "build", stopped)
-    image = firmware.build("seglist")
-    records = simulator.run(image.elf, image=LIFETIMES.image, until="400ms").records
-    why_not = memory_of_run(image, LIFETIMES, records).figures.why_not
-    assert why_not == "The run was stopped before its operations were replayed on the PC."
-
-
-@pytest.mark.parametrize("allocator", ["buddy_system_allocator", "tlsf"])
-def test_a_run_and_a_study_have_one_figure(allocator: str) -> None:
+@pytest.mark.long
+def test_a_run_and_a_study_have_one_figure() -> None:
     """The study knows nothing of the board: its region begins where the PC's does."""
-    image = firmware.build(allocator)
+    image = firmware.build("buddy_system_allocator")
     assert addresses(image.elf)["heap_region"] == 0x20000000
-    (studied,) = Study([of_steps("x", STRESS.generator.steps())], [allocator], 65536, searches=False).rows()
+    (studied,) = Study(
+        [of_steps("x", STRESS.generator.steps())], ["buddy_system_allocator"], 65536, searches=False
+    ).rows()
     plan = replace(STRESS, stimulus=NO_STIMULUS).compile()
     log = simulator.run(image.elf, image=plan.image, until="60s").records
     figures = memory_of_run(image, plan, log).figures

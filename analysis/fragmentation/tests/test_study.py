@@ -5,8 +5,6 @@ E. Auvinen, "Embedded Dynamic Memory Allocator Optimisation", Tampere University
 
 from __future__ import annotations
 
-import pytest
-
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.tests.conftest import HEAP_BYTES, thesis_traces
 from studies.reproduce.published import find
@@ -26,28 +24,8 @@ tile multiples of 32 bytes, so that 16 of these 86,064 are left over.
 """
 
 
-IN_THE_THESIS: dict[str, tuple[dict[str, int], int, int]] = {
-    "half_fit_cstm": ({"HDR": 8}, 0, 8),
-    "half_tree": ({"HDR": 4}, 8, 4),
-}
-"""The thesis's header as a knob, and then bytes of the region that no block can use, and of a
-block's header. Bins lie outside of the region.
-"""
-
-
 def rows(name: str, allocators: list[str], seeds: int, knobs: dict[str, int] | None = None) -> list[Row]:
     return Study(thesis_traces(name, range(1, seeds + 1)), allocators, HEAP_BYTES, knobs or {}).rows()
-
-
-@pytest.mark.long
-def test_what_is_neither_used_nor_the_regions_own_is_the_least_largest_block() -> None:
-    """On a heap that is large enough, the largest free block is always
-    the one that was never used.
-    """
-    for row in rows("small", list(REGION_OVERHEAD_BYTES), 2):
-        own = REGION_OVERHEAD_BYTES[row.allocator]
-        assert row.given.region_overhead_bytes == own
-        assert row.given.sbbm_bytes == HEAP_BYTES - own - row.given.used_bytes
 
 
 def test_the_smallest_heap_is_what_is_used_and_the_regions_own() -> None:
@@ -57,27 +35,6 @@ def test_the_smallest_heap_is_what_is_used_and_the_regions_own() -> None:
         own = 160 if row.allocator == "o1heap" else REGION_OVERHEAD_BYTES[row.allocator]
         assert row.cost_metric.smallest_bytes == row.smallest.used_bytes + own
         assert row.smallest.failures == 0
-
-
-@pytest.mark.parametrize("allocator", IN_THE_THESIS)
-@pytest.mark.parametrize("name", ["small", "typical"])
-def test_both_hold_with_the_headers_of_the_thesis(name: str, allocator: str) -> None:
-    knobs, own, header = IN_THE_THESIS[allocator]
-    for row in rows(name, [allocator], 2, knobs):
-        assert (row.given.region_overhead_bytes, row.given.block_overhead_bytes) == (own, header)
-        assert row.given.sbbm_bytes == HEAP_BYTES - own - row.given.used_bytes
-        assert row.smallest is not None
-        assert row.cost_metric.smallest_bytes == row.smallest.used_bytes + own
-
-
-def test_a_search_that_rounds_up_needs_more_than_it_uses() -> None:
-    """So the thesis's 528 bytes for each heap of Conte's TLSF are exceeded in some of its rows."""
-    needs = [row for row in rows("large", ["tlsf_conte"], 2) if row.smallest]
-    assert any(
-        (row.cost_metric.smallest_bytes or 0) > row.smallest.used_bytes + row.smallest.region_overhead_bytes
-        for row in needs
-        if row.smallest
-    )
 
 
 def test_the_published_buddy_on_large_blocks_comes_out_to_the_byte() -> None:

@@ -50,13 +50,6 @@ def test_equal_operations_are_said_once() -> None:
     assert text == "0 depth 1: (A161/70/2 F310/150)*3 A280/113/2+1 A161/70/2\n"
 
 
-def test_a_change_of_one_operation_changes_one_line() -> None:
-    before = [Operation("A", 100 + at % 7, 100 + at % 7, None, 0) for at in range(200)]
-    after = [*before[:90], Operation("A", 999, 999, None, 0), *before[91:]]
-    texts = [lines.write(each, [None] * 200, None).splitlines() for each in (before, after)]
-    assert sum(line != other for line, other in zip(*texts, strict=True)) == 1
-
-
 def test_what_is_no_operation_is_named_with_its_line(sentences: Sentences) -> None:
     for text in (
         *("1: A1", "0: A1\n0: A1", "0: X1", "0: Anan", "0: A-1", "0: A12345678901", "0: A9-8", "0: (A1"),

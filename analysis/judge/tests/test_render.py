@@ -76,60 +76,12 @@ def test_the_verdict_in_a_line(baseline: str | None, runs: list[Judgement], stat
     assert (judged.exit_status, judged.verdict) == (status, words)
 
 
-def test_the_verdict_says_what_is_broken() -> None:
-    assert report(FOUND, limits={"primask": "1"}).verdict == "Above a limit. 1 above."
-    assert report(FOUND, limits={"primask": "120"}).verdict == "Within the limits. 1 within."
-    wrong = report(replace(FOUND, wrong=(("lock: primask", "A run took 9 cycles."),)))
-    assert (wrong.exit_status, wrong.verdict) == (1, "A run took longer than a bound. 1 refuted.")
-
-
-def test_of_a_run_whatever_is_worse_counts_before_a_refusal() -> None:
-    assert Judgement("a", (), "No baseline.").state == "cannot say"
-    assert Judgement("a", (Check("limit free", "worse", "…"),), "No baseline.").state == "worse"
-
-
-def test_the_document_has_all_of_the_report() -> None:
-    document = json.loads(json.dumps(render.as_json(RUNS)))
-    assert (document["exit_status"], document["verdict"]) == (RUNS.exit_status, RUNS.verdict)
-    for subject, judgement in zip(document["subjects"], RUNS.subjects, strict=True):
-        assert (subject["state"], subject["refusal"]) == (judgement.state, judgement.refusal)
-        assert [Check(**{**row, "named": tuple(row["named"])}) for row in subject["checks"]] == [
-            *judgement.checks
-        ]
-        assert [Change(**row) for row in subject["changes"]] == [*judgement.changes]
-    (program,) = json.loads(json.dumps(render.as_json(PROGRAM)))["subjects"]
-    (lock,) = [check for check in program["checks"] if check["name"] == "lock: primask"]
-    assert (lock["before"], lock["now"]["cycles"], lock["finding"]) == (100, 120, "longer")
-
-
-def tables(markdown: str) -> list[list[list[str]]]:
-    """Of each table the cells of its rows, as another parser has them."""
-    page = MarkdownIt("commonmark").enable("table").render(markdown)
-    bodies = [part.partition("</tbody>")[0] for part in page.split("<tbody>")[1:]]
-    return [
-        [[cell.split(">", 1)[1].partition("\n")[0] for cell in line.replace("</td>", "").split("<td")[1:]]
-         for line in body.split("<tr>")[1:]]
-        for body in bodies
-    ]  # fmt: skip
-
-
 def test_a_page_has_checks_and_rows_and_details_as_code(sentences: Sentences) -> None:
-    changes, longest = tables(render.as_markdown(PROGRAM))
-    assert [line[1] for line in changes] == [
-        "limit primask", "limit handler", "lock: primask", "a|b&lt;c&gt;: handler", "gone: handler",
-    ]  # fmt: skip
-    assert len(longest) == len(FOUND.rows)
-    assert [line[0].split(" ", 1)[1] for table in tables(render.as_markdown(RUNS)) for line in table] == [
-        check.state for subject in RUNS.subjects for check in subject.checks
-    ]
+    """Read by another parser, too: what names are made of does not break a table."""
     for judged in (RUNS, PROGRAM):
         sentences.hold(render.as_markdown(judged))
-
-
-def test_a_table_has_the_longest_twenty() -> None:
-    many = measured(*(row(f"f{number:02}", "primask", 100 + number) for number in range(25)))
-    lines = render.as_markdown(unjudged(many)).splitlines()
-    assert [line.split()[1] for line in lines[-20:]] == [f"f{number:02}:" for number in range(24, 4, -1)]
+    page = MarkdownIt("commonmark").enable("table").render(render.as_markdown(PROGRAM))
+    assert (page.count("<tbody>"), page.count("<tr>")) == (2, 2 + 5 + len(FOUND.rows))
 
 
 def cases(judged: Report) -> dict[tuple[str | None, str | None], str]:
@@ -147,35 +99,8 @@ def test_junit_has_a_suite_a_subject_and_a_case_a_check() -> None:
         ("fw.elf", "gone: handler"): "error",
         ("fw.elf", "m: x"): "system-out",
     }
-    assert cases(RUNS) == {
-        (WORSE.name, "outcomes"): "system-out",
-        (WORSE.name, "cycles"): "failure",
-        (WORSE.name, "probes"): "skipped",
-        (WORSE.name, "interrupt"): "system-out",
-        ("c", "run"): "error",
-        ("c", "limit free"): "error",
-        ("d*", "outcomes"): "system-out",
-    }
     (worse, *_) = ElementTree.fromstring(render.as_xml(RUNS))
     assert (worse.get("tests"), worse.get("failures"), worse.get("skipped")) == ("4", "1", "1")
-    details = (worse[1][0].text or "").splitlines()
-    assert details[:4] == ["3 take longer.", *WORSE.checks[1].named, "and 1,000 more"]
-    assert details[-2:] == ["runs/a", "runs/b"]
-
-
-def test_a_refusal_is_an_error() -> None:
-    judged = report(measured(refusal="The run ended early."), limits={"primask": "5"})
-    (suite,) = ElementTree.fromstring(render.as_xml(judged))
-    assert (suite.get("errors"), suite[0][0].get("message")) == ("2", "The run ended early.")
-    assert "The run ended early." in render.as_markdown(judged)
-    assert render.as_text(judged).endswith("Cannot say. 1 unseen.")
-
-
-def test_without_a_judgement_there_are_all_figures() -> None:
-    judged = unjudged(FOUND)
-    assert cases(judged) == {("fw.elf", row.name): "system-out" for row in FOUND.rows}
-    assert render.as_markdown(judged).startswith("### masks of fw.elf: Not judged.\n")
-    assert ["lock: primask", "120 cycles (7.50 µs)", "lock.c:1"] in tables(render.as_markdown(judged))[0]
 
 
 def test_without_a_judgement_what_has_no_bound_or_refutes_one_is_not_green() -> None:

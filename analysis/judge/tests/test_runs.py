@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from analysis.compare.tests.made import place, with_cycles
@@ -20,9 +17,6 @@ from analysis.judge.baseline import GATE, Baseline
 from analysis.judge.checks import Check, Report
 from analysis.judge.limits import NAMED
 from analysis.judge.tests.made_runs import noisy, ramp, write
-from base.files.errors import TailscopeError
-from dashboards.tests.synthetic import Operation
-from tests.run_folders import seal
 from tests.sentences import Sentences
 
 
@@ -43,14 +37,6 @@ def judged(baseline: Baseline | None, folders: Sequence[Path]) -> Report:
 
 def of(report: Report, quantity: str) -> Check:
     return next(check for check in report.subjects[0].checks if check.name == quantity)
-
-
-def test_an_equal_run_is_as_good(tmp_path: Path) -> None:
-    baseline = baseline_of(tmp_path / "b.toml", write(tmp_path / "a"))
-    report = judged(baseline, [write(tmp_path / "b", build="cd")])
-    assert report.exit_status == 0
-    assert {check.state for check in report.subjects[0].checks} == {"as good"}
-    assert not report.notes
 
 
 def test_a_slower_operation_is_named(tmp_path: Path) -> None:
@@ -109,12 +95,6 @@ def test_an_entry_without_a_run_is_told(tmp_path: Path) -> None:
     assert report.notes == ("No run was given for 1 entry of the baseline: other on seglist, board virtual.",)
 
 
-def test_a_baseline_is_the_same_whatever_the_order(tmp_path: Path) -> None:
-    runs = [write(tmp_path / name, scenario=name) for name in "abc"]
-    texts = {files.as_text(baseline_of(tmp_path / "b.toml", *order)) for order in (runs, runs[::-1])}
-    assert len(texts) == 1
-
-
 def test_an_update_keeps_what_it_does_not_renew_and_says_what_it_does(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     before = baseline_of(path, write(tmp_path / "a"), write(tmp_path / "o", scenario="other"))
@@ -138,20 +118,6 @@ def test_two_runs_of_the_same_settings_must_agree_to_be_a_baseline(tmp_path: Pat
         baseline_of(tmp_path / "b.toml", first, other)
     report = judged(baseline_of(tmp_path / "b.toml", first), [same, other])
     assert [run.state for run in report.subjects] == ["as good", "cannot say"]
-
-
-LONG = [Operation("AF"[seq % 2], 96, 5, 400 + 20 * (seq % 7)) for seq in range(400)]
-
-
-def test_tables_that_run_json_does_not_sum_up_say_nothing(tmp_path: Path) -> None:
-    baseline = baseline_of(tmp_path / "b.toml", write(tmp_path / "a", LONG))
-    run = write(tmp_path / "b", LONG, build="cd")
-    interrupts = pl.read_parquet(run / "interrupts.parquet")
-    interrupts.with_columns(pl.col("isr_latency_ns") + 250).write_parquet(run / "interrupts.parquet")
-    seal(run)
-    report = judged(baseline, [run])
-    assert report.exit_status == 2
-    assert "do not tell the same of interrupt_latency_ns" in str(report.subjects[0].refusal)
 
 
 # Real boards.
@@ -220,17 +186,13 @@ def test_a_damaged_baseline_is_one_sentence(tmp_path: Path, sentences: Sentences
     content = path.read_text(encoding="utf-8")
     for was, becomes in (
         ("schema = 3", "schema = 2"),
-        ("repetitions = 1", "repetitions = nan"),
-        ("repetitions = 1", "repetitions = 2"),
         ("exact = true", "exact = false"),
         ("budget = 0", "budget = inf"),
-        ("budget = 0", "budget = -1"),
         ("exact = true", "exact = true\nunknown = 1"),
         ('image_sha256 = "', 'image_sha256 = "x'),
         ("pulse_beyond_cycles", "#"),
         ("[entry.settings]", "[entry.sittings]"),
         ('"board folder" = "nucleo-f401re"\n', ""),
-        ("schema = 3", "schema = 3\n\x00"),
     ):
         assert was in content
         path.write_text(content.replace(was, becomes, 1), encoding="utf-8")
@@ -238,61 +200,13 @@ def test_a_damaged_baseline_is_one_sentence(tmp_path: Path, sentences: Sentences
             files.read(path, GATE)
 
 
-def test_a_baseline_cut_anywhere_is_refused_or_has_less(tmp_path: Path) -> None:
-    path, run = tmp_path / "b.toml", write(tmp_path / "a", ramp(10))
-    baseline_of(path, run)
-    content = path.read_bytes()
-    for length in range(0, len(content) - 1, 37):
-        path.write_bytes(content[:length])
-        try:
-            report = judged(files.read(path, GATE), [run])
-        except TailscopeError:
-            continue
-        assert report.exit_status == 2, content[:length]
-
-
-def test_operations_that_are_too_few_or_none_are_named(tmp_path: Path) -> None:
-    path, run = tmp_path / "b.toml", write(tmp_path / "a", ramp(10))
-    baseline_of(path, run)
-    content = path.read_text(encoding="utf-8")
-    for was, becomes in (("18 depth 9: ", "17 depth 9: "), ("0 depth 0: A", "0 depth 0: X")):
-        path.write_text(content.replace(was, becomes), encoding="utf-8")
-        report = judged(files.read(path, GATE), [run])
-        assert "the entry of made on seglist, board virtual has in line" in str(report.subjects[0].refusal)
-
-
-def test_a_huge_baseline_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "b.toml"
-    with path.open("wb") as file:
-        file.truncate(files.BYTES_MOST + 1)
-    with pytest.raises(GateError, match="8,388,608 bytes"):
-        files.read(path, GATE)
-
-
-def test_what_a_run_calls_itself_cannot_break_out_of_the_file(tmp_path: Path) -> None:
-    name = "'''\n\"]\x7f\\"
-    operations = [Operation("A", 1, 1, 100, label=name)]
-    folder = write(tmp_path / "a", operations)
-    manifest = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps({**manifest, "scenario": name}))
-    baseline = baseline_of(tmp_path / "b.toml", folder)
-    assert judged(baseline, [folder]).exit_status == 0
-    shutil.rmtree(folder)
-    assert judged(baseline, [folder]).exit_status == 2
-
-
 def test_a_difference_from_the_baseline_that_placement_could_make_is_told(tmp_path: Path) -> None:
     before = place(write(tmp_path / "a"), 7_000.0, 7_100.0)
     baseline = baseline_of(tmp_path / "b.toml", before)
     near = place(write(tmp_path / "near", with_cycles({1: 9}), build="cd"), 7_050.0, 7_300.0)
     report = judged(baseline, [near])
-    sentence = (
-        "worst critical section of an allocation: the difference is smaller than what placement does: "
-        "7.00 to 7.10 µs in the baseline (2 placements), 7.05 to 7.30 µs in the run (2)."
-    )
     assert report.exit_status == 1
-    assert sentence in report.subjects[0].notes
-    assert sentence in render.as_text(report)
+    assert any("smaller than what placement does" in note for note in report.subjects[0].notes)
     (placed,) = render.as_json(report)["subjects"][0]["placements"]
     assert placed["smaller_than_placement"] is True
     far = place(write(tmp_path / "far", with_cycles({1: 90}), build="ef"), 7_101.0, 7_300.0)

@@ -6,25 +6,17 @@ CPSIE, which belongs to it.
 
 from __future__ import annotations
 
-import subprocess
-from fractions import Fraction
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from analysis.errors import MasksError
 from analysis.explain.kernels.tests import made
-from analysis.explain.program import Program
-from analysis.program.beginning import request
-from analysis.program.clock import Clock
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.text import as_text, headline
 from analysis.program.masks.timeline import timeline
 from analysis.program.subject import Subject
-from simulator.outputs import ClockSpan
 from simulator.program import user_program
-from tests import lab
 
 UNTIL = "1ms"
 START_UP, OWN = 1000, 100 + 1
@@ -137,41 +129,3 @@ def test_a_function_or_a_time_may_be_asked_for(folder: Path) -> None:
     assert "from cycle" in headline(measured(elf, start="cycles:100"))
     with pytest.raises(MasksError, match=r"no such function\. Did you mean sched_run\?"):
         measured(elf, start="sched_rum")
-
-
-def test_a_run_that_ends_in_start_up_counts_whole(folder: Path) -> None:
-    report = measured(made.build(folder, "zephyr"), until="cycles:500")
-    assert report.start.cycle is None and report.start_up is None
-    words = "All of the run counts: it ended before Zephyr started its scheduler (bg_thread_main())."
-    assert words in as_text(report)
-
-
-def test_the_end_of_a_function_is_where_it_is_left(folder: Path) -> None:
-    """ChibiOS starts within chSysInit(), whose last section counts to start-up."""
-    report = measured(made.build(folder, "chibios"))
-    lines = subprocess.run(
-        ["arm-none-eabi-nm", "-S", report.subject.user.elf], check=True, capture_output=True, text=True
-    ).stdout
-    assert " chSysInit" in lines
-    assert report.start_up is not None
-    assert [worst.end.function for worst in report.start_up.worst if worst.end] == ["chSysInit"]
-
-
-def test_times_are_by_the_clock_of_each_moment(folder: Path) -> None:
-    """600 cycles at 16 MHz take 37.5 µs, then 32 a microsecond."""
-    spans = (
-        ClockSpan(0, Fraction(0), Fraction(16_000_000)),
-        ClockSpan(600, Fraction(600, 16_000_000), Fraction(32_000_000)),
-    )
-    program = Program(made.build(folder, ""))
-    nothing = pl.DataFrame(schema={"address": pl.Int64})
-    for word, cycle in (("37500ns", 600), ("38500ns", 632), ("1us", 16), ("0ns", 0), ("cycles:700", 700)):
-        assert request(program, None, word).locate(nothing, Clock(spans)).cycle == cycle
-
-
-def test_a_gate_judges_what_follows_start_up(folder: Path) -> None:
-    """Handler and sections take less than 300 cycles, start-up more than 1,000."""
-    elf = made.build(folder, "threadx")
-    words = ("masks", elf, "--until", UNTIL, "--limit", "any=300")
-    assert lab.run(*words).returncode == 0
-    assert lab.run(*words, "--from", "reset").returncode == 1

@@ -89,22 +89,24 @@ def test_what_is_no_place_is_refused(
 @pytest.mark.parametrize(
     ("code", "exits"),
     [
-        ([(0x8, "bx", "lr")], {0x108: True}),
-        ([(0x8, "bx", "r3")], {0x108: False}),
-        ([(0x8, "bxeq", "lr")], {0x108: True}),
-        ([(0x8, "pop", "{r4, pc}"), (0xA, "pop", "{r4}")], {0x108: True}),
-        ([(0x8, "ldm.w", "sp!, {r4, pc}"), (0xC, "ldr", "pc, [r3]")], {0x108: True, 0x10C: False}),
-        ([(0x8, "mov", "pc, lr"), (0xA, "mov", "pc, r3")], {0x108: True, 0x10A: False}),
-        ([(0x8, "mov", "r3, lr"), (0xA, "bx", "lr")], {0x10A: True}),
+        ("8 bx lr", "8 return"),
+        ("8 bx r3", "8 leaves"),
+        ("8 bxeq lr", "8 return"),
+        ("8 pop {r4, pc}; 10 pop {r4}", "8 return"),
+        ("8 ldm.w sp!, {r4, pc}; 12 ldr pc, [r3]", "8 return; 12 leaves"),
+        ("8 mov pc, lr; 10 mov pc, r3", "8 return; 10 leaves"),
+        ("8 mov r3, lr; 10 bx lr", "10 return"),
         # A branch leaves where its target lies outside.
-        ([(0x8, "b.w", "#0x200"), (0xC, "beq", "#0xff"), (0xE, "b", "#0x100")], {0x108: False, 0x10C: False}),
-        ([(0x8, "bne", "#0x140"), (0xA, "bne", "#0x13f"), (0xC, "bl", "#0x200")], {0x108: False}),
+        ("8 b.w #0x200; 12 beq #0xff; 14 b #0x100", "8 leaves; 12 leaves"),
+        ("8 bne #0x140; 10 bne #0x13f; 12 bl #0x200", "8 leaves"),
     ],
-)  # fmt: skip
-def test_the_ways_out_of_a_function(code: list[tuple[int, str, str]], exits: dict[int, bool]) -> None:
-    program: Any = Named(*code)
-    assert exits_of(program, function_named(program, "first")) == exits
-    assert parse(program, "first..") == Section("first..", frozenset((0x100,)), exits, (0x100, 0x140))
+)
+def test_the_ways_out_of_a_function(code: str, exits: str) -> None:
+    rows = [row.split(" ", 2) for row in code.split("; ")]
+    program: Any = Named(*((int(at), mnemonic, words) for at, mnemonic, words in rows))
+    ways = exits_of(program, function_named(program, "first"))
+    assert "; ".join(f"{at - 0x100} {'return' if back else 'leaves'}" for at, back in ways.items()) == exits
+    assert parse(program, "first..") == Section("first..", frozenset((0x100,)), ways, (0x100, 0x140))
 
 
 def test_sections_are_two_places_or_a_function() -> None:

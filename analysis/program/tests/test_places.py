@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-from itertools import pairwise
-from pathlib import Path
-
 import pytest
 
-from analysis.explain.program import Program
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.worst import Worst
 from analysis.program.subject import Subject
@@ -133,17 +127,3 @@ def test_a_handler_was_called_by_nobody(report: MaskReport) -> None:
     assert names(masked(report, "handler")) == ["handler"]
     (handler,) = [worst for worst in report.worst if worst.kind == "handler"]
     assert [frame.function for frame in handler.stack] == ["handler", "reset"]
-
-
-def test_ranges_go_to_the_next_symbol_of_the_section(report: MaskReport) -> None:
-    """As binutils tell the addresses of the symbols."""
-    elf = report.subject.user.elf
-    lines = subprocess.run(["arm-none-eabi-nm", "-n", elf], check=True, capture_output=True, text=True).stdout
-    rows = re.findall(r"^(08[0-9a-f]+) T (\w+)$", lines, re.MULTILINE)
-    addresses = [(int(address, 16), name) for address, name in rows]
-    program = Program(Path(elf))
-    for (first, name), (following, _) in pairwise(addresses):
-        for address in (first, following - 1):
-            function = program.function_at(address)
-            assert function is not None and function.name == name
-    assert program.function_at(0xFFFF_FFFE) is None

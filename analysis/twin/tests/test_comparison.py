@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import ExplainError, TwinError
-from analysis.twin.comparison import Comparison, compare
+from analysis.twin.comparison import compare
 from analysis.twin.residuals import KEYS, beyond
 from analysis.twin.tests.made import CORE_HZ, made_run, with_cycles
 from analysis.twin.text import as_text
@@ -70,7 +70,7 @@ def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:
     assert beyond(comparison.trials.first).is_empty()
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ppm=st.floats(-400, 400), samplerate_hz=st.sampled_from([24_000_000, CORE_HZ, 100_000_000]))
 def test_an_error_of_a_clock_is_named_within_its_stated_error(
     ppm: float, samplerate_hz: int, tmp_path: Path
@@ -85,7 +85,7 @@ def test_an_error_of_a_clock_is_named_within_its_stated_error(
         assert ("slow" if ppm > 0 else "fast") in comparison.verdict
 
 
-@pytest.mark.parametrize("flash_acr", [0x005, 0x602])
+@pytest.mark.parametrize("flash_acr", [0x005, pytest.param(0x602, marks=pytest.mark.long)])
 def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -> None:
     """BOOT claims 0x702 all the while: the register reads what was written."""
     comparison = compare(made_run(tmp_path, plan(), flash_acr=flash_acr))
@@ -96,16 +96,6 @@ def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -
     assert document["hypotheses"][0]["flash_acr"] == f"{flash_acr:08X}"
     assert document["hypotheses"][0]["removed"] == 1.0
     assert comparison.causes is not None
-
-
-def test_two_causes_at_once_are_both_named(tmp_path: Path) -> None:
-    comparison = compare(made_run(tmp_path, plan(), flash_acr=0x002, ppm=-80, samplerate_hz=24_000_000))
-    assert [row.key for row in comparison.trials.holds] == ["flash_acr", "clock"]
-    # Edges half a sample off at two ends 1,259,000 samples apart: 2 * 0.51 / 1,259,000.
-    assert "80.0 ± 0.8 ppm fast" in comparison.verdict
-    holds = {row["hypothesis"]: row["holds"] for row in comparison.as_json()["hypotheses"]}
-    assert holds == {"flash_acr": True, "clock": True, "placement": False, "phase": False}
-    assert comparison.explained
 
 
 def test_code_that_lies_elsewhere_is_named(tmp_path: Path) -> None:
@@ -154,39 +144,6 @@ def test_what_the_difference_is_in_proportion_to(tmp_path: Path) -> None:
     assert "+3.00 cycles for each probe, which takes away 100% of the variation" in as_text(comparison)
 
 
-def test_a_difference_that_is_always_the_same_is_told_as_that(tmp_path: Path) -> None:
-    comparison = compare(made_run(tmp_path, plan(), records=with_cycles(lambda *_: 4)))
-    assert comparison.causes is not None
-    assert (comparison.causes.constant_cycles, comparison.causes.cycles_per_probe) == (4.0, None)
-    assert "each differs by +4 cycles" in as_text(comparison)
-
-
-def test_json_and_text_tell_the_same(tmp_path: Path) -> None:
-    comparison = compare(made_run(tmp_path, plan(), ppm=120))
-    document = json.loads(json.dumps(comparison.as_json(), allow_nan=False))
-    assert (document["operations"], document["joined"], document["not_in_run"]) == (N, N, [])
-    assert document["holds"] == ["clock"]
-    assert document["hypotheses"][0]["clock_ppm"] == pytest.approx(120, abs=0.3)
-    begins = next(row for row in document["residuals"] if row["quantity"] == "begin")
-    assert begins["kind"] is None
-    assert begins["ns"]["max"] == pytest.approx(begins["cycles"]["max"] / 84e6 * 1e9)
-    assert len(begins["worst"]) == 10
-    assert begins["worst"][0]["seq"] == N - 1
-    words = as_text(comparison)
-    assert " ".join(comparison.verdict.split()) in " ".join(words.split())
-
-
-def test_a_run_that_lost_operations_is_compared_as_far_as_it_goes(tmp_path: Path) -> None:
-    run = made_run(tmp_path, plan())
-    table = read_operations(run / names.OPERATIONS)
-    write_table(run / names.OPERATIONS, table.filter(pl.col("seq") < 60))
-    seal(run)
-    comparison = compare(run)
-    assert comparison.as_json()["not_in_run"] == list(range(60, N))
-    assert comparison.notes == ["Of the plan 12 (60, 61, 62, 63, 64, …) are not in the run: not compared."]
-    assert "in all 60 operations" in comparison.verdict
-
-
 def refused(run: Path) -> str:
     with pytest.raises((TwinError, ExplainError)) as caught:
         compare(run)
@@ -211,13 +168,3 @@ def test_what_cannot_have_a_twin_is_refused_in_a_sentence(tmp_path: Path) -> Non
 
     (run / names.IMAGE).unlink()
     assert "imported without its image cannot be run again" in refused(run)
-
-
-def test_equal_runs_give_equal_comparisons(tmp_path: Path) -> None:
-    run = made_run(tmp_path, plan(), flash_acr=0x102)
-
-    def told() -> dict[str, object]:
-        comparison: Comparison = compare(run)
-        return comparison.as_json()
-
-    assert told() == told()

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis.compare.boards import tables
 from analysis.compare.boards.across import Across, across
 from analysis.compare.boards.cores import core_of
 from analysis.compare.boards.text import as_text
 from analysis.compare.tests.made import FIRMWARE, write
-from analysis.errors import CompareError
 from dashboards import boards as page
 from dashboards.tests.synthetic import Operation
 from firmware.build import boards
@@ -59,47 +57,6 @@ def test_the_slope_is_what_each_freed_block_adds(across_boards: Across) -> None:
         # The samples of these runs are cycles of 84 MHz, whatever their run.json says of the core.
         assert growth.ns == pytest.approx(PER_BLOCK * 1e9 / 84e6, rel=0.01)
         assert abs(growth.cycles - PER_BLOCK) <= growth.cycles_uncertainty
-
-
-def test_without_a_counter_the_cycles_are_the_wires(tmp_path: Path) -> None:
-    """A run of which no counter tells: 560 cycles of 84 MHz are 1,200 of 180 MHz."""
-    write(tmp_path, [Operation("A", 120, 1, 560)])
-    gone = on_f446(dwt_cycles={"n": 0}, free_dwt_cycles={"n": 0}, control_latency_ns={"n": 0})
-    write(tmp_path, [Operation("A", 120, 1, 560)], board="virtual_nucleo_f446re", changes=gone)
-    (group,) = across([tmp_path]).groups
-    figures = group.lines[1].figures
-    assert figures.allocate is not None
-    assert not figures.allocate.counted
-    assert figures.allocate.cycles == pytest.approx(1_200)
-    assert figures.control is None
-    rows = tables.of_boards(group.lines).lines
-    assert [row[6] for row in rows] == ["yes", "none"]
-
-
-def test_runs_of_other_operations_are_told_apart(tmp_path: Path) -> None:
-    write(tmp_path, ramp())
-    smaller = on_f446(parameters={"depth": 10}, image_crc32="00000001")
-    write(tmp_path, ramp(10), board="virtual_nucleo_f446re", changes=smaller)
-    (group,) = across([tmp_path]).groups
-    assert group.lines[1].name == "Nucleo-F446RE, depth 10"
-    assert "did not run the same operations" in group.remark
-
-
-def test_runs_of_one_board_are_left_out(tmp_path: Path) -> None:
-    write(tmp_path, ramp())
-    write(tmp_path, ramp(), board="virtual_nucleo_f446re", changes=on_f446())
-    alone = write(tmp_path, ramp(), allocator="tlsf")
-    result = across([tmp_path])
-    assert [group.allocator for group in result.groups] == ["seglist"]
-    assert result.left_out == (f"{alone}: no run of another board is like it.",)
-
-
-def test_one_board_alone_is_one_sentence(tmp_path: Path) -> None:
-    write(tmp_path, ramp())
-    with pytest.raises(
-        CompareError, match=r"on two boards \(there is nucleo-f401re\): run it with --board a,b"
-    ):
-        across([tmp_path])
 
 
 def test_text_and_page_have_each_run_and_both_units(across_boards: Across) -> None:

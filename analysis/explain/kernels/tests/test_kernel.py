@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import KernelError
 from analysis.explain.kernels import file as files
 from analysis.explain.kernels.kernel import find
 from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program
-from base.files.errors import TailscopeError
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +36,6 @@ def test_each_kernel_is_recognised_by_its_symbols(folder: Path, kernel: str, nam
     named = find(program, kernel)
     assert named == result
     assert find(program, "none") is None
-
-
-def test_a_program_without_a_kernel_has_none(folder: Path) -> None:
-    assert find(Program(made.build(folder, ""))) is None
 
 
 # The offsets are those of the structures in kernels.c, by the rules of the AAPCS: a pointer and a
@@ -87,38 +81,6 @@ def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
     kernel = find(program, str(own))
     assert kernel is not None and kernel.start is not None
     assert (kernel.name, kernel.start.name) == ("Own", "start_of_all")
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ('schema = 2\nname = "A"\nsymbols = ["main"]\n', "own.toml: schema"),
-        ('schema = 1\nname = "A"\nsymbols = []\n', "own.toml: symbols"),
-        ('schema = 1\nname = "A"\nsymbols = ["main"]\n[task]\n', "task.current"),
-        ('schema = 1\nname = "A"\nsymbols = ["main"]\n[tasks]\n', "tasks"),
-        ('schema = 1\nname = "A"\nsymbols = ["main"]\n[task]\ncurrent = ["a->b"]\n', "task.current"),
-        ("no toml", "own.toml:1"),
-    ],
-)
-def test_a_damaged_file_is_refused_in_a_sentence(folder: Path, tmp_path: Path, text: str, told: str) -> None:
-    own = tmp_path / "own.toml"
-    own.write_text(text)
-    with pytest.raises(KernelError, match=re.escape(told)) as refused:
-        find(Program(made.build(folder, "")), str(own))
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("word", "told"),
-    [
-        ("zephir", "There is no kernel 'zephir'. Did you mean zephyr?"),
-        ("zephyr", "The kernel of zephyr.toml is not in the program: it has no _kernel, z_cstart"),
-        ("missing.toml", "missing.toml"),
-    ],
-)
-def test_a_kernel_that_is_not_there_is_told(folder: Path, word: str, told: str) -> None:
-    with pytest.raises(TailscopeError, match=re.escape(told)):
-        find(Program(made.build(folder, "")), word)
 
 
 def test_every_file_that_comes_along_is_sound() -> None:

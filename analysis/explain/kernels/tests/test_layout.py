@@ -59,10 +59,3 @@ def test_members_lie_where_the_compiler_put_them(program: Program) -> None:
 @pytest.mark.parametrize("path", ["absent", "parts.tag", "name.tag", "parts[2].none", "mark[1]"])
 def test_what_is_not_there_has_no_place(program: Program, path: str) -> None:
     assert Layout(program, ["table"], ["whole"]).of_member(["whole"], path) is None
-
-
-def test_what_was_not_asked_for_is_not_known(program: Program) -> None:
-    layout = Layout(program, [], [])
-    assert layout.of_variable("table") is None
-    assert layout.of_member(["whole"], "name") is None
-    assert layout.stride("table") == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,14 @@ import pytest
 from analysis.explain.kernels.tests import made
 from analysis.program.beginning import START
 from analysis.program.latency.measure import LatencyReport, latencies, section_times
-from analysis.program.latency.tests.made import ANSWERED, ROWS, SUBJECT
 from analysis.program.latency.text import as_text
 from analysis.program.shown import as_json
 from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
+from base.paths import ROOT
 from cli import latency as command
-from simulator import latency as simulator
-from simulator.latency import Answers, Question
 from simulator.program import UserProgram
 from simulator.tests import bare_metal
-from tests import lab
 
 UNTIL = "cycles:3000"
 # Behind CPSID: a load of 2 cycles, 100 NOPs, a load of 2, CPSIE; then the entry. A pend in the
@@ -115,15 +111,6 @@ def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
     assert recursive["worst"][0]["cycles"] > 3 * recursive["cycles"]["min"]
 
 
-def test_a_line_is_a_place(program: UserProgram) -> None:
-    source = (bare_metal.FIXTURES / "latency.c").read_text(encoding="utf-8").splitlines()
-    line = next(n for n, words in enumerate(source, 1) if "= recursive(2);" in words)
-    (section,) = _document(program, f"latency.c:{line}..recursive")["sections"]
-    assert section["count"] == 1
-    assert section["worst"][0]["begin"]["line"] == line
-    assert section["worst"][0]["end"]["function"] == "recursive"
-
-
 @pytest.mark.parametrize(
     ("sections", "words", "sentence"),
     [
@@ -146,34 +133,12 @@ def test_what_cannot_be_measured_is_told_in_a_sentence(
     assert "\n" not in str(refusal.value)
 
 
-def test_a_run_that_ended_before_a_pend_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    fields = {**ANSWERED, "rows": ROWS.clear(), "ended": "It stopped."}
-    monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**fields))
-    result = latencies(SUBJECT, Question(45, "62us"), "", False, lambda _: None)
-    assert (result.taken, result.worst) == (0, ())
-    assert not LatencyReport.of(SUBJECT, result, []).complete
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("--seed 3", "go with --mode random"),
-        ("--mode random --every 3", "goes with --mode sweep"),
-    ],
-)
-def test_options_that_mean_nothing(program: UserProgram, words: str, sentence: str) -> None:
-    done = lab.run("latency", program.elf, "--irq", "TIM2", *words.split())
-    assert done.returncode == 2 and sentence in done.stderr
-
-
-def test_a_program_without_symbols_has_addresses(program: UserProgram, tmp_path: Path) -> None:
-    stripped = tmp_path / "stripped.elf"
-    subprocess.run(["arm-none-eabi-strip", "-o", stripped, program.elf], check=True)
-    latency = _latency(UserProgram(stripped))
-    assert latency["handler"].startswith("0x0800")
-    assert latency["cycles"]["max"] == _latency(program)["cycles"]["max"]
-    with pytest.raises(TailscopeError, match="no symbols, so masked is not known"):
-        report_of(UserProgram(stripped), "masked..")
+def test_the_reference_names_each_field(program: UserProgram) -> None:
+    page = (ROOT / "docs" / "reference" / "latency.md").read_text("utf-8").partition("## JSON")[2]
+    document = _document(program, "masked..", irq="TIM2")
+    of_waits, (of_passes,) = document["latency"], document["sections"]
+    rows = (document, of_waits, of_waits["worst"][0], of_passes, of_passes["worst"][0])
+    assert {field for row in rows for field in row if field not in page} == set()
 
 
 def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
@@ -201,18 +166,3 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     whole = report_of(program, irq="TIM2", every=1, start="reset").latency
     assert whole and whole.cycles.max == early.cycles and whole.start_up is None
     assert whole.window.first_cycle == early.first_cycle
-
-
-def test_sections_of_start_up_are_left_out_unless_there_are_no_others(tmp_path: Path) -> None:
-    program = UserProgram(made.build(tmp_path, "chibios"))
-    own, early = report_of(program, "update_table..", "chSysInit..", until="1ms").sections
-    assert (own.count, own.start_up) == (2, None)
-    assert {row.task for row in own.worst} == {"motor", "lamp"}
-    assert (early.count, early.start_up) == (1, None)
-
-
-def test_the_handler_behind_a_common_one_is_named(tmp_path: Path) -> None:
-    program = UserProgram(made.build(tmp_path, "nuttx"))
-    assert (
-        _document(program, irq="TIM2", every=1)["latency"]["handler"] == "exception_common, before tim2_isr"
-    )

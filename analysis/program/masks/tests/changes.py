@@ -15,7 +15,11 @@ _SCHEMA = {
 }
 
 
-def changes(*rows: tuple[int, str, int] | tuple[int, str, int, int]) -> pl.DataFrame:
-    """Rows of (cycle, what, value) or, of exceptions, (cycle, what, value, began)."""
-    full = [(*row[:3], 0x0800_0000, row[3] if len(row) > 3 else None, None, None) for row in rows]
+def changes(text: str) -> pl.DataFrame:
+    """Rows of `cycle what value`, of exceptions with the cycle at which it began."""
+    rows = [row.split() for row in text.split(",") if row.strip()]
+    full = [
+        (int(cycle), what, int(value, 0), 0x0800_0000, int(began[0]) if began else None, None, None)
+        for cycle, what, value, *began in rows
+    ]
     return pl.DataFrame(full, schema=_SCHEMA, orient="row")

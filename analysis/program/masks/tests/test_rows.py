@@ -25,14 +25,6 @@ def test_each_function_has_its_longest() -> None:
     assert subject.settings == {"until": "62us", "options": "--chip=stm32f411xe", "from": "reset"}
 
 
-def test_the_longest_time_is_not_that_of_the_most_cycles() -> None:
-    """150 cycles of the fast clock take less than the 100 of the slow one."""
-    rows = [row for row in made.ROWS if row[0] < 600]
-    rows += [(610, "primask", 1, 0x0800_0300, None, 0), (760, "primask", 0, 0x0800_0310, None, 0)]
-    subject = judged.subject(made.report(made.mask_run(tuple(rows))))
-    assert (subject.rows[0].cycles, subject.rows[0].ns) == (150, 100 * SLOW_NS)
-
-
 def test_what_never_ends_lasts_to_the_end_of_the_run() -> None:
     rows = (*(row for row in made.ROWS if row[0] < 600), NEVER_ENDS)
     subject = judged.subject(made.report(made.mask_run(rows)))
@@ -40,13 +32,3 @@ def test_what_never_ends_lasts_to_the_end_of_the_run() -> None:
     assert (first.function, first.kind, first.cycles, first.open) == ("lock", "primask", 390, True)
     assert first.ns == 390 * FAST_NS
     assert max(row.cycles for row in subject.together if row.open) == 390
-
-
-def test_sleep_is_no_part_of_what_never_ends() -> None:
-    """Asleep in 300 of 390 cycles: any interrupt would have ended that."""
-    asleep = ((620, "sleep", 1, 0x0800_0404, None, None), (920, "sleep", 0, 0x0800_0404, None, None))
-    rows = (*(row for row in made.ROWS if row[0] < 600), NEVER_ENDS, *asleep)
-    subject = judged.subject(made.report(made.mask_run(rows)))
-    ended = next(row for row in subject.rows if row.kind == "primask")
-    assert (ended.cycles, ended.open) == (100, False)
-    assert max(row.cycles for row in subject.together if row.open) == 90
