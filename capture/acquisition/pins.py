@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+
+from base.files.elf import DAMAGED
 from base.files.errors import CaptureError
+from base.files.whole import open_regular, why
 from base.run_folder.folder import RunName
 from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
 from capture.acquisition.keeper import Keeping
@@ -19,7 +25,6 @@ from capture.acquisition.sigrok_options import check_analyzer, tool_versions
 from capture.acquisition.source import Opened, Request
 from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S, Board
-from capture.desk.foreign_elf import checked_digest
 from capture.desk.open_board import open_board
 from capture.desk.pins import clips
 from capture.reading.observed import Questions
@@ -148,3 +153,43 @@ class Pins:
             "keep": request.keep,
         }
         return Asked.model_validate(content)
+
+
+MOST_BYTES = 256 << 20
+"""Far above a program of this line with all its debug information."""
+
+
+def checked_digest(path: Path) -> str:
+    """The SHA-256 of an executable for a Cortex-M. Raises CaptureError for anything else."""
+    try:
+        with open_regular(path, MOST_BYTES) as file:
+            content = file.read()
+        refused = _refusal(content[:4], path) or _refusal_of(ELFFile(io.BytesIO(content)))
+    except OSError as error:
+        raise CaptureError(f"{path} cannot be read as an ELF file: {why(error)}.") from None
+    except DAMAGED:
+        raise CaptureError(f"{path} is a damaged ELF file; link it again.") from None
+    if refused:
+        raise CaptureError(f"{path} {refused}")
+    return hashlib.sha256(content).hexdigest()
+
+
+def _refusal(magic: bytes, path: Path) -> str:
+    if magic == b"\x7fELF":
+        return ""
+    return f"is no ELF file: give what the linker wrote, not a {path.suffix or 'raw'} image made of it."
+
+
+def _refusal_of(elf: ELFFile) -> str:
+    """What is wrong with it, as a predicate; empty if nothing is."""
+    machine = elf.get_machine_arch()
+    if elf["e_machine"] == "EM_ARM" and not elf.little_endian:
+        return "is a big-endian program, and a Cortex-M is little-endian: link it without -mbig-endian."
+    if elf["e_machine"] != "EM_ARM":
+        return f"is for {machine}, and the board has an Arm Cortex-M: build it for that."
+    if elf["e_type"] != "ET_EXEC":
+        return "is not linked to run at fixed addresses: give the executable, not an object or a library."
+    loaded = [part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD"]
+    if any(len(part.data()) < part["p_filesz"] for part in loaded):
+        return "ends before what is to be loaded does: it is damaged; link it again."
+    return "" if loaded else "has nothing in it to be loaded; give what the linker wrote."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import BoardResource
 from capture.desk.finding import Figure, Finding
-from capture.desk.flash_content import pieces
+from capture.desk.loader_tool import pieces
 from capture.desk.open_board import open_board
 from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan

@@ -1,16 +1,16 @@
-"""Opens a board, by the kind of its loader."""
+"""Opens a board, by the kind of its loader; and a board that somebody else loads and resets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from base.files.errors import CaptureError
 from capture.desk.bench import BoardResource
-from capture.desk.board import Board
+from capture.desk.board import Board, Connections
 from capture.desk.emulated import is_seen
 from capture.desk.loading import check_records
 from capture.desk.nucleo_board import NucleoBoard
-from capture.desk.unloaded_board import UnloadedBoard
 from capture.desk.virtual_board import VirtualBoard
 from simulator.run import STRICT
 
@@ -51,3 +51,19 @@ def open_board(
             "use it by a command of ./lab that takes --board."
         )
     return NucleoBoard(resource)
+
+
+class UnloadedBoard(Board):
+    """What is on the board runs, and is neither loaded nor reset."""
+
+    def __init__(self, resource: BoardResource) -> None:
+        self._resource = resource
+
+    def load(self, elf: Path | None, image: bytes) -> Connections:
+        """Refuses both. Raises CaptureError."""
+        if elf is not None or image:
+            raise CaptureError(
+                f"The board {self._resource.name!r} has no loader in bench.toml, so nothing can be flashed: "
+                "load it yourself, and look at it by ./lab observe."
+            )
+        return Connections("", self._resource.analyzer.connection or None, None)

@@ -2,26 +2,29 @@
 
 Resolution, clock and skew may pull either way. They are bounds, not deviations, so they are added.
 Overhead is the part of a value that is the bench's own. It is always there and the same for every
-allocator, so it is stated beside the sum. So is what one fault may change unseen
-(capture/joining/unseen.py).
+allocator, so it is stated beside the sum. So is what one fault may change unseen.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from base.metrology.membership import Reach
+from base.metrology.quantiles import PERCENTILES, rank, samples_needed
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import CostRecord, RecordLog
 from capture.instruments.calibration import MarkerCost
 from capture.instruments.clocks import CounterFit
 from capture.instruments.skew import fall_delay_samples, skew_between
+from capture.joining.latencies import LatencyWitness
 from capture.reading.wire import Wire
 
 
@@ -169,3 +172,39 @@ def pin_cost_cycles(log: RecordLog) -> int | None:
     pins = [cost.most_cycles for cost in costs if cost.instrument == "PIN"]
     reads = [cost.least_cycles for cost in costs if cost.instrument == "READ"]
     return max(pins) - min(reads) if pins and reads else None
+
+
+def unseen_ns(
+    quantity: Quantity, wire: Wire, tolerance_cycles: float, latencies: Sequence[LatencyWitness]
+) -> float | None:
+    """The most that one moved edge changes of the
+    quantity's maximum unseen; None without a witness.
+
+    `tolerance_cycles` is that of wire and DWT on a critical section. What the records alone tell
+    changes by nothing: they have a checksum.
+    """
+    if quantity.interval is None:
+        return 0.0
+    if quantity.interval == ("CRIT", "CRIT"):
+        return wire.ns_of(2 * tolerance_cycles)
+    witness = next((witness for witness in latencies if witness.of.channels == quantity.interval), None)
+    if witness is None or witness.compared.is_empty():
+        return None
+    together = witness.compared["number"] * witness.compared["allowed_cycles"]
+    widest = together.max()
+    return wire.ns_of(2 * float(widest)) if isinstance(widest, int | float) else None
+
+
+def rank_ns(quantity: Quantity, values: npt.NDArray[np.float64]) -> float:
+    """The most that a percentile of the latencies changes if one answer moves past it.
+
+    Between operations the timer tells the least latency and the greatest alone. An answer there may
+    move between the two unseen, and every percentile on its way shifts by one rank.
+    """
+    if quantity.table != "interrupts" or len(values) < 2:
+        return 0.0
+    steps = np.diff(np.sort(values))
+    generator = (share for share in PERCENTILES.values() if len(values) >= samples_needed(share))
+    at = {rank(len(values), share) - 1 for share in generator}
+    beside = {step for place in at for step in (place - 1, place) if 0 <= step < len(steps)}
+    return float(steps[sorted(beside)].max())

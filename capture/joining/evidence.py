@@ -10,13 +10,11 @@ from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.quantities import QUANTITIES, by_quantity
 from base.run_folder.records import Boot, RecordLog, parse
 from capture.instruments.clocks import core_tolerance
-from capture.joining.budget import Budget, Instruments, error_budgets
+from capture.joining.budget import Budget, Instruments, error_budgets, rank_ns, unseen_ns
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
-from capture.joining.unseen import rank_ns, unseen_ns
 from capture.reading.glitches import Glitches, find_glitches, without_glitches
-from capture.reading.instructions import Instructions, read_instructions
-from capture.reading.probes import Probes, read_probes
+from capture.reading.probes import Instructions, Probes, read_instructions, read_probes
 from capture.reading.wire import Wire, read_wire
 from firmware.build import boards
 from scenarios.plan import Plan

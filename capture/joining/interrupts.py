@@ -14,8 +14,7 @@ import polars as pl
 from base.run_folder.edges import Levels, Samples
 from base.run_folder.tables import HITS, INTERRUPTS
 from capture.instruments.ticks import Ticks
-from capture.reading.pulses import Windows
-from capture.reading.vectorised import surely_high_within
+from capture.reading.vectorised import Windows, surely_high_within
 from capture.reading.waits import Waits
 from capture.reading.wire import Wire
 

@@ -32,9 +32,8 @@ from capture.instruments.clocks import CounterFit, fit_counter
 from capture.instruments.ticks import Ticks, find_ticks
 from capture.joining.interrupts import interrupt_table
 from capture.reading import vectorised
-from capture.reading.instructions import Instructions
-from capture.reading.probes import Probes
-from capture.reading.pulses import PulseTrain, Windows
+from capture.reading.probes import Instructions, Probes
+from capture.reading.vectorised import PulseTrain, Windows
 from capture.reading.wire import Wire
 from scenarios.plan import Plan
 

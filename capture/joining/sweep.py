@@ -15,7 +15,7 @@ import polars as pl
 from base.run_folder.edges import NS_PER_S, Levels
 from capture.joining.budget import sum_of_terms
 from capture.joining.join import Join
-from capture.reading.pulses import PulseTrain
+from capture.reading.vectorised import PulseTrain
 from capture.reading.wire import Wire
 from scenarios.generators.latency_sweep import EMPTY
 from scenarios.plan import Plan

@@ -11,8 +11,7 @@ from base.metrology.quantiles import Summary, beside_open, summarise
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, EdgeList, Samples
 from base.run_folder.observed import AskedEdges
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
-from capture.reading.pulses import PulseTrain
-from capture.reading.vectorised import Stimuli, pulses, stimuli_among, waits_for
+from capture.reading.vectorised import PulseTrain, Stimuli, pulses, stimuli_among, waits_for
 from capture.reading.waits import Waits
 from capture.reading.wire import SECTIONS_PER_END
 from firmware.build import boards

@@ -8,8 +8,7 @@ import numpy as np
 
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
-from capture.reading.pulses import PulseTrain, Windows
-from capture.reading.vectorised import pulses, waits_for
+from capture.reading.vectorised import PulseTrain, Windows, pulses, waits_for
 from capture.reading.waits import Waits
 
 # At each end of a run (docs/reference/wire.md).

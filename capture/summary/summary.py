@@ -22,9 +22,8 @@ from capture.joining.sweep import summarise_sweep, sweep_disproven
 from capture.reading.glitches import Glitches
 from capture.reading.probes import stated_of
 from capture.summary.bounds import aligned_allocations, compare_bounds, exceeded_bounds
-from capture.summary.heap_wait import heap_wait
 from capture.summary.instruments import instruments
-from capture.summary.possible_wait import possible_wait
+from capture.summary.possible_wait import heap_wait, possible_wait
 from capture.summary.samples import baseline, intervals, maximum
 from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge

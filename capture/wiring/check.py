@@ -15,12 +15,11 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S
 from capture.desk.finding import Finding
 from capture.desk.open_board import open_board
-from capture.wiring import pattern
-from capture.wiring.findings import judge
+from capture.wiring.findings import ROUND_S, WINDOW_S, judge, read
 from capture.wiring.plan import clips
 from firmware.build.image import build_wiring
 
-_CAPTURED_S = pattern.WINDOW_S + pattern.ROUND_S
+_CAPTURED_S = WINDOW_S + ROUND_S
 """After the reset: the window, and what passes before the firmware's first round."""
 
 
@@ -34,7 +33,7 @@ def check(board: BoardResource, progress: Tell = lambda _: None) -> Finding:
     Raises TailscopeError where nothing can be said, and
     signals.Stopped where a signal comes.
     """
-    return judge(pattern.read(_captured(board, progress)), clips(board))
+    return judge(read(_captured(board, progress)), clips(board))
 
 
 def _captured(board: BoardResource, progress: Tell) -> EdgeList:

@@ -1,12 +1,152 @@
-"""What is wrong with the clips, and what to do: sentences from what each input saw."""
+"""What each input saw of the pattern that the wiring firmware plays, what is wrong with the clips,
+and what to do.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
+from base.run_folder.edges import EdgeList
 from capture.desk.finding import ClippedInput, ClipState, Figure, Finding
-from capture.wiring.pattern import Seen
 from capture.wiring.plan import Clip
+
+HALF_PULSE_S = 100e-6
+GAP_S = 1000e-6
+"""Between the pulses of one pin and those of the next."""
+ROUND_S = (36 * 2 + 8) * HALF_PULSE_S + 8 * GAP_S + 3000e-6
+WINDOW_S = 10 * ROUND_S
+"""The last part of a capture, which is read: the firmware runs in all of it."""
+
+# The HSI of a board is within a few percent of 16 MHz, over all temperatures (DS10086, section
+# 6.3.9), and an edge is known to one sample.
+_WIDTHS = (0.8, 1.25)
+# Behind a gap of this many half pulses something new begins: two pulses of a pin are one apart,
+# those of two pins are ten apart.
+_NEW_BEGINS = 3.0
+# What is shorter than this part of a half pulse is a glitch.
+_GLITCH = 0.1
+# All pins together have 88 edges a round: an input with many times as many floats.
+_MOST_EDGES = 10_000
+# Either end of the window may cut a burst, and a fast or slow HSI may shift another out of it.
+_MAY_BE_CUT = 2
+
+Samples = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one input saw.
+
+    `pins` are the numbers of the pins whose pulses it saw whenever they came, `seldom` of those
+    that it saw only now and then. `strays` counts what was no pulse of the pattern. `level` is the
+    level of an input that never changed, or else None.
+    """
+
+    pins: frozenset[int] = frozenset()
+    seldom: frozenset[int] = frozenset()
+    strays: int = 0
+    level: bool | None = None
+
+
+def read(edges: EdgeList) -> tuple[Seen, ...]:
+    """What each input of `edges` saw in the last WINDOW_S of the capture.
+
+    What came before is left out: until the firmware runs the pins float, and anything may be seen.
+    """
+    inputs = [_read_input(edges, channel) for channel in edges.channels]
+    rounds = max((times for counted, _ in inputs for times in counted.values()), default=0)
+    always = max(rounds - _MAY_BE_CUT, 1)
+    return tuple(
+        Seen(
+            pins=frozenset(pin for pin, times in counted.items() if times >= always),
+            seldom=frozenset(pin for pin, times in counted.items() if times < always),
+            strays=strays,
+            level=_level(edges, channel),
+        )
+        for channel, (counted, strays) in zip(edges.channels, inputs, strict=True)
+    )
+
+
+def _begin(edges: EdgeList) -> int:
+    return max(0, edges.total_samples - round(WINDOW_S * edges.samplerate_hz))
+
+
+def _level(edges: EdgeList, channel: str) -> bool | None:
+    transitions = edges.transitions(channel)
+    before = int(np.searchsorted(transitions.sample, _begin(edges)))
+    if before < transitions.sample.size:
+        return None
+    return bool(transitions.level[-1]) if before else edges.initial_level(channel)
+
+
+def _read_input(edges: EdgeList, channel: str) -> tuple[Counter[int], int]:
+    """How often an input saw each pin, and how much of what it saw was of none."""
+    half = HALF_PULSE_S * edges.samplerate_hz
+    transitions = edges.transitions(channel)
+    inside = transitions.sample >= _begin(edges)
+    sample, level = transitions.sample[inside], transitions.level[inside]
+    if sample.size > _MOST_EDGES:
+        return Counter(), int(sample.size)
+    kept_word = _without_glitches(sample, _GLITCH * half)
+    strays = (sample.size - kept_word.size) // 2
+    counted: Counter[int] = Counter()
+    for begin, end in _bursts(sample[kept_word], half):
+        burst = sample[kept_word[begin:end]]
+        if _is_cut(burst, edges, half):
+            continue
+        pulses = _pulses(burst, bool(level[kept_word[begin]]), half)
+        if 1 <= pulses <= len(edges.channels):
+            counted[pulses - 1] += 1
+        else:
+            strays += 1
+    return counted, strays
+
+
+def _without_glitches(sample: Samples, shortest: float) -> npt.NDArray[np.intp]:
+    """The numbers of the edges that are left when pulses and gaps shorter than this are taken out.
+
+    Edges go in pairs, so that what is left rises and falls in turn.
+    """
+    long_enough: list[int] = []
+    for number, at in enumerate(sample.tolist()):
+        if long_enough and at - sample[long_enough[-1]] < shortest:
+            long_enough.pop()
+        else:
+            long_enough.append(number)
+    return np.array(long_enough, dtype=np.intp)
+
+
+def _bursts(sample: Samples, half: float) -> list[tuple[int, int]]:
+    """Begin and end, by number, of edges without a long gap between them."""
+    begins = np.flatnonzero(np.diff(sample) > _NEW_BEGINS * half) + 1
+    ends = [0, *begins.tolist(), sample.size]
+    return [(begin, end) for begin, end in pairwise(ends) if end > begin]
+
+
+def _is_cut(burst: Samples, edges: EdgeList, half: float) -> bool:
+    """Whether it may reach beyond an end of the window."""
+    margin = _NEW_BEGINS * half
+    return bool(burst[0] - _begin(edges) <= margin or edges.total_samples - burst[-1] <= margin)
+
+
+def _pulses(burst: Samples, rises: bool, half: float) -> int:
+    """How many pulses it has; 0 unless each edge comes half a pulse after the one before.
+
+    A pin is held high between its pulses, or low by an analyzer whose own resistors are stronger.
+    Held high, it first falls, and rises last.
+    """
+    gaps = np.diff(burst)
+    steady = ((gaps > _WIDTHS[0] * half - 1) & (gaps < _WIDTHS[1] * half + 1)).all()
+    if not steady or burst.size % 2:
+        return 0
+    return burst.size // 2 if rises else burst.size // 2 - 1
+
 
 _SOUND = ("right", "noisy")
 

@@ -14,8 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from capture.desk.flash_content import pieces
-from capture.desk.loader_tool import Said, Tool, folder_of
+from capture.desk.loader_tool import Said, Tool, folder_of, pieces
 from capture.desk.loading import Connection, Settings, Way, Words
 from scenarios.operations import image_address
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from capture.desk.flash_content import pieces
-from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
+from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of, pieces
 from capture.desk.loading import Connection, Settings, UnreachedError, Way, Words
 from scenarios.operations import image_address
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from base.files.errors import CaptureError
-from capture.desk.foreign_elf import checked_digest
+from capture.acquisition.pins import checked_digest
 from tests.sentences import Sentences
 
 ARM, X86_64, EXECUTABLE, OBJECT = 40, 62, 2, 1

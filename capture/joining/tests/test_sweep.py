@@ -11,7 +11,7 @@ import pytest
 
 from base.run_folder import tables
 from capture.joining.sweep import labels_cut_short, match_stimuli, summarise_sweep, sweep_disproven
-from capture.reading.pulses import PulseTrain
+from capture.reading.vectorised import PulseTrain
 from scenarios.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import Plan, compile_steps

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from base.files.errors import CaptureError
-from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.tests.waveform import Waveform
-from capture.reading.vectorised import level_at, pulses
+from capture.reading.vectorised import PulseTrain, Windows, level_at, pulses
 
 
 def test_pulses_that_the_capture_cuts_off_are_left_out() -> None:

@@ -18,9 +18,8 @@ from capture.store import judge as read_again
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, small_plan, small_plan_under
 from capture.verdict import inconclusive, truncated
-from capture.verdict.exchanged import FEWEST_REASONS, exchanged
 from capture.verdict.tests.test_verdict import with_a_section_in_pieces
-from capture.verdict.verdict import by_rules, judge
+from capture.verdict.verdict import FEWEST_REASONS, by_rules, exchanged, judge
 from firmware.build import image as firmware
 from scenarios import catalogue
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from base.files.tests.sentences import is_sentence
 from capture.desk.bench import read_bench
 from capture.desk.finding import Finding
-from capture.wiring.findings import judge
-from capture.wiring.pattern import read
+from capture.wiring.findings import judge, read
 from capture.wiring.plan import clips
 from capture.wiring.tests.desk import PINS, Desk
 from tests.sentences import Sentences
