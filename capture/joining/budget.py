@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,10 @@ from base.run_folder.records import CostRecord, RecordLog
 from capture.instruments.calibration import MarkerCost
 from capture.instruments.clocks import CounterFit
 from capture.instruments.skew import fall_delay_samples, skew_between
-from capture.joining.latencies import LatencyWitness
 from capture.reading.wire import Wire
+
+if TYPE_CHECKING:
+    from capture.joining.latencies import LatencyWitness
 
 
 def sum_of_terms(*terms_ns: float | None) -> float | None:

@@ -17,7 +17,7 @@ from base.files.whole import WriteError
 from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.folder import EDGE_STREAM, RunName
-from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport, read_manifest
+from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
 from base.run_folder.memory import COLUMNS, Memory
 from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
@@ -207,19 +207,6 @@ def test_an_observation_that_is_not_the_runs_own_is_refused(
     (stored.folder / name).write_bytes((other.folder / name).read_bytes())
     with pytest.raises(RunError, match=rf"{re.escape(name)}: {ALTERED}"):
         redecode(stored.folder)
-
-
-@pytest.mark.parametrize("name", ["operations.parquet"])
-def test_a_table_that_is_not_the_runs_own_is_found_again(
-    run: SyntheticRun, tmp_path: Path, name: str
-) -> None:
-    stored = store(run, tmp_path)
-    before = contents(stored.folder)
-    pl.read_parquet(stored.folder / name).head(3).write_parquet(stored.folder / name)
-    with pytest.raises(RunError, match=rf"{re.escape(name)}: is not the file that run\.json was written of"):
-        read_manifest(stored.folder / "run.json")
-    assert redecode(stored.folder) == stored
-    assert contents(stored.folder) == before
 
 
 def test_seed_and_parameters_are_tied_to_the_image(run: SyntheticRun, tmp_path: Path) -> None:

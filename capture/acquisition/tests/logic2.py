@@ -7,7 +7,6 @@ of version 0 as Saleae's description has them. It knows edges and nothing of who
 from __future__ import annotations
 
 import struct
-import threading
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
@@ -21,22 +20,16 @@ from saleae.grpc import saleae_pb2, saleae_pb2_grpc
 from base.run_folder.edges import EdgeList
 
 RATES_HZ = (24_000_000, 50_000_000, 84_000_000, 100_000_000)
-INVALID, EXPORT_FAILED, MISSING, DEVICE, MEMORY = 10, 21, 50, 51, 52
 
 
 @dataclass
 class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
-    """`edges` are what its inputs see: channel i of them is input i. `fault` is the error that the
-    capture ends with (its code and words), and `lasts` waits for stop() instead of a timer's end.
-    """
+    """`edges` are what its inputs see: channel i of them is input i."""
 
     edges: EdgeList
     devices: tuple[str, ...] = ("F4241",)
-    fault: tuple[int, str] | None = None
-    lasts: bool = False
     asked: list[Any] = field(default_factory=list)
     closed: int = 0
-    stopped: threading.Event = field(default_factory=threading.Event)
 
     def GetAppInfo(self, _request: Any, _context: Any) -> Any:  # noqa: N802
         version = saleae_pb2.Version(major=1, minor=0, patch=0)
@@ -49,34 +42,22 @@ class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
         return saleae_pb2.GetDevicesReply(devices=devices)
 
     def StartCapture(self, request: Any, context: Any) -> Any:  # noqa: N802
-        if request.device_id and request.device_id not in self.devices:
-            refuse(context, MISSING, "no such device")
         rate_hz = request.logic_device_configuration.digital_sample_rate
         if rate_hz not in RATES_HZ:
-            refuse(context, INVALID, f"{rate_hz} is not a valid digital sample rate")
+            # As the client's errors.py reads it: `CODE: words`, where 10 is an invalid request.
+            context.abort(grpc.StatusCode.ABORTED, f"10: {rate_hz} is not a valid digital sample rate")
         self.asked.append(request)
         info = saleae_pb2.CaptureInfo(capture_id=len(self.asked))
         return saleae_pb2.StartCaptureReply(capture_info=info)
 
-    def WaitCapture(self, request: Any, context: Any) -> Any:  # noqa: N802
-        trial = self._duration_s(request.capture_id) < 0.01
-        if self.lasts and not trial:
-            self.stopped.wait(30)
-        if self.fault and not trial:
-            refuse(context, *self.fault)
+    def WaitCapture(self, _request: Any, _context: Any) -> Any:  # noqa: N802
         return saleae_pb2.WaitCaptureReply()
-
-    def StopCapture(self, _request: Any, _context: Any) -> Any:  # noqa: N802
-        self.stopped.set()
-        return saleae_pb2.StopCaptureReply()
 
     def CloseCapture(self, _request: Any, _context: Any) -> Any:  # noqa: N802
         self.closed += 1
         return saleae_pb2.CloseCaptureReply()
 
-    def ExportRawDataBinary(self, request: Any, context: Any) -> Any:  # noqa: N802
-        if self.fault:
-            refuse(context, EXPORT_FAILED, "the capture has no data")
+    def ExportRawDataBinary(self, request: Any, _context: Any) -> Any:  # noqa: N802
         rate_hz = self.asked[request.capture_id - 1].logic_device_configuration.digital_sample_rate
         end_s = min(self.edges.total_samples / rate_hz, self._duration_s(request.capture_id))
         for number in request.logic_channels.digital_channels:
@@ -94,11 +75,6 @@ class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
         return float(mode.duration_seconds)
 
 
-def refuse(context: Any, code: int, words: str) -> None:
-    """As the client's errors.py reads it: ABORTED, with `CODE: words`."""
-    context.abort(grpc.StatusCode.ABORTED, f"{code}: {words}")
-
-
 @contextmanager
 def serving(logic2: Logic2) -> Iterator[str]:
     """Gives the HOST:PORT that it answers at."""
@@ -109,5 +85,4 @@ def serving(logic2: Logic2) -> Iterator[str]:
     try:
         yield f"127.0.0.1:{port}"
     finally:
-        logic2.stopped.set()
         server.stop(None).wait()

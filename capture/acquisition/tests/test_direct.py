@@ -9,7 +9,6 @@ import pytest
 
 from analysis.bounds.image import bounds_of_run
 from analysis.fragmentation.of_run import memory_of_run
-from base.files.errors import TailscopeError
 from capture import conduct, same
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
@@ -91,10 +90,3 @@ def test_a_simulator_that_ends_early_is_a_truncated_run(tmp_path: Path, tlsf: Fi
     result = conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path / "runs"), dying))
     assert result.verdict == "truncated"
     assert any("ended with status 3: no more" in reason for reason in result.reasons)
-
-
-def test_what_cannot_start_is_a_sentence_and_leaves_no_folder(tmp_path: Path, tlsf: FirmwareImage) -> None:
-    broken = program(tmp_path, "echo 'broken' >&2; exit 1")
-    with pytest.raises(TailscopeError, match=r"^The virtual Nucleo does not start: broken\.$"):
-        conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path / "runs"), broken))
-    assert not list((tmp_path / "runs").iterdir())

@@ -10,14 +10,12 @@ import pytest
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList, read_parquet
-from base.run_folder.observed import AskedEdges, ObservedManifest, read_observed_manifest
-from capture.acquisition.imported import Beside, Imported, ObservedFile, of_plan, of_run
+from capture.acquisition.imported import Beside, Imported, of_plan, of_run
 from capture.acquisition.source import Request
 from capture.conduct import redecode, run
 from capture.importing import formats
 from capture.importing.formats import Import
 from capture.importing.tests import writers
-from capture.reading.observed import Questions
 from capture.store import RunResult
 from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import store as store_made_up
@@ -115,14 +113,6 @@ def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:
         assert said[key] == before[key]
 
 
-def test_a_samplerate_that_nobody_states_is_a_doubt(stored: RunResult, tmp_path: Path) -> None:
-    edges = read_parquet(stored.folder / "edges.parquet")
-    imported = formats.read(writers.vcd(tmp_path, edges), writers.CHANNELS)
-    result = store(imported, of_run(stored.folder), tmp_path / "runs")
-    assert result.verdict == "inconclusive"
-    assert "import it again with --samplerate" in " ".join(result.reasons)
-
-
 @pytest.mark.parametrize("write", [writers.logic_2_csv])
 def test_the_samplerate_of_an_analyzer_is_asked_for(
     stored: RunResult, tmp_path: Path, write: Callable[[Path, EdgeList], Path]
@@ -133,46 +123,6 @@ def test_the_samplerate_of_an_analyzer_is_asked_for(
     with pytest.raises(CaptureError, match=r"does not say at which samplerate .* --samplerate") as error:
         store(imported, of_run(stored.folder), tmp_path / "runs")
     assert "clip" not in str(error.value) and not (tmp_path / "runs").exists()
-
-
-PULSED = """Time [s],TRIG,nACK
-0.000000,0,1
-0.001000,1,1
-0.001002,0,1
-0.001005,0,0
-0.001008,0,1
-0.002000,1,1
-0.002002,0,1
-0.002009,0,0
-0.002012,0,1
-0.002500,0,0
-0.002501,0,1
-"""
-
-
-def look(
-    tmp_path: Path, questions: Questions, edges: AskedEdges = "auto", text: str = PULSED
-) -> ObservedManifest:
-    (tmp_path / "pulsed.csv").write_text(text, encoding="utf-8")
-    file = formats.read(tmp_path / "pulsed.csv", None, 1_000_000)
-    result = run(ObservedFile(file, questions, edges, Request(runs=tmp_path / "runs")))
-    assert set(pl.read_parquet(result.folder / "spans.parquet").columns) == {"of", "start", "end", "ns"}
-    return read_observed_manifest(result.folder / "run.json")
-
-
-def test_a_pulsed_stimulus_is_told_from_its_leading_edge(tmp_path: Path) -> None:
-    """From the rises of TRIG to the falls of nACK 5 and 9 µs; that at 2.5 ms answers nothing."""
-    result = look(tmp_path, Questions(("!nACK",), (("TRIG", "!nACK"),)))
-    latency = result.latencies_ns["TRIG to !nACK"]
-    assert (latency.n, latency.min, latency.max) == (2, 5000, 9000)
-    assert result.stimuli == {"TRIG to !nACK": "rising"} and result.unasked == {"TRIG to !nACK": 1}
-    place = result.longest["TRIG to !nACK"]
-    assert (place.start, place.end) == (2000, 2009)
-    widths = result.widths_ns["!nACK"]
-    assert (widths.n, widths.min, widths.max) == (3, 1000, 3000)
-    assert result.duty["!nACK"] == pytest.approx(6 / 1495)
-    # A pulse of one sample may hide shorter ones.
-    assert result.verdict == "inconclusive" and "single sample" in " ".join(result.reasons)
 
 
 @pytest.mark.parametrize(

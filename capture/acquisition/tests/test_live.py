@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from base.run_folder.folder import RunName
 from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
 from base.run_folder.records import encode
@@ -37,16 +35,6 @@ def test_lines_may_come_in_pieces_and_damaged() -> None:
         counted.take(whole[at : at + 1], float(at))
     assert counted.operations == 2
     assert counted.critical and counted.critical.cycles == 252
-
-
-def test_the_rate_is_of_the_time_in_which_records_came() -> None:
-    counted = Counted(MEASURED)
-    counted.take(b"", 10.0)
-    assert counted.per_s is None
-    counted.take(BOOT + ALLOCATED, 10.5)
-    counted.take(REFUSED + FREED, 11.5)
-    counted.take(b"", 60.0)
-    assert counted.per_s == pytest.approx(3 / 1.5)
 
 
 def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:

@@ -94,18 +94,6 @@ def test_a_capture_that_breaks_off_keeps_what_came(
     assert evidence.joined.operations["seq"].to_list() == list(range(10))
 
 
-@pytest.mark.parametrize(("last", "asked"), [("@END,", False), ("@FAIL,", True), ("@OP,", True)])
-def test_the_core_is_asked_why_records_stop_before_end(
-    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, asked: bool
-) -> None:
-    put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "exit 0")
-    uart = run.uart()
-    said = uart[: uart.rindex(b"@END,")] + (uart[uart.rindex(b"@END,") :] if last == "@END," else b"")
-    said += b"@FAIL,999,fault,134218240*00\n" if last == "@FAIL," else b""
-    _, reasons = judge(observed(run, said))
-    assert ("fw.elf faulted." in reasons) == asked, reasons
-
-
 @pytest.mark.parametrize("hangs_up", [False, True])
 def test_a_serial_line_that_is_cut_gets_a_sentence(
     run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs_up: bool

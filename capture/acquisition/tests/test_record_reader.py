@@ -1,10 +1,22 @@
-from collections.abc import Callable
+"""Readers of records: a board that never stops, and a PTY that the tests hold at the other end."""
+
+from __future__ import annotations
+
+import os
+import pty
+import tty
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import serial
 
+from base.files.errors import CaptureError
 from capture.acquisition import record_reader
 from capture.acquisition.record_reader import RecordReader
+from capture.acquisition.serial_reader import SerialReader
+from capture.tests.synthetic import record
+from tests.processes import wait_until
 
 
 class Babble(RecordReader):
@@ -54,9 +66,98 @@ def test_what_was_heard_is_on_the_disk_before_more_is_listened_for(tmp_path: Pat
     assert log.read_bytes() == reader.data == b"".join(LINES)
 
 
-@pytest.mark.parametrize("log", ["/dev/full", "/dev/null/uart.log"])
-def test_a_disk_that_takes_no_record_does_not_end_the_listening(log: str) -> None:
-    """Whoever stores the run has them all, and tells if they do not fit then either."""
-    with Teller(Path(log), LINES, lambda: None) as reader:
-        assert reader.wait(60)
-    assert (reader.data, reader.problem) == (b"".join(LINES), None)
+PATIENCE_S = 20.0
+RUN = record("BOOT,7,a,1,1,00000000,k,1,1,basepri,none,bypass,04000000,nucleo-f401re") + record("END,0")
+
+
+@pytest.fixture
+def line() -> Iterator[tuple[int, str]]:
+    """The device's end of a PTY, and the port's name."""
+    device, port = pty.openpty()
+    tty.setraw(port)
+    yield device, os.ttyname(port)
+    os.close(port)
+    os.close(device)
+
+
+def test_it_ends_with_the_last_record(line: tuple[int, str]) -> None:
+    device, port = line
+    with SerialReader(port) as reader:
+        os.write(device, RUN)
+        assert reader.wait(PATIENCE_S)
+    assert reader.data == RUN
+    assert reader.problem is None
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[tuple[int, str]]:
+    """A second line, as which a port comes back."""
+    device, port = pty.openpty()
+    tty.setraw(port)
+    yield device, os.ttyname(port)
+    os.close(port)
+    os.close(device)
+
+
+def absent_at_first(port: str) -> Callable[[], str]:
+    """Finds a port at the fourth look."""
+    looks = iter(range(3))
+
+    def find() -> str:
+        if next(looks, None) is not None:
+            raise CaptureError("No serial port belongs to a USB device; check the cable.")
+        return port
+
+    return find
+
+
+def follow(line: tuple[int, str], elsewhere: tuple[int, str], before: bytes, after: bytes) -> SerialReader:
+    """A reader, at its end, of a line that breaks after `before` and comes back with `after`."""
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        SerialReader(line[1], find=absent_at_first(elsewhere[1])) as reader,
+    ):
+        os.write(line[0], before)
+        assert wait_until(lambda: len(reader.data) == len(before))
+        hang_up(reader, patched)
+        assert wait_until(lambda: reader._port.port == elsewhere[1])
+        os.write(elsewhere[0], after)  # opening a port drops what came before
+        assert reader.wait(PATIENCE_S)
+    return reader
+
+
+def hang_up(reader: SerialReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The port breaks once what came is read, as pySerial has it of a device that is gone."""
+    port = reader._port
+    read = port.read
+
+    def last(size: int) -> bytes:
+        data = bytes(read(size))
+        if not data:
+            raise serial.SerialException("device disconnected")
+        return data
+
+    monkeypatch.setattr(port, "read", last)
+
+
+def test_a_port_that_comes_back_before_the_board_spoke_loses_nothing(
+    line: tuple[int, str], elsewhere: tuple[int, str]
+) -> None:
+    reader = follow(line, elsewhere, b"", RUN)
+    assert (reader.data, reader.problem) == (RUN, None)
+
+
+def test_a_port_that_comes_back_later_is_read_on_and_told_of(
+    line: tuple[int, str], elsewhere: tuple[int, str]
+) -> None:
+    reader = follow(line, elsewhere, RUN[:20], RUN[30:])
+    assert reader.data == RUN[:20] + RUN[30:]
+    assert reader.problem is not None
+    assert reader.problem.startswith(f"The serial line {line[1]} broke after 20 bytes (device disconnected)")
+    assert f"came back as {elsewhere[1]}; what the board said meanwhile is lost" in reader.problem
+
+
+@pytest.mark.parametrize("url", ["nothing/here", "socket://127.0.0.1:1", "odd://scheme"])
+def test_a_port_that_cannot_be_opened_is_named(tmp_path: Path, url: str) -> None:
+    with pytest.raises(CaptureError, match="cannot be opened"):
+        SerialReader(url if "://" in url else str(tmp_path / url))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from capture.checks import ask as asking
 from capture.checks.ask import firmware_folders, listed
 from capture.checks.facts import Analyzer, Facts, UsbDevice
@@ -42,25 +40,6 @@ def test_the_real_tool_is_read() -> None:
     (demo,) = facts.analyzers
     assert (demo.title, demo.inputs[:8]) == ("Demo device", EIGHT)
     assert facts.chosen == facts.analyzers and not facts.scan_fault
-
-
-@pytest.mark.parametrize(
-    ("module", "words"),
-    [
-        ("raise SystemExit('No backend available')", "cannot list its probes (No backend available)"),
-        ("import time; time.sleep(60)", "did not list its probes within 1 s"),
-    ],
-)
-def test_a_child_that_fails_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, words: str
-) -> None:
-    folder = tmp_path / "capture" / "checks"
-    folder.mkdir(parents=True)
-    (folder / "host.py").write_text(module)
-    monkeypatch.setattr(asking, "ROOT", tmp_path)
-    monkeypatch.setattr(asking, "HOST_WITHIN_S", 1.0)
-    facts = asking._with_host(Facts())
-    assert facts.host_fault == f"pyOCD {words}: unplug the board and plug it in again."
 
 
 def test_libsigroks_folders_come_in_its_order() -> None:

@@ -132,3 +132,17 @@ def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
 def test_each_usb_id_belongs_to_one_preset() -> None:
     ids = [usb_id for preset in presets().values() for usb_id in preset.devices]
     assert len(ids) == len(set(ids)) and all(usb_id == usb_id.lower() for usb_id in ids)
+
+
+def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
+    shipped = rights.FILE.read_text(encoding="utf-8")
+    assert shipped == rights.text()
+    for usb_id in (*ST_LINKS, *(device for preset in presets().values() for device in preset.devices)):
+        vendor, product = usb_id.split(":")
+        (line,) = [
+            row
+            for row in shipped.splitlines()
+            if row.startswith('SUBSYSTEM=="usb", ') and f'"{vendor}"' in row and f'"{product}"' in row
+        ]
+        assert 'GROUP="plugdev"' in line and 'TAG+="uaccess"' in line, usb_id
+    assert int(rights.FILE.name.partition("-")[0]) < 73, "systemd acts on uaccess in 73-seat-late.rules"

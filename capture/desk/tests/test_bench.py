@@ -1,3 +1,8 @@
+"""What bench.toml and files beside it may say: boards, analyzers, presets and pins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -5,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from base.files.errors import CaptureError
+from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
-from capture.desk.bench import read_bench
+from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
+from capture.desk.pins import check_pins, clips
+from capture.desk.presets import presets
 from tests.sentences import Sentences
 
 BENCH = """\
@@ -112,3 +120,189 @@ def test_whatever_is_left_out_or_doubled(
         assert read_bench(path).board().serial_port
     except CaptureError as error:
         assert str(error).isprintable() and str(error)[-1] in ".?"
+
+
+ANALYZER = """\
+title = "An analyzer of my own"
+sources = ["its manual: samplerates"]
+driver = "fx2lafw"
+inputs = ["A0", "A1", "A2", "A3", "A4", "A5", "A6", "A7"]
+rates_hz = [8_000_000, 16_000_000]
+"""
+BOARD = """\
+[loader]
+kind = "pyocd"
+target = "stm32f401retx"
+[serial]
+port = "/dev/ttyACM7"
+[analyzer]
+preset = "analyzers/mine.toml"
+"""
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Path:
+    (tmp_path / "analyzers").mkdir()
+    (tmp_path / "analyzers" / "mine.toml").write_text(ANALYZER)
+    (tmp_path / "my_board.toml").write_text(BOARD)
+    return tmp_path / "my_board.toml"
+
+
+def test_a_boards_file_is_named_by_its_path(board: Path) -> None:
+    resource = read_bench().board(str(board))
+    assert (resource.name, resource.serial_port) == ("my_board", "/dev/ttyACM7")
+
+
+def test_an_analyzers_file_is_named_by_its_place_beside_the_boards(board: Path) -> None:
+    analyzer = read_bench().board(str(board)).analyzer
+    assert (analyzer.driver, analyzer.samplerate_hz) == ("fx2lafw", 16_000_000)
+    assert analyzer.channels["SYNC"] == "A7"
+    with pytest.raises(CaptureError, match=r"^The samplerate cannot be 24,000,000 .*choose 8, 16 MS/s\.$"):
+        analyzer.check_rate(24_000_000)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("my_board.toml", 'kind = "pyocd"', 'kind = "none"'),
+        ("analyzers/mine.toml", '"A7"', '"A7", "A8"'),
+    ],
+)
+def test_a_mistake_names_its_file(board: Path, file: str, old: str, new: str, sentences: Sentences) -> None:
+    path = board.parent / file
+    path.write_text(path.read_text().replace(old, new))
+    with sentences.raised(CaptureError):
+        read_bench().board(str(board))
+
+
+USABLE = [name for name, preset in presets().items() if not preset.refused]
+
+PRESET_BENCH = """\
+default = "desk"
+[boards.desk.loader]
+kind = "pyocd"
+target = "stm32f401retx"
+[boards.desk.serial]
+port = "/dev/ttyACM0"
+[boards.desk.analyzer]
+"""
+
+
+def analyzer(tmp_path: Path, words: str) -> AnalyzerResource:
+    path = tmp_path / "bench.toml"
+    path.write_text(PRESET_BENCH + words, encoding="utf-8")
+    return read_bench(path).board().analyzer
+
+
+@pytest.mark.parametrize("name", USABLE)
+def test_a_preset_alone_is_enough(tmp_path: Path, name: str) -> None:
+    resource = analyzer(tmp_path, f'preset = "{name}"\n')
+    preset = presets()[name]
+    assert (resource.driver, resource.samplerate_hz) == (preset.driver, preset.fastest_hz)
+    assert tuple(resource.channels) == CHANNELS and len(set(resource.channels.values())) == len(CHANNELS)
+
+
+@pytest.mark.parametrize(
+    ("name", "rates", "no_rates"),
+    [
+        # 48 MHz / n by the FX2's GPIF; libsigrok knows 48 MHz itself, which no USB 2 link carries.
+        ("fx2lafw", (24_000_000, 12_000_000, 1_000_000), (48_000_000, 25_000_000, 84_000_000)),
+        # Eight inputs at 32 MS/s are 256 of its 300 MS/s; at 40 MS/s they are 320.
+        ("saleae-logic16", (32_000_000, 12_500_000), (40_000_000, 50_000_000, 100_000_000)),
+        ("dslogic", (25_000_000, 20_000_000), (50_000_000, 24_000_000)),
+        # 84 MS/s would become 100 MS/s without a word: the Logic Sniffer divides 100 MHz.
+        ("openbench-ols", (100_000_000, 50_000_000), (84_000_000, 200_000_000)),
+        ("kingst-la2016", (200_000_000, 20_000_000), (84_000_000, 500_000_000)),
+        # 120 MHz over a whole number, and no more than 60 MHz with eight inputs.
+        ("sigrok-pico", (60_000_000, 1_500_000), (120_000_000, 84_000_000)),
+        ("beaglelogic", (100_000_000, 50_000_000, 25_000_000), (84_000_000, 200_000_000, 33_333_333)),
+    ],
+)
+def test_the_rates_are_those_of_the_drivers(
+    name: str, rates: tuple[int, ...], no_rates: tuple[int, ...]
+) -> None:
+    assert all(presets()[name].can_sample_at(rate) for rate in rates)
+    assert not any(presets()[name].can_sample_at(rate) for rate in no_rates)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'preset = "fx2lafw"\nsamplerate_hz = 25_000_000\n',
+        'preset = "fx2lafv"\n',
+        'preset = "rigol-ds"\n',
+        'preset = "fx2lafw"\ndriver = "demo"\n',
+        'preset = "dslogic"\n[boards.desk.analyzer.channels]\n'
+        + "".join(f'{name} = "D{number}"\n' for number, name in enumerate(CHANNELS)),
+    ],
+)
+def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, sentences: Sentences) -> None:
+    with sentences.raised(CaptureError):
+        analyzer(tmp_path, words)
+
+
+def test_what_is_set_goes_to_the_driver_before_what_a_preset_sets(tmp_path: Path) -> None:
+    resource = analyzer(
+        tmp_path,
+        'preset = "dslogic"\nsettings = { voltage_threshold = 1.6, rle = true, continuous = "off" }\n',
+    )
+    assert resource.words == ("continuous=off", "voltage_threshold=1.6-1.6", "rle=on")
+    assert (resource.sample_bytes, resource.device_inputs) == (2, tuple("01234567"))
+    assert analyzer(tmp_path, 'preset = "dslogic"\n').words == ("continuous=on",)
+    ranged = analyzer(tmp_path, 'preset = "dslogic"\nsettings = { voltage_threshold = "0.7-1.4" }\n')
+    assert ranged.words[1] == "voltage_threshold=0.7-1.4"
+
+
+def test_the_page_says_what_the_presets_say() -> None:
+    """docs/how-to/analyzers.md, row by row."""
+    page = (ROOT / "docs" / "how-to" / "analyzers.md").read_text(encoding="utf-8")
+    rows = {
+        cells[0].strip("` "): cells for line in page.splitlines() if (cells := line.strip("|").split("|"))
+    }
+    for name, preset in presets().items():
+        if preset.refused:
+            assert rows[name][2].replace("`", "").strip() == preset.refused
+            continue
+        rates = preset.rates_in_words().replace(" MS/s", "").replace(" or ", ", or ")
+        assert rows[name][2].strip() == rates
+        assert rows[name][3].strip() in (
+            ", ".join(preset.inputs),
+            f"{preset.inputs[0]} to {preset.inputs[-1]}",
+        )
+
+
+VIRTUAL, NUCLEO, DESK = (read_bench().board(name) for name in ("virtual", "nucleo", "desk"))
+
+
+def test_pins_come_in_the_order_of_the_channels() -> None:
+    assert list(check_pins({"SYNC": "PC13", "CRIT": "PB3"}, VIRTUAL).items()) == [
+        ("CRIT", "PB3"),
+        ("SYNC", "PC13"),
+    ]
+    assert check_pins({"CRIT": "PK15"}, NUCLEO) == {"CRIT": "PK15"}
+
+
+@pytest.mark.parametrize(
+    ("pins", "board"),
+    [
+        ({"CRT": "PA8"}, VIRTUAL),
+        ({"CRIT": "PA16"}, NUCLEO),
+        ({"CRIT": "PH2"}, DESK),
+        ({"CRIT": "PA8", "ISR": "PA8"}, NUCLEO),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    pins: dict[str, str], board: BoardResource, sentences: Sentences
+) -> None:
+    with sentences.raised(CaptureError):
+        check_pins(pins, board)
+
+
+def test_inputs_are_clipped_by_the_boards_own_names() -> None:
+    assert clips({"CRIT": "PB3", "SYNC": "PC13"}, VIRTUAL) == (
+        "D0=PB3,D1=open,D2=open,D3=open,D4=open,D5=open,D6=open,D7=PC13"
+    )
+    other = replace(
+        DESK, analyzer=DESK.analyzer.model_copy(update={"channels": {"CRIT": "D5", "CTRL": "D0"}})
+    )
+    assert clips({"CRIT": "PB3"}, other).startswith("D5=PB3,")

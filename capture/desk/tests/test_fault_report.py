@@ -99,14 +99,6 @@ def test_a_cortex_m0_that_faults_is_told_by_ipsr_and_its_frame(tmp_path: Path, e
     assert said.endswith(", in the handler of SVCall.") == (ending == "IN_HANDLER")
 
 
-def test_a_stack_outside_memory_has_no_frame(tmp_path: Path) -> None:
-    elf = compiled(tmp_path, "NO_STACK")
-    with attached(elf) as session:
-        said = report(session, elf)
-    assert "a stack where nothing answers, on entry of an exception" in said
-    assert "by the instruction" not in said
-
-
 def test_a_program_that_hangs_is_told_where_and_goes_on(tmp_path: Path) -> None:
     elf = compiled(tmp_path, "HANG")
     with attached(elf) as session:

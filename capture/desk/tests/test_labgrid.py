@@ -90,21 +90,6 @@ def test_port_analyzer_and_probe_are_the_places(client: Says, tmp_path: Path) ->
     assert (tmp_path / "asked").read_text() == "-p nucleo-1 env\n", "asked once"
 
 
-def test_what_labgrid_does_not_know_is_of_the_board_of_this_name(client: Says, tmp_path: Path) -> None:
-    text = 'default = "b1"\n[boards.b1.loader]\nkind = "probe-rs"\ntarget = "STM32F401RETx"\n'
-    text += '[boards.b1.serial]\nport = "/dev/ttyACM3"\nbaud = 460_800\n'
-    text += '[boards.b1.analyzer]\ndriver = "fx2lafw"\nsamplerate_hz = 12_000_000\n'
-    text += "[boards.b1.analyzer.channels]\n"
-    names = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
-    text += "".join(f'{name} = "D{at}"\n' for at, name in enumerate(names))
-    (tmp_path / "bench.toml").write_text(text)
-    client(PRINTED)
-    resource = board("b1", bench=tmp_path / "bench.toml")
-    assert resource.loader.probe == "0483:374b:066DFF33", "as probe-rs calls it"
-    assert resource.loader.serial_number == "066DFF33"
-    assert (resource.analyzer.samplerate_hz, resource.baud) == (12_000_000, 460_800)
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -6,7 +6,6 @@ import pytest
 from serial.tools import list_ports
 from serial.tools.list_ports_common import ListPortInfo
 
-from base.files.errors import CaptureError
 from capture.desk.serial_ports import resolve
 
 
@@ -39,13 +38,3 @@ def test_an_st_link_is_found_under_any_of_its_ids(
 ) -> None:
     monkeypatch.setattr(list_ports, "comports", lambda: [*OTHERS, *ports])
     assert resolve("usb:0483:374B", serial_number) == device
-
-
-def test_what_is_no_st_link_is_found_by_its_own_id_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_ports, "comports", lambda: [*OTHERS, OWN])
-    assert resolve("usb:1a86:7523") == "/dev/ttyUSB0"
-    with pytest.raises(CaptureError, match="No serial port belongs to a USB device 10c4:ea60"):
-        resolve("usb:10c4:ea60")
-    monkeypatch.setattr(list_ports, "comports", lambda: [*OTHERS])
-    with pytest.raises(CaptureError, match="No serial port belongs to a USB device 0483:374B"):
-        resolve("usb:0483:374B")

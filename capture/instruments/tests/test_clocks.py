@@ -80,10 +80,3 @@ def test_a_counter_that_goes_as_fast_as_the_tolerance_lets_it_still_counts_the_c
             for record in records
         ]
         assert (fit_counter(wire, altered) is not None) is counts_core, share
-
-
-def test_without_the_end_the_start_has_to_do(run: SyntheticRun) -> None:
-    records = [record for record in parse(run.uart()).all(CalibrationRecord) if record.index < 16]
-    fit = fit_counter(read_wire(run.edges(), CORE_HZ), records)
-    assert fit is not None and fit.ratio == pytest.approx(1, abs=1e-9)
-    assert fit_counter(read_wire(run.edges(), CORE_HZ), records[1:]) is None

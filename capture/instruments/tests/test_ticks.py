@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from base.run_folder.records import TickRecord
-from capture.instruments.clocks import COUNTER_CYCLES, CounterFit
+from capture.instruments.clocks import CounterFit
 from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
 from capture.reading.tests.waveform import Waveform
 from capture.tests.evidence import evidence_of
@@ -47,13 +47,3 @@ def test_a_tick_waits_for_the_mask_and_for_more_urgent_handlers() -> None:
     first = np.array([90_000, 90_000, 103_600, 103_700])
     last = np.array([99_998, 99_999, 103_650, 103_900])
     assert ticks.handler_may_run(first, last).tolist() == [False, True, True, False]
-
-
-def test_the_counter_may_wrap_between_the_calibration_and_the_record() -> None:
-    """A turn of the counter is no whole number of ticks."""
-    edges = Waveform(200_000).edges()
-    near_the_end = COUNTER_CYCLES - 50_000  # CYCCNT at sample 0
-    counter = CounterFit(0, float(near_the_end), 1.0, 1.0, 0.0, 0.0)
-    ticks = find_ticks(edges, TickRecord(10_000, 40_000, TICK_PERIOD, 130), counter)
-    assert ticks is not None
-    assert ticks.due.tolist() == [16_000 - 1, 100_000 - 1, 184_000 - 1]

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 
 from base.run_folder.quantities import QUANTITIES
 from base.run_folder.records import CostRecord, RecordLog
-from capture.joining.budget import pin_cost_cycles, rank_ns
+from capture.joining.budget import pin_cost_cycles
 from capture.joining.evidence import Evidence
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
@@ -126,15 +125,3 @@ def test_twice_what_wire_and_dwt_may_differ_by_is_unseen() -> None:
     unseen_ns = moved("CRIT", longest_section(), 0).budgets["critical_ns"].unseen_ns
     assert unseen_ns is not None
     assert 2 <= unseen_ns / CYCLE_NS < 3
-
-
-@pytest.mark.parametrize(
-    ("values", "step"),
-    [([7.0], 0.0), ([1.0, 4.0], 3.0), ([9.0, 1.0, 3.0], 6.0), ([*range(100), 500.0, 900.0], 401.0)],
-)
-def test_a_percentile_may_shift_by_the_step_to_the_sample_beside_it(values: list[float], step: float) -> None:
-    """Of 102 samples the 99th percentile is the 101st, 500: 401 beyond that before it."""
-    latency = next(quantity for quantity in QUANTITIES if quantity.key == "interrupt_latency_ns")
-    section = next(quantity for quantity in QUANTITIES if quantity.key == "critical_ns")
-    assert rank_ns(latency, np.array(values)) == step
-    assert rank_ns(section, np.array(values)) == 0.0

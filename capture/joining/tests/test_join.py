@@ -12,7 +12,6 @@ from capture.tests.synthetic import (
     SyntheticRun,
     small_plan,
 )
-from capture.verdict.verdict import judge
 
 RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)]
 
@@ -191,13 +190,3 @@ def test_a_window_without_a_pulse_has_no_width_and_no_start() -> None:
 
 def _operation_end(run: SyntheticRun, seq: int) -> int:
     return run.truths[seq].start + run.truths[seq].operation_cycles + OPERATION_COST
-
-
-def test_without_an_end_frame_the_closed_windows_are_joined() -> None:
-    run = SyntheticRun(small_plan())
-    cut = run.truths[20].start + 100
-    run.toggles = [(cycle, bit) for cycle, bit in run.toggles if cycle < cut]
-    run.end_cycle = cut
-    evidence = evidence_of(run)
-    assert evidence.joined.operations["seq"].to_list() == list(range(20))
-    assert judge(evidence)[0] == "truncated"

@@ -111,18 +111,6 @@ def test_the_timer_tells_of_an_answer_that_met_its_operation_alone(run: Syntheti
     assert alone > 10 and together > 1
 
 
-def test_of_those_that_met_none_the_timer_tells_of_the_latest(run: SyntheticRun) -> None:
-    calm = [answer for _, answer in run.controls if run.met(answer) is None]
-    late = calm[len(calm) // 2]
-    run.move("CISR", late, 6)
-    stat = run.line_of("STAT")
-    *rest, _ = run.lines[stat].split(",")
-    run.lines[stat] = ",".join([*rest, str(15 + 6 + READ_LATER)])
-    control = witness(evidence_of(run), "control")
-    assert control.cycles_of(late + 6) == pytest.approx(15 + 6)
-    assert {control.cycles_of(answer) for answer in calm if answer != late} == {None}
-
-
 @pytest.mark.parametrize(
     ("from_edge", "of_end", "row", "met", "missed"),
     [

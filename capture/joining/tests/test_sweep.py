@@ -147,14 +147,3 @@ def test_a_sweep_that_ends_within_its_operation_is_short(last: int, short: list[
     table = match_stimuli(PLAN, joined(OPERATIONS, interrupts), CORE_HZ)
     assert table is not None
     assert labels_cut_short(table) == short
-
-
-@pytest.mark.parametrize(("long", "short"), [([4, 5], []), ([3, 4, 5], ["deep"])])
-def test_a_tick_in_each_of_two_operations_cuts_no_sweep_short(long: list[int], short: list[str]) -> None:
-    """The others end before their stimulus, and so does the first of the last three."""
-    interrupts = interrupts_of([10, 310, 300, 301, 302, 303], LATENCIES, [])
-    lasted = pl.when(pl.col("seq").is_in(long)).then(500).otherwise(pl.col("wire_operation_samples"))
-    operations = OPERATIONS.with_columns(wire_operation_samples=lasted)
-    table = match_stimuli(PLAN, joined(operations, interrupts), CORE_HZ)
-    assert table is not None
-    assert labels_cut_short(table) == short

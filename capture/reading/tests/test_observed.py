@@ -7,7 +7,6 @@ import pytest
 from base.run_folder.edges import EdgeList
 from capture.reading.observed import read_observed
 from capture.reading.tests.waveform import Waveform, frame_edges
-from capture.reading.vectorised import Stimuli
 
 HZ = 84_000_000
 START_S, END_S = 0.0001, 0.003
@@ -45,19 +44,3 @@ def test_without_frames_all_of_the_capture_is_the_program() -> None:
 def test_one_frame_bounds_one_side() -> None:
     assert read_observed(framed(end=False)).program["CRIT"].width.tolist() == [100, 300] + [4] * 16
     assert read_observed(framed(begin=False)).program["CRIT"].width.tolist() == [50] + [4] * 16 + [100, 300]
-
-
-@pytest.mark.parametrize(
-    ("which", "waited", "merged"),
-    [("both", [40, 220], 2), ("rising", [40, 120], 0), ("falling", [220], 1)],
-)
-def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[int], merged: int) -> None:
-    """It rises at 100 and 400 and falls at 300 and 500; answers come at 140 and 520."""
-    wave = Waveform(1000)
-    wave.toggle("STIM", 100, 300, 400, 500)
-    wave.pulse("ISR", 140, 150)
-    wave.pulse("ISR", 520, 530)
-    wire = read_observed(wave.edges(), which, framed=False)
-    assert wire.answers["STIM", "ISR"].length.tolist() == waited
-    assert wire.merged["STIM to ISR"] == merged
-    assert "STIM to ISR" not in wire.open_ns

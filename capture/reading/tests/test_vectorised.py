@@ -1,9 +1,7 @@
 import numpy as np
-import pytest
 
-from base.files.errors import CaptureError
 from capture.reading.tests.waveform import Waveform
-from capture.reading.vectorised import PulseTrain, Windows, level_at, pulses
+from capture.reading.vectorised import PulseTrain, Windows, pulses
 
 
 def test_pulses_that_the_capture_cuts_off_are_left_out() -> None:
@@ -14,15 +12,6 @@ def test_pulses_that_the_capture_cuts_off_are_left_out() -> None:
     wave.toggle("CRIT", 99)
     whole = pulses(wave.edges(), "CRIT")
     assert (whole.start.tolist(), whole.end.tolist()) == ([10, 20], [11, 50])
-
-
-def test_the_level_at_an_edge_is_the_new_one() -> None:
-    wave = Waveform(50)
-    wave.pulse("CRIT", 10, 20)
-    array = np.array([0, 9, 10, 19, 20, 49])
-    assert level_at(wave.edges(), "CRIT", array).tolist() == [False, False, True, True, False, False]
-    with pytest.raises(CaptureError, match="outside"):
-        level_at(wave.edges(), "CRIT", np.array([50]))
 
 
 def test_a_width_is_from_rise_to_fall_and_a_windows_widths_are_added() -> None:

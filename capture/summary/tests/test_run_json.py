@@ -1,18 +1,25 @@
-"""What run.json counts, against the lines and the edges that a run is made from."""
+"""What run.json counts and says of the instruments, against the lines and the edges that a run is
+made from.
+"""
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from capture.acquisition.account import Setting
+from capture.reading.wire import COMMON_CHANNELS
+from capture.summary.instruments import instruments
 from capture.summary.summary import summarise_run
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     CORE_HZ,
     CRITICAL_COST,
+    OPERATION_COST,
+    READ_LATER,
     SyntheticRun,
     small_plan,
 )
@@ -106,3 +113,76 @@ def test_the_greatest_latency_is_told_by_the_timer_too() -> None:
     assert maxima["interrupt_latency_ns"]["timer_ns"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
     assert maxima["interrupt_latency_ns"]["sample"] == stimulus
     assert "timer_ns" not in maxima["critical_ns"]
+
+
+KEYS = {"ISR": "interrupt_latency_ns", "TASK": "task_latency_ns", "CISR": "control_latency_ns"}
+
+
+@pytest.fixture
+def run() -> SyntheticRun:
+    return SyntheticRun(small_plan())
+
+
+def instruments_of(run: SyntheticRun) -> dict[str, Any]:
+    return instruments(evidence_of(run))
+
+
+def test_at_the_core_clock_the_calibration_is_exact(run: SyntheticRun) -> None:
+    read = run.line_of("COST,READ")
+    run.lines[read] = "COST,READ,1,5"
+    calibration = instruments_of(run)["calibration"]
+    skew = calibration.pop("skew_samples")
+    assert skew == {channel: {"mean": 0, "least": -1, "most": 1} for channel in COMMON_CHANNELS}
+    assert calibration == {
+        "critical_wire_minus_dwt_cycles": CRITICAL_COST,
+        "operation_wire_minus_dwt_cycles": OPERATION_COST,
+        "empty_critical_cycles": 4,
+        "empty_operation_cycles": 6,
+        "critical_worst_residual_cycles": pytest.approx(0, abs=1e-9),
+        "operation_worst_residual_cycles": pytest.approx(0, abs=1e-9),
+        "critical_drift_cycles": pytest.approx(0, abs=1e-9),
+        "operation_drift_cycles": pytest.approx(0, abs=1e-9),
+        "pulses": 64,
+        "counter_read_cycles": 5,
+        "pin_raise_cycles": 9 - 1,
+    }
+
+
+@pytest.mark.parametrize(("channel", "name"), [("CRIT", "critical"), ("OP", "operation")])
+def test_markers_of_which_some_cost_more_at_the_end_have_drifted(
+    run: SyntheticRun, channel: str, name: str
+) -> None:
+    """Half of those at the end, a fourth of all, are four cycles longer: one cycle on average."""
+    for edge in run.edges_of(channel)[-48:-16][1::4]:
+        run.move(channel, edge, 4)
+    calibration = instruments_of(run)["calibration"]
+    assert calibration[f"{name}_drift_cycles"] == pytest.approx(2)
+    assert calibration[f"{name}_worst_residual_cycles"] == pytest.approx(3)
+
+
+@pytest.mark.parametrize("pick", [min, max])
+def test_wire_and_timer_agree_but_for_the_way_to_the_read(
+    run: SyntheticRun, pick: Callable[[list[int]], int]
+) -> None:
+    """One control interrupt that met an operation alone is raised four cycles late on the wire."""
+    met = [run.met(answer) for _, answer in run.controls]
+    alone = [at for at, seq in enumerate(met) if seq is not None and met.count(seq) == 1]
+    late = run.controls[pick(alone)][1]
+    run.move("CISR", late, 4)
+    run.move("CISR", late + 40, 4)
+    agreement = instruments_of(run)["timer_agreement"]
+    assert set(agreement) == set(KEYS.values())
+    for part in agreement.values():
+        assert part["offset_cycles"] == pytest.approx(READ_LATER)
+        assert 0 < part["offset_uncertainty_cycles"] <= 1.5
+    of_control, of_isr = agreement["control_latency_ns"], agreement["interrupt_latency_ns"]
+    assert of_control["answers"] == sum(seq is not None for seq in met)
+    assert of_control["n"] == len({seq for seq in met if seq is not None})
+    assert of_control["worst_disagreement_cycles"] == pytest.approx(4)
+    assert of_isr["worst_disagreement_cycles"] == pytest.approx(0, abs=1e-9)
+    # A sample, half of what a read's cost varies by, and how far the offset is known.
+    assert of_control["allowed_cycles"] == pytest.approx(
+        1 + 0.5 + of_control["offset_uncertainty_cycles"], abs=0.01
+    )
+    between = [answer - stimulus + READ_LATER for stimulus, answer in run.stimuli if run.met(answer) is None]
+    assert (of_isr["between_least_ticks"], of_isr["between_most_ticks"]) == (min(between), max(between))

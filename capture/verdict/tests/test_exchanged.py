@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import combinations, pairwise
 
 import pytest
@@ -16,7 +15,7 @@ from capture.conduct import run as conduct
 from capture.joining.evidence import Evidence, with_edges
 from capture.store import judge as read_again
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import SyntheticRun, small_plan, small_plan_under
+from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.verdict import inconclusive, truncated
 from capture.verdict.tests.test_verdict import with_a_section_in_pieces
 from capture.verdict.verdict import FEWEST_REASONS, by_rules, exchanged, judge
@@ -39,12 +38,6 @@ def changed(evidence: Evidence, *pairs: Sequence[str]) -> Evidence:
     for channel, other in pairs:
         evidence = with_edges(evidence, exchanged(evidence.edges, channel, other))
     return evidence
-
-
-@cache
-def made_up(stimulus: str, samplerate_hz: int) -> Evidence:
-    plan = small_plan_under(stimulus) if stimulus else small_plan()
-    return evidence_of(SyntheticRun(plan), samplerate_hz)
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +67,6 @@ def test_another_fault_keeps_its_own_sentence() -> None:
     assert judge(seen) == ("inconclusive", (sentence(("STIM", "ISR")), "sigrok-cli says: hm."))
     lossy = changed(evidence_of(run, report={"losses": ("sigrok-cli died.",)}), ("CRIT", "OP"))
     assert judge(lossy) == ("truncated", (sentence(("CRIT", "OP")), "sigrok-cli died."))
-
-
-def test_a_run_that_two_exchanges_are_wrong_with_is_told_rule_by_rule() -> None:
-    seen = changed(made_up("", 24_000_000), ("CRIT", "OP"), ("STIM", "ISR"))
-    verdict, reasons = judge(seen)
-    assert verdict == "inconclusive" and len(reasons) > 1
-    assert not any("exchanged" in reason for reason in reasons)
 
 
 def test_no_clip_is_blamed_for_another_fault() -> None:

@@ -100,16 +100,6 @@ def test_probe_rs_writes_both_and_then_compares(tool: StandIn, tmp_path: Path) -
             {"probe": "123456", "speed_khz": 1000, "interface": "JTAG", "arguments": ["-JTAGConf", "-1,-1"]},
             ["-Device STM32F401RE", "-If JTAG", "-Speed 1000", "-SelectEmuBySN 123456", "-JTAGConf -1"],
         ),
-        (
-            "openocd",
-            {"probe": "06FF", "speed_khz": 480, "interface": "cmsis-dap.cfg", "arguments": ["-c", "swd"]},
-            ["-f cmsis-dap.cfg", "adapter serial 06FF", "-c swd", "stm32f4x.cfg", "adapter speed 480"],
-        ),
-        (
-            "probe-rs",
-            {"probe": "0483:374b:06FF", "speed_khz": 480, "interface": "JTAG", "arguments": ["--verbose"]},
-            ["reset ", "--protocol jtag", "--probe 0483:374b:06FF", "--speed 480", "--verbose"],
-        ),
     ],
 )
 def test_what_bench_toml_says_stands_where_the_tool_reads_it(

@@ -1,0 +1,146 @@
+"""Single rules: answers before their cause, swept edges off their offset, how many answers met an
+operation, and what keeps silent since another rule says what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from capture.reading.tests.waveform import Waveform
+from capture.tests.evidence import evidence_of
+from capture.tests.synthetic import SyntheticRun, record, small_plan, small_sweep
+from capture.verdict.account import live_blocks_do_not_follow, records_out_of_order
+from capture.verdict.counts import (
+    operations_and_dwt_disagree,
+    preempted_operations,
+)
+from capture.verdict.inconclusive import wire_and_dwt_disagree
+from capture.verdict.verdict import judge
+
+
+def moved(run: SyntheticRun, channel: str, number: int, by_cycles: int) -> SyntheticRun:
+    """The run with an edge of the channel elsewhere, counted among those of its stimuli's time."""
+    edges = [cycle for cycle in run.edges_of(channel) if cycle >= run.stimuli[0][0]]
+    run.move(channel, edges[number], by_cycles)
+    return run
+
+
+def test_a_task_that_wakes_before_its_interrupt_is_told() -> None:
+    run = SyntheticRun(small_plan())
+    stimulus, answer = run.stimuli[10]
+    (rise,) = [cycle for cycle in run.edges_of("TASK") if answer < cycle < answer + 400]
+    run.move("TASK", rise, stimulus - 1000 - rise)
+    verdict, reasons = judge(evidence_of(run))
+    assert verdict == "inconclusive"
+    assert [reason for reason in reasons if "ISR shows nothing that it could answer (1 of" in reason], reasons
+
+
+@pytest.mark.parametrize("samplerate_hz", [24_000_000, 84_000_000, 200_000_000])
+@pytest.mark.parametrize("by_cycles", [-40, 40])
+def test_a_swept_edge_off_its_offset_is_told(samplerate_hz: int, by_cycles: int) -> None:
+    run = SyntheticRun(small_sweep())
+    assert judge(evidence_of(run, samplerate_hz)) == ("complete", ())
+    verdict, reasons = judge(evidence_of(moved(run, "STIM", 7, by_cycles), samplerate_hz))
+    assert verdict == "inconclusive"
+    mentions = [reason for reason in reasons if "samples off its offset from operation" in reason]
+    assert len(mentions) == 1
+    assert f"{40 * samplerate_hz / 84e6:.0f}"[:1] in mentions[0]
+
+
+@pytest.mark.parametrize(
+    ("rise", "least_and_most"),
+    [
+        (97, (0, 0)),
+        (98, (0, 1)),
+        (102, (0, 1)),
+        (103, (1, 1)),
+        (197, (1, 1)),
+        (198, (0, 1)),
+        (202, (0, 1)),
+        (203, (0, 0)),
+    ],
+)
+def test_an_edge_within_two_samples_counts_either_way(rise: int, least_and_most: tuple[int, int]) -> None:
+    """OP is high from sample 100 to 200, and ISR rises once."""
+    wave = Waveform(1000)
+    wave.pulse("OP", 100, 200)
+    wave.pulse("ISR", rise, rise + 300)
+    run = evidence_of(SyntheticRun(small_plan(depth=2))).wire
+    wire = replace(run, until_end=wave.edges(), start_frame=None)
+    assert preempted_operations(wire) == least_and_most
+
+
+@pytest.mark.parametrize(("beyond", "told"), [(-0.01, False), (0.01, True)])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_how_far_wire_and_dwt_may_differ_grows_with_the_length(beyond: float, told: bool, sign: int) -> None:
+    """A sample, and the uncertainty of the clock over ten million cycles: some hundred."""
+    evidence = evidence_of(SyntheticRun(small_plan(depth=2)))
+    cycles, joined, clock = 10_000_000, evidence.joined, evidence.wire.clock
+    assert clock is not None and joined.operation_cost is not None
+    over_so_long = clock.ratio_uncertainty * cycles
+    assert over_so_long > 50
+    apart = sign * (1 + over_so_long + beyond)
+    operations = joined.operations.with_columns(
+        wire_operation_samples=pl.lit(cycles + joined.operation_cost.wire_minus_dwt_cycles + apart),
+        dwt_operation_cycles=pl.lit(cycles),
+        dwt_cycles=pl.lit(cycles),
+        disagreement_cycles=pl.lit(apart),
+    )
+    long = replace(evidence, joined=replace(joined, operations=operations))
+    assert bool(list(operations_and_dwt_disagree(long))) is told
+    assert bool(list(wire_and_dwt_disagree(long))) is told
+
+
+def _without_end(run: SyntheticRun) -> bytes:
+    return b"".join(record(line) for line in run.lines if not line.startswith("END,"))
+
+
+def _failed(run: SyntheticRun) -> bytes:
+    return record("FAIL,heap,1").join([_without_end(run), run.uart()[len(_without_end(run)) :]])
+
+
+def _with_a_damaged_mark(run: SyntheticRun) -> bytes:
+    mark = next(line for line in run.lines if line.startswith("MARK,"))
+    return run.uart().replace(record(mark), b"@MARK,0*0000\n", 1)
+
+
+def _with_a_gap(run: SyntheticRun) -> bytes:
+    third = next(line for line in run.lines if line.startswith("OP,2,"))
+    return run.uart().replace(record(third), b"", 1)
+
+
+def _with_two_in_turn(run: SyntheticRun) -> bytes:
+    first, second = (record(line) for line in run.lines if line.startswith(("CAL,OP,0,", "CAL,OP,1,")))
+    return run.uart().replace(first + second, second + first, 1)
+
+
+@pytest.mark.parametrize(
+    ("told_by_another", "changed"),
+    [
+        (True, _without_end),
+        (True, _failed),
+        (True, _with_a_damaged_mark),
+        (True, _with_a_gap),
+        (False, _with_two_in_turn),
+    ],
+)
+def test_what_another_rule_tells_is_not_told_twice(
+    changed: Callable[[SyntheticRun], bytes], told_by_another: bool
+) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    evidence = evidence_of(run, serial_bytes=changed(run))
+    assert bool([*records_out_of_order(evidence)]) != told_by_another
+    assert judge(evidence)[0] != "complete"
+
+
+def test_an_operation_beyond_the_plan_ends_the_account() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    last = max(run.lines.index(line) for line in run.lines if line.startswith("OP,"))
+    run.lines.insert(last + 1, f"OP,{len(run.truths)},A,8,100,200,1,7,999999")
+    evidence = evidence_of(run)
+    assert [*live_blocks_do_not_follow(evidence)] == []
+    assert judge(evidence)[0] != "complete"
