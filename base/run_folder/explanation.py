@@ -126,6 +126,7 @@ class Told(Table):
     version: Literal[2] = Field(alias="schema")
     quantity: QuantityName
     key: str
+    """The operation's number; @ and its sample for a stimulus outside of all operations."""
     value_ns: _Ns
     maximum: Maximum
     allocator: str
@@ -133,15 +134,25 @@ class Told(Table):
     verdict: str
     samplerate_hz: Annotated[int, Field(gt=0)]
     start_sample: Count
+    """CRIT's rise, or the stimulus."""
     end_sample: Count
+    """CRIT's fall, or the answer."""
     window: Window
+    """With 4 µs around the sample."""
     replayed: bool
+    """Whether the run was replayed."""
     unknown: list[str]
+    """If not, one sentence each on what is therefore not known."""
     start_ns: _Ns
+    """Of `start_sample`, since the start of the capture."""
     begins: str
+    """The edge in words: `STIM falling`."""
     ends: str
+    """The same: `ISR rising`."""
     place: str
+    """A sentence: how far from which operation it begins."""
     operation: Operation | None
+    """The sample's own, null outside of all."""
     previous: Operation | None
     next: Operation | None
 
@@ -163,13 +174,21 @@ class Replayed(Told):
     cycles: Count
     instructions: Count
     moment: Moment
+    """The middle of the section; or the stimulus."""
     stack: list[Frame]
+    """At `moment`, the innermost call first."""
     functions: list[Total]
+    """Totals, without what they call."""
     dearest: list[Total]
+    """The most expensive instructions."""
     heap: HeapMap
+    """As the section, or the interrupted operation, found it."""
     parts: list[Part] = Field(default_factory=list)
+    """What the time went to."""
     lines: list[Total] = Field(default_factory=list)
+    """The most expensive source lines; `name` is the function, executions are instructions."""
     sources: dict[str, str] = Field(default_factory=dict)
+    """The texts of source lines, by `file.c:12`."""
 
 
 Explanation = Unreplayed | Replayed

@@ -107,9 +107,9 @@ class _Fields:
             inner = self._parts.get(part, {})
             place = f"{prefix}{name}{marks}"
             first = self._places.setdefault(part, place) if part else place
-            meaning = field.get("description") or inner.get("description", "")
-            if inner.get("properties") and first != place:
-                meaning = f"{field.get('description', '')} The same fields as `{first}`."
+            again = inner.get("properties") and first != place
+            of_part = f"The same fields as `{first}`." if again else inner.get("description", "")
+            meaning = f"{field.get('description', '')} {of_part}"
             yield f"`{place}`", self._value(field), " ".join(meaning.split())
             if first == place:
                 yield from self.rows(inner, f"{place}.")
@@ -136,10 +136,15 @@ class _Fields:
             words = " or ".join(f"`{choice}`" for choice in field.get("enum", [field.get("const")]))
         else:
             words = str(field.get("type", "any"))
-        limits = [f"{words} {field[key]:,}" for key, words in _LIMITS.items() if key in field]
+        limits = (f"{limit} {field[key]:,}" for key, limit in _LIMITS.items() if _is_told(key, field))
         words = ", ".join([words, *limits])
         default = field.get("default")
         return words if default in (None, [], {}, "") else f"{words}; `{json.dumps(default)}` if absent"
+
+
+def _is_told(limit: str, field: Schema) -> bool:
+    """Whether a reader wants to know it: not that a count is 0 or more, nor how far one counts."""
+    return limit in field and abs(field[limit]) < 1 << 32 and (limit, field[limit]) != ("minimum", 0)
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], bars: Sequence[str] = ()) -> str:

@@ -25,9 +25,11 @@ class FencedVictims(Generator):
     """
 
     depth: int = whole(1, _MAX_DEPTH)
+    """Victims freed in the end, at most 1,023."""
     victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
     spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
     request_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    """Larger than a victim."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

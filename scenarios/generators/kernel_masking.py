@@ -21,7 +21,9 @@ class KernelMasking(FencedVictims):
     """
 
     rounds: int = whole(1, 1500)
+    """Of every call, each with another offset."""
     span_cycles: int = whole(1, SWEEP_SPAN_MAX_TICKS)
+    """Over which the offsets move."""
 
     def steps(self) -> Iterator[Step]:
         yield from self.allocate_pairs()

@@ -35,11 +35,16 @@ class LatencySweep(FencedVictims):
     """
 
     depths: int = whole(1, 64)
+    """How many depths, evenly apart up to `depth`."""
     fine_cycles: int = whole(0, 4096)
+    """From the beginning, one offset per cycle."""
     step_cycles: int = whole(1, 4096)
+    """From there on."""
     base_cycles: int = whole(1, SWEEP_SPAN_MAX_TICKS)
+    """The sweep's length is this and `cycles_per_block` for each free block."""
     cycles_per_block: int = whole(0, 1000)
     empty_cycles: int = whole(1, 4096)
+    """The sweep's length over the empty section; longer than it, and odd."""
 
     def on_small(self, place: Place) -> dict[str, int]:
         longer = max(self.empty_cycles, _EMPTY_CYCLES_WITHOUT_CACHE)

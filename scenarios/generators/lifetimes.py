@@ -23,11 +23,15 @@ class Lifetimes(Generator):
     """
 
     seed: int = whole(1, 0xFFFF_FFFF)
+    """First state of xorshift32, not 0."""
     allocations: int = whole(1, MAX_ENTRIES // 2)
     size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
     size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    """Both ends are included."""
     ttl_max: int = whole(0, MAX_SLOTS - 1)
+    """Allocations that a block lives at most; 0 counts as 1."""
     draws: int = whole(1, 64)
+    """A size is the smallest of so many."""
 
     def steps(self) -> Iterator[Step]:
         random = Xorshift32(self.seed)

@@ -19,6 +19,7 @@ class MemFrag(FencedVictims):
     """
 
     trials: int = whole(1, 1000)
+    """Requests at each depth."""
 
     def steps(self) -> Iterator[Step]:
         yield from self.allocate_pairs()

@@ -25,13 +25,18 @@ class MemStress(Generator):
     """
 
     seed: int = whole(1, 0xFFFF_FFFF)
+    """First state of xorshift32, not 0."""
     operations: int = whole(1, MAX_ENTRIES)
     slots: int = whole(1, MAX_SLOTS)
+    """Most blocks that live at once."""
     allocate_percent: int = whole(0, 100)
+    """Where there is a choice."""
     small_percent: int = whole(0, 100)
     small_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
     small_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    """Both ends are included; so of the others."""
     medium_percent: int = whole(0, 100)
+    """The rest is large."""
     medium_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
     medium_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
     large_min_bytes: int = whole(1, MAX_BLOCK_BYTES)

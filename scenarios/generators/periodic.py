@@ -48,15 +48,20 @@ class Periodic(Generator):
     """
 
     seed: int = whole(1, 0xFFFF_FFFF)
+    """First state of xorshift32, not 0."""
     tasks: int = whole(1, 256)
     ticks: int = whole(1, _MOST_TICKS)
+    """How long the tasks are released."""
     profile: str = choice(*_PROFILES)
+    """The blocks of the tasks; with `hybrid` each task draws which of the two."""
     period_min_ticks: int = whole(1, _MOST_TICKS)
     period_max_ticks: int = whole(1, _MOST_TICKS)
     memory_min_bytes: int = whole(1, 1 << 20)
     memory_max_bytes: int = whole(1, 1 << 20)
+    """The most of a period."""
     stay_min_periods: int = whole(1, 1000)
     stay_max_periods: int = whole(1, 1000)
+    """The most that a block of the task stays."""
     small_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
     small_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
     huge_min_bytes: int = whole(1, MAX_BLOCK_BYTES)

@@ -28,8 +28,11 @@ class Recorded(Generator):
     """
 
     trace: str = file_name()
+    """A file, relative to the TOML's folder."""
     scale: int = whole(0, 1_000_000)
+    """One block in so many is kept; 0: the smallest scale that fits the board."""
     divide: int = whole(1, 65_536)
+    """Of sizes, rounded up."""
 
     def steps(self) -> Iterator[Step]:
         """Slots are used again once they are free. What the program never freed is not freed."""

@@ -26,9 +26,12 @@ class Sizes(Generator):
     """
 
     size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    """The first size, doubled up to the last."""
     size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
     pairs: int = whole(1, 1000)
+    """Of each size."""
     fragments: int = whole(1, (MAX_SLOTS - 1) // 2)
+    """Free blocks, at most 1,023."""
     victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
     spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
 

@@ -21,7 +21,9 @@ class TwoTasks(FencedVictims):
     """
 
     rounds: int = whole(1, 5000)
+    """Of the allocation and its free, each with another offset."""
     span_cycles: int = whole(1, SWEEP_SPAN_MAX_TICKS)
+    """Over which the offsets move."""
 
     def steps(self) -> Iterator[Step]:
         yield from self.allocate_pairs()

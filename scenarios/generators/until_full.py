@@ -31,11 +31,16 @@ class UntilFull(Generator):
     """
 
     seed: int = whole(1, 0xFFFF_FFFF)
+    """The first of the generator's four words; the others are the crate's."""
     requests: int = whole(1, MAX_SLOTS)
+    """More than fit; those behind the end are skipped."""
     size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
     size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    """Both ends are included."""
     alignments: int = whole(1, 13)
+    """An alignment is 1 shifted by a number below this; 1 draws none."""
     after_refusal: str = choice("stop", "retry")
+    """`stop` ends there; `retry` tries 1 byte first."""
 
     FILLS = True
 

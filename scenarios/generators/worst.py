@@ -228,7 +228,9 @@ class Worst(Generator):
     """
 
     target: str = choice(*CONSTRUCTIONS)
+    """A construction."""
     blocks: int = whole(0, _MOST_BLOCKS)
+    """How many free blocks are built; 0 is the construction's own number."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
