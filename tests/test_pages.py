@@ -172,4 +172,5 @@ def test_a_module_is_there_to_be_run() -> None:
         if name := re.search(r"python -m ([\w.]+)", command.text):
             spec = find_spec(name[1])
             assert spec and spec.origin, command
-            assert '__name__ == "__main__"' in Path(spec.origin).read_text(encoding="utf-8"), command
+            program = spec.origin.replace("__init__.py", "__main__.py")
+            assert '__name__ == "__main__"' in Path(program).read_text(encoding="utf-8"), command
