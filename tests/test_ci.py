@@ -166,7 +166,7 @@ def test_an_interrupt_has_its_latency_judged(stranger: Stranger) -> None:
         ({"limit": "any"}, "--limit any: give a kind and its limit"),
         ({"limit": "any=5", "elf": "none.elf"}, "none.elf cannot be read"),
         ({"limit": "any=5", "wheel": "none.whl"}, "gate: pip could not install none.whl"),
-        ({"baseline": "none.toml"}, "none.toml: the file does not exist"),
+        ({"baseline": "none.toml"}, "none.toml does not exist"),
     ],
 )
 def test_misuse_is_status_2_with_a_sentence(stranger: Stranger, given: dict[str, str], told: str) -> None:

@@ -29,7 +29,7 @@ from firmware.build.image import FirmwareImage
 from scenarios.generator import Step
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
-from scenarios.trace import FREE, KIND, Operations, of_steps
+from scenarios.trace import FREE, KIND, Operations, Trace, of_steps
 
 _OF_FREES = {0: "F", NOTHING_TO_FREE: "N"}
 _OF_ALLOCATIONS = {0: "A", SKIPPED: "S"}
@@ -49,7 +49,7 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
     Nothing is raised: a signal must not keep what was captured from being judged.
     """
     try:
-        operations = _operations(plan)
+        operations = trace_of(plan).operations
         # An allocator that never returned on the board does not on the PC either.
         if len(_records(log)) != len(operations):
             return Memory.unknown(_NOT_EVERY_OPERATION)
@@ -71,9 +71,10 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
     return Memory(figures, _columns(plan, operations, replay))
 
 
-def _operations(plan: Plan) -> Operations:
+def trace_of(plan: Plan) -> Trace:
+    """The plan's operations of the heap, as the host replays them."""
     entries = decode(plan.image).operations
-    return of_steps(plan.name, (Step(entry) for entry in entries if not isinstance(entry, Mark))).operations
+    return of_steps(plan.name, (Step(entry) for entry in entries if not isinstance(entry, Mark)))
 
 
 def program_of(image: FirmwareImage, *, static: bool = False) -> Path:

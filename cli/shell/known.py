@@ -6,6 +6,7 @@ by who uses it: a file that cannot be read here is not refused here.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
 _SCENARIOS = ROOT / "scenarios"
 _ENTRIES = ROOT / "capture" / "desk" / "boards"
 _BOARDS = ROOT / "firmware" / "boards"
+_NUCLEO = re.compile(r"nucleo-([a-z][0-9]{3})")
 _ENDS_A_FILE = (".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a")
 
 
@@ -85,7 +87,9 @@ def check(
     if scenario and not scenario.endswith(".toml"):
         _check("scenario", [scenario], scenarios())
         _check("parameter", parameters_, parameters(scenario), scenario)
-    _check("board", [board] if board and not _is_board_elsewhere(board) else [], boards(), "bench.toml")
+    if board and not _is_board_elsewhere(board):
+        _check_nucleo(board)
+        _check("board", [board], boards(), "bench.toml")
     if len(named) == len(allocators_):
         _check("knob", knobs_, knobs(named), " or ".join(named))
 
@@ -122,6 +126,16 @@ def _check(what: str, given: Iterable[str], names: Sequence[str], of: str = "") 
     for name in given:
         if names and name not in names:
             raise UnknownNameError(no_such(what, name, names, of))
+
+
+def _check_nucleo(board: str) -> None:
+    """A Nucleo that the bench does not have is no slip of the hand for one that it has."""
+    model = _NUCLEO.match(board.removeprefix("virtual:").lower())
+    if model and not any(chip.startswith(model[0]) for chip in chips()):
+        raise UnknownNameError(
+            f"The bench has no board {board[:80]!r}, and ./lab list shows those that it has. For your own "
+            f"program give ./lab masks --chip stm32{model[1]}; docs/how-to/add-a-board.md adds a board."
+        )
 
 
 def _is_board_elsewhere(board: str) -> bool:

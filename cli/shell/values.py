@@ -26,7 +26,9 @@ MOST_PLACEMENTS = 256
 """As firmware.build.placement has it, which takes a while to load."""
 _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
 _WORST = 10
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,9}})?|\.[0-9]{{1,9}}) ?({'|'.join(_SECONDS)})")
+_SHIFTS = {"k": 10, "m": 20}
 _MOST_SHOWN = 80
 
 
@@ -222,13 +224,12 @@ class Whole(Value):
 
 
 class Seconds(Value):
-    """`2s`, `500ms`, `20us`, `90min` or `2h`: a float, in seconds."""
+    """`2s`, `500ms`, `20us`, `1.5ms`, `90min` or `2h`: a float, in seconds."""
 
     name = "TIME"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us|min|h)", word)
-        value = float(match[1]) * _SECONDS[match[2]] if match else 0.0
+        value = _seconds(word)
         if value <= 0:
             raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")
         return value
@@ -276,12 +277,12 @@ class Instant(Value):
         self.zero_too = zero_too
 
     def read(self, word: str, flag: str) -> Any:
-        match = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
-        if match is None or not (self.zero_too or int(match[1] or match[2])):
-            raise OptionError(
-                f"{flag} {word[:_MOST_SHOWN]}: give a time such as 100ms or 2s, or cycles:84000."
-            )
-        return word
+        whole_ = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
+        if whole_ and (self.zero_too or int(whole_[1] or whole_[2])):
+            return word
+        if nanoseconds := round(_seconds(word) * 1e9):
+            return f"{nanoseconds}ns"
+        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time such as 100ms or 2s, or cycles:84000.")
 
 
 class Begin(Value):
@@ -310,12 +311,13 @@ class Samplerate(Value):
 
 
 class HeapBytes(Value):
-    """The size of a heap's region."""
+    """The size of a heap's region: `8192`, `8k` or `8KiB`."""
 
     name = "BYTES"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        number = whole(word, flag, least=None)
+        match = re.fullmatch(r"([0-9]{1,7}) ?([km])(?:ib)?", word, re.IGNORECASE)
+        number = int(match[1]) << _SHIFTS[match[2].lower()] if match else whole(word, flag, least=None)
         if range_ := heap_size.refused(number):
             raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {range_}.")
         return number
@@ -413,6 +415,12 @@ def whole(word: str, flag: str, least: int | None = 1, most: int | None = None) 
     if least is not None and number < least:
         raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {least:,} or more.")
     return number
+
+
+def _seconds(word: str) -> float:
+    """The seconds of a time; 0 of what is none."""
+    match = _TIME.fullmatch(word)
+    return float(match[1]) * _SECONDS[match[2]] if match else 0.0
 
 
 def _scenario_of(ctx: click.Context) -> str:

@@ -48,7 +48,17 @@ def test_the_words_are_those_that_were_decided() -> None:
         words.setdefault(" ".join(name[:-1]), set()).add(name[-1])
     assert words == {
         "": {
-            *("demo", "scenario", "campaign", "dashboard", "app", "extremes", "histograms", "redecode"),
+            *(
+                "choose",
+                "demo",
+                "scenario",
+                "campaign",
+                "dashboard",
+                "app",
+                "extremes",
+                "histograms",
+                "redecode",
+            ),
             *("explain", "latency", "twin", "compare", "gate", "masks", "observe", "pulseview"),
             *("bounds", "wiring", "doctor", "list", "test", "completion", "first-run"),
         },

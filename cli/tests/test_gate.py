@@ -68,7 +68,7 @@ def test_a_second_update_leaves_the_file_as_it_was(run: Path, baseline: Path) ->
         (". --limit free=1us --limit free=2us", "free is given twice, as 1us and as 2us."),
         (". --limit fre=1us", "--limit fre: there is no such kind"),
         (". --limit free=1us --named -1", "--named -1"),
-        (". --baseline no/where.toml", "does not exist"),
+        (". --baseline no/where.toml", "does not exist: check the path, or write it with --update."),
         (". --baseline b --update --junit o", "--update judges nothing"),
         (". --baseline b.toml --markdown ./b.toml", "--baseline and --markdown both name b.toml"),
         (". --limit free=1us --junit o --markdown ./o", "both name o"),

@@ -45,6 +45,11 @@ def test_parameters_are_those_of_the_generator(name: str) -> None:
             {"scenario": "mem_frag", "parameters_": ["dept"]},
             "mem_frag has no parameter 'dept'. Did you mean depth?",
         ),
+        (
+            {"board": "virtual:nucleo-f401rx"},
+            "bench.toml has no board 'virtual:nucleo-f401rx'. Did you mean ",
+        ),
+        ({"board": "nucleo-f407zg"}, "The bench has no board 'nucleo-f407zg', and ./lab list"),
         ({"board": "nucelo"}, "bench.toml has no board 'nucelo'. Did you mean nucleo?"),
         (
             {"allocators_": ["tlsf"], "knobs_": ["TLSF_SLOT"]},

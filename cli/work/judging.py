@@ -128,8 +128,10 @@ def ready(options: Judging, command: str, kinds: Sequence[str], timed: Sequence[
     """
     given = limits.parse_words(options.limit, kinds, timed)
     before = None
-    if options.baseline and not (options.renew and not is_there(options.baseline, GateError)):
+    if options.baseline and is_there(options.baseline, GateError):
         before = files.read(options.baseline, command)
+    elif options.baseline and not options.renew:
+        raise GateError(f"{options.baseline} does not exist: check the path, or write it with --update.")
     done = Ready(options, command, kinds, timed, before, given)
     done.parsed()
     return done

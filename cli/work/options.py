@@ -18,7 +18,8 @@ class Options:
     default. `heap_bytes` is the size of the heap's region. `capture` is sigrok, the
     real tools, or direct, the virtual board itself; None is sigrok where that is installed.
     `placements` is how many times each image is linked, the first as it is. `ignore_glitches`
-    leaves out pulses that are too short to be the firmware's.
+    leaves out pulses that are too short to be the firmware's. `stored` takes a run that is stored
+    already, complete and the same to the byte of firmware and operations, for one to make.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class Options:
     capture: str | None = None
     placements: int = 1
     ignore_glitches: bool = False
+    stored: bool = False
 
 
 def recorded(trace: Path | None, scale: int | None) -> dict[str, str | int]:

@@ -13,9 +13,10 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from base.files.errors import CaptureError, TailscopeError
+from base.files.errors import CaptureError, RunError, TailscopeError
 from base.processes import signals
-from base.run_folder.manifest import SectionBound
+from base.run_folder import folder as names
+from base.run_folder.manifest import SectionBound, read_manifest
 from base.run_folder.memory import Memory
 from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
@@ -23,7 +24,7 @@ from capture.acquisition import sigrok_cli
 from capture.acquisition.direct import Direct
 from capture.acquisition.direct import check as check_direct
 from capture.acquisition.direct import fits as fits_direct
-from capture.acquisition.live import Part
+from capture.acquisition.live import ALONE, Part
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
@@ -188,6 +189,8 @@ def _run_all(
     # slow to take what comes.
     overlapping = all(run.fits for run in runs)
     results: list[RunResult] = []
+    if options.stored:
+        runs, results = _without_stored(runs, images, runs_folder, options, shown)
     counted = progress.Counted(lambda _: None, len(runs))
     explained: Future[None] | None = None
     with ThreadPoolExecutor(1, "explain") as explaining:
@@ -285,6 +288,51 @@ def _request(
         options=differences,
         ignore_glitches=options.ignore_glitches,
     )
+
+
+def _without_stored(
+    runs: Sequence[_Planned],
+    images: Mapping[Path, firmware.FirmwareImage],
+    runs_folder: Path,
+    options: Options,
+    shown: progress.Steps,
+) -> tuple[list[_Planned], list[RunResult]]:
+    """The runs that are to be made, and the results of those that are stored already."""
+    to_make, results = [], []
+    for run in runs:
+        title = f"{run.plan.name} on {run.title(options)}"
+        watched = _Watched(title, ALONE, shown)
+        stored = _stored(_request(run, images[run.spec.folder], runs_folder, options, watched))
+        if stored:
+            results.append(stored)
+            shown.line(f"{title}: {stored.folder} is the same run")
+        else:
+            to_make.append(run)
+    return to_make, results
+
+
+def _stored(request: RunRequest) -> RunResult | None:
+    """The latest complete run in the folder of the same firmware, operations and settings."""
+    samplerate_hz = request.samplerate_hz or request.resource.analyzer.samplerate_hz
+    asked = (
+        *(request.name.board, request.image.sha256, f"{request.plan.image_crc32:08X}"),
+        *(request.planned.stimulus.mode, request.planned.stimulus.period_ticks),
+        *(request.records, samplerate_hz),
+    )
+    names_ = request.runs.glob(f"*Z-{request.plan.name}-{request.image.allocator}*")
+    for folder in sorted(names_, reverse=True):
+        try:
+            run = read_manifest(folder / names.MANIFEST)
+        except RunError:
+            continue
+        stimulus = run.stimulus
+        stored = (
+            *(run.board, run.firmware.elf_sha256, run.image_crc32, stimulus.mode, stimulus.period_ticks),
+            *(run.records, run.samplerate_hz),
+        )
+        if run.complete and stored == asked:
+            return RunResult(folder, run.verdict, tuple(run.reasons))
+    return None
 
 
 def _explain(

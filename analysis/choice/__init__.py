@@ -1,0 +1,1 @@
+"""Which allocator keeps a limit in a heap of a size: docs/how-to/choose.md."""

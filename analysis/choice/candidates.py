@@ -1,0 +1,199 @@
+"""What is measured of each allocator, held to a limit and a heap, in the order of their merit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from base.microseconds import microseconds
+from base.run_folder.manifest import Manifest
+from base.run_folder.quantities import SECTION
+
+Standing = Literal["fits", "not proven", "too long", "heap too small", "cannot say"]
+STANDINGS: tuple[Standing, ...] = ("fits", "not proven", "heap too small", "too long", "cannot say")
+"""The best first."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An allocator over all its runs. What was not measured is None, and `missing` says why.
+
+    `section_ns` is the longest critical section of any operation, in `scenario`, true to plus or
+    minus `budget_ns`; `interrupted` if an interrupt ran within it. `bound_ns` is the most that one
+    can take without, by its machine code. `refused` counts requests that the heap did not serve.
+    """
+
+    allocator: str
+    locking: str | None = None
+    operations: int = 0
+    section_ns: float | None = None
+    budget_ns: float | None = None
+    scenario: str | None = None
+    interrupted: bool = False
+    bound_ns: float | None = None
+    smallest_heap_bytes: int | None = None
+    refused: int = 0
+    flash_bytes: int | None = None
+    static_ram_bytes: int | None = None
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, allocator: str, runs: Sequence[Manifest], smallest_heap: int | str | None = None
+    ) -> Candidate:
+        """The candidate of its runs, all on the same firmware; `smallest_heap` is in bytes, or the
+        sentence why there is none.
+        """
+        heap_bytes = None if isinstance(smallest_heap, str) else smallest_heap
+        missing = (f"Its smallest heap: {smallest_heap}",) if isinstance(smallest_heap, str) else ()
+        broken = next((run for run in runs if not run.complete), None)
+        if broken or not runs:
+            why = (
+                f"{broken.scenario} is {broken.verdict}: {' '.join(broken.reasons)}" if broken else "No run."
+            )
+            return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why, *missing))
+        longest = max(runs, key=lambda run: run.section_ns.max or 0)
+        maximum, budget = longest.maxima[SECTION.key], longest.error_budget.get(SECTION.key)
+        bound, why_not = _bound(runs)
+        footprint = longest.footprint
+        return cls(
+            allocator,
+            longest.locking,
+            sum(run.section_ns.n for run in runs),
+            longest.section_ns.max,
+            budget.total.ns if budget else None,
+            longest.scenario,
+            bool(maximum and maximum.interrupted),
+            bound,
+            heap_bytes,
+            refused=sum(run.counts.out_of_memory for run in runs),
+            flash_bytes=footprint.flash_bytes if footprint else None,
+            static_ram_bytes=footprint.static_ram_bytes if footprint else None,
+            missing=(*([f"Its bound: {why_not}"] if why_not else []), *missing),
+        )
+
+    def standing(self, limit_ns: float, heap_bytes: int) -> Standing:
+        """How it stands to the limit, and to a heap of so many bytes."""
+        if self.section_ns is None:
+            return "cannot say"
+        if self.section_ns - (self.budget_ns or 0.0) > limit_ns:
+            return "too long"
+        if self.refused or (self.smallest_heap_bytes or 0) > heap_bytes:
+            return "heap too small"
+        return "fits" if self.bound_ns is not None and self.bound_ns <= limit_ns else "not proven"
+
+    @property
+    def ram_bytes(self) -> float:
+        """What it takes of RAM: its smallest heap and its static RAM; infinite where unknown."""
+        parts = (self.smallest_heap_bytes, self.static_ram_bytes)
+        return math.inf if None in parts else sum(part or 0 for part in parts)
+
+
+def _bound(runs: Sequence[Manifest]) -> tuple[float | None, str | None]:
+    """The largest bound of the kinds of operations that the runs had, or why there is none."""
+    bounds = [bound for run in runs for bound in run.bounds.values() if bound.observed_cycles is not None]
+    why_not = [bound.why_not or "not computed." for bound in bounds if bound.ns is None]
+    if why_not or not bounds:
+        return None, next(iter(why_not), "not computed.")
+    return max(float(bound.ns or 0) for bound in bounds), None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The question, and the candidates from the best to the worst. `notes` say what is not of one
+    candidate alone.
+    """
+
+    board: str
+    heap_bytes: int
+    limit_ns: float
+    candidates: Sequence[Candidate]
+    notes: Sequence[str] = ()
+
+    @classmethod
+    def among(
+        cls,
+        board: str,
+        heap_bytes: int,
+        limit_ns: float,
+        candidates: Iterable[Candidate],
+        notes: Sequence[str],
+    ) -> Choice:
+        """The choice among these, sorted: those that fit by what they take of RAM, the others by
+        their longest section.
+        """
+
+        def merit(candidate: Candidate) -> tuple[float, ...]:
+            standing = candidate.standing(limit_ns, heap_bytes)
+            times = (_or_infinite(candidate.section_ns), _or_infinite(candidate.bound_ns))
+            ram = (candidate.ram_bytes,) if standing == "fits" else ()
+            return STANDINGS.index(standing), *ram, *times
+
+        return cls(board, heap_bytes, limit_ns, sorted(candidates, key=merit), notes)
+
+    def standing(self, candidate: Candidate) -> Standing:
+        """How the candidate stands to the question."""
+        return candidate.standing(self.limit_ns, self.heap_bytes)
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The one to take; None if none is shown to fit."""
+        first = next(iter(self.candidates), None)
+        return first if first and self.standing(first) == "fits" else None
+
+    @property
+    def exit_status(self) -> int:
+        """0 if one fits, 1 if none does, 2 if that cannot be said."""
+        if self.chosen:
+            return 0
+        return 2 if {"not proven", "cannot say"} & set(map(self.standing, self.candidates)) else 1
+
+    @property
+    def sentence(self) -> str:
+        """Which one, and why; or why none."""
+        best, limit = self.candidates[0], microseconds(self.limit_ns)
+        standing = self.standing(best)
+        seen = f"its longest section of {best.operations:,} was {_of(best.section_ns)}, in {best.scenario}"
+        if standing == "fits":
+            others = sum(self.standing(other) == "fits" for other in self.candidates) - 1
+            why = f"{others} more fit, and take more RAM" if others else "no other is shown to fit"
+            if others and not math.isfinite(best.ram_bytes):
+                why = f"{others} more fit; their RAM cannot be compared"
+            proof = f"by its machine code no section takes more than {_of(best.bound_ns)}, within {limit}"
+            return f"{best.allocator}: {proof}; {seen}; {why}."
+        if standing == "not proven":
+            bound = f"its bound is {_of(best.bound_ns)}" if best.bound_ns is not None else "it has no bound"
+            return f"None is proven to stay within {limit}. Nearest is {best.allocator}: {seen}, but {bound}."
+        if standing == "too long":
+            return f"None stays within {limit}. Nearest is {best.allocator}: {seen}."
+        if standing == "heap too small":
+            needs = best.smallest_heap_bytes
+            need = f"needs {needs:,} bytes" if needs is not None else f"refused {best.refused:,} requests"
+            small = f"a heap of {self.heap_bytes:,} bytes is too small: {best.allocator} {need}"
+            return f"None fits. For those within {limit} {small}."
+        return f"Nobody can say which allocator stays within {limit}: none has a complete run."
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        rows: list[Mapping[str, Any]] = [
+            {**asdict(candidate), "standing": self.standing(candidate)} for candidate in self.candidates
+        ]
+        return {
+            "board": self.board,
+            "heap_bytes": self.heap_bytes,
+            "limit_ns": self.limit_ns,
+            "choice": self.chosen.allocator if self.chosen else None,
+            "sentence": self.sentence,
+            "candidates": rows,
+            "notes": list(self.notes),
+        }
+
+
+def _or_infinite(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+def _of(value_ns: float | None) -> str:
+    return "unknown" if value_ns is None else microseconds(value_ns)

@@ -1,0 +1,98 @@
+"""How candidates stand to a limit and a heap, which is taken, and what one has of its runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.choice import text
+from analysis.choice.candidates import Candidate, Choice, Standing
+from base.run_folder.manifest import read_manifest
+from dashboards.tests.synthetic import Operation, write_run
+
+LIMIT_NS, HEAP_BYTES = 10_000.0, 8_192
+FITS = Candidate(
+    *("tlsf", "basepri", 1_488, 9_000.0, 12.0, "mem_stress"),
+    bound_ns=10_000.0,
+    smallest_heap_bytes=8_192,
+    flash_bytes=1_492,
+    static_ram_bytes=976,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "standing"),
+    [
+        ({}, "fits"),
+        ({"bound_ns": 10_000.1}, "not proven"),
+        ({"bound_ns": None}, "not proven"),
+        ({"section_ns": 10_012.0}, "fits"),  # within the error budget of the limit
+        ({"section_ns": 10_012.1}, "too long"),
+        ({"smallest_heap_bytes": 8_193}, "heap too small"),
+        ({"smallest_heap_bytes": None}, "fits"),
+        ({"smallest_heap_bytes": None, "refused": 1}, "heap too small"),
+        ({"section_ns": None}, "cannot say"),
+    ],
+)
+def test_a_candidate_fits_only_by_a_bound_and_by_what_was_seen(
+    changes: dict[str, float | None], standing: Standing
+) -> None:
+    assert replace(FITS, **changes).standing(LIMIT_NS, HEAP_BYTES) == standing  # type: ignore[arg-type]
+
+
+def test_of_those_that_fit_the_one_that_takes_least_ram_is_chosen() -> None:
+    small = replace(
+        FITS, allocator="small", smallest_heap_bytes=8_000, static_ram_bytes=100, bound_ns=9_999.0
+    )
+    unsearched = replace(FITS, allocator="unsearched", smallest_heap_bytes=None)
+    unbounded = replace(FITS, allocator="unbounded", bound_ns=None, section_ns=1.0)
+    long = replace(FITS, allocator="long", section_ns=20_000.0)
+    failed = Candidate("failed", missing=("mem_frag is truncated: so.",))
+    shuffled = [failed, long, unbounded, unsearched, FITS, small]
+    choice = Choice.among("board", HEAP_BYTES, LIMIT_NS, shuffled, ["A note."])
+    assert [row.allocator for row in choice.candidates] == [
+        *("small", "tlsf", "unsearched", "unbounded", "long", "failed")
+    ]
+    assert choice.chosen is small
+    assert choice.exit_status == 0
+    assert choice.as_json()["choice"] == "small"
+    printed = " ".join(text.as_text(choice).split())
+    assert all(words in printed for words in (choice.sentence, "A note.", "mem_frag is truncated: so."))
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [({"section_ns": 20_000.0}, 1), ({"refused": 1}, 1), ({"bound_ns": None}, 2), ({"section_ns": None}, 2)],
+)
+def test_where_none_is_shown_to_fit_none_is_chosen(changes: dict[str, float | None], status: int) -> None:
+    choice = Choice.among("board", HEAP_BYTES, LIMIT_NS, [replace(FITS, **changes)], [])  # type: ignore[arg-type]
+    assert (choice.chosen, choice.exit_status) == (None, status)
+    assert choice.sentence.endswith(".")
+
+
+def test_a_candidate_has_the_longest_section_of_all_its_runs(tmp_path: Path) -> None:
+    bound = {"instructions": 400, "cycles": 1_680, "ns": 20_000.0, "region_decided": False, "why_not": None}
+    seen = {**bound, "observed_cycles": 840, "ratio": 2.0}
+    unseen = {**bound, "ns": 99_000.0, "observed_cycles": None, "ratio": None}
+    changes = {"bounds": {"allocate": seen, "allocate_aligned": unseen}}
+    runs = [
+        read_manifest(
+            write_run(tmp_path, scenario, "tlsf", [Operation("A", 8, 0, cycles)] * 3, changes=changes)
+            / "run.json"
+        )
+        for scenario, cycles in (("mem_stress", 420), ("mem_frag", 840))
+    ]
+    candidate = Candidate.of("tlsf", runs, 4_096)
+    # 840 cycles at 84 MHz; what the runs never did, an aligned allocation, has no say.
+    assert (candidate.section_ns, candidate.scenario, candidate.operations) == (10_000.0, "mem_frag", 6)
+    assert (candidate.bound_ns, candidate.smallest_heap_bytes) == (20_000.0, 4_096)
+
+    operations = [Operation("A", 8, 0, 420)]
+    broken = write_run(
+        tmp_path / "broken", "mem_frag", "tlsf", operations, verdict="truncated", reasons=("It ended.",)
+    )
+    failed = Candidate.of("tlsf", [*runs, read_manifest(broken / "run.json")], "There is no compiler.")
+    assert failed.section_ns is None
+    assert failed.missing == ("mem_frag is truncated: It ended.", "Its smallest heap: There is no compiler.")
