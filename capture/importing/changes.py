@@ -68,14 +68,6 @@ class Changes:
         self._count += 1
         check_count(self._count)
 
-    def rescale(self, factor: int) -> None:
-        """A tick is so much shorter from now on. Raises CaptureError for too many digits."""
-        try:
-            for name, ticks in self._ticks.items():
-                self._ticks[name] = array("q", (tick * factor for tick in ticks))
-        except OverflowError:
-            raise CaptureError("its times have too many digits for one capture.") from None
-
     def known(self, name: str) -> bool:
         """Whether anything was told of `name` so far."""
         return self._level[name] is not None

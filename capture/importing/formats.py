@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
 
 from base.files.errors import CaptureError
 from base.files.whole import open_regular, why
@@ -17,13 +16,10 @@ from base.processes import children
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Imported
 from base.run_folder.session_file import read_channels
-from capture.importing import dsview_csv, saleae_binary, saleae_csv, sigrok_csv, waves
+from capture.importing import level_tables, saleae_binary, waves
 from capture.importing.changes import LINE_MOST_BYTES, TEXT_MOST_BYTES
-from capture.importing.dsview_csv import read_dsview_csv
 from capture.importing.saleae_binary import read_saleae_binary
-from capture.importing.saleae_csv import read_saleae_csv
 from capture.importing.selection import Selection
-from capture.importing.sigrok_csv import read_sigrok_csv
 from capture.importing.timed import RateFrom, Timed, agreed, sampled
 from capture.importing.vcd import read_vcd
 from capture.importing.waves import read_waves
@@ -56,28 +52,14 @@ def read(path: Path, channels: Mapping[str, str] | None = None, samplerate_hz: i
     Raises CaptureError with one sentence for whatever cannot be read so.
     """
     selection = Selection(channels)
-    with _told_of(path):
-        session = path.is_file() and _begin(path).startswith(_ZIP)
-    if session:
-        return _session(path, selection, samplerate_hz)
-    with _told_of(path):
-        return _read(path, selection, samplerate_hz)
-
-
-@contextmanager
-def _told_of(path: Path) -> Iterator[None]:
-    """Puts the file before what is wrong with it."""
     try:
-        yield
+        return _read(path, selection, samplerate_hz)
     except CaptureError as error:
+        if str(error).startswith(str(path)):
+            raise
         raise CaptureError(f"{path} cannot be imported: {error}") from None
     except OSError as error:
         raise CaptureError(f"{path} cannot be imported: {why(error)}.") from None
-
-
-def _begin(path: Path) -> bytes:
-    with open_regular(path, sigrok_csv.MOST_BYTES) as file:
-        return file.read(LINE_MOST_BYTES)
 
 
 def _read(path: Path, selection: Selection, samplerate_hz: int | None) -> Import:
@@ -86,15 +68,24 @@ def _read(path: Path, selection: Selection, samplerate_hz: int | None) -> Import
         if not files:
             raise CaptureError("it is a folder without digital_0.bin, …, as Logic 2 exports them.")
         return _saleae_binary(files, selection, samplerate_hz)
-    begin = _begin(path)
+    with open_regular(path, level_tables.MOST_BYTES) as file:
+        begin = file.read(LINE_MOST_BYTES)
+        file.seek(0)
+        first = _first_line(begin)
+        if level_tables.is_heading(first):
+            table = level_tables.read_level_table(file, selection, samplerate_hz)
+            return _timed((path,), *table, samplerate_hz)
+    if begin.startswith(_ZIP):
+        return _session(path, "sigrok session", path, selection, samplerate_hz)
     if begin.startswith(saleae_binary.MAGIC):
         return _saleae_binary({path.stem: path}, selection, samplerate_hz)
     for magic, kind in waves.KINDS.items():
         if begin.startswith(magic):
-            timed, names = read_waves(path, kind, selection)
-            return _timed((path,), kind, timed, names, samplerate_hz)
-    with open_regular(path, sigrok_csv.MOST_BYTES) as file:
-        return _text(path, file, _first_line(begin), selection, samplerate_hz)
+            return _timed((path,), kind, *read_waves(path, kind, selection), samplerate_hz)
+    if first.startswith("$"):
+        with open_regular(path, TEXT_MOST_BYTES) as file:
+            return _timed((path,), "VCD", *read_vcd(file, selection), samplerate_hz)
+    return _by_sigrok(path, selection, samplerate_hz)
 
 
 def _first_line(begin: bytes) -> str:
@@ -102,30 +93,11 @@ def _first_line(begin: bytes) -> str:
     return lines[0] if lines else ""
 
 
-def _text(path: Path, file: BinaryIO, first: str, selection: Selection, samplerate_hz: int | None) -> Import:
-    if first.startswith(sigrok_csv.COMMENT):
-        by_dsview = any(maker in first for maker in dsview_csv.MAKERS)
-        reader = read_dsview_csv if by_dsview else read_sigrok_csv
-        edges, names, has_rate, cut = reader(file, selection, samplerate_hz)
-        kind = "DSView CSV" if by_dsview else "sigrok CSV"
-        origin = _origin((path,), kind, "file" if has_rate else "option", names)
-        return Import(edges, origin, _losses(path.name, edges, cut))
-    if path.stat().st_size > TEXT_MOST_BYTES:
-        raise CaptureError(f"it has more than {TEXT_MOST_BYTES:,} bytes, the most that is read.")
-    if saleae_csv.is_heading(first):
-        timed, names = read_saleae_csv(file, selection)
-        return _timed((path,), "Saleae CSV", timed, names, samplerate_hz)
-    if first.startswith("$"):
-        timed, names = read_vcd(file, selection)
-        return _timed((path,), "VCD", timed, names, samplerate_hz)
-    return _by_sigrok(path, selection, samplerate_hz)
-
-
-def _session(path: Path, selection: Selection, samplerate_hz: int | None) -> Import:
-    edges, names, has_rate = read_channels(path, selection.among, samplerate_hz)
-    with _told_of(path):
-        agreed(edges.samplerate_hz, samplerate_hz)
-    return Import(edges, _origin((path,), "sigrok session", "file" if has_rate else "option", names))
+def _session(session: Path, kind: str, path: Path, selection: Selection, samplerate_hz: int | None) -> Import:
+    """A session, which is `path` or was made of it."""
+    edges, names, has_rate = read_channels(session, selection.among, samplerate_hz)
+    agreed(edges.samplerate_hz, samplerate_hz)
+    return Import(edges, _origin((path,), kind, "file" if has_rate else "option", names))
 
 
 def _by_sigrok(path: Path, selection: Selection, samplerate_hz: int | None) -> Import:
@@ -140,9 +112,7 @@ def _by_sigrok(path: Path, selection: Selection, samplerate_hz: int | None) -> I
                 "Saleae, nor a binary export of Logic 2, nor what sigrok-cli recognises; sigrok-cli -I "
                 "FORMAT -i FILE -o OTHER.sr converts what it knows."
             )
-        edges, names, has_rate = read_channels(session, selection.among, samplerate_hz)
-    agreed(edges.samplerate_hz, samplerate_hz)
-    return Import(edges, _origin((path,), "by sigrok", "file" if has_rate else "option", names))
+        return _session(session, "by sigrok", path, selection, samplerate_hz)
 
 
 def _saleae_binary(files: Mapping[str, Path], selection: Selection, samplerate_hz: int | None) -> Import:
@@ -155,16 +125,11 @@ def _timed(
 ) -> Import:
     result = sampled(timed, samplerate_hz)
     origin = _origin(paths, kind, result.rate_from, names)
-    return Import(result.edges, origin, _losses(origin.file, result.edges, timed.cut), result.lost)
-
-
-def _losses(file: str, edges: EdgeList, cut: bool) -> tuple[str, ...]:
-    if not cut:
-        return ()
-    return (
-        f"{file} was cut in the middle: the {edges.total_samples:,} samples before that are kept, and the "
-        "rest is missing; export it again.",
+    losses = (
+        f"{origin.file} was cut in the middle: the {result.edges.total_samples:,} samples before that are "
+        "kept, and the rest is missing; export it again.",
     )
+    return Import(result.edges, origin, losses if timed.cut else (), result.lost)
 
 
 def _origin(paths: tuple[Path, ...], kind: str, rate_from: RateFrom, names: dict[str, str]) -> Imported:

@@ -3,6 +3,7 @@
 import struct
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -34,72 +35,46 @@ def ending_at_its_last_edge(edges: EdgeList) -> EdgeList:
     return edges.until(int(edges.sample[-1]) + 1)
 
 
-Writer = Callable[[Path, EdgeList], Path]
-
-
-@settings(max_examples=12)
-@given(
-    seed=st.integers(0, 2**32 - 1), count=st.integers(0, 300), rate_hz=st.sampled_from([24_000_000, RATE_HZ])
-)
-def test_what_was_written_is_read(
-    seed: int, count: int, rate_hz: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    edges = random_edges(seed, count, rate_hz=rate_hz)
-    folder = tmp_path_factory.mktemp("written")
-    for path, expected in (
-        (writers.vcd(folder, edges), edges),
-        (writers.logic_2_csv(folder, edges), ending_at_its_last_edge(edges)),
-        (writers.logic_2_csv(folder, edges, before_trigger=177), ending_at_its_last_edge(edges)),
-        (writers.logic_1_csv(folder, edges), ending_at_its_last_edge(edges)),
-        (writers.logic_2_binary(folder, edges), edges),
-    ):
-        assert read(path, CHANNELS, rate_hz).losses == (), path
-        imported = read(path, CHANNELS, rate_hz)
-        assert imported.edges == expected, path
-        assert imported.origin.samplerate_from == "option"
-    imported = read(writers.logic_2_binary(folder, edges, version=1), CHANNELS)
-    assert imported.edges == edges
-    assert imported.origin.samplerate_from == "file"
+Write = Callable[[Path, EdgeList], Path]
 
 
 @settings(max_examples=12)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    count=st.integers(0, 200),
-    rate_hz=st.sampled_from([25_000_000, 100_000_000]),
+    count=st.integers(0, 300),
+    rate_hz=st.sampled_from([24_000_000, RATE_HZ, 25_000_000]),
 )
-def test_what_dsview_writes_is_read(
+def test_what_was_written_is_read(
     seed: int, count: int, rate_hz: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Its comment has the count of samples in thousands, to six digits: an end that is told so may
-    lie before the last line, or is the end.
+    """DSView's comment has the count of samples in thousands, to six digits: an end that is told so
+    may lie before the last line, or is the end.
     """
     edges = random_edges(seed, count, widest=40, rate_hz=rate_hz)
     folder = tmp_path_factory.mktemp("written")
-    for original in (False, True):
-        imported = read(writers.dsview_csv(folder, edges, original), CHANNELS)
-        assert imported.edges == edges and imported.losses == ()
-        assert (imported.origin.format, imported.origin.samplerate_from) == ("DSView CSV", "file")
-    with pytest.raises(CaptureError, match=f"states a samplerate of {rate_hz:,} Hz, not 24,000,000"):
-        read(folder / "dsview.csv", CHANNELS, 24_000_000)
-
-
-def cut_at(path: Path, place: int, name: str) -> Path:
-    """The first bytes of a file, in a file that is called as it was."""
-    (path.parent / "cut").mkdir(exist_ok=True)
-    short = path.parent / "cut" / name
-    short.write_bytes(path.read_bytes()[:place])
-    return short
-
-
-Write = Callable[[Path, EdgeList], Path]
+    short = edges.until(int(edges.sample[-1]) + 1)
+    cases: list[tuple[Write, EdgeList, str, str]] = [
+        (writers.vcd, edges, "VCD", "option"),
+        (writers.logic_2_csv, short, "Saleae CSV", "option"),
+        (partial(writers.logic_2_csv, before_trigger=177), short, "Saleae CSV", "option"),
+        (writers.logic_1_csv, short, "Saleae CSV", "option"),
+        (writers.logic_2_binary, edges, "Saleae binary", "option"),
+        (partial(writers.logic_2_binary, version=1), edges, "Saleae binary", "file"),
+        (writers.dsview_csv, edges, "DSView CSV", "file"),
+        (partial(writers.dsview_csv, original=True), edges, "DSView CSV", "file"),
+    ]
+    for write, expected, kind, rate_from in cases:
+        path = write(folder, edges)
+        imported = read(path, CHANNELS, rate_hz)
+        assert imported.losses == () and imported.edges == expected, path
+        assert (imported.origin.format, imported.origin.samplerate_from) == (kind, rate_from)
 
 
 @pytest.mark.parametrize(
     ("write", "rate_hz"),
     [
         (writers.dsview_csv, None),
-        (lambda folder, edges: writers.dsview_csv(folder, edges, original=True), None),
+        (partial(writers.dsview_csv, original=True), None),
         (writers.vcd, 25_000_000),
         (writers.logic_2_csv, 25_000_000),
         (writers.logic_1_csv, 25_000_000),
@@ -114,22 +89,18 @@ def test_of_a_file_that_is_cut_what_came_is_kept(tmp_path: Path, write: Write, r
     edges = random_edges(21, 60, widest=30, rate_hz=25_000_000)
     path = write(tmp_path, edges)
     data = path.read_bytes()
-    refusals = 0
+    by_name = {"CRIT": "CRIT" if b"CRIT" in data[:400] else "D0"}
+    moved = edges.transitions("CRIT").sample.tolist()
+    cuts = 0
     for place in range(2 * len(data) // 3, len(data) - 1, max(len(data) // 45, 7)):
-        by_name = {"CRIT": "CRIT"} if b"CRIT" in data[:400] else {"CRIT": "D0"}
-        imported = read(cut_at(path, place, path.name), by_name, rate_hz)
-        whole = EdgeList(edges.sample, edges.word, edges.samplerate_hz, edges.total_samples)
-        level = whole.transitions("CRIT")
-        got = imported.edges.transitions("CRIT")
-        assert got.sample.tolist() == level.sample[: got.sample.size].tolist()
-        assert imported.edges.total_samples <= edges.total_samples
-        between = data[place - 1 : place] == b"\n"
+        path.write_bytes(data[:place])
+        imported = read(path, by_name, rate_hz)
+        got = imported.edges.transitions("CRIT").sample.tolist()
+        assert got == moved[: len(got)] and imported.edges.total_samples <= edges.total_samples
         # a line whose end alone is missing is whole
-        whole_line = data[place : place + 1] == b"\n"
-        assert bool(imported.losses) or between or whole_line, (place, data[place - 20 : place])
-        refusals += bool(imported.losses)
-        assert all("was cut in the middle" in sentence for sentence in imported.losses)
-    assert refusals > 3
+        assert imported.losses or b"\n" in data[place - 1 : place + 1], data[place - 20 : place]
+        cuts += bool(imported.losses)
+    assert cuts > 3
 
 
 # At round rates libsigrok's unit of time is one sample or half a one.
@@ -158,13 +129,10 @@ def test_channels_are_chosen_by_name_in_our_order(tmp_path: Path) -> None:
     edges = random_edges(6, 100)
     path = writers.logic_2_binary(tmp_path, edges)
     imported = read(path, {"ISR": "D3", "STIM": "digital_2"}, RATE_HZ)
-    assert imported.edges.channels == ("STIM", "ISR")
     assert imported.origin.channels == {"STIM": "digital_2", "ISR": "digital_3"}
     for name in ("STIM", "ISR"):
-        mine, theirs = imported.edges.transitions(name), edges.transitions(name)
-        assert np.array_equal(mine.sample, theirs.sample) and np.array_equal(mine.level, theirs.level)
-    (one,) = read(path / "digital_1.bin", {"OP": "D1"}, RATE_HZ).edges.channels
-    assert one == "OP"
+        assert np.array_equal(imported.edges.transitions(name).sample, edges.transitions(name).sample)
+    assert read(path / "digital_1.bin", {"OP": "D1"}, RATE_HZ).edges.channels == ("OP",)
 
 
 def test_eight_of_sixteen_channels_are_taken_from_a_session(tmp_path: Path) -> None:
@@ -260,34 +228,23 @@ def test_without_a_samplerate_it_is_the_resolution_and_that_is_stated(tmp_path: 
         assert np.abs(imported.edges.sample * 1e9 / rate_hz - exact_ns).max() <= 1.0
 
 
-@pytest.mark.parametrize(
-    ("samplerate_hz", "words"),
-    [
-        (42_000_000, "do not lie on samples of 42,000,000 Hz"),
-        (83_000_000, "do not lie on samples of 83,000,000 Hz"),
-    ],
-)
-def test_a_wrong_samplerate_is_refused(tmp_path: Path, samplerate_hz: int, words: str) -> None:
+@pytest.mark.parametrize("rate_hz", [42_000_000, 83_000_000])
+def test_a_wrong_samplerate_is_refused(tmp_path: Path, rate_hz: int) -> None:
     edges = random_edges(10, 50)
     for path in (writers.vcd(tmp_path, edges), writers.logic_2_binary(tmp_path, edges)):
-        with pytest.raises(CaptureError, match=words):
-            read(path, CHANNELS, samplerate_hz)
+        with pytest.raises(CaptureError, match=f"do not lie on samples of {rate_hz:,} Hz"):
+            read(path, CHANNELS, rate_hz)
+    for suffix, options in (("sr", ()), ("csv", ("-O", "csv"))):
+        path = writers.by_sigrok(tmp_path, edges, suffix, *options)
+        with pytest.raises(CaptureError, match=f"states a samplerate of 84,000,000 Hz, not {rate_hz:,}"):
+            read(path, None, rate_hz)
 
 
 def test_times_that_are_too_coarse_for_a_samplerate_are_refused(tmp_path: Path) -> None:
-    text = "$timescale 1 us $end\n$var wire 1 ! D0 $end\n$enddefinitions $end\n#0 0!\n#5 1!\n#9\n"
-    (tmp_path / "coarse.vcd").write_text(text)
+    (tmp_path / "coarse.vcd").write_text(VCD.replace("1 ns", "1 us") + "#5 1!\n#9\n")
     with pytest.raises(CaptureError, match="told to 1000 ns, too coarse for samples of 84,000,000 Hz"):
         read(tmp_path / "coarse.vcd", {"CRIT": "D0"}, RATE_HZ)
     assert read(tmp_path / "coarse.vcd", {"CRIT": "D0"}).edges.samplerate_hz == 1_000_000
-
-
-def test_another_rate_than_the_file_states_is_refused(tmp_path: Path) -> None:
-    edges = random_edges(11, 20, widest=50)
-    for suffix, options in (("sr", ()), ("vcd", ("-O", "vcd")), ("csv", ("-O", "csv"))):
-        path = writers.by_sigrok(tmp_path, edges, suffix, *options)
-        with pytest.raises(CaptureError, match=r"states a samplerate of 84,000,000 Hz, not 24,000,000"):
-            read(path, None, 24_000_000)
 
 
 DSVIEW = "; CSV, generated by DSView, sampled on a day\n; Sample rate: 1 MHz\nTime(s), 0\n"
@@ -295,60 +252,40 @@ CSV = "Time [s],Channel 0,Channel 1\n0.000000000,0,0\n"
 VCD = "$timescale 1 ns $end\n$var wire 1 ! D0 $end\n$enddefinitions $end\n#0 0!\n"
 
 
-def saleae(
-    version: int = 0, kind: int = 0, level: int = 0, count: int = 1, times: bytes = b"\0" * 8
-) -> bytes:
-    return b"<SALEAE>" + struct.pack("<iiIddQ", version, kind, level, 0.0, 1.0, count) + times
+def saleae(version: int = 0, level: int = 0, count: int = 1, time: float = 0.0) -> bytes:
+    return b"<SALEAE>" + struct.pack("<iiIddQd", version, 0, level, 0.0, 1.0, count, time)
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"\x00" * 20, "it is neither a session"),
-        (b"\x7fELF", "it is neither a session"),
         (b"PK\3\4 and no more", "File is not a zip file"),
-        (CSV + "0.1,0\n", "2 columns instead of 3"),
+        (CSV + "0.1,0\n", "not a time and 2 levels"),
         (CSV + "soon,0,1\n", "'soon' is no number of seconds"),
-        (CSV + "0.1,X,1\n", "CRIT has a gap in it"),
-        (CSV + "0.1,2,1\n", "'2' is neither 0 nor 1"),
+        (CSV + "nan,0,1\n", "'nan' is no number of seconds"),
+        (CSV + "0.1,X,1\n", "It has a gap"),
+        (CSV + "0.1,2,1\n", "neither 0 nor 1"),
         (CSV + "0.2,1,1\n0.1,0,1\n", "times do not increase"),
-        (CSV + "999999999.9999999999999,1,1\n", "none of a capture"),
+        (CSV + "9e9,1,1\n", "none of a capture"),
         (CSV + "9" * 70_000, "more than 65,536 bytes"),
-        (CSV + '0.1,"0' + "\n" * 20 + "x,1\n", "cannot be read|columns|neither"),
+        (CSV + "0.1,1,1\nsoo", "its last line is neither"),
         ("Time [s],Channel 0\n", "no line but the heading"),
-        ("Time [s],Foo\n0.0,1\n", "no channel 'D0'"),
         ("$timescale 2 ns $end\n" + VCD, "'2 ns' is none"),
         ("$comment", "no \\$enddefinitions"),
-        ("$date hello", "no \\$enddefinitions"),
         ("$var wire $end\n" + VCD, "a declaration in it is incomplete"),
-        (VCD + "#5 1!\n#4 0!\n", "times do not increase"),
         (VCD + "#99999999999999999999 1!\n", "is none"),
-        (VCD + "#5 x!\n", "CRIT has no level"),
         (VCD + "#5 good\n", "'good' among its changes"),
         (VCD.replace("#0 0!\n", ""), "it has no time"),
         (saleae(version=7), "format version 7"),
-        (saleae(kind=1), "no digital export"),
         (saleae(level=5), "a level of 5"),
         (saleae(count=2**40), "other than its 1,099,511,627,776 changes take"),
         (saleae()[:20], "ends within its header"),
-        (saleae(times=struct.pack("<d", float("nan"))), "a time in it is no number"),
-        (saleae(times=struct.pack("<d", 2.0)), "outside of its begin and end"),
-        ("; CSV generated by libsigrok\nlogic\n0\n", "not logic channels alone"),
-        ("; Channels (1/1): D0\n; Samplerate: 1 kHz\nlogic\n0\n7\n", "not one digit, 0 or 1"),
-        ("; Channels (1/1): D0\n; Samplerate: 1 kHz\nnanoseconds,logic\n0,0\n", "not logic channels alone"),
+        (saleae(time=2.0), "outside of its begin and end"),
+        (b"<SALEAE>" + struct.pack("<iiQ", 1, 0, 2) + b"\0" * 200, "2 chunks, so gaps"),
+        ("; Channels (1/1): D0\n; Samplerate: 1 kHz\nnanoseconds,logic\n0,0\n", "nor logic channels alone"),
         ("; Channels (1/1): D0\nlogic\n0\n", "states no samplerate"),
-        (DSVIEW, "no line but the heading"),
-        (DSVIEW + "0,2\n", "neither 0 nor 1"),
-        (DSVIEW + "0,1,1\n", "not a time and 1 levels"),
-        (DSVIEW + "0,\n", "not a time and 1 levels"),
-        (DSVIEW + "soon,1\n", "not a time and 1 levels"),
-        (DSVIEW + "0,1\nsoo", "its last line is no time and levels"),
-        (DSVIEW + "1e-06,1\n0,0\n", "times do not increase"),
         (DSVIEW + "0,1\n1.5e-06,0\n", "do not lie on samples of 1,000,000 Hz"),
-        (DSVIEW + "nan,1\n", "a time in it is no number"),
-        (DSVIEW + "9e99,1\n", "a time in it is no number"),
-        (DSVIEW.replace("; Sample rate: 1 MHz\n", "") + "0,1\n", "states no samplerate"),
-        (DSVIEW.replace("Time(s),", ""), "are not Time\\(s\\) and logic channels"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, content: str | bytes, words: str) -> None:
@@ -362,7 +299,6 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, content: str | byte
 @pytest.mark.parametrize(
     ("channels", "words"),
     [
-        ({"CRIT": "D0", "OP": "D0"}, "two of the channels"),
         ({"CRIT": "D0", "OP": "Channel 0"}, "two of the channels"),
         ({"CRIT": "D9"}, "no channel 'D9'"),
         ({f"C{number}": f"D{number}" for number in range(9)}, "at most 8"),
@@ -384,13 +320,6 @@ def test_what_is_no_file_is_one_sentence(tmp_path: Path) -> None:
     ):
         with pytest.raises(CaptureError, match=words):
             read(path, {"CRIT": "D0"})
-
-
-def test_gaps_between_chunks_are_refused(tmp_path: Path) -> None:
-    data = b"<SALEAE>" + struct.pack("<iiQ", 1, 0, 2) + b"\0" * 200
-    (tmp_path / "digital_0.bin").write_bytes(data)
-    with pytest.raises(CaptureError, match="2 chunks, so gaps"):
-        read(tmp_path, {"CRIT": "D0"})
 
 
 def test_channels_that_were_not_exported_together_are_refused(tmp_path: Path) -> None:
@@ -416,7 +345,6 @@ def test_a_damaged_file_is_read_or_refused_in_one_sentence(
         writers.vcd(folder, edges),
         writers.logic_2_csv(folder, edges),
         binary / "digital_0.bin",
-        sigrok_csv(folder, edges),
         writers.dsview_csv(folder, edges.until(12)),
     ):
         for _ in range(6):
@@ -429,15 +357,6 @@ def test_a_damaged_file_is_read_or_refused_in_one_sentence(
                 assert "\n" not in str(error)
             else:
                 assert imported.edges.total_samples >= 1
-
-
-def sigrok_csv(folder: Path, edges: EdgeList) -> Path:
-    """As sigrok-cli -O csv writes it."""
-    word = np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples))
-    lines = ["; Channels (8/8): " + ", ".join(CHANNELS.values()), "; Samplerate: 84 MHz"]
-    lines += [",".join(["logic"] * 8), *(",".join(f"{w >> b & 1}" for b in range(8)) for w in word.tolist())]
-    (folder / "sigrok.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return folder / "sigrok.csv"
 
 
 def damage(data: bytes, random: np.random.Generator) -> bytes:

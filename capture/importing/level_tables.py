@@ -1,0 +1,212 @@
+"""CSV of levels: a line for each sample (sigrok), or for a change with its time (DSView, Saleae).
+
+sigrok's, made without options, states the samplerate in a comment. Its column of times
+(`time=true`) is no way to more: it counts whole nanoseconds, 11 instead of 11.9 at 84 MS/s.
+
+DSView's has comments too, then `Time(s), 0, …`; times are samples over the samplerate, told to 15
+digits (its libsigrok4DSL/output/csv.c). Without "original data" a line is left out whose levels
+are those of the line before.
+
+Logic 2 heads the columns `Time [s],Channel 0,…`, Logic 1 `Time[s], Channel 0, …`. The first line is
+the begin of the capture; the last one is a change, so that its end is not known. `X` is a gap.
+(support.saleae.com, "Binary and CSV Export Formats" and "Data Export".)
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from base.files.complaints import quoted
+from base.files.errors import CaptureError
+from base.run_folder.edges import MOST_SAMPLES, Words
+from base.run_folder.panics import without_panic
+from capture.importing.changes import LINE_MOST_BYTES, check_count
+from capture.importing.selection import Selection
+from capture.importing.timed import Timed, agreed, stated_in
+
+MOST_BYTES = 1 << 37
+"""2**33 samples of 8 channels. They are read as a stream."""
+SALEAE, DSVIEW, SIGROK = "Saleae CSV", "DSView CSV", "sigrok CSV"
+
+_COMMENT = ";"
+_RATE = re.compile(r"; Sample ?rate: ([0-9.]{1,15} ?[kMG]?Hz)")
+_COUNT = re.compile(r"; Sample count: ([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([kMG]?) Samples")
+_NAMES = re.compile(r"; Channels \((\d{1,3})/\d+\): (.*)")
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_TIME = re.compile(r"Time ?[\[(]s[\])]")
+_LEVEL = "logic"
+_MOST_CHANNELS = 64
+_BLOCK_BYTES = 1 << 22
+_BEGUN = re.compile(rb'"?[0-9.,e+-]*"?(?:, ?[01])*,? ?')
+_DIGITS_MOST = 18
+_MOST_TICK = 1 << 62
+# How far from a sample a time may lie that has 15 digits.
+_ROUNDING = 1e-3
+
+
+class _Heading(NamedTuple):
+    """What stands above the lines. `samples` is how many there are; 0 where nobody tells."""
+
+    kind: str
+    names: list[str]
+    rate_hz: int | None
+    samples: int
+
+
+def is_heading(line: str) -> bool:
+    """Whether a file that begins with this line is one of these."""
+    return line.startswith(_COMMENT) or _TIME.match(line.strip('"')) is not None
+
+
+def read_level_table(
+    file: BinaryIO, selection: Selection, samplerate_hz: int | None
+) -> tuple[str, Timed, dict[str, str]]:
+    """The format, the chosen channels, and what each of ours is called there.
+
+    The end is the last line, or what DSView calls its count of samples if that is more. Raises
+    CaptureError.
+    """
+    kind, names, stated_hz, count = _heading(file)
+    rate_hz = agreed(stated_hz, samplerate_hz)
+    if rate_hz is None and kind != SALEAE:
+        raise CaptureError("it states no samplerate; give --samplerate.")
+    chosen = selection.among(names)
+    blocks = _Blocks(file, kind, len(names))
+    changed: list[tuple[npt.NDArray[np.float64], Words]] = []
+    begin, end, rows, digits, before = 0.0, -np.inf, 0, 0, -1
+    for block in blocks:
+        table = _table(block, kind, len(names))
+        word = _words(table, list(chosen.values()))
+        if kind == SIGROK:
+            time = np.arange(rows, rows + word.size, dtype=np.float64)
+        else:
+            time, decimals = _times(table["time"])
+            digits = max(digits, decimals)
+        if (np.diff(time, prepend=end) < 0).any():
+            raise CaptureError("its times do not increase.")
+        begin, end = begin if rows else float(time[0]), float(time[-1])
+        moved = np.append(word[:1] != before, word[1:] != word[:-1])
+        changed.append((time[moved], word[moved]))
+        before, rows = int(word[-1]), rows + word.size
+        check_count(sum(part.size for part, _ in changed) - 1)
+    if not rows:
+        raise CaptureError("it has no line but the heading.")
+    per_s = rate_hz if rate_hz and kind != SALEAE else 10**digits
+    unit = 1 if kind == SIGROK else per_s
+    place = np.concatenate([time for time, _ in changed]) * unit
+    word = np.concatenate([word for _, word in changed])
+    if max(abs(begin), abs(end)) * unit > _MOST_TICK:
+        raise CaptureError("a time in it is none of a capture.")
+    ticks = np.rint(place).astype(np.int64)
+    if kind == DSVIEW and np.abs(place - ticks).max() > _ROUNDING:
+        raise CaptureError(f"its times do not lie on samples of {per_s:,} Hz.")
+    first, after = round(begin * unit), round(end * unit) + (kind != SALEAE)
+    flips = word[1:] ^ word[:-1]
+    timed = Timed(
+        initial={name: bool(word[0] >> bit & 1) for bit, name in enumerate(chosen)},
+        changes={name: ticks[1:][flips >> bit & 1 != 0] for bit, name in enumerate(chosen)},
+        begin=first,
+        end=max(after, count) if count and not blocks.cut else after,
+        tick_s=Fraction(1, per_s),
+        samplerate_hz=stated_hz,
+        cut=blocks.cut,
+    )
+    return kind, timed, {name: names[index] for name, index in chosen.items()}
+
+
+def _heading(file: BinaryIO) -> _Heading:
+    rate_hz, count = None, 0
+    names: list[str] = []
+    while (line := _line(file)).startswith(_COMMENT):
+        if match := _RATE.fullmatch(line):
+            rate_hz = stated_in(match[1])
+        elif match := _COUNT.fullmatch(line):
+            number = Fraction(match[1]) * _UNITS[match[2]]
+            count = min(int(number), MOST_SAMPLES) if number.denominator == 1 else 0
+        elif match := _NAMES.fullmatch(line):
+            names = match[2].split(", ")
+            if len(names) != int(match[1]):  # a name has a comma in it, and which is not known
+                names = [f"D{number}" for number in range(int(match[1]))]
+    cells = [cell.strip() for cell in next(csv.reader(line.splitlines(), skipinitialspace=True), [""])]
+    if names and cells == [_LEVEL] * len(names):
+        return _Heading(SIGROK, names, rate_hz, 0)
+    if not _TIME.fullmatch(cells[0]) or not 1 < len(cells) <= _MOST_CHANNELS:
+        raise CaptureError(
+            "its columns are not Time and logic channels, nor logic channels alone; export the logic data, "
+            "from sigrok-cli by -O csv without options."
+        )
+    return _Heading(DSVIEW if "(" in cells[0] else SALEAE, cells[1:], rate_hz, count)
+
+
+def _line(file: BinaryIO) -> str:
+    return file.readline(LINE_MOST_BYTES).decode("utf-8", errors="replace").strip().lstrip("\ufeff")
+
+
+class _Blocks:
+    """Whole lines, some megabytes at a time. `cut`: the last line has no end, and was left out."""
+
+    def __init__(self, file: BinaryIO, kind: str, channels: int) -> None:
+        self._file = file
+        time = r"" if kind == SIGROK else r'"?[0-9.,e+-]+"?, ?'
+        self._whole = re.compile(rf"{time}[01](?:, ?[01]){{{channels - 1}}}\r?".encode())
+        self.cut = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest = b""
+        while block := self._file.read(_BLOCK_BYTES):
+            whole, _, rest = (rest + block).rpartition(b"\n")
+            if len(rest) > LINE_MOST_BYTES:
+                raise CaptureError(f"a line in it has more than {LINE_MOST_BYTES:,} bytes.")
+            if whole := whole.strip():
+                yield whole
+        if self._whole.fullmatch(rest):
+            yield rest
+        elif rest.strip():
+            self.cut = True
+            if not _BEGUN.fullmatch(rest):
+                raise CaptureError("its last line is neither times nor levels.")
+
+
+def _table(block: bytes, kind: str, channels: int) -> pl.DataFrame:
+    """The columns `time`, but of sigrok's, and `c0` and so on, all there in each line."""
+    times = {} if kind == SIGROK else {"time": pl.String}
+    schema = pl.Schema({**times, **{f"c{index}": pl.UInt8 for index in range(channels)}})
+    try:
+        with without_panic():
+            table = pl.read_csv(block, has_header=False, schema=schema)
+    except (pl.exceptions.PolarsError, OSError):
+        table = None
+    if table is None or any(table.null_count().row(0)):
+        gap = " It has a gap (X); export a part without gaps." if b"X" in block else ""
+        raise CaptureError(f"a line in it is not a time and {channels} levels of 0 or 1.{gap}")
+    return table
+
+
+def _times(column: pl.Series) -> tuple[npt.NDArray[np.float64], int]:
+    """The times of a column, and how many decimals they have."""
+    text = column.str.replace(",", ".", literal=True)
+    time = text.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    if not np.isfinite(time).all():
+        wrong = quoted(column[int(np.argmin(np.isfinite(time)))])
+        raise CaptureError(f"its time {wrong} is no number of seconds; export without ISO 8601 timestamps.")
+    decimals = text.str.extract(r"\.([0-9]+)$").str.len_bytes().max()
+    return time, min(decimals, _DIGITS_MOST) if isinstance(decimals, int) else 0
+
+
+def _words(table: pl.DataFrame, columns: list[int]) -> Words:
+    """A byte for each line: bit i is the level in column i of `columns`."""
+    word = np.zeros(table.height, np.uint8)
+    for bit, column in enumerate(columns):
+        level = table[f"c{column}"].to_numpy()
+        if level.max() > 1:
+            raise CaptureError("a level in it is neither 0 nor 1.")
+        word |= level << np.uint8(bit)
+    return word
