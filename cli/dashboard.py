@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from base.paths import DASHBOARD, RUNS
+from base.paths import BUILD, DASHBOARD, RUNS
 from cli.shell.declare import argument, declare, option
-from cli.shell.values import FILE, RUN
+from cli.shell.values import FILE, RUN, OptionError
 
 
 @declare(section="Read what came out")
@@ -24,6 +25,8 @@ from cli.shell.values import FILE, RUN
     show_default="build/dashboard.html",
     help="the HTML file to write",
 )
+@option("--limit", help="how long an interrupt may wait, such as 10us: the page says who stays within it")
+@option("--pdf", type=FILE, help="print all of it to this file too, by Chromium or Chrome")
 @option("--all", "every", is_flag=True, help="without run folders: every one in runs/, not only the latest")
 @option(
     "--subtract-baseline",
@@ -36,13 +39,30 @@ from cli.shell.values import FILE, RUN
     help="set aside answers that the kernel's tick may have delayed, and say how many",
 )
 def command(
-    run: tuple[Path, ...], output: Path, every: bool, subtract_baseline: bool, without_ticks: bool
+    run: tuple[Path, ...],
+    output: Path,
+    limit: str | None,
+    pdf: Path | None,
+    every: bool,
+    subtract_baseline: bool,
+    without_ticks: bool,
 ) -> None:
     """Write the dashboard of the given runs."""
+    if limit is not None and not re.fullmatch(r"[0-9]+(\.[0-9]+)? *(ns|us|µs|ms)", limit):
+        raise OptionError(f"--limit {limit[:80]}: give a time such as 10us, 800ns or 0.2ms.")
     for line in write(
-        run, output, every=every, subtract_baseline=subtract_baseline, without_ticks=without_ticks
+        run,
+        output,
+        every=every,
+        subtract_baseline=subtract_baseline,
+        without_ticks=without_ticks,
+        limit=limit or "",
     ):
         print(line)
+    if pdf is not None:
+        from dashboards.printed import print_pdf
+
+        print(print_pdf(output, pdf))
 
 
 def write(
@@ -53,15 +73,17 @@ def write(
     subtract_baseline: bool = False,
     without_ticks: bool = False,
     runs_folder: Path = RUNS,
+    limit: str = "",
 ) -> Iterator[str]:
     """Writes the report on the run folders, or on the latest of each kind in `runs_folder`, or on
-    `every` one there. Yields what to print: what is left out, then the page. Raises TailscopeError.
+    `every` one there; it begins with the `limit`. Yields what to print: what is left out, then the
+    page. Raises TailscopeError.
     """
     from cli.work import progress
 
     with progress.shown() as tell:
         tell("loading what draws the figures")
-        from base.run_index.index import latest_folders, left_out
+        from base.run_index.index import index, latest_folders, left_out
         from dashboards import report
         from dashboards.loaded.adjustments import Adjustments
         from dashboards.loaded.runs import find_runs, unfinished
@@ -72,4 +94,5 @@ def write(
         if sentence := left_out(len(paths) - len(shown)):
             yield f"{sentence} --all shows every one."
         adjustments = Adjustments(subtract_baseline, without_ticks)
-        yield str(report.write_report(shown, output, adjustments, tell))
+        table = None if folders else index(runs_folder, BUILD / "index")
+        yield str(report.write_report(shown, output, adjustments, tell, limit, table))

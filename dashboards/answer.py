@@ -1,15 +1,17 @@
-"""The first picture of a report: which allocator, how bad, and how far it can go."""
+"""The first screen: which allocator to take, and under each scenario how bad and how far."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-from base.run_folder.quantities import SECTION
-from dashboards.blocks import DotLane, DotPlot, DotRow, Sample
-from dashboards.formatting import microseconds, short, whole
+from base.run_folder.quantities import LATENCY, SECTION
+from base.run_index.naming import configuration
+from dashboards.blocks import ByLimit, DotLane, DotPlot, DotRow, Sample
+from dashboards.formatting import grouped, microseconds, short, whole
 from dashboards.headline import held, seen
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.series import Series
@@ -17,15 +19,118 @@ from dashboards.waveforms import worst_key
 
 _LEGEND = (
     "Ring: the median. Bar: up to the longest possible wait, which is the longest masked section and the "
-    "entry; a name opens its instant. Tick: the most that one allocation or free can keep it waiting, by "
-    "the machine code; open where that grows with the heap. It leaves out interrupts within the section "
-    "and the kernel's calls, so a bar with those may pass it."
+    "entry; the number opens its instant. Tick: the most that one allocation or free can keep it waiting, "
+    "by the machine code; dotted where that grows with the heap. It leaves out interrupts within the "
+    "section and the kernel's calls, so a bar with those may pass it."
 )
 Line = tuple[tuple[float, float], ...]
 
 _STEPS = (1, 2, 5)
 # Of an axis: values stand this far from its ends, so that no mark is cut.
 _ROOM = 1.25
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An allocator on a board over all scenarios: the waiter that waits longest, and where."""
+
+    name: str
+    scenario: str
+    waiter: Waiter
+    flash_bytes: int | None
+
+    @property
+    def words(self) -> str:
+        """`tlsf (9.86 µs, mem_stress)`."""
+        return f"{self.name} ({self.waiter.possible}, {self.scenario})"
+
+
+@dataclass(frozen=True)
+class Standings:
+    """`ranked`, the shortest wait first, are those that ran in all of `scenarios`, complete; the
+    names of the others are `left_out`.
+    """
+
+    scenarios: tuple[str, ...]
+    ranked: tuple[Standing, ...]
+    left_out: tuple[str, ...]
+
+
+def standings(lanes: Mapping[str, Sequence[Lane]]) -> Standings:
+    """The allocators that keep interrupts waiting, by the worst of their waits in any scenario."""
+    found: dict[tuple[str, str], dict[str, Waiter]] = {}
+    for scenario, of_scenario in lanes.items():
+        for waiter in (waiter for lane in of_scenario if lane.quantity is LATENCY for waiter in lane.waiters):
+            manifest = waiter.series.run.manifest
+            if manifest.complete:
+                worst = found.setdefault((configuration(manifest), manifest.board_folder), {})
+                if scenario not in worst or waiter.possible_ns > worst[scenario].possible_ns:
+                    worst[scenario] = waiter
+    scenarios = tuple(dict.fromkeys(scenario for worst in found.values() for scenario in worst))
+    boards = {board for _, board in found}
+    ranked, left_out = [], []
+    for (name, board), worst in found.items():
+        full = f"{name} on {board}" if len(boards) > 1 else name
+        if len(worst) < len(scenarios):
+            left_out.append(full)
+            continue
+        scenario, waiter = max(worst.items(), key=lambda pair: pair[1].possible_ns)
+        footprint = waiter.series.run.manifest.footprint
+        ranked.append(Standing(full, scenario, waiter, footprint.flash_bytes if footprint else None))
+    ranked.sort(key=lambda standing: (standing.waiter.possible_ns, standing.name))
+    return Standings(scenarios, tuple(ranked), tuple(left_out))
+
+
+def recommended(among: Standings) -> Iterator[str]:
+    """Which allocator keeps an interrupt waiting least over all scenarios, and what it costs."""
+    if len(among.ranked) > 1:
+        best, worst = among.ranked[0], among.ranked[-1]
+        where = "" if len(among.scenarios) == 1 else f" over all {len(among.scenarios)} scenarios"
+        words = f"{best.words} keeps an interrupt waiting least{where}; {worst.words} longest."
+        yield words + _cost(best, among.ranked)
+    if among.ranked and among.left_out:
+        yield f"Not in every scenario, and so not ranked: {_named(among.left_out)}."
+
+
+def under_limits(among: Standings) -> ByLimit | None:
+    """The sentence for each limit at which another allocator begins to keep it."""
+    keeping = [
+        (within, standing) for standing in among.ranked if (within := standing.waiter.within_ns) is not None
+    ]
+    keeping.sort(key=lambda pair: (pair[0], pair[1].name))
+    if not keeping:
+        return None
+    count = len(among.ranked)
+    steps = [(0.0, f"none of {count} stays within it; the least is {among.ranked[0].words}.")]
+    for place, (within, _) in enumerate(keeping, start=1):
+        passing = [passed for _, passed in keeping[:place]]
+        over = [other for other in among.ranked if other not in passing]
+        words = f"{place} of {count} stay within it: {_named([passed.words for passed in passing])}."
+        if over:
+            words += f" Over it: {_named([other.words for other in over])}."
+        steps.append((within, words + _cost(passing[0], passing)))
+    return ByLimit(tuple(steps))
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:_MOST_NAMED])} and {more} more"
+
+
+def _cost(best: Standing, others: Sequence[Standing]) -> str:
+    """What the shortest wait takes in flash, beside the least of the others."""
+    least = min(
+        (standing for standing in others if standing.flash_bytes is not None),
+        key=lambda standing: standing.flash_bytes or 0,
+        default=None,
+    )
+    if least is None or best.flash_bytes is None:
+        return ""
+    words = f" {best.name} takes {grouped(best.flash_bytes)} bytes of flash"
+    if least is best:
+        return f"{words}."
+    return f"{words}, {least.name} the least, {grouped(least.flash_bytes)}."
 
 
 def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane]) -> DotPlot | None:
@@ -42,6 +147,7 @@ def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane]) -> Do
         ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:,g}") for tick_ns in axis.ticks()),
         lanes=tuple(_lane(lane, axis, ramps) for lane in lanes),
         legend=_LEGEND,
+        ends_ns=axis.ends_ns,
     )
 
 
@@ -87,6 +193,10 @@ class _Axis:
         self._low = math.log10(min(positive) / _ROOM)
         self._high = math.log10(max(positive) * _ROOM)
 
+    @property
+    def ends_ns(self) -> tuple[float, float]:
+        return 10**self._low, 10**self._high
+
     def percent(self, value_ns: float) -> float:
         """Where a value stands, from 0 to 100; values of 0 and below stand at 0."""
         if value_ns <= 0:
@@ -104,7 +214,7 @@ class _Axis:
 
 def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
     rows = tuple(_row(lane, waiter, axis, ramps) for waiter in lane.waiters)
-    return DotLane(f"{lane.who[0].upper()}{lane.who[1:]} can wait", rows)
+    return DotLane(f"{lane.who[0].upper()}{lane.who[1:]} can wait{lane.work}", rows)
 
 
 def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
@@ -129,6 +239,7 @@ def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> Dot
         value=waiter.possible_ns,
         sample=None if key is None else Sample(series.run.id, key),
         why="; ".join(cells),
+        within_ns=waiter.within_ns,
         ramp=ramps.get(series.run.id, ()),
         whole=waiter.wait.at_least + whole(waiter.possible_ns, "ns"),
     )

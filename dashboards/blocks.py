@@ -125,9 +125,10 @@ class DotRow:
     """A run in a DotPlot: where its marks stand on the axis, from 0 to 100, and what they are.
 
     `text` is the worst value as it is read, `value` the same in the unit of exports, `whole` with
-    its unit and all that is known of it. `sample` is what a click on the name opens, `why` what
-    hovering tells. `ramp` is a small line of the section against depth, its places from 0 to 100
-    from left and top; empty where there are no depths.
+    its unit and all that is known of it. `sample` is what a click on it opens, `why` what hovering
+    tells. `within_ns` is the least limit that the run keeps; None where it keeps none. `ramp` is a
+    small line of the section against depth, its places from 0 to 100 from left and top; empty where
+    there are no depths.
     """
 
     name: str
@@ -141,6 +142,7 @@ class DotRow:
     value: float
     sample: Sample | None
     why: str
+    within_ns: float | None = None
     ramp: tuple[tuple[float, float], ...] = ()
     whole: str = ""
 
@@ -157,7 +159,8 @@ class DotLane:
 class DotPlot:
     """A row a run: a dot, a bar to the worst, and a tick at the bound, on one axis.
 
-    `ticks` are places on the axis, from 0 to 100, and the number that stands there, in `unit`.
+    `ticks` are places on the axis, from 0 to 100, and the number that stands there, in `unit`. The
+    axis is logarithmic and goes from `ends_ns[0]` to `ends_ns[1]`.
     """
 
     title: str
@@ -165,6 +168,7 @@ class DotPlot:
     ticks: tuple[tuple[float, str], ...]
     lanes: tuple[DotLane, ...]
     legend: str
+    ends_ns: tuple[float, float]
 
     @property
     def dense(self) -> bool:
@@ -188,11 +192,14 @@ class PerRun:
 
 @dataclass(frozen=True)
 class Prose:
-    """A heading, empty for none, and paragraphs; `listed` ones are bullet points."""
+    """A heading, empty for none, and paragraphs; `listed` ones are bullet points, `folded` ones
+    closed until asked for.
+    """
 
     title: str
     paragraphs: tuple[str, ...]
     listed: bool = False
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -203,7 +210,17 @@ class Verbatim:
     text: str
 
 
-Block = Grid | DotPlot | Chart | PerRun | Prose | Verbatim
+@dataclass(frozen=True)
+class ByLimit:
+    """What holds under a reader's limit: the sentence of the last step that begins at or below it.
+
+    `steps` are the ns at which each sentence begins to hold, the least first, which is 0.
+    """
+
+    steps: tuple[tuple[float, str], ...]
+
+
+Block = Grid | DotPlot | Chart | PerRun | Prose | Verbatim | ByLimit
 
 
 def present(*blocks: Block | None) -> tuple[Block, ...]:
@@ -218,11 +235,20 @@ def per_run(key: str, title: str, charts: Iterable[tuple[int, Chart | None]]) ->
 
 
 @dataclass(frozen=True)
+class Fact:
+    """A few words of a belief, and the page of the report that says more, or the page of a run."""
+
+    words: str
+    page: str
+    run_id: str = ""
+
+
+@dataclass(frozen=True)
 class Belief:
     """Whether a page may be believed, in one line: `level` is green, amber or red."""
 
     level: str
-    words: str
+    facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)

@@ -41,4 +41,11 @@ BY_BOTH = (
 )
 APART = "; still {apart:+,} cycles apart"
 """Of a section that wire and DWT tell otherwise than the marks explain."""
+SIMULATED = (
+    "The virtual board counts cycles by rules from manuals and published measurements; no board has been "
+    "held beside it yet. With the flash accelerator off it promises ±5 % over many operations and ±10 % "
+    "on one path of one image; with it on parts of the rules are chosen.",
+    "The order of allocators and how a section grows are surer than a single figure. "
+    "docs/reference/timing.md has the rules, ./lab twin RUN holds a board's run beside them.",
+)
 NO_CAPTURE = "The folder of {names} has no edges.parquet, so there is no waveform of it."

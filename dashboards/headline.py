@@ -37,29 +37,32 @@ def headline(scenario: str, lanes: Sequence[Lane]) -> tuple[str, ...]:
     """Which allocator, and how bad: for each lane the longest possible wait, and whose it is."""
     if not lanes:
         return (f"In {scenario} nothing was measured.",)
-    return tuple(sentence for lane in lanes for sentence in (_answer(lane), *_holders(lane)))
+    return tuple(_answer(lane) for lane in lanes)
 
 
 def _answer(lane: Lane) -> str:
-    """`seglist can keep an interrupt waiting 36.45 µs, tlsf 8.50 µs: 4.3 ×, growing with …`"""
+    """`seglist can keep an interrupt waiting for 36.45 µs, 4.3 times as long as tlsf (8.50 µs)`."""
     worst, best = lane.waiters[0], lane.waiters[-1]
-    opening = f"{worst.name} can keep {lane.who} waiting {worst.possible}"
+    opening = f"{worst.name} can keep {lane.who} waiting for {worst.possible}"
+    growing = " The wait grows with each block that was freed before." if grows(worst.series.run) else ""
     if worst is best:
-        return f"{opening}, and {microseconds(worst.median_ns)} in the median{_growing(worst)}."
-    others = f"{best.name} {best.possible}"
-    if len(lane.waiters) > 2:
-        others = f"the best of {len(lane.waiters)}, {best.name}, {best.possible}"
-    if alike(worst, best):
-        return f"{opening}, {others}: not told apart{_growing(worst)}."
+        return f"{opening}; the median is {microseconds(worst.median_ns)}.{growing}"
+    of = "" if len(lane.waiters) == 2 else f", the best of {len(lane.waiters)}"
+    other = f"{best.name} ({best.possible}{of})"
     ratio = worst.possible_ns / best.possible_ns if best.possible_ns > 0 else 0.0
-    factor = f": {ratio:.1f} ×" if ratio >= _ALIKE else ""
-    return f"{opening}, {others}{factor}{_growing(worst)}."
+    if alike(worst, best):
+        why = "the difference is within the error, or what placement does"
+        return f"{opening}, and {other} for about as long: {why}.{growing}"
+    if ratio < _ALIKE:
+        return f"{opening}, {other} for a little less.{growing}"
+    return f"{opening}, {ratio:.1f} times as long as {other}.{growing}"
 
 
-def _holders(lane: Lane) -> Iterator[str]:
-    """Whose section it is, of the first and the last of the order, and what was seen."""
-    for waiter in (lane.waiters[0], *lane.waiters[1:][-1:]):
-        yield f"{waiter.name}: {held(waiter)}; {seen(waiter)}."
+def holders(lanes: Sequence[Lane]) -> Iterator[str]:
+    """Whose section it is, of the first and the last of each order, and what was seen."""
+    for lane in lanes:
+        for waiter in (lane.waiters[0], *lane.waiters[1:][-1:]):
+            yield f"{waiter.name}: {held(waiter)}; {seen(waiter)}."
 
 
 def held(waiter: Waiter) -> str:
@@ -81,10 +84,6 @@ def seen(waiter: Waiter) -> str:
     words = f"the longest wait seen is {sign}{microseconds(waiter.seen_ns)}{longer}"
     met = waiter.series.run.manifest.maxima.get(waiter.quantity.key)
     return words if met is None else f"{words}, which met {operation_words(met) or 'no operation'}"
-
-
-def _growing(waiter: Waiter) -> str:
-    return ", growing with each freed block" if grows(waiter.series.run) else ""
 
 
 def grows(run: LoadedRun) -> bool:
@@ -255,9 +254,13 @@ def _without_control(series: Sequence[Series]) -> str:
     """A sentence if a lock holds off the control interrupt too, or if the board has none."""
     without = sum(not could_have_control(member) for member in series)
     masked = sum(has_control(member) and not spares_control(member) for member in series)
-    sentences = [f"{masked} of {len(series)} mask the control interrupt too."] if masked else []
+    sentences = (
+        [f"In {masked} of {len(series)} runs the lock masks the control interrupt too."] if masked else []
+    )
     sentences += (
-        [f"{without} of {len(series)} had no control interrupt: their board has none."] if without else []
+        [f"{without} of {len(series)} runs had no control interrupt, as their board has none."]
+        if without
+        else []
     )
     return " ".join(sentences)
 
@@ -268,4 +271,4 @@ def _another_counter(series: Sequence[Series]) -> str:
     if not timers:
         return ""
     names = " or ".join(dict.fromkeys(timers))
-    return f"Of {len(timers)} of {len(series)} {names} counted the cycles: the core has no DWT."
+    return f"In {len(timers)} of {len(series)} runs {names} counted the cycles, as the core has no DWT."

@@ -94,7 +94,7 @@ def _survival(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
     style(figure, _HEIGHT_PX)
     figure.update_layout(margin={"t": 60}, showlegend=True)
     figure.update_xaxes(title_text="µs", type="log")
-    figure.update_yaxes(title_text="P(X ≥ x)", type="log", dtick=1, exponentformat="power")
+    figure.update_yaxes(title_text="share at or above", type="log", dtick=1, exponentformat="power")
     return figure
 
 

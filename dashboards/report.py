@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from base.files.errors import RunError
 from base.files.whole import write_bytes
+from base.run_folder.alike import Options
+from base.run_folder.quantities import LATENCY, SECTION, TASK
 from dashboards.blocks import Page
 from dashboards.figures.decimate import thinned
 from dashboards.formatting import microseconds
@@ -20,6 +24,8 @@ from dashboards.page.embedded import embed
 from dashboards.page.templates import DRAWING, fragment, pack, pack_json, render
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed
 from dashboards.pages.catalogue import run as page_of_run
+from dashboards.pages.history import history
+from dashboards.waveforms import worst_key
 
 Progress = Callable[[str], None]
 """Is told a sentence as work goes on, such as `run 3 of 25: loaded`."""
@@ -85,10 +91,14 @@ def write_report(
     output: Path,
     adjustments: Adjustments = AS_MEASURED,
     progress: Progress = _silent,
+    limit: str = "",
+    table: pl.DataFrame | None = None,
 ) -> Path:
     """Write the report on the run folders `runs` to `output` and return that path.
 
-    Raises RunError, CaptureError, WriteError.
+    `limit` is a time, such as 10us: the page begins with it. `table` is the index of these and of
+    earlier runs, for the history. Raises RunError, CaptureError,
+    WriteError.
     """
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
@@ -96,15 +106,24 @@ def write_report(
     for number, folder in enumerate(runs, start=1):
         loaded.append(adjusted(load_run(folder), adjustments))
         progress(f"run {number} of {len(runs)}: loaded")
-    return write_bytes(output, report_html(loaded, progress).encode())
+    return write_bytes(output, report_html(loaded, progress, limit, table).encode())
 
 
-def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
+def report_html(
+    runs: Sequence[LoadedRun],
+    progress: Progress = _silent,
+    limit: str = "",
+    table: pl.DataFrame | None = None,
+) -> str:
     """The whole page. The same runs give the same text."""
     scenarios = by_scenario(runs)
     every = [series for group in scenarios.values() for series in group]
     everywhere = [believed(page(scenarios), every) for page in OF_ALL]
     placed = [Placed(page.key, page.title, f"all-{page.key}", page=page) for page in everywhere]
+    options = [Options.of(run.manifest).sha256 for run in runs]
+    alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
+    if alike is not None and (past := history(alike, {run.id for run in runs})) is not None:
+        placed.append(Placed(past.key, past.title, "all-history", page=past))
     for number, (scenario, series) in enumerate(scenarios.items()):
         for made in OF_SCENARIO:
             if (page := made(series)) is not None:
@@ -119,7 +138,8 @@ def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
         placed,
         list(_packed_runs(every, progress)),
     )
-    return render("report.html", document, data(scenarios, document), (*DRAWING, *SCRIPTS))
+    values = {**data(scenarios, document), "limit": limit}
+    return render("report.html", document, values, (*DRAWING, *SCRIPTS))
 
 
 SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
@@ -159,8 +179,10 @@ def data(scenarios: Mapping[str, Sequence[Series]], document: Document) -> dict[
     }
 
 
-def _worst(series: Series) -> tuple[float | None, str]:
-    """The longest wait that the run shows to be possible, in ns, and the same to read."""
+def _worst(series: Series) -> tuple[float | None, str, list[str] | None]:
+    """The longest wait that a run shows to be possible, in ns; the same to read; its instant."""
     wait = series.run.manifest.possible_wait
     worst = float(wait.ns) if wait else None
-    return worst, (wait.at_least if wait else "") + microseconds(worst)
+    quantity = SECTION if wait is None or wait.by == "section" else TASK if wait.of == TASK.key else LATENCY
+    key = worst_key(series.run, quantity)
+    return worst, (wait.at_least if wait else "") + microseconds(worst), [series.run.id, key] if key else None

@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from base.microseconds import with_unit
-from base.run_folder.alike import Options, parameters_of
-from base.run_folder.manifest import Manifest
+from base.run_folder.alike import Options
 from base.run_folder.quantities import (
     CRITICAL,
     FREE_CRITICAL,
@@ -25,8 +24,8 @@ from base.run_folder.quantities import (
 from base.run_index.naming import configuration
 from dashboards import placements
 from dashboards.formatting import MISSING, grouped, short
-from dashboards.headline import headline
-from dashboards.loaded.lanes import Lane, lanes
+from dashboards.headline import headline, holders
+from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
@@ -53,7 +52,8 @@ def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> Renderable
         parts += _full(scenario, series) if full else _short(scenario, series)
         parts += [*_by_size(series), *_heap_waits(series), *_placements(series), *_origins(series)]
         parts += [*(_bounds(series) if full else ()), *_reasons(series)]
-        parts += [*map(Text, headline(scenario, lanes(series))), Text()]
+        ordering = lanes(series)
+        parts += [*map(Text, (*headline(scenario, ordering), *holders(ordering))), Text()]
     return Group(*parts)
 
 
@@ -96,7 +96,7 @@ def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
     ordering = lanes(series)
     waiting = {waiter.series.run.id for lane in ordering for waiter in lane.waiters}
     for lane in ordering:
-        title = scenario if len(ordering) == 1 else f"{scenario}: {lane.who} waits{_work(lane)}"
+        title = scenario if len(ordering) == 1 else f"{scenario}: {lane.who} waits{lane.work}"
         table = _titled(title)
         for waiter in lane.waiters:
             seen = waiter.series.run.summary(waiter.quantity)
@@ -120,16 +120,6 @@ def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
         "those measured. --full prints all statistics.",
         style="dim",
     )
-
-
-def _work(lane: Lane) -> str:
-    """`, nucleo-f401re, depth 64`: the board and the parameters of a lane, beside others."""
-    manifest = lane.waiters[0].series.run.manifest
-    return "".join(f", {word}" for word in (manifest.board_folder, *_parameters(manifest)))
-
-
-def _parameters(manifest: Manifest) -> list[str]:
-    return [f"{name} {value}" for name, value in sorted(parameters_of(manifest).items())]
 
 
 def _titled(title: str) -> Table:

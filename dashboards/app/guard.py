@@ -8,7 +8,10 @@ request names that host, and is refused.
 
 from __future__ import annotations
 
+import os
 import secrets
+from contextlib import suppress
+from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, Response, redirect, request
@@ -18,6 +21,7 @@ HOST = "127.0.0.1"
 TOKEN = "token"
 MOST_BODY_BYTES = 1 << 20
 """Of a request: what a page asks takes a few hundred."""
+_LEAST_LETTERS = 32
 _NAMES = frozenset({HOST, "localhost"})
 
 ANY_OWN = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -30,9 +34,23 @@ _POLICY = (
 )
 
 
-def new_token() -> str:
-    """A word that nobody guesses."""
-    return secrets.token_urlsafe(24)
+def token_of(path: Path) -> str:
+    """A word that nobody guesses, the same after a restart: an open page goes on.
+
+    It lies in `path`, which nobody else may read; where it cannot, it is of this start only.
+    """
+    with suppress(OSError, UnicodeDecodeError):
+        status = path.lstat()
+        word = path.read_text(encoding="ascii").strip()
+        if status.st_uid == os.getuid() and not status.st_mode & 0o077 and len(word) >= _LEAST_LETTERS:
+            return word
+    word = secrets.token_urlsafe(24)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(word)
+    return word
 
 
 def guard(server: Flask, token: str, script_hashes: list[str]) -> None:

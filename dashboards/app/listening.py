@@ -1,6 +1,7 @@
 """The server below the app: how long a request may take to come, and how many at a time.
 
-A request that never ends would hold its thread for ever, and so would many of them.
+A request that never ends would hold its thread for ever, and so would many of them. Where too many
+connections are open, that which has been silent longest makes room: who asks is heard.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ REQUEST_WITHIN_S = 10.0
 """From the connection to the last byte of what is asked."""
 MOST_CONNECTIONS = 64
 """A browser opens six."""
+_ROOM_WITHIN_S = 0.2
+"""After a connection was closed its thread ends, and makes room."""
 _SEND_WITHIN_S = 60.0
 """For a part of an answer, where the browser takes none of it."""
 
@@ -57,6 +60,18 @@ class _Handler(WSGIRequestHandler):
         assert isinstance(self.server, Server)
         self.rfile = io.BufferedReader(_Arriving(self.connection, self.server.within_s))
 
+    def handle_one_request(self) -> None:
+        """Of those that may be closed for others, as long as its request has not come."""
+        assert isinstance(self.server, Server)
+        self.server.awaits(self.connection)
+        super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        """The same; with its head the request has come."""
+        assert isinstance(self.server, Server)
+        self.server.heard(self.connection)
+        return super().parse_request()
+
     def log(self, type: str, message: str, *args: object) -> None:
         """Nothing: what a user should know stands on the page."""
 
@@ -73,23 +88,48 @@ class Server(ThreadedWSGIServer):
     ) -> None:
         self.within_s = within_s
         self._free = threading.BoundedSemaphore(most_connections)
+        self._silent: dict[socket.socket, None] = {}
         host, port = listening.getsockname()
         super().__init__(host, port, app, handler=_Handler, fd=listening.fileno())
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Hands the connection to a thread, or refuses it where there are too many."""
-        if not self._free.acquire(blocking=False):
+        """Hands the connection to a thread. Where there are too many, the one that has been silent
+        longest is closed for it; it is refused where all are being answered.
+        """
+        if not self._free.acquire(blocking=False) and not (
+            self._close_silent() and self._free.acquire(timeout=_ROOM_WITHIN_S)
+        ):
             with suppress(OSError):
                 request.settimeout(0)
                 request.send(_BUSY)
             self.close_request(request)
             return
+        self.awaits(request)
         super().process_request(request, client_address)
+
+    def awaits(self, connection: socket.socket) -> None:
+        """Nothing has come over the connection yet, or nothing new."""
+        self._silent[connection] = None
+
+    def heard(self, connection: socket.socket) -> None:
+        """A request has come over the connection."""
+        self._silent.pop(connection, None)
+
+    def _close_silent(self) -> bool:
+        """Closes the connection that has been silent longest; False where none is."""
+        with suppress(StopIteration, RuntimeError, KeyError):
+            oldest = next(iter(self._silent))
+            del self._silent[oldest]
+            with suppress(OSError):
+                oldest.shutdown(socket.SHUT_RDWR)
+            return True
+        return False
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self.heard(request)
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:

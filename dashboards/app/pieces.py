@@ -22,6 +22,7 @@ from dashboards.page.embedded import sample_of
 from dashboards.page.templates import DRAWING, render
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed
 from dashboards.pages.catalogue import run as page_of_run
+from dashboards.pages.history import history, settings
 from dashboards.pages.observed import observed
 from dashboards.report import SCRIPTS, Document, Placed, data, page_html
 
@@ -31,8 +32,6 @@ SERVED_SCRIPTS = (*DRAWING, *SCRIPTS[:-1], "runs.js", SCRIPTS[-1])
 
 _TITLES = {
     "boards": "Across boards",
-    "probes": "Cycles by probes",
-    "agreement": "Agreement and error budget",
 }
 """What a page is called where that is not its key."""
 
@@ -106,6 +105,7 @@ class Pieces:
         content = self.content(choice)
         titles = {page.__name__: _title(page.__name__) for page in OF_SCENARIO}
         keys = [page.__name__ for page in OF_ALL] if content.scenarios else []
+        keys += ["history"] if settings(self.library.table()) else []
         placed = [
             *(Placed(key, _title(key), key, ask=_ask(key)) for key in keys),
             Placed("runs", "Runs", "runs", ask="runs"),
@@ -123,6 +123,8 @@ class Pieces:
 
     def page(self, choice: Choice, key: str, scenario: str) -> str:
         """The page `key`, of one scenario or, if that is empty, of all. Raises AddressError."""
+        if key == "history" and (past := history(self.library.table())) is not None:
+            return page_html(past, "all-history")
         content = self.content(choice)
         stamp = (key, scenario, content.stamp)
         try:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import socket
 from functools import cache
+from pathlib import Path
 
 from flask import Flask, Response, jsonify, request
 from plotly.offline import get_plotlyjs
@@ -15,7 +16,7 @@ from analysis.compare.compared import compare
 from base.files.errors import TailscopeError
 from base.processes import signals
 from dashboards.app import runs
-from dashboards.app.guard import ANY_OWN, HOST, TOKEN, guard, new_token
+from dashboards.app.guard import ANY_OWN, HOST, TOKEN, guard, token_of
 from dashboards.app.library import Library
 from dashboards.app.listening import Server
 from dashboards.app.pieces import SERVED_SCRIPTS, AddressError, Choice, Pieces
@@ -104,10 +105,10 @@ def _choice() -> Choice:
     return Choice(tuple(dict.fromkeys(request.args.getlist("run"))), request.args.get("all") == "1")
 
 
-def serve(library: Library, port: int = DEFAULT_PORT) -> None:
+def serve(library: Library, token_at: Path, port: int = DEFAULT_PORT) -> None:
     """Serves the app until a signal ends it, and says where. Raises ServeError.
 
-    `port` 0 is any that is free.
+    Whoever asks must know the word in `token_at`. `port` 0 is any that is free.
     """
     try:
         listening = socket.create_server((HOST, port))
@@ -117,7 +118,7 @@ def serve(library: Library, port: int = DEFAULT_PORT) -> None:
             f"Port {port} of {HOST} cannot be used ({reason}); end what uses it, or give another: --port 0 "
             "takes any that is free."
         ) from None
-    token = new_token()
+    token = token_of(token_at)
     with listening:
         server = Server(listening, make_app(library, token))
         print(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from base.metrology.intervals import CONFIDENCE
 from base.metrology.quantiles import MYRIAD, PERCENTILES
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_BOUND
@@ -22,6 +24,7 @@ from dashboards.figures.chart import (
     with_maximum,
 )
 from dashboards.figures.figure import Figure, Trace, scatter
+from dashboards.formatting import grouped
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.series import Series
 from dashboards.waveforms import entry, interrupt_keys, meta, operation_keys
@@ -51,29 +54,33 @@ class Curve:
 
 
 def survival(series: Sequence[Series]) -> Chart | None:
-    """P(X ≥ x) of the critical section on the wire. None without samples."""
+    """The share of critical sections, on the wire, that are so long. None without samples."""
     curves = [critical_curve(member) for member in series]
     panel = Panel("survival", "How often a critical section takes so long", "allocations", CRITICAL)
     return _survival(panel, "critical section, on the wire (µs)", series, curves)
 
 
 def latency_survival(series: Sequence[Series]) -> Chart | None:
-    """P(X ≥ x) of the interrupt latency. None without samples."""
+    """The share of interrupts that wait so long. None without samples."""
     curves = [latency_curve(member) for member in series]
     panel = Panel("survival-interrupts", "How often an interrupt waits so long", "interrupts", LATENCY)
     return _survival(panel, "interrupt latency, STIM to ISR (µs)", series, curves)
 
 
 def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequence[Curve]) -> Chart | None:
-    drawn = [(member, curve) for member, curve in zip(series, curves, strict=True) if curve.n]
+    drawn = [
+        (member, curve)
+        for member, curve in zip(series, curves, strict=True)
+        if curve.n and not member.run.manifest.ramp
+    ]
     if not drawn:
         return None
     figure = Figure()
     for one, curve in drawn:
         figure.add(_steps(one, curve, panel.quantity), _intervals(one, panel.quantity), _maximum(one, curve))
-    figure.update_layout(meta={"curves": True}, showlegend=False)
+    figure.update_layout(meta={"curves": True, "time": True}, showlegend=False)
     least = float(np.log10(min(curve.share[-1] for _, curve in drawn)))
-    figure.update_xaxes(title_text=axis, rangemode="tozero")
+    figure.update_xaxes(title_text=axis, type="log", rangemode="tozero")
     figure.update_yaxes(
         title_text="share of samples at or above",
         type="log",
@@ -81,14 +88,21 @@ def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequenc
         exponentformat="power",
         range=[least - ROOM_DECADES, 0.15],
     )
-    counted = per_series(series, [curve.n for curve in curves], panel.what)
+    counts = [curve.n for _, curve in drawn]
+    counted = per_series([member for member, _ in drawn], counts, panel.what)
     explanation = (
-        "Linear time, logarithmic share. A curve ends at its largest value; grey ones are not chosen. "
-        f"{NO_BOUND} Bars across a curve "
-        f"are the {confidence_words(member.run.certainty for member in series)} bootstrap intervals of its "
-        "percentiles; a ramp has none."
+        f"A curve ends at its largest value; grey ones are not chosen. {NO_BOUND} With n = "
+        f"{grouped(min(counts))}, what happens once in {grouped(round(seen_once_in(min(counts))))} or more "
+        f"often would have been seen, at {100 * CONFIDENCE:g} %. Bars across a curve are the "
+        f"{confidence_words(member.run.certainty for member, _ in drawn)} bootstrap intervals of its "
+        "percentiles. A ramp has no curve: its depths are chosen, not drawn."
     )
     return make_chart(panel.key, panel.title, series, counted, explanation, figure, height=400)
+
+
+def seen_once_in(n: int) -> float:
+    """What happens once in so many independent samples is among `n` of them, at CONFIDENCE."""
+    return 1.0 / -math.expm1(math.log1p(-CONFIDENCE) / n)
 
 
 def critical_curve(series: Series) -> Curve:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from base.microseconds import microseconds
-from base.run_folder.alike import Options
-from base.run_folder.manifest import Maximum, PossibleWait
+from base.run_folder.alike import Options, parameters_of
+from base.run_folder.manifest import Manifest, Maximum, PossibleWait
 from base.run_folder.quantities import LATENCY, SECTION, TASK, UNINTERRUPTED, Quantity
 from base.run_index.naming import configuration
 from dashboards.loaded.quantities import SECTIONS, KnownBound, bound_of
@@ -62,6 +62,11 @@ class Waiter:
         return self.wait.at_least + microseconds(self.possible_ns)
 
     @property
+    def within_ns(self) -> float | None:
+        """The least limit that the wait keeps, its error included; None where it was not over."""
+        return None if self.wait.open else self.possible_ns + (self.wait.budget_ns or 0.0)
+
+    @property
     def seen_ns(self) -> float | None:
         """None where no answer was seen."""
         return self.series.run.summary(self.quantity).max
@@ -93,6 +98,7 @@ class Waiter:
         if self.repeats > 1:
             name = f"{configuration(self.series.run.manifest)} ({self.repeats} runs)"
             name += verdict_suffix(self.series.run)
+        name = name.removesuffix(f" {self.series.run.id}")
         return name.replace(f", {LOCKS['scheduler']}", "", 1) if spares_interrupts(self.series) else name
 
 
@@ -103,6 +109,8 @@ class Lane:
     quantity: Quantity
     who: str
     waiters: tuple[Waiter, ...]
+    work: str = ""
+    """In which board and parameters it differs from other lanes, to read: `, depth 8`."""
 
     @property
     def alike(self) -> tuple[tuple[Waiter, Waiter], ...]:
@@ -153,8 +161,23 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
                 groups.setdefault(_work(waiter), []).append(waiter)
         for of_one in groups.values():
             ordered = sorted(_pooled(of_one), key=lambda waiter: (-waiter.possible_ns, waiter.name))
-            ordering.append(Lane(quantity, who, tuple(ordered)))
+            ordering.append(Lane(quantity, who, tuple(ordered), _apart(of_one[0], waiters)))
     return tuple(ordering)
+
+
+def _apart(waiter: Waiter, waiters: Sequence[Waiter]) -> str:
+    """`, nucleo-f401re, depth 64`: what not all of `waiters` have."""
+    of_all = [_facts(other.series.run.manifest) for other in waiters]
+    return "".join(
+        f", {value if name == 'board' else f'{name} {value}'}"
+        for name, value in _facts(waiter.series.run.manifest).items()
+        if len({facts.get(name) for facts in of_all}) > 1
+    )
+
+
+def _facts(manifest: Manifest) -> dict[str, str]:
+    parameters = {name: str(value) for name, value in sorted(parameters_of(manifest).items())}
+    return {"board": manifest.board_folder, **parameters}
 
 
 def _work(waiter: Waiter) -> object:

@@ -80,12 +80,12 @@ class Series:
 
 
 def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
-    """The runs by scenario; scenarios and runs in alphabetical order.
+    """The runs by scenario, in the order of a reader's questions; runs in alphabetical order.
 
     Runs of the same name in several scenarios are one entry of the picker, and look alike.
     """
     groups: dict[str, list[LoadedRun]] = {}
-    for run in sorted(runs, key=lambda run: (run.manifest.scenario, configuration(run.manifest), run.id)):
+    for run in sorted(runs, key=_place):
         groups.setdefault(run.manifest.scenario, []).append(run)
     named = {scenario: _names(group) for scenario, group in groups.items()}
     styles = assign_styles(name for names in named.values() for name, _ in names)
@@ -96,6 +96,16 @@ def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
         ]
         for scenario, group in groups.items()
     }
+
+
+_QUESTIONS = ("mem_frag", "mem_stress", "worst", "sizes", "latency_sweep", "kernel_masking", "two_tasks")
+"""How bad can it get, how bad is it in use, on purpose, by size, by phase, beside the kernel."""
+
+
+def _place(run: LoadedRun) -> tuple[object, ...]:
+    scenario = run.manifest.scenario
+    asked_first = _QUESTIONS.index(scenario) if scenario in _QUESTIONS else len(_QUESTIONS)
+    return asked_first, scenario, configuration(run.manifest), run.id
 
 
 def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:

@@ -109,6 +109,7 @@ def run_of(series: Series) -> dict[str, Any]:
         "samplerate_hz": series.run.manifest.samplerate_hz,
         "budgets": budgets_ns(series.run.certainty),
         "verdict": series.run.manifest.verdict,
+        "folder": f"runs/{series.run.id}",
         "channels": list(edges.channels) if edges else [],
         "panel": figure_json(empty_panel([series])),
     }
@@ -145,11 +146,13 @@ def _packed(window: Window) -> list[Any]:
 
 def _operations(run: LoadedRun, seqs: Sequence[int]) -> dict[str, dict[str, Any]]:
     """The facts of each chosen operation, and the worst interrupt that fell into it."""
-    latency = run.answered.group_by("operation_seq").agg(pl.col("isr_latency_ns").max())
+    latency = run.answered.group_by("operation_seq").agg(
+        pl.col("isr_latency_ns").max(), stimulus=pl.col("sample").sort_by("isr_latency_ns").last()
+    )
     chosen = run.operations.filter(pl.col("seq").is_in(list(seqs))).join(
         latency.rename({"operation_seq": "seq"}), on="seq", how="left", maintain_order="left"
     )
-    table = chosen.select("seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", sample="start_sample")
+    table = chosen.select("seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", "stimulus", sample="start_sample")
     return {str(row["seq"]): _told(run, row) for row in table.to_dicts()}
 
 

@@ -133,7 +133,11 @@ tailscope.figures = (() => {
     const button = event.target.closest("button[data-save]");
     if (!button) return;
     const { save: format, of } = button.dataset;
-    if (format === "csv") save(`${button.dataset.name}.csv`, await tailscope.unpack.text(of), "text/csv");
+    if (format === "copy") {
+      await navigator.clipboard.writeText(await tailscope.unpack.text(of));
+      button.textContent = "copied";
+      setTimeout(() => { button.textContent = "copy"; }, 2_000);
+    } else if (format === "csv") save(`${button.dataset.name}.csv`, await tailscope.unpack.text(of), "text/csv");
     else await saveImage(document.getElementById(of), format);
   });
 

@@ -94,12 +94,14 @@ tailscope.paint = (() => {
   function choose(figure, chosen, widthPx = USUAL_PX) {
     const named = (one) => isChosen((NAMED.exec(one.name ?? "") ?? [])[1], chosen);
     const layout = { ...figure.layout };
+    if (layout.meta?.time) layout.xaxis = { ...layout.xaxis, type: painting.time };
     for (const kind of ["annotations", "shapes"]) {
       if (layout[kind]) layout[kind] = layout[kind].filter(named);
     }
     const shown = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen)))
       .map(looking).map(telling);
     const grey = others(figure, chosen), data = [...grey, ...shown];
+    limited(layout);
     if (layout.meta?.curves || (chosen?.size ?? 0) > FEW) {
       const labels = ends(data, new Set(grey), layout, widthPx);
       if (labels.length) Object.assign(layout, { showlegend: false, annotations: [...layout.annotations ?? [], ...labels] });
@@ -110,6 +112,18 @@ tailscope.paint = (() => {
       layout.height = layout.meta.around_px + layout.meta.row_px * Math.max(rows, 1);
     }
     return { ...figure, data, layout };
+  }
+
+  // The line of a reader's limit, through each axis that has times in µs.
+  function limited(layout) {
+    if (painting.limit === null) return;
+    const lines = Object.keys(layout).filter((name) => /^[xy]axis/.test(name) && /\(µs\)/.test(layout[name].title?.text ?? "")).map((name) => {
+      const own = name.replace("axis", ""), across = own[0] === "x", other = across ? "y" : "x";
+      const rest = own.slice(1);
+      return { type: "line", [`${own[0]}ref`]: own, [`${other}ref`]: `${other}${rest} domain`, [`${own[0]}0`]: painting.limit,
+        [`${own[0]}1`]: painting.limit, [`${other}0`]: 0, [`${other}1`]: 1, line: { color: "var(--cursor)", width: 1.5, dash: "dash" } };
+    });
+    layout.shapes = [...layout.shapes ?? [], ...lines];
   }
 
   // More than so many have no legend: each line has its name at its end.
@@ -227,5 +241,8 @@ tailscope.paint = (() => {
     return { ...trace, hovertext };
   }
 
-  return { assign, choose, numbers, resolve, paint: (figure, chosen, widthPx) => resolve(choose(figure, chosen, widthPx)) };
+  // `limit` is the reader's, in µs; null for none. `time` is the scale of curves of how often.
+  const painting = { assign, choose, numbers, resolve, limit: null, time: "log",
+    paint: (figure, chosen, widthPx) => resolve(choose(figure, chosen, widthPx)) };
+  return painting;
 })();

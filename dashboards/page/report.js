@@ -6,8 +6,8 @@
   const main = document.querySelector("main"), picker = document.getElementById("picker");
   const byName = new Map(data.entries.map(({ entry, name }) => [name, entry]));
   const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
-  // All pages of a scenario one below the other, as paper has them.
-  const ALL = "all", PRINTED = new Set(data.everywhere.filter((page) => page !== "runs"));
+  // All pages of a scenario one below the other, as paper has them; and those of every scenario.
+  const ALL = "all", PRINT = "print", PRINTED = new Set(data.everywhere.filter((page) => page !== "runs"));
   // So many have colours of their own where no picker tells them apart.
   const FEW = 8;
   const POLL_MS = 2_000;
@@ -34,16 +34,22 @@
     const told = new Map(query.split("&").filter(Boolean).map((pair) => pair.split(/=(.*)/s)));
     const scenario = list(told.get("scenario"))[0] ?? data.scenarios[0]?.name;
     const show = told.has("show") ? list(told.get("show")) : null;
-    return { page, rest, scenario, show, pin: list(told.get("pin")), quantity: list(told.get("quantity"))[0] };
+    const one = (name) => list(told.get(name))[0];
+    return { page, rest, scenario, show, pin: list(told.get("pin")), quantity: one("quantity"), time: one("time"),
+      beside: one("beside"), at: one("at"), cursors: one("cursors"), limit: one("limit") ?? data.limit ?? "" };
   }
 
-  function write({ page, rest = [], scenario, show, pin, quantity }) {
+  function write({ page, rest = [], scenario, show, pin, limit, ...more }) {
     const query = [];
     const joined = (some) => some.map(encodeURIComponent).join(",");
     if (scenario && scenario !== data.scenarios[0]?.name) query.push(`scenario=${encodeURIComponent(scenario)}`);
     if (show) query.push(`show=${joined(show)}`);
     if (pin?.length) query.push(`pin=${joined(pin)}`);
-    if (quantity) query.push(`quantity=${encodeURIComponent(quantity)}`);
+    // What an instant is looked at by is of that instant alone.
+    for (const name of ["quantity", "time", ...(page === "sample" ? ["beside", "at", "cursors"] : [])]) {
+      if (more[name]) query.push(`${name}=${encodeURIComponent(more[name])}`);
+    }
+    if ((limit ?? "") !== (data.limit ?? "")) query.push(`limit=${encodeURIComponent(limit)}`);
     const path = [page, ...rest].map(encodeURIComponent).join("/");
     return `#/${path}${query.length ? `?${query.join("&")}` : ""}`;
   }
@@ -94,7 +100,8 @@
   }
 
   const sectionsOf = ({ scenario }) => [...document.querySelectorAll("section.page")].filter((one) =>
-    one.dataset.scenario === undefined ? PRINTED.has(one.dataset.page) : one.dataset.scenario === scenario);
+    one.dataset.scenario === undefined ? PRINTED.has(one.dataset.page) : address.page === PRINT || one.dataset.scenario === scenario);
+  const severalPages = () => [ALL, PRINT].includes(address.page);
 
   const entriesOf = (scenario) => {
     const worst = data.scenarios.find(({ name }) => name === scenario)?.worst ?? {};
@@ -119,14 +126,14 @@
 
   async function redraw() {
     await tailscope.figures.refresh();
-    if (address.page === ALL) await tailscope.figures.drawShown();
+    if (severalPages()) await tailscope.figures.drawShown();
   }
 
   // The runs that figures show, their chips, and their colours.
   function choose() {
     const entries = entriesOf(address.scenario), now = state();
     chosen = now.shown;
-    const picked = shownSections.some((section) => section.querySelector(".plot"));
+    const picked = shownSections.some((section) => section.dataset.page !== "history" && section.querySelector(".plot"));
     picker.hidden = !picked;
     tailscope.paint.assign(picked || data.entries.length > FEW ? chosen : byName.values());
     tailscope.picker.draw(picker, entries, now, pick);
@@ -145,7 +152,39 @@
       const first = select.querySelector("[selected]").value;
       select.value = words.includes(address.quantity) ? address.quantity : first;
       for (const body of select.closest(".table-head").nextElementSibling.querySelectorAll("tbody")) {
-        body.hidden = body.dataset.group !== select.value;
+        body.hidden = select.value !== "all" && body.dataset.group !== select.value;
+      }
+    }
+  }
+
+  // A reader's limit in ns: null for none, NaN for what is no time.
+  const UNITS = { "": 1e3, ns: 1, us: 1e3, "µs": 1e3, ms: 1e6 };
+  function limitOf(text) {
+    const found = /^([0-9]+(?:\.[0-9]+)?) *(ns|us|µs|ms)?$/.exec(text.trim());
+    return text.trim() === "" ? null : found ? Number(found[1]) * UNITS[found[2] ?? ""] : NaN;
+  }
+
+  // Draws the line of the limit through the first pictures, and says who stays within it.
+  function judge() {
+    const limit = limitOf(address.limit), some = limit !== null && !Number.isNaN(limit);
+    document.getElementById("limit").value = address.limit;
+    document.getElementById("limit-wrong").hidden = limit === null || some;
+    tailscope.paint.limit = some ? limit / 1e3 : null;
+    tailscope.paint.time = address.time === "linear" ? "linear" : "log";
+    for (const button of document.querySelectorAll("button.time")) button.setAttribute("aria-pressed", String(!address.time));
+    for (const table of document.querySelectorAll(".dots")) {
+      const [low, high] = table.dataset.ends.split(" ").map((end) => Math.log(Number(end)));
+      const percent = (100 * (Math.log(limit) - low)) / (high - low);
+      table.classList.toggle("limited", some && percent >= 0 && percent <= 100);
+      table.style.setProperty("--limit", `${percent}%`);
+      for (const row of table.querySelectorAll("[data-within]")) row.classList.toggle("over", some && Number(row.dataset.within) > limit);
+    }
+    for (const box of document.querySelectorAll(".by-limit")) {
+      box.hidden = !some;
+      const steps = [...box.children], holds = steps.filter((step) => Number(step.dataset.from) <= limit).pop();
+      for (const step of steps) {
+        step.hidden = step !== holds;
+        step.firstElementChild.textContent = `Under ${address.limit.trim()}:`;
       }
     }
   }
@@ -168,10 +207,40 @@
     return section;
   };
 
+  const runOf = async (id, key) => (data.served
+    ? (await ask(`sample?id=${encodeURIComponent(id)}&key=${encodeURIComponent(key ?? "")}`)).json()
+    : tailscope.unpack.json(data.runs[id]));
+
+  // What the address holds of an instant: zoom and cursors, in µs.
+  function look(seen) {
+    address = { ...address, ...seen };
+    history.replaceState(null, "", write(address));
+    followed();
+  }
+
+  // The other runs of the scenario, each with its longest wait, to lay beside this instant.
+  function besideChoice(id) {
+    const select = document.getElementById("beside"), worst = data.scenarios.find(({ name }) => name === address.scenario)?.worst ?? {};
+    const others = Object.entries(worst).filter(([, [, , instant]]) => instant && instant[0] !== id)
+      .map(([entry, [, told, instant]]) => new Option(`${names.get(Number(entry))}, ${told}`, instant.join("/")));
+    select.replaceChildren(new Option("nothing", ""), ...others);
+    select.value = address.beside ?? "";
+    if (select.selectedIndex < 0) select.prepend(new Option(address.beside, address.beside, true, true));
+    select.parentElement.hidden = !others.length;
+  }
+
+  async function secondOf(beside) {
+    const at = (beside ?? "").lastIndexOf("/");
+    if (at < 0) return null;
+    const id = beside.slice(0, at), key = beside.slice(at + 1);
+    const run = data.served || Object.hasOwn(data.runs, id) ? await runOf(id, key) : null;
+    if (!run || !Object.hasOwn(run.samples, key)) throw new Error(`This report has no instant ${beside} to lay beside.`);
+    return { run, sample: run.samples[key], title: tailscope.sample.titleOf(run, key) };
+  }
+
   async function samplePage(section, [id, key]) {
-    const run = data.served
-      ? await (await ask(`sample?id=${encodeURIComponent(id)}&key=${encodeURIComponent(key ?? "")}`)).json()
-      : await tailscope.unpack.json(data.runs[id]);
+    const run = await runOf(id, key);
+    besideChoice(id);
     const known = key !== undefined && Object.hasOwn(run.samples, key);
     section.querySelector("h2").textContent = tailscope.sample.titleOf(run, key ?? "");
     const box = section.querySelector(".instant");
@@ -179,7 +248,7 @@
     for (const [name, other] of Object.entries(around)) {
       const link = section.querySelector(`[data-step="${name}"]`);
       link.hidden = other === undefined;
-      if (other !== undefined) link.href = write({ ...address, page: "sample", rest: [id, other] });
+      if (other !== undefined) link.href = write({ ...address, page: "sample", rest: [id, other], at: "", cursors: "" });
     }
     section.querySelector(".of-run").href = write({ ...address, page: "run", rest: [id] });
     if (!known) {
@@ -190,9 +259,10 @@
           "operations and interrupts of this run; the whole capture is in the run folder."));
       return;
     }
-    tailscope.paint.assign(new Set([...chosen, run.entry]));
+    const second = await secondOf(address.beside);
+    tailscope.paint.assign(new Set([...chosen, run.entry, ...(second ? [second.run.entry] : [])]));
     await tailscope.unpack.plotly();
-    await tailscope.sample.draw(box, run, run.samples[key]);
+    await tailscope.sample.draw(box, { run, sample: run.samples[key], title: tailscope.sample.titleOf(run, key) }, second, address, look);
   }
 
   // The stored operations, or stimuli, before and after `key`.
@@ -210,19 +280,22 @@
     const aboutRun = ["run", "sample"].includes(address.page);
     if (aboutRun && Object.hasOwn(data.scenario_of, id ?? "")) address.scenario = data.scenario_of[id];
     const scenario = data.scenarios.find(({ name }) => name === address.scenario);
-    let section = address.page === ALL ? sectionsOf(address)[0] : address.page === "run" ? sectionOfRun(id ?? "") : sectionOf(address);
+    let section = severalPages() ? sectionsOf(address)[0] : address.page === "run" ? sectionOfRun(id ?? "") : sectionOf(address);
     if (!scenario && !data.everywhere.includes(address.page) && !(aboutRun && data.served)) {
       section = refuse(`This report has no scenario named ${address.scenario}.`);
     } else if (aboutRun && !data.served && !Object.hasOwn(data.runs, id ?? "")) section = refuse(`This report has no run named ${id ?? ""}.`);
     else if (!section) section = refuse(`This report has no page of that name: ${location.hash}`);
     if (!scenario) address.scenario = data.scenarios[0]?.name;
-    shownSections = address.page === ALL && scenario ? sectionsOf(address) : [section];
+    shownSections = severalPages() && scenario ? sectionsOf(address) : [section];
     const moment = address;
     try {
       for (const one of shownSections) await fill(one);
       if (moment !== address) return;  // the reader went on meanwhile
       reveal();
-      if (section.dataset.page === "sample") await samplePage(section, address.rest);
+      if (section.dataset.page === "sample") {
+        await samplePage(section, address.rest);
+        document.title = `${section.querySelector("h2").textContent} · Tailscope`;
+      }
       else await redraw();
       if (data.served) await leaveOut(scenario);
     } catch (error) {
@@ -239,8 +312,11 @@
       one.classList.toggle("follows", shownSections.indexOf(one) > 0);
     }
     chooseGroups();
+    judge();
     navigate();
     choose();
+    const heading = shownSections[0]?.querySelector("h2")?.textContent ?? "";
+    document.title = [heading, shownSections[0]?.dataset.scenario, "Tailscope"].filter(Boolean).join(" · ");
     const unknown = (address.show ?? []).concat(address.pin).filter((name) => !byName.has(name));
     const note = document.getElementById("note");
     note.hidden = !unknown.length;
@@ -266,7 +342,7 @@
     return String(key ?? point.x);
   }
   function open({ points: [point] }) {
-    const run = point.data.meta?.run;
+    const { run: of, runs } = point.data.meta ?? {}, run = of ?? runs?.[point.pointNumber];
     if (run) location.hash = write({ ...address, page: "sample", rest: [run, keyOf(point)] });
   }
 
@@ -274,7 +350,7 @@
   select.addEventListener("change", () => {
     const next = { ...address, rest: [], scenario: select.value };
     const there = data.scenarios.find(({ name }) => name === select.value);
-    const lasting = [ALL, ...data.everywhere].includes(next.page) || there.pages.includes(next.page);
+    const lasting = [ALL, PRINT, ...data.everywhere].includes(next.page) || there.pages.includes(next.page);
     location.hash = write(lasting ? next : { ...next, page: there.pages[0] ?? "overview" });
   });
   document.addEventListener("change", ({ target }) => {
@@ -283,6 +359,31 @@
     history.replaceState(null, "", write(address));
     chooseGroups();
     followed();
+  });
+  document.getElementById("beside").addEventListener("change", ({ target }) => {
+    location.hash = write({ ...address, beside: target.value, at: "", cursors: "" });
+  });
+  document.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
+    if (!step || address.page !== "sample" || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("input, select, [tabindex='0']")) return;
+    const link = document.querySelector(`[data-step="${step}"]`);
+    if (!link.hidden) link.click();
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (!target.matches("button.time")) return;
+    address = { ...address, time: address.time ? "" : "linear" };
+    history.replaceState(null, "", write(address));
+    judge();
+    navigate();
+    redraw().then(followed);
+  });
+  document.getElementById("limit").addEventListener("change", ({ target }) => {
+    address = { ...address, limit: target.value };
+    history.replaceState(null, "", write(address));
+    judge();
+    navigate();
+    redraw().then(followed);
   });
   window.addEventListener("hashchange", () => {
     window.scrollTo(0, 0);

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from analysis.compare.boards.across import group, on_board
+from base.run_folder.manifest import VIRTUAL_BOARD
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, Quantity
 from base.run_index.naming import configuration
 from dashboards import placements
-from dashboards.answer import answer
+from dashboards.answer import answer, recommended, standings, under_limits
 from dashboards.belief import belief
 from dashboards.blocks import (
     Block,
@@ -29,7 +30,7 @@ from dashboards.blocks import (
     per_run,
     present,
 )
-from dashboards.caveats import NO_CAPTURE
+from dashboards.caveats import NO_CAPTURE, SIMULATED
 from dashboards.figures import boards as boards_figure
 from dashboards.figures import cycles as probes_figure
 from dashboards.figures import ramp as figure
@@ -40,8 +41,8 @@ from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_b
 from dashboards.figures.phase import latency_by_phase, masking_by_call
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.formatting import MISSING, grouped, samplerate, short, whole
-from dashboards.headline import facts, headline
+from dashboards.formatting import MISSING, grouped, short, whole
+from dashboards.headline import facts, headline, holders
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
@@ -68,11 +69,16 @@ def agreement(series: Sequence[Series]) -> Page:
         "differences", "Wire minus DWT", ((series.style.entry, agreement_figure(series)) for series in apart)
     )
     all_near = replace(agreement_table(near), key="near", title=_near(len(near)), folded=True)
+    simulated = any(VIRTUAL_BOARD in member.run.manifest.tools for member in series)
     blocks = present(
-        agreement_table(apart) if apart else None, all_near if near else None, error_budget(series), figures
+        agreement_table(apart) if apart else None,
+        all_near if near else None,
+        error_budget(series),
+        figures,
+        Prose("What a simulated microsecond is worth", SIMULATED) if simulated else None,
     )
     lead = f"In {len(near)} of {len(series)} runs wire and DWT never differ by more than a cycle."
-    return Page("agreement", "Agreement and error budget", (lead,) if near else (), blocks)
+    return Page("agreement", "Agreement", (lead,) if near else (), blocks)
 
 
 def _near(count: int) -> str:
@@ -103,7 +109,10 @@ def distributions(series: Sequence[Series]) -> Page | None:
     """Survival curves, latencies by what they met, and cycles by size."""
     figures = (survival, latency_survival, interrupt_latency, other_latency, cycles_by_size)
     blocks = present(*(figure(series) for figure in figures))
-    lead = ("The right end of each curve is the worst that was seen.",)
+    lead = (
+        "The right end of each curve is the worst that was seen. ./lab histograms RUN writes each for "
+        "HdrHistogram's plotter.",
+    )
     return Page("distributions", "Distributions", lead, blocks) if blocks else None
 
 
@@ -114,18 +123,13 @@ def phase(series: Sequence[Series]) -> Page | None:
     return Page("phase", "Phase", lead, blocks) if blocks else None
 
 
-def probes(series: Sequence[Series]) -> Page | None:
-    """Figure and table of means. None where nobody counted, and for a ramp."""
-    blocks = present(probes_figure.cycles_by_probes(series), probes_table.cycles_by_probes(series))
-    return Page("probes", "Cycles by probes", (), blocks) if blocks else None
-
-
 def ramp(series: Sequence[Series]) -> Page | None:
-    """Cost and latency against depth. None without depths."""
+    """Cost and latency against depth, or without depths against probes. None without either."""
     charts = (figure.ramp(series), latency_by_depth(series), task_latency_by_depth(series))
-    blocks = present(*charts)
+    by_depth = present(*charts)
+    by_probes = present(probes_figure.cycles_by_probes(series), probes_table.cycles_by_probes(series))
     lead = ("A line that rises is a search that grows with the heap's fragments.",)
-    return Page("ramp", "Ramp", lead, blocks) if blocks else None
+    return Page("ramp", "Ramp", lead, (*by_depth, *by_probes)) if by_depth or by_probes else None
 
 
 def waveforms(series: Sequence[Series]) -> Page | None:
@@ -156,6 +160,7 @@ def run(one: Series) -> Page:
     blocks = present(
         Prose("What to know", sentences, listed=True) if sentences else None,
         comparison_table([one]),
+        Prose("Open it elsewhere", _elsewhere(one.run), listed=True, folded=True),
         Verbatim("run.json", manifest),
     )
     manifest_of = one.run.manifest
@@ -164,6 +169,18 @@ def run(one: Series) -> Page:
         f"{manifest_of.scenario} with {configuration(manifest_of)} on {manifest_of.board}.",
     )
     return Page("run", one.name, lead, blocks)
+
+
+def _elsewhere(run: LoadedRun) -> tuple[str, ...]:
+    """The commands that open a run in other programs."""
+    folder = f"runs/{run.id}"
+    return (
+        f"PulseView, at the worst instant: ./lab pulseview {folder} --worst",
+        f"Perfetto: ./lab explain {folder} --perfetto timeline.json.gz, for ui.perfetto.dev",
+        f"HdrHistogram's plotter: ./lab histograms {folder}",
+        f'A notebook: polars.read_parquet("{folder}/operations.parquet"), and interrupts.parquet beside it',
+        f"The instructions behind the worst section: ./lab explain {folder}",
+    )
 
 
 def _sentences(run: LoadedRun) -> tuple[str, ...]:
@@ -178,34 +195,18 @@ def _sentences(run: LoadedRun) -> tuple[str, ...]:
     )
 
 
-_OVERVIEW_COLUMNS = (
-    Column("section_ns", "longest masked section (µs)"),
-    Column("interrupt_ns", "longest interrupt seen (µs)"),
-    Column("possible_ns", "longest possible wait (µs)"),
-    Column("verdict", "verdict", numeric=False),
-    Column("board", "board", numeric=False),
-    Column("samplerate_hz", "samplerate"),
-    Column("operations", "operations"),
-    Column("run", "run", numeric=False),
-)
-
-
 def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
-    """All scenarios and all runs."""
-    blocks: list[Block] = []
+    """Which allocator to take; then for each scenario who waits how long, and what else to know."""
+    ordered = {scenario: lanes(series) for scenario, series in scenarios.items()}
+    among = standings(ordered)
+    blocks: list[Block | None] = [Prose("", tuple(recommended(among))), under_limits(among)]
     for scenario, series in scenarios.items():
-        ordering = lanes(series)
-        sentences = facts(series, ordering)
-        blocks += present(
-            Prose(scenario, headline(scenario, ordering)),
-            Prose("", sentences, listed=True) if sentences else None,
-            answer(scenario, series, ordering),
-        )
-    every = [member for series in scenarios.values() for member in series]
-    groups = tuple(Group(scenario, _lines(series, every)) for scenario, series in scenarios.items())
-    columns = _noted(_OVERVIEW_COLUMNS, (SECTION, LATENCY), every)
-    runs = Grid("runs", "Runs", columns, groups)
-    return Page("overview", "Overview", _lead(scenarios), (*blocks, runs))
+        ordering = ordered[scenario]
+        behind = (*holders(ordering), *facts(series, ordering))
+        blocks += [Prose(scenario, headline(scenario, ordering)), answer(scenario, series, ordering)]
+        if behind:
+            blocks.append(Prose(f"{scenario}: what held it, and what else to know", behind, True, True))
+    return Page("overview", "Overview", _lead(scenarios), present(*blocks))
 
 
 def _noted(
@@ -224,24 +225,6 @@ def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
         return ()
     noun, verb = ("run", "is") if doubtful == 1 else ("runs", "are")
     return (f"{doubtful} {noun} shown here {verb} not complete: see the reasons before any number.",)
-
-
-def _lines(series: Sequence[Series], every: Sequence[Series]) -> tuple[Line, ...]:
-    shared = [among(quantity, series, every) for quantity in (SECTION, LATENCY)]
-    return tuple(_overview_line(member, shared) for member in series)
-
-
-def _overview_line(series: Series, shared: Sequence[Among]) -> Line:
-    manifest = series.run.manifest
-    maxima = tuple(brief(series, rows) for rows in shared)
-    cells = (
-        Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
-        Cell(manifest.board, manifest.board),
-        Cell(samplerate(manifest.samplerate_hz), manifest.samplerate_hz),
-        Cell(grouped(manifest.counts.operations), manifest.counts.operations),
-        Cell(series.run.id, series.run.id),
-    )
-    return line_of(series, (*maxima, possible(series), *cells))
 
 
 _WORST = (SECTION, CRITICAL, FREE_CRITICAL, LATENCY, TASK)
@@ -333,7 +316,6 @@ OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
     ramp,
     phase,
     distributions,
-    probes,
     waveforms,
     agreement,
 )

@@ -28,7 +28,7 @@ PAGES = {
     "distributions": "#/distributions",
     "waveforms": "#/waveforms",
     "agreement": "#/agreement",
-    "probes": "#/probes?scenario=mem_stress",
+    "probes": "#/ramp?scenario=mem_stress",
 }
 # A pixel differs by more than this in a colour, of 255.
 _TOLERANCE = 48

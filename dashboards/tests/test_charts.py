@@ -18,7 +18,6 @@ from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart, badges, make_chart, per_series, provenance, with_maximum
 from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.figure import Figure
-from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
@@ -94,14 +93,6 @@ def test_cycles_by_probes(tmp_path: Path, sentences: Sentences) -> None:
     assert whole(cycles_by_probes(many)).figure.layout.xaxis.dtick is None
 
 
-def test_a_run_without_allocations_has_no_points_and_its_place_stays(tmp_path: Path) -> None:
-    frees = made(tmp_path / "a", [Operation("F", 8, 0, 100)], "mem_frag", "avl")
-    chart = whole(cycles_by_probes([*frees, *made(tmp_path / "b", OPERATIONS, "mem_frag", "tlsf")]))
-    assert [drawn.name for drawn in chart.figure.data] == ["tlsf, max 599 cycles", "tlsf max", "tlsf mean"]
-    assert list(chart.figure.data[1].x) == pytest.approx([3.09, 5.09])
-    assert cycles_by_probes(frees) is None
-
-
 def test_cycles_by_size(tmp_path: Path, sentences: Sentences) -> None:
     """Of three trials a size the median and the most, in both states of the heap."""
     cycles = {("fresh", 8): (200, 204, 290), ("fresh", 16): (220, 220, 220),
@@ -145,24 +136,6 @@ def test_survival_of_interrupts(tmp_path: Path, sentences: Sentences) -> None:
     assert most[1] == [least]
 
 
-def test_interrupts_by_what_they_met(tmp_path: Path, sentences: Sentences) -> None:
-    """Of five stimuli one met the section of operation 3; nothing met any other operation."""
-    series = made(tmp_path, OPERATIONS, "s", "tlsf")
-    met, others = whole(interrupt_latency(series), sentences), whole(other_latency(series), sentences)
-    assert (others.folded, met.folded) == (True, False)
-    every = [*traces(met), *traces(others)]
-    words = ("met a critical section: tlsf", "outside operations: tlsf", "control interrupt: tlsf")
-    values, keys = (us(80), us(38), us(26)), (["3", 1], ["@9000", 4], ["@9500", 3])
-    assert every[::2] == [(value, [row], [key]) for row, value, key in zip(words, values, keys, strict=True)]
-    assert [ring[0] for ring in every[1::2]] == [[]] * 3
-    labels = ("max 0.95 µs, n = 1", "max 0.45 µs, n = 4", "max 0.31 µs, n = 3")
-    notes = (*met.figure.layout.annotations, *others.figure.layout.annotations)
-    assert [(note.text, note.y) for note in notes] == [
-        (f"{row}, {label}", row) for row, label in zip(words, labels, strict=True)
-    ]
-    assert interrupt_latency([]) is None and other_latency([]) is None
-
-
 @pytest.mark.parametrize(
     ("draw", "locking", "more"), [(latency_by_depth, "basepri", 0), (task_latency_by_depth, "scheduler", 300)]
 )
@@ -177,10 +150,6 @@ def test_latencies_by_depth(tmp_path: Path, sentences: Sentences, draw: Any, loc
     # The control interrupt at 25,338 fell into operation 1.
     assert control == ([] if more else [([2], us(26), [["1", "2–2", 1]])])
     assert draw(made(tmp_path / "none", OPERATIONS, "s", "tlsf", locking=locking)) is None
-
-
-def test_a_mask_that_lets_interrupts_through_has_no_figure_of_tasks(frag: list[Series]) -> None:
-    assert task_latency_by_depth(frag) is None
 
 
 def test_agreement(tmp_path: Path, sentences: Sentences) -> None:

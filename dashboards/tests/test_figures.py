@@ -13,17 +13,15 @@ from dashboards.figures.chart import Chart
 from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
-from dashboards.figures.waveform import worst_critical_section, worst_interrupt
+from dashboards.figures.waveform import worst_interrupt
 from dashboards.loaded.runs import load_run
-from dashboards.loaded.series import Series, assign_styles, by_scenario
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.pages.catalogue import OF_SCENARIO
 from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 US_PER_CYCLE = 1 / 84
 # By hand: 512 set-up operations, then seven at each depth, the sixth of which is the third trial.
-WORST_OF_SEGLIST = 512 + 255 * 7 + 5
-WORST_OF_SEGLIST_CYCLES = 350 + 12 * 256 + 4
 
 
 def charts_of(series: list[Series]) -> list[Chart]:
@@ -95,16 +93,6 @@ def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
     np.testing.assert_allclose(trace(chart, "control interrupt").y, 26 * US_PER_CYCLE)
 
 
-def test_the_waveform_is_that_of_the_worst_operation(frag: list[Series]) -> None:
-    chart = worst_critical_section(frag[0])
-    assert chart is not None and chart.title == f"seglist: operation {WORST_OF_SEGLIST}"
-    crit, op = trace(chart, "CRIT"), trace(chart, "OP")
-    np.testing.assert_allclose(crit.x[1:3], np.array([20, 20 + WORST_OF_SEGLIST_CYCLES]) * US_PER_CYCLE)
-    np.testing.assert_allclose(op.x[1:3], np.array([0, 40 + WORST_OF_SEGLIST_CYCLES]) * US_PER_CYCLE)
-    assert list(crit.y - min(crit.y)) == [0, 1, 0, 0]
-    assert crit.line.shape == "hv"
-
-
 def test_the_worst_interrupt_is_answered_after_the_critical_section(frag: list[Series]) -> None:
     chart = worst_interrupt(frag[0])
     crit, stimulus, handler = (trace(chart, name) for name in ("CRIT", "STIM", "ISR"))
@@ -138,9 +126,3 @@ def test_a_run_that_is_not_complete_is_badged_everywhere(tmp_path: Path) -> None
         # Also in the figure itself, which can be saved as a picture without the page around it.
         # A picture that is saved has the title and the badges in it (figures.js).
         assert "tlsf (truncated)" in chart.title + chart.figure.to_json()
-
-
-def test_eleven_allocators_look_different() -> None:
-    looks = assign_styles([f"allocator {i}" for i in range(9)] + ["seglist", "tlsf"])
-    assert len({(style.colour, style.dash, style.symbol) for style in looks.values()}) == 11
-    assert (looks["seglist"], looks["tlsf"]) == tuple(assign_styles(["seglist", "tlsf"]).values())

@@ -65,7 +65,7 @@ def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> N
         ("An interrupt can wait", "tlsf, primask", "PRIMASK"),
         ("A woken task can wait", "tlsf", "scheduler"),
     }
-    assert "1 of 3 mask the control interrupt too." in facts(series, lanes(series))
+    assert "In 1 of 3 runs the lock masks the control interrupt too." in facts(series, lanes(series))
 
 
 def test_a_board_without_control_and_dwt_says_so(tmp_path: Path) -> None:
@@ -78,13 +78,13 @@ def test_a_board_without_control_and_dwt_says_so(tmp_path: Path) -> None:
     )
     series = by_scenario([small])["mem_frag"]
     text = " ".join(facts(series, lanes(series)))
-    assert "1 of 1 had no control interrupt: their board has none." in text
-    assert "Of 1 of 1 TIM2 counted the cycles: the core has no DWT." in text
+    assert "1 of 1 runs had no control interrupt, as their board has none." in text
+    assert "In 1 of 1 runs TIM2 counted the cycles, as the core has no DWT." in text
     assert "mask the control interrupt" not in text
     page = report_html([small])
     assert "every interrupt is masked while the heap works." in page
     assert "above BASEPRI" not in page
-    assert "wire = TIM2 to 1 cycle" in page
+    assert "wire and TIM2 differ by 1 cycle at most" in page
     usual = by_scenario([run(tmp_path / "c")])["mem_frag"]
     assert not [fact for fact in facts(usual, lanes(usual)) if "DWT" in fact or "no control" in fact]
 

@@ -142,15 +142,15 @@ def test_every_figure_of_every_page_is_drawn(browser: Browser) -> None:
     )
     drawn = 0
     frag = [f"{name}?{FRAG}" for name in ("matrix", "ramp", "distributions", "waveforms", "agreement")]
-    for page in (*frag, "probes?scenario=mem_stress"):
+    for page in (*frag, "ramp?scenario=mem_stress"):
         browser.go(f"#/{page}")
         browser.draw_all()
         traces = browser.evaluate(count)
         assert all(traces), page
         drawn += len(traces)
-    # ramp and depth; two of survival and the strips; probes; two of each run. The strips of what
-    # met no section are folded, and no witness differs by more than a cycle.
-    assert drawn == 2 + 3 + 1 + 2 * 2
+    # ramp and depth; the strips; probes; two of each run. A ramp has no curves of how often, the
+    # strips of what met no section are folded, and no witness differs by more than a cycle.
+    assert drawn == 2 + 1 + 1 + 2 * 2
 
 
 def test_a_sample_has_its_facts_and_cursors_and_leads_on(browser: Browser) -> None:

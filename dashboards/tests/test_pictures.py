@@ -40,11 +40,3 @@ def test_the_pictures_are_those_of_the_pages_and_small() -> None:
     paths = list(FOLDER.glob("*.png"))
     assert {path.stem for path in paths} == set(PAGES)
     assert sum(path.stat().st_size for path in paths) < 500_000
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("alike")
-def test_a_change_is_seen() -> None:
-    overview, ramp = (FOLDER / f"{name}.png" for name in ("overview", "ramp"))
-    assert differing(overview, overview) == 0
-    assert differing(overview, ramp) > MOST_PIXELS

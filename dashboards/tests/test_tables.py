@@ -20,7 +20,7 @@ from dashboards.loaded.series import Series, by_scenario
 from dashboards.tables.comparison import comparison
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import cycles_by_probes
-from dashboards.tests.synthetic import Operation, mem_stress, write_run
+from dashboards.tests.synthetic import Operation, write_run
 from tests.sentences import Sentences
 
 WIRE = "critical section on the wire (µs)"
@@ -61,18 +61,6 @@ def test_an_error_budget_that_all_share_stands_once_above(stress: list[Series]) 
     assert sorted(result) == ["±0.02, overhead 0.08", "±0.05, overhead 0.08"]
 
 
-def test_the_worst_of_a_quantity_stands_first(stress: list[Series]) -> None:
-    for group in comparison(stress).groups:
-        maxima = [float(line.cells[0].value or 0) for line in group.lines]
-        assert maxima == sorted(maxima, reverse=True)
-
-
-def test_the_maximum_stands_right_after_the_name(stress: list[Series], frag: list[Series]) -> None:
-    for series in (stress, frag):
-        table = comparison(series)
-        assert table.columns[0].key == "max" and table.pinned == 1
-
-
 def test_a_table_is_exported_with_its_values_whole(stress: list[Series]) -> None:
     frame = comparison(stress).frame()
     of_wire = frame.filter(
@@ -95,21 +83,6 @@ def test_a_worst_latency_has_what_the_timer_told(stress: list[Series]) -> None:
     assert "by the timer" not in str(comparison(stress))
 
 
-def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: list[Series]) -> None:
-    table = comparison(stress)
-    for series in stress:
-        summary = series.run.manifest.statistics["free_dwt_cycles"]
-        words = "critical section of a free, by DWT (cycles)"
-        (group,) = (group for group in table.groups if group.words == words)
-        row = [line.name for line in group.lines].index(series.name)
-        n, most = (cell_of(table, words, key, row) for key in ("n", "max"))
-        assert (n.text, most.text) == (f"{summary.n:,}", f"{summary.max:,.0f}")
-        assert most.sample is not None
-    assert "critical section of a free, on the wire (µs)" in {group.words for group in table.groups}
-    # The frees of a ramp are not measured.
-    assert not [group.words for group in comparison(frag).groups if "free" in group.words]
-
-
 BOUND = {"instructions": 700, "cycles": 1_000, "ns": 11_904.8, "why_not": None, "observed_cycles": 400,
          "ratio": 2.5}  # fmt: skip
 
@@ -123,10 +96,6 @@ def test_a_bound_stands_beside_the_maximum(tmp_path: Path, grows: bool, sentence
     sentences.hold(bounds_sentence(run))
     notes = cell_of(comparison(by_scenario([run])["s"]), "critical section by DWT (cycles)", "max").notes
     assert any("bound 1,000" in note and "2.5 ×" in note for note in notes)
-
-
-def test_a_run_without_bounds_has_none(stress: list[Series]) -> None:
-    assert bounds_sentence(stress[0].run) == ""
 
 
 @pytest.fixture
@@ -168,30 +137,11 @@ def test_the_worst_of_all_says_that_it_was_refused(exhausted: list[Series]) -> N
     assert latency and not any("of a refused request" in notes for notes in latency)
 
 
-def test_where_nothing_was_refused_there_are_no_rows_of_it(stress: list[Series]) -> None:
-    assert not [group.words for group in comparison(stress).groups if "request" in group.words]
-
-
 def test_mean_cycles_by_probes_are_of_those_served(exhausted: list[Series]) -> None:
     """Operations are 40 cycles longer than sections; DWT is one less in the second of them."""
     table = cycles_by_probes(exhausted)
     assert table is not None
     assert table.frame().rows() == [("seglist", 1, 305.5, 345.0, 2), ("seglist", 2, 319.0, 360.0, 1)]
-
-
-def test_mean_cycles_of_each_run_are_told(stress: list[Series], frag: list[Series]) -> None:
-    table = cycles_by_probes(stress)
-    assert table is not None
-    frame = table.frame()
-    # tlsf never looks at more than two.
-    assert frame.filter(allocator="seglist")["probes"].to_list() == list(range(1, 9))
-    assert frame.filter(allocator="tlsf")["probes"].to_list() == [1, 2]
-    operations = [
-        operation for operation in mem_stress("seglist") if operation.kind == "A" and operation.probes == 3
-    ]
-    n, cycles = frame.filter(allocator="seglist", probes=3).select("n", "operation_cycles").row(0)
-    assert (n, cycles) == (len(operations), 331 + 25 * 3 + 40)
-    assert cycles_by_probes(frag) is None
 
 
 def notes_of(grid: Grid) -> list[tuple[str, str]]:
@@ -221,15 +171,6 @@ def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
     assert notes_of(table) == []
 
 
-def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
-    grid = differences(stress)
-    least = min(stress, key=lambda series: series.run.summary(CRITICAL).max or 0)
-    assert grid is not None and grid.title.endswith(f"against {least.name}")
-    deltas = [line.cells[0] for group in grid.groups for line in group.lines]
-    assert len(deltas) == 2
-    assert all(re.fullmatch(r"[+-]\d\.\d{3}", delta.text) and delta.notes for delta in deltas)
-
-
 def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -> None:
     ramp = differences(frag)
     assert ramp is not None
@@ -238,7 +179,3 @@ def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -
     delta = ramp.groups[0].lines[0].cells[0]
     assert (delta.text, delta.notes) == (f"{above:+.3f}", ())
     assert "chosen, not drawn" in delta.why
-
-
-def test_one_run_is_compared_with_nothing(frag: list[Series]) -> None:
-    assert differences(frag[:1]) is None

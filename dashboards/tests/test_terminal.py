@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import statistics
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -75,19 +73,6 @@ def test_a_recording_that_was_replayed_is_told_once(tmp_path: Path) -> None:
     assert text.count(words) == 1
 
 
-def eight_runs(folder: Path) -> list[LoadedRun]:
-    """Runs whose longest critical sections differ by allocator; the first of them is truncated."""
-    doubt: dict[str, Any] = {"verdict": "truncated", "reasons": ("The end is missing.",)}
-    return [
-        load_run(
-            write_run(
-                folder, "mem_frag", f"{kind}_{depths}", mem_frag(kind, depths), **doubt if not number else {}
-            )
-        )
-        for number, (kind, depths) in enumerate(product(("tlsf", "seglist"), (20, 40, 60, 80)))
-    ]
-
-
 def test_two_runs_have_the_same_short_table_and_the_sentence_of_the_overview(runs: list[LoadedRun]) -> None:
     lines = _printed(runs)
     tlsf = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.statistics
@@ -105,22 +90,6 @@ def test_two_runs_have_the_same_short_table_and_the_sentence_of_the_overview(run
     for scenario, series in by_scenario(runs).items():
         for sentence in headline(scenario, lanes(series)):
             assert sentence in text
-
-
-def test_many_runs_have_one_row_each_the_worst_first(tmp_path: Path) -> None:
-    runs = eight_runs(tmp_path)
-    lines = _printed(runs)
-    rows = [line for line in lines if line.startswith(("tlsf_", "seglist_")) and line.rstrip().endswith("–")]
-    assert len(rows) == 8
-    assert max(map(len, lines)) <= 80
-    worst = {run.manifest.allocator: run.manifest.statistics["critical_ns"].max for run in runs}
-    shown = [row.split()[0] for row in rows]
-    assert [worst[name] for name in shown] == sorted(worst.values(), reverse=True)  # type: ignore[type-var]
-    assert f"{(worst['seglist_80'] or 0) / 1000:.2f}" in rows[0] and rows[0].startswith("seglist_80")
-    assert "tlsf_20 (truncated): The end is missing." in [line.strip() for line in lines]
-    assert "--full" in " ".join(lines)
-    text = "\n".join(_printed(runs, full=True))
-    assert "probes of an allocation" in text and "--full" not in text
 
 
 def test_a_program_gets_every_run_with_its_statistics(runs: list[LoadedRun]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,21 +11,14 @@ from analysis.fragmentation.metrics import CostMetric, Metrics
 from analysis.fragmentation.study import Row, Study
 from base.files.errors import RunError, TailscopeError
 from base.run_folder.manifest import Manifest
-from dashboards.tests.browser import Browser, chromium
-from dashboards.tests.packed import all_text
 from dashboards.tests.synthetic import Operation, write_run
 from dashboards.tradeoff import needs, page
 from dashboards.tradeoff.figures import best_of, points
-from dashboards.tradeoff.labels import place
 from dashboards.tradeoff.needs import gather
-from firmware.build import catalogue as allocators
 from scenarios.operations import Allocate, Free, Image, body_crc32, encode
 from scenarios.stimulus import Stimulus
 from scenarios.trace import Trace, TraceBuilder
 from tests.sentences import Sentences
-
-EXECUTABLE = chromium()
-in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
 
 STEPS = (Allocate(7, 100), Allocate(3, 60), Free(7), Allocate(7, 20), Free(3))
 CYCLE_NS = 1000 / 84
@@ -109,18 +101,6 @@ def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run])
     assert "smallest heap (bytes)" in text and "worst section (µs)" in text
 
 
-def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[needs.Run]) -> None:
-    rows = [row("tlsf", None, 232), row("best_fit", None, 200)]
-    all_points = points(gather(rows, measured))
-    assert [point.heap_bytes for point in all_points] == [200, 232]
-    assert "used bytes in the given heap" in all_text(page.html(study(["tlsf", "best_fit"]), rows, measured))
-
-
-def test_a_run_of_what_is_not_replayed_is_told_in_words(measured: list[needs.Run]) -> None:
-    text = page.html(study(["tlsf"]), [row("tlsf", 400)], measured)
-    assert "best_fit was not replayed, so it is in no figure; its worst critical section was 20.00 µs" in text
-
-
 @pytest.mark.parametrize(
     ("image", "changes"),
     [
@@ -144,61 +124,6 @@ def test_a_run_without_its_image_is_refused(tmp_path: Path) -> None:
     (folder / "operations.bin").unlink()
     with pytest.raises(TailscopeError, match=r"operations\.bin"):
         needs.load([folder], [trace()], {})
-
-
-def test_labels_hide_neither_each_other_nor_points() -> None:
-    # Left of the first is the edge, right of it the second, whose right side its label touches.
-    texts, places = place([(50, 50), (58, 50), (300, 50)], [("left one", "1"), ("2",), ("far",)], 400, 100)
-    assert (texts, places) == (["left one", "2", "far"], ["top center", "bottom center", "middle right"])
-    # Nothing fits a plot of that size.
-    assert place([(5, 5)], [("long", "1")], 8, 8) == ([""], ["middle right"])
-
-
-@pytest.mark.long
-@in_a_browser
-@pytest.mark.parametrize("width", [1280, 400])
-def test_every_allocator_is_legible(browser: Browser, every: Path, width: int) -> None:
-    browser.resize(width, 900)
-    browser.open(every)
-    browser.draw_all()
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    drawn = "[...document.querySelectorAll('.plot')].map(plot => plot.querySelectorAll('.trace').length)"
-    assert browser.evaluate(drawn) == [2, 3, 4, 1]
-    ticks = "[...document.querySelectorAll('#plot-lost .ytick text')].map(text => text.textContent)"
-    names = list(allocators.allocators())
-    assert sorted(tick.split()[1] for tick in browser.evaluate(ticks)) == names
-    outside = "[...document.querySelectorAll('.main-svg')].map(svg => svg.getBoundingClientRect().right)"
-    assert max(browser.evaluate(outside)) <= width
-    texts = browser.evaluate(
-        "[...document.querySelectorAll('#plot-tradeoff .textpoint text')].map(t => t.textContent)"
-    )
-    # Those that no other beats, and the extremes.
-    assert 2 <= len(texts) < len(names)
-    assert all(text.isdigit() for text in texts) if width == 400 else any(" " in text for text in texts)
-    paper = int((210 - 2 * 12) / 25.4 * 96)
-    browser.resize(paper, 1000)
-    browser.on_paper()
-    right = "[...document.querySelectorAll('table')].map(table => table.getBoundingClientRect().right)"
-    assert max(browser.evaluate(right)) <= paper
-    assert browser.complaints == []
-    assert all(address.startswith(("file://", "data:", "about:")) for address in browser.requests)
-
-
-@pytest.fixture(scope="module")
-def every(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page on all allocators of the catalogue."""
-    folder = tmp_path_factory.mktemp("tradeoff")
-    names = list(allocators.allocators())
-    folders = [run(folder, name, 400 + 37 * number, 500) for number, name in enumerate(names)]
-    rows = [row(name, 200 + 8 * (number * 7 % 23)) for number, name in enumerate(names)]
-    return page.write(study(names), rows, needs.load(folders, [trace()], {}), folder / "page.html")
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    assert EXECUTABLE is not None
-    with Browser(EXECUTABLE) as started:
-        yield started
 
 
 def _renamed(need_run: needs.Run, allocator: str) -> Manifest:

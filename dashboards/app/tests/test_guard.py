@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from flask import Flask, request
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dashboards.app.guard import MOST_BODY_BYTES, new_token
+from dashboards.app.guard import MOST_BODY_BYTES, token_of
 from dashboards.app.library import Library
 from dashboards.app.server import make_app
 
@@ -78,6 +79,13 @@ def test_a_long_body_is_refused(server: FlaskClient) -> None:
     assert answer.text == "The app takes requests of at most 1,048,576 bytes.\n"
 
 
-def test_each_start_has_another_token() -> None:
-    tokens = {new_token() for _ in range(100)}
-    assert len(tokens) == 100 and {len(token) for token in tokens} == {32}
+def test_a_restart_has_the_same_token_unless_others_may_read_it(tmp_path: Path) -> None:
+    place = tmp_path / "deeper" / "token"
+    token = token_of(place)
+    assert len(token) == 32 and token_of(place) == token and place.stat().st_mode & 0o777 == 0o600
+    place.chmod(0o644)
+    other = token_of(place)
+    assert other not in ("", token) and place.stat().st_mode & 0o777 == 0o600
+    place.write_text("short")
+    assert len(token_of(place)) == 32
+    assert len(token_of(tmp_path)) == 32  # a folder: it cannot be kept

@@ -77,21 +77,47 @@ def test_one_that_comes_byte_by_byte_is_let_go_too() -> None:
         assert time.monotonic() - began_s < 100 * WITHIN_S
 
 
-def test_of_too_many_connections_the_last_are_refused_and_later_ones_answered() -> None:
-    with served() as port, ExitStack() as held:
-        waiting = [held.enter_context(closing(connected(port, b""))) for _ in range(MOST)]
-        time.sleep(WITHIN_S / 4)  # they are accepted one after another
+def test_who_asks_is_answered_however_many_are_silent() -> None:
+    """Each of them opens anew as soon as it is closed, as fast as it can."""
+    ended = threading.Event()
+
+    def silent(port: int) -> None:
+        while not ended.is_set():
+            with suppress(OSError), closing(connected(port, b"")) as connection:
+                connection.settimeout(0.5)
+                everything(connection)
+
+    with served(within_s=30.0) as port:
+        threads = [threading.Thread(target=silent, args=(port,)) for _ in range(3 * MOST)]
+        for thread in threads:
+            thread.start()
+        try:
+            time.sleep(WITHIN_S / 4)
+            answers = []
+            for _ in range(20):
+                with closing(connected(port, WHOLE)) as connection:
+                    answers.append(everything(connection))
+        finally:
+            ended.set()
+        for thread in threads:
+            thread.join()
+    assert sum(answer.endswith(b"\r\nhello") for answer in answers) >= 18
+
+
+def test_where_all_are_being_answered_the_next_is_refused() -> None:
+    go_on = threading.Event()
+
+    def slow(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+        go_on.wait(30)
+        return echo(environ, start)
+
+    with served(slow, within_s=30.0) as port, ExitStack() as held:
+        asked = [held.enter_context(closing(connected(port, WHOLE))) for _ in range(MOST)]
+        time.sleep(WITHIN_S / 2)
         with closing(socket.create_connection(("127.0.0.1", port), timeout=30)) as refused:
             assert everything(refused).startswith(b"HTTP/1.1 503 ")
-        for connection in waiting:
-            assert everything(connection) == b""
-            connection.close()
-        deadline_s = time.monotonic() + 60
-        said = b""
-        while not said.endswith(b"\r\nhello") and time.monotonic() < deadline_s:
-            with closing(connected(port, WHOLE)) as later, suppress(OSError):
-                said = everything(later)
-        assert said.endswith(b"\r\nhello")
+        go_on.set()
+        assert all(everything(connection).endswith(b"\r\nhello") for connection in asked)
 
 
 def test_whoever_sends_too_much_still_hears_so() -> None:

@@ -1,0 +1,162 @@
+"""History: the longest masked section of a setting from run to run, and where it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from base.run_folder.quantities import SECTION
+from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample, present
+from dashboards.figures.chart import WHOLE, Chart, style, timed
+from dashboards.figures.figure import Figure, Trace, scatter
+from dashboards.formatting import short, whole
+from dashboards.loaded.lanes import PLACED
+from dashboards.loaded.series import SHADES
+
+_MAX, _BUDGET, _KEY = (f"{SECTION.key}_{name}" for name in ("max", "budget", "key"))
+_HEIGHT_PX, _TICKED = 380, 30
+_COLUMNS = (
+    Column("after_ns", "after (µs)"),
+    Column("before_ns", "before (µs)"),
+    Column("factor", "times as long"),
+    Column("why", "why", numeric=False),
+    Column("time", "after it began (UTC)", numeric=False),
+    Column("before", "before", numeric=False),
+    Column("after", "after", numeric=False),
+)
+_LEGEND = (
+    "A change is a difference of two runs of one setting that is larger than their error. Code that lies "
+    "elsewhere in the flash makes a section up to {off:.2f} times as long by itself, {on:.2f} times with the "
+    "flash accelerator; what is more is the code's."
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Two runs of one setting, one after the other, that differ by more than their error."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+    @property
+    def factor(self) -> float:
+        return float(self.after[_MAX] / self.before[_MAX])
+
+    @property
+    def explained(self) -> bool:
+        """True if another place in the flash may do it."""
+        return max(self.factor, 1 / self.factor) <= PLACED[bool(self.after["art"])]
+
+    @property
+    def why(self) -> str:
+        if self.before["firmware_sha256"] == self.after["firmware_sha256"]:
+            return "same firmware: the wire, the board or the model differs"
+        return "other code, within what its place does" if self.explained else "the code changed"
+
+
+def settings(table: pl.DataFrame) -> list[list[dict[str, Any]]]:
+    """Of the index the complete runs of each setting that ran twice or more, oldest first."""
+    rows = table.filter(state="finished", verdict="complete").drop_nulls(["options_sha256", _MAX])
+    rows = rows.filter(pl.col(_MAX) > 0).sort("scenario", "configuration", "time", "id")
+    groups = (group.to_dicts() for _, group in rows.group_by("options_sha256", maintain_order=True))
+    return [group for group in groups if len(group) > 1]
+
+
+def changes(runs: list[dict[str, Any]]) -> Iterator[Change]:
+    """The changes of one setting, in their order."""
+    for before, after in pairwise(runs):
+        if abs(after[_MAX] - before[_MAX]) > (before[_BUDGET] or 0) + (after[_BUDGET] or 0):
+            yield Change(before, after)
+
+
+def history(table: pl.DataFrame, linked: Collection[str] | None = None) -> Page | None:
+    """The page of the index `table`; `linked` are the runs that have pages, all where it is None.
+
+    None where no setting ran twice.
+    """
+    by_scenario: dict[str, list[list[dict[str, Any]]]] = {}
+    for runs in settings(table):
+        by_scenario.setdefault(runs[0]["scenario"], []).append(runs)
+    if not by_scenario:
+        return None
+    groups = tuple(
+        Group(scenario, tuple(_line(change, linked) for runs in several for change in changes(runs)))
+        for scenario, several in by_scenario.items()
+    )
+    count = sum(len(group.lines) for group in groups)
+    legend = _LEGEND.format(off=PLACED[False], on=PLACED[True])
+    grid = Grid("changes", "Changes", _COLUMNS, groups, legend=legend) if count else None
+    charts = [_chart(scenario, several, linked) for scenario, several in by_scenario.items()]
+    ran = sum(len(several) for several in by_scenario.values())
+    told = "no longest section changed" if not count else f"{count} times a longest section changed"
+    lead = f"{ran} settings ran more than once; {told} by more than its error."
+    return Page("history", "History", (lead,), present(grid, *charts))
+
+
+def _line(change: Change, linked: Collection[str] | None) -> Line:
+    before, after = change.before, change.after
+    cells = (
+        *(_maximum(row, linked) for row in (after, before)),
+        Cell(f"{change.factor:.3f}", change.factor),
+        Cell(change.why, change.why),
+        Cell(f"{after['time']:%Y-%m-%d %H:%M:%S}", str(after["time"])) if after["time"] else Cell("–"),
+        *(Cell(row["id"], row["id"]) for row in (before, after)),
+    )
+    there = linked is None or after["id"] in linked
+    return Line(after["configuration"], cells, run_id=after["id"] if there else "")
+
+
+def _maximum(row: Mapping[str, Any], linked: Collection[str] | None) -> Cell:
+    there = row[_KEY] is not None and (linked is None or row["id"] in linked)
+    sample = Sample(row["id"], row[_KEY]) if there else None
+    return Cell(short(row[_MAX], "ns"), row[_MAX], sample=sample, whole=whole(row[_MAX], "ns"))
+
+
+def _chart(scenario: str, several: list[list[dict[str, Any]]], linked: Collection[str] | None) -> Chart:
+    figure = Figure(
+        *(_trace(runs, SHADES[place % len(SHADES)], linked) for place, runs in enumerate(several))
+    )
+    style(figure, _HEIGHT_PX)
+    figure.update_layout(showlegend=True, margin={"t": 40})
+    tick = 1 if max(map(len, several)) < _TICKED else None
+    figure.update_xaxes(title_text="run of its setting, the oldest first", dtick=tick)
+    figure.update_yaxes(title_text="longest masked section (µs)", rangemode="tozero")
+    runs = sum(map(len, several))
+    explanation = (
+        "Filled: the firmware is another than before; open: the same. A triangle: the code changed, and the "
+        "difference is more than its place in the flash does. A point opens its run's worst instant."
+    )
+    counted = f"n = {runs} complete runs of {len(several)} settings"
+    return Chart(f"history-{scenario}", f"{scenario}, from run to run", counted, explanation, (), figure)
+
+
+def _trace(runs: list[dict[str, Any]], colour: str, linked: Collection[str] | None) -> Trace:
+    marked = {change.after["id"] for change in changes(runs) if change.why == "the code changed"}
+    firmware = [row["firmware_sha256"] for row in runs]
+    new = [True, *(before != after for before, after in pairwise(firmware))]
+    symbols = [
+        "triangle-up" if row["id"] in marked else "circle" if is_new else "circle-open"
+        for row, is_new in zip(runs, new, strict=True)
+    ]
+    sizes = [12 if row["id"] in marked else 7 for row in runs]
+    budgets = [(row[_BUDGET] or 0) / 1000 for row in runs]
+    links = [row["id"] if linked is None or row["id"] in linked else "" for row in runs]
+    name = escape(runs[0]["configuration"], quote=False)
+    return scatter(
+        x=list(range(1, len(runs) + 1)),
+        y=[row[_MAX] / 1000 for row in runs],
+        error_y={"type": "data", "array": budgets, "thickness": 1, "color": colour},
+        mode="lines+markers",
+        line={"color": colour, "width": 1.5},
+        marker={"color": colour, "symbol": symbols, "size": sizes},
+        name=name,
+        text=[escape(row["id"], quote=False) for row in runs],
+        customdata=[row[_KEY] or "" for row in runs],
+        meta={**timed({}), "runs": links},
+        hovertemplate=f"{name}: {WHOLE}<br>%{{text}}",
+    )
