@@ -104,7 +104,7 @@ def test_the_worst_interrupt_is_answered_after_the_critical_section(frag: list[S
 def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], stress: list[Series]) -> None:
     charts = charts_of(frag) + charts_of(stress)
     # Those that all runs of a scenario share; four that runs have of their own.
-    assert len(charts) == 6 + 4 + 5 + 4
+    assert len(charts) == 4 + 4 + 5 + 4
     for chart in charts:
         assert "n = " in chart.subtitle
         assert "84 MS/s (±0.01 µs)" in chart.subtitle
