@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
-import tomllib
 from csv import DictReader
 from hashlib import sha256
 from pathlib import Path
@@ -16,8 +14,7 @@ import polars as pl
 import pytest
 
 from analysis import outcomes
-from analysis.errors import NoBoundError
-from analysis.program.bounds import evidence, explained
+from analysis.program.bounds import explained
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.text import as_text
 from analysis.program.subject import Subject
@@ -222,24 +219,6 @@ def test_what_is_held_off_for_ever_is_told(tmp_path: Path) -> None:
     assert "Held off for ever" in as_text(report)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        # The level comes from an argument that nobody knows, which is taken to restore.
-        'NOINLINE void set(int to) { __asm__ volatile("msr basepri, %0" ::"r"(to)); }'
-        "volatile int level = 0x40; void work(int x) { set(level | 0x40); NOP; set(0); }",
-        # What lets them in again is called last, through a pointer.
-        "void done(void) { UNMASK; } void (*volatile p)(void); NOINLINE void work(int x)"
-        " { p = done; MASK; p(); }",
-    ],
-    ids=["level from an argument", "tail call through a pointer"],
-)
-def test_each_section_of_the_run_has_a_row(tmp_path: Path, text: str) -> None:
-    report = bounded(built(tmp_path, text + WORK))
-    assert report.masks.all_intervals.filter(pl.col("kind") != "handler").height == 1
-    assert sum(section.count for section in report.sections) == 1
-
-
 def test_a_mask_that_is_kept_in_memory_is_given_back(tmp_path: Path) -> None:
     lock = 'unsigned of; __asm__ volatile("mrs %0, primask\\n cpsid i" : "=r"(of)); kept = of;'
     text = (
@@ -341,41 +320,6 @@ def test_laps_that_differ_are_told_as_they_are(uneven: BoundsReport, function: s
     rows = run_marks(uneven.subject.user, passes, UNTIL).rows
     assert dict(rows.group_by("address").len().iter_rows()) == passes
     assert max(passes.values()) == most
-
-
-def test_the_path_is_told_in_text_and_json(with_path: BoundsReport) -> None:
-    elf = with_path.subject.user.elf
-    done = lab.run("bounds", elf, "--until", UNTIL, "--explain")
-    bl = [line for line in done.stdout.splitlines() if " bl " in line]
-    assert done.returncode == 0 and len(bl) == 3 and all("p.c:" in line for line in bl)
-    document = json.loads(lab.run("bounds", elf, "--until", UNTIL, "--explain", "other", "--json").stdout)
-    blocks = document["explained"]["blocks"]
-    assert sum(block["cycles"] for block in blocks) == document["explained"]["bound_cycles"]
-    assert sum(block["share"] for block in blocks) == pytest.approx(1)
-    assert ["nop"] in [[code["text"].strip() for code in block["instructions"]][:1] for block in blocks]
-
-
-@pytest.mark.parametrize(
-    ("which", "sentence"),
-    [
-        ("3", "2 have a bound; 1 is the longest."),
-        ("0", "2 have a bound; 1 is the longest."),
-        ("othr", "Did you mean other?"),
-        ("p.c:1", "nothing of that place holds interrupts off"),
-        ("", "nothing of that place"),
-    ],
-)
-def test_a_path_of_nothing_is_refused_in_a_sentence(
-    with_path: BoundsReport, which: str, sentence: str
-) -> None:
-    with pytest.raises(NoBoundError, match=re.escape(sentence)):
-        explained.explain(with_path, which)
-
-
-def test_a_bound_that_is_missing_has_no_path(tmp_path: Path) -> None:
-    text = "volatile int n; NOINLINE void work(int x) { MASK; for (int i = 0; i < n; i++) NOP; UNMASK; }"
-    with pytest.raises(NoBoundError, match="primask of work has no bound"):
-        explained.explain(bounded(built(tmp_path, text + WORK)), "work")
 
 
 def test_all_functions_that_a_pointer_may_hold_count(tmp_path: Path) -> None:
@@ -580,12 +524,6 @@ def test_a_loop_that_no_run_came_to_is_not_estimated(tmp_path: Path) -> None:
     assert all(why.endswith("and the run did not come to it.") for why in report.missing)
 
 
-@pytest.mark.parametrize("margin", ["0.9", "nan", "x"])
-def test_a_margin_that_is_none_is_refused(elf: Path, margin: str) -> None:
-    done = lab.run("bounds", elf, f"--observed={margin}")
-    assert done.returncode == 2 and f"{margin}: give a number from 1 to 1000" in done.stderr
-
-
 # The folder for who must defend a bound.
 
 
@@ -654,17 +592,6 @@ def test_the_evidence_is_the_same_to_the_byte_wherever_it_is_made(
     assert not [name for name, content in contents(folder).items() if str(elf.parent).encode() in content]
 
 
-def test_evidence_is_not_mixed_with_other_files(evidence_of: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    elf, _, folder = evidence_of
-    (tmp_path / "mine.txt").write_text("x", encoding="utf-8")
-    done = lab.run("bounds", elf, "--until", UNTIL, "--evidence", tmp_path)
-    assert done.returncode == 2 and "it holds other files" in done.stderr
-    copied = tmp_path / "copied"
-    shutil.copytree(folder, copied)
-    assert lab.run("bounds", elf, "--until", UNTIL, "--evidence", copied).returncode == 2
-    assert "inputs/loops/loops.toml" not in contents(copied)
-
-
 def outcome(path: Path, **changed: object) -> Path:
     """A made-up outcome of a trial of the bench, of these sources."""
     document = {**outcomes.heading("soundness", True, "Nothing took longer."), **changed}
@@ -682,35 +609,6 @@ def test_the_evidence_takes_trials_along(evidence_of: tuple[Path, Path, Path], t
     assert "- outcomes/soundness.json: Nothing took longer." in (made / "README.md").read_text("utf-8")
     assert lab.run(*words).returncode == 0
     assert "outcomes/soundness.json" not in contents(made)
-
-
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"sources": "0" * 64}, "made with other sources of the bench"),
-        ({"of": "../../x"}, "of must"),
-        ({"schema": 2}, "schema must be 1"),
-    ],
-)
-def test_an_outcome_of_something_else_is_refused(
-    tmp_path: Path, evidence_of: tuple[Path, Path, Path], changed: dict[str, object], says: str
-) -> None:
-    file = outcome(tmp_path / "it.json", **changed)
-    done = lab.run("bounds", evidence_of[0], "--evidence", tmp_path / "evidence", "--outcome", file)
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert not (tmp_path / "evidence").exists()
-
-
-def test_what_is_presumed_is_that_of_the_reference() -> None:
-    reference = " ".join((ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8").split())
-    document = tomllib.loads((ROOT / "analysis" / "program" / "bounds" / "presumed.toml").read_text("utf-8"))
-    for note in (*document["presumed"], *document["unseen"]):
-        assert note["page"] in reference, note
-    table = (ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (.*?) \|", table.partition("## What it presumes")[2].partition("\n## ")[0], re.M)
-    assert [row for row in rows[2:] if not any(note["page"] in row for note in document["presumed"])] == []
-    assert all((ROOT / name).is_file() for name, _ in evidence.TESTS)
 
 
 # The page.
@@ -734,20 +632,3 @@ def test_the_pages_loop_has_a_bound_once_it_is_stated(tmp_path: Path) -> None:
     # 64 words, of which the run sums 40: each costs two loads at the least, of two cycles each.
     assert section.cycles is not None and section.cycles > 64 * 4
     assert section.seen is not None and 40 * 4 < section.seen < section.cycles
-
-
-def test_a_loop_that_is_stated_too_short_is_found_out_by_the_run(tmp_path: Path) -> None:
-    (tmp_path / "frame.c").write_text(block("c"), encoding="utf-8")
-    loops = tmp_path / "loops.toml"
-    loops.write_text(block("toml").replace("at_most = 64", "at_most = 0"), encoding="utf-8")
-    elf = built(
-        tmp_path, '#include "frame.c"\nvoid reset(void) { frame.words = 40; checksum(&frame); for (;;) {} }'
-    )
-    done = lab.run("bounds", elf, "--loops", loops, "--until", UNTIL)
-    assert done.returncode == 1
-    assert "LONGER THAN ITS BOUND" in done.stdout and "raised by checksum" in done.stdout
-
-
-def test_the_page_shows_what_the_command_prints(elf: Path) -> None:
-    shown = " ".join(PAGE.read_text(encoding="utf-8").split())
-    assert as_text(bounded(elf, "5ms")).splitlines()[0] in shown

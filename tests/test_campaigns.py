@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -19,7 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from analysis.campaign import conduct, matrix, work
-from analysis.campaign.order import Order, Orders
+from analysis.campaign.order import Order
 from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import ATTEMPTS_MAX, RUNS, Store
 from analysis.campaign.tests.made import inline
@@ -30,7 +29,6 @@ from base.paths import ROOT
 from capture import placements, same
 from capture.acquisition.source import RunRequest
 from capture.tests.altered import one_edge_late
-from firmware.build import catalogue
 from firmware.build import image as firmware
 from simulator import build as simulator
 from tests import lab
@@ -330,25 +328,3 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     assert course.differs is None and not path.exists()
     store.write_runs()
     assert tables(store.folder) == tables(direct_folder)
-
-
-@pytest.mark.long
-def test_a_worker_knows_an_allocator_from_outside_by_its_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(ROOT / "docs" / "examples" / "my_heap.c", tmp_path / "mine.c")
-    path = tmp_path / "matrix.toml"
-    path.write_text(
-        'scenarios = ["mem_frag"]\nallocators = ["mine.c"]\n'
-        'parameters = [{ depth = 2, trials = 1 }]\ncapture = "direct"\nverify = 0\n',
-        encoding="utf-8",
-    )
-    monkeypatch.setattr(catalogue, "OUTSIDE", {})
-    matrix_ = matrix.read(path)
-    order = Orders(matrix_).make(next(matrix_.points()))
-    monkeypatch.setattr(catalogue, "OUTSIDE", {})  # as of a worker
-    row = work.run(order, tmp_path).row
-    source = (ROOT / "docs" / "examples" / "my_heap.c").read_bytes()
-    assert (row["allocator"], row["verdict"]) == ("mine", "complete"), row
-    assert row["outside_sha256"] == hashlib.sha256(source).hexdigest()
-    assert row["peak_live_bytes"] > 0

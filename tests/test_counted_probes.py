@@ -79,13 +79,6 @@ def in_the_readme(allocator: str, run: Path) -> list[str]:
     return [allocator, *map(str, cells)]
 
 
-@pytest.mark.parametrize("allocator", ["dlmalloc", "newlib"])
-def test_the_readme_says_what_the_runs_counted(allocator: str, tmp_path: Path) -> None:
-    plan = catalogue.load("mem_stress").compile()
-    result = conduct.run(Direct(RunRequest(plan, firmware.build(allocator), runs=tmp_path)))
-    assert readme_row(allocator)[:5] == in_the_readme(allocator, result.folder)
-
-
 @pytest.mark.parametrize("allocator", MODELS)
 def test_the_readme_says_what_a_model_looks_at_in_mem_frag(allocator: str) -> None:
     plan = catalogue.load("mem_frag").compile()
@@ -93,28 +86,6 @@ def test_the_readme_says_what_a_model_looks_at_in_mem_frag(allocator: str) -> No
     measured = plan.operations.with_columns(looks).filter(pl.col("measured") & (pl.col("kind") == "A"))
     worst = dict(measured.group_by("depth").agg(pl.col("looks").max()).iter_rows())
     assert readme_row(allocator)[5:] == [str(worst[depth]) for depth in (1, 64, 256)]
-
-
-@pytest.mark.parametrize(
-    ("allocator", "source"),
-    [
-        ("dlmalloc", "counted by the virtual board"),
-        ("tlsf_conte", "no search loop"),
-        ("tlsf", "records"),
-    ],
-)
-def test_a_run_says_who_counted_and_says_so_again_when_redecoded(
-    allocator: str, source: str, tmp_path: Path
-) -> None:
-    plan = catalogue.load("mem_frag", {"depth": 4}).compile()
-    result = conduct.run(Sigrok(RunRequest(plan, firmware.build(allocator), runs=tmp_path)))
-    paths = [result.folder / name for name in ("run.json", "operations.parquet")]
-    before = [path.read_bytes() for path in paths]
-    manifest = json.loads(before[0])
-    assert manifest["probes_source"] == source
-    assert manifest["probes"]["n"] == (0 if source == "no search loop" else 12)
-    conduct.redecode(result.folder)
-    assert [path.read_bytes() for path in paths] == before
 
 
 def test_counting_changes_nothing_that_is_measured(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from analysis.program.masks.folded import folded
 from analysis.program.masks.measure import MaskReport, measure
-from analysis.program.masks.text import as_text
 from analysis.program.masks.timeline import timeline
 from analysis.program.shown import as_json
 from analysis.program.subject import Subject
@@ -124,12 +123,6 @@ def test_a_priority_waits_for_masks_and_handlers_together(document: dict[str, An
 def test_the_program_does_not_notice(elf: Path, report: MaskReport) -> None:
     plain = simulator.run(elf, until=UNTIL).stats
     assert (plain.cycles, plain.instructions) == (report.cycles, report.instructions)
-
-
-def test_equal_runs_give_equal_documents(elf: Path, report: MaskReport) -> None:
-    again = measured(elf, explain=True)
-    assert as_json(again) == as_json(report)
-    assert (as_text(again), folded(again)) == (as_text(report), folded(report))
 
 
 def test_the_instructions_of_an_interval_add_up_to_it(document: dict[str, Any]) -> None:

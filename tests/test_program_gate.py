@@ -144,15 +144,6 @@ def test_a_program_that_polls_for_ever_passes_no_gate_and_is_no_baseline(
     assert lab.run("latency", programs["hanging"], *section).returncode == 2
 
 
-def test_a_program_that_stopped_in_a_mask_is_no_baseline(programs: dict[str, Path], tmp_path: Path) -> None:
-    new = tmp_path / "new.toml"
-    done = masks(programs["stuck"], "--baseline", new, "--update")
-    assert (done.returncode, new.exists()) == (2, False)
-    assert "The program stopped in reset" in done.stderr and "masks with primask" in done.stderr
-    assert masks(programs["stuck"]).returncode == 1
-    assert masks(programs["stuck"], "--limit", "any=70000", "--limit", "primask=79000").returncode != 0
-
-
 @pytest.mark.long
 def test_several_builds_give_one_table(programs: dict[str, Path]) -> None:
     done = masks(programs["first"], programs["longer"], programs["gone"])
@@ -244,21 +235,3 @@ def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Pa
 def test_a_latency_is_held_to_limits(programs: dict[str, Path], words: tuple[str, ...], status: int) -> None:
     done = lab.run("latency", programs["first"], *LATENCY, *words)
     assert done.returncode == status, done.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("--update", "--update needs the file to write: --baseline FILE."),
-        ("--baseline b --update --markdown -", "--update judges nothing"),
-        ("--limit any=5 --allow 5%", "--allow AMOUNT goes with --baseline FILE"),
-        ("--until 5", "--until 5: give a time such as 100ms or 2s, or cycles:84000."),
-        ("--limit any=5 --junit a --bencher a", "--junit and --bencher both name a: give each a file"),
-        ("--limit irq=5", "there is no such kind"),
-        ("--baseline none.toml", "none.toml"),
-    ],
-)
-def test_misuse_is_told_before_anything_runs(programs: dict[str, Path], words: str, told: str) -> None:
-    done = masks(programs["first"], *words.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr and done.stderr.count("\n") == 1
