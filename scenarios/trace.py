@@ -2,7 +2,13 @@
 
 Where an image (operations.py) is bound to the board's flash and its slots, a trace is replayed on
 the host. It comes from a scenario's steps or from a file of comma-separated values
-(docs/reference/trace.md).
+(docs/how-to/traces.md).
+
+The SHA-256 of a replay is of its operations in order, four little-endian u32 each: kind (1
+allocate, 2 free, 3 reallocate; 256 more for a retry, 512 more for what is last if refused), slot,
+size in bytes (0 for a free), alignment in bytes (0: the allocator's own). Slots are numbered as
+they come into use, and the one freed last is used again first. Marks and calls are left out, so a
+run's image and the scenario it was made from have the same sum.
 """
 
 from __future__ import annotations

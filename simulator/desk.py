@@ -58,7 +58,7 @@ class EmulatedDesk(ServingProcess):
     Entering it starts the process and waits until the devices are there. Then programs that are
     started with `environment` beside their own see them, with stock drivers. `stlink` is the
     ST-Link's serial number, `uart` what pySerial opens there, and `control` the socket that takes
-    requests: faults to inject, devices to unplug (docs/reference/virtual-desk.md).
+    requests: faults to inject, devices to unplug (docs/how-to/desk.md).
 
     `elf` and its operation image `image` are in the flash, which is erased without them. `name`
     gives the ST-Link its serial number. `channels` (8 or 16) are the analyzer's inputs; `bare`

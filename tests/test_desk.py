@@ -46,7 +46,7 @@ SAMPLERATE_HZ = 24_000_000
 WIDE_SAMPLERATE_HZ = 12_000_000
 """The most that sigrok takes from 16 channels."""
 LEAD_IN_S = Fraction(2, 100)
-"""What an analyzer sees before the board leaves reset (docs/reference/virtual-desk.md)."""
+"""What an analyzer sees before the board leaves reset (docs/how-to/desk.md)."""
 
 
 @pytest.fixture(scope="module")

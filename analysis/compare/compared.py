@@ -1,6 +1,6 @@
 """Two runs beside each other: settings, operations, worst cases, distributions.
 
-See docs/reference/compare.md.
+See docs/how-to/compare.md.
 """
 
 from __future__ import annotations

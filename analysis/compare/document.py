@@ -1,4 +1,64 @@
-"""A comparison as JSON (docs/reference/compare.md)."""
+"""A comparison as JSON (docs/how-to/compare.md).
+
+**Ways.** `exact`: both runs are of the virtual board (`tools` has `virtual_nucleo`, `imported` is
+null), at one samplerate; each difference counts. `budgets`: all others; the budget of a difference
+is the sum of both runs' (`error_budget`, *total*).
+
+    schema                        1
+    a, b                          the folders, as they were given
+    status                        of all pairs, below
+    headline                      one sentence
+    confidence                    of the intervals
+    pairs [{
+      a, b {folder, scenario, allocator, configuration, board, verdict, operations}
+      paired_by                   "given", "options" or "scenario"
+      way                         "exact" or "budgets"
+      status, headline
+      doubts[]                    sentences on why B cannot be judged
+      notes[]                     sentences that must be known beside the figures
+      settings [{name, a, b, tool}]
+      worst [{quantity, unit, a, b {value, seq, kind, size, label, times}, change, percent, budget,
+              chance_p, moved, finding, sentence}]
+      operations {joined, only_a, only_b, changed, first, other_outcome[], met_otherwise,
+                  columns [{column, unit, changed, total, first, increase, decrease,
+                            met_alike {changed, increase, decrease}}]
+                  kinds [{kind, n, changed, dwt_cycles}]}
+      placements [{quantity, unit, a, b {n, least, median, greatest}, smaller_than_placement}]
+      distributions [{quantity, unit, a, b {n, min, mean, …, max}, budget, delta, shift,
+                      delta_interval, shift_interval, no_interval, undecided, beyond}]
+    }]
+    only_a[], only_b[]            runs without a partner, as a and b above
+    older_a, older_b              how many runs a later one with the same options stands for
+    unreadable[], left_out[]      sentences
+
+- *settings* are those that differ; null is what a run does not tell. *tool* is true of the version
+  of a tool of the host.
+- *worst* has the maxima of `section_ns`, `critical_ns`, `free_critical_ns`, `interrupt_latency_ns`,
+  `task_latency_ns`, `control_latency_ns`, `dwt_cycles`, `free_dwt_cycles` and `probes` (run.json),
+  of those that a run has. *change* is B less A, *percent* of A. *seq* is null outside all
+  operations. *moved*: another operation is the worst.
+- *finding*: `equal`; `within the budgets`; `better` or `worse`; `chance`: beyond the budget, but
+  not surely more than chance; `not told`: a run has no sample, or no budget.
+- *operations* is null if the images differ: the SHA-256 of their entries, or `image_crc32` if a
+  folder has no image. It is joined by `seq`. A column that is null in all rows of a run is left
+  out.
+- *changed* of operations: another outcome, or a column that differs by more than its budget; the
+  whole operation on the wire has that of the critical section.
+- *first*, *increase* and *decrease* are null or `{seq, kind, size, label, a, b, change}`; *total*
+  is the sum of all changes.
+- *met_otherwise* counts the changed ones with another `isr_hits` or `control_hits`; *met_alike* is
+  of the others.
+- *kinds* is by the outcome in A; its *dwt_cycles* is the sum of all changes.
+- *placements* has the worst cases of runs that both have `placements.json`.
+  *smaller_than_placement*: they differ, and the ranges meet; then *notes* has a sentence.
+- *delta* and *shift* (Cliff, Hodges–Lehmann) are of B against A, null on the way `exact`. The
+  intervals are null if *no_interval* says why. *beyond*: the interval of the shift, or the shift if
+  there is none, lies outside plus or minus *budget*, and *undecided* is 0.
+- *undecided* is of the latencies that are split by what was hit. It counts the interrupts of both
+  runs of which the wire does not tell whether they belong (interrupts). It is 0 if the medians
+  differ by more than the budget however these are decided. If they hide a difference, *notes* has a
+  sentence. No worst case has such samples.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,33 @@
-"""Replays traces on allocators: one row of figures for each pair."""
+"""Replays traces on allocators: one row of figures for each pair.
+
+The document of `heap fragmentation --json` is a list of objects:
+
+allocator, trace, seed, operations heap_bytes, static_ram_bytes failures, peak_live_bytes,
+peak_live_blocks used_bytes, used_from_start_bytes fragmentation_percent,
+fragmentation_from_start_percent, johnstone [4], sbbm_bytes region_overhead_bytes,
+block_overhead_bytes cost_metric_bytes, cost_metric_between_bytes [2], looked_up_to_bytes,
+failing_above_bytes[] at_cost_metric {failures, peak_live_bytes, peak_live_blocks, used_bytes,
+used_from_start_bytes, fragmentation_percent, fragmentation_from_start_percent, johnstone [4],
+sbbm_bytes, region_overhead_bytes, block_overhead_bytes}
+
+- *trace* is the scenario's name, or the file's. *seed* is null for a file and for a scenario
+  without one. *operations* counts allocations, reallocations and frees.
+- *heap_bytes* is the region; *static_ram_bytes* what the allocator's variables take beside it.
+- *failures* counts allocations and reallocations that were refused. The frees of refused
+  allocations are left out, and their bytes are not live.
+- *johnstone* are four ratios, in the order of docs/how-to/fragmentation.md. They,
+  *fragmentation_percent* and *sbbm_bytes* are null if nothing was served.
+- *used_from_start_bytes* runs from the region's beginning to the last block's end.
+  *fragmentation_from_start_percent* is the fourth ratio less one with these bytes.
+- *cost_metric_bytes* is the first size from 64 on, in steps of 8, that serves all. It is null if no
+  size was found up to *looked_up_to_bytes*. Otherwise the sizes above it were tried up to
+  *looked_up_to_bytes*, and *failing_above_bytes* are those that do not serve.
+- With `--no-search` no size is tried: *cost_metric_bytes* is null and *looked_up_to_bytes* 0.
+- *cost_metric_between_bytes* is null except where the search could replay more than 2,000,000,000
+  operations and `--exhaustive` was not given. Then only doubled sizes were tried, the smallest lies
+  between these two, both included, and *cost_metric_bytes* is null.
+- *at_cost_metric* has the figures of a heap of that size; null without one.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +68,7 @@ class Row:
         return None if self.smallest is None else self.smallest.sbbm_bytes
 
     def as_json(self) -> dict[str, Any]:
-        """The row as docs/reference/heap-fragmentation.md has it."""
+        """The row as the document has it."""
         return {
             "allocator": self.allocator,
             "trace": self.trace,

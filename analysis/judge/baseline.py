@@ -1,4 +1,39 @@
-"""The baseline file: TOML, an entry for each run or program (docs/reference/baseline.md)."""
+"""The baseline file: TOML, an entry for each run or program (docs/how-to/ci.md).
+
+    schema                        3
+    command                       "gate", "masks", "latency" or "bounds"
+    [limits]                      KIND = "LIMIT"
+    [[entry]]                     at most 1,000; one of a program
+    [entry.settings]              what must be equal to be compared
+    [entry.made_by]               what the sources and tools decided; a difference is named
+    [entry.functions.NAME]        of a program: KIND = cycles, or "open" of what had not ended when
+                                  the run did, or "none" of what has no bound
+    [entry.run]                   of runs:
+    exact                         true of the virtual board
+    repetitions                   1 of what is exact, else at least 3
+    image_sha256                  of operations.bin
+    pulse_beyond_cycles           samples by which a pulse is usually longer than its cycles; absent
+                                  where pulses are not kept
+    scatter_cycles                widest range of an operation's cycles over the repetitions; 0 if
+                                  absent
+    beyond_scatter                how many operations of all repetitions took longer than in all
+                                  others, by more than these scatter; 0 if absent
+    operations                    a text, below
+    [entry.run.quantities.KEY]    a statistic of run.json: budget, and of n (of what is exact),
+                                  mean, median, p99, p99_9 and max a list with a value for each
+                                  repetition
+    [entry.run.placements.KEY]    n, least, median, greatest of a worst case over the
+                                  placements; absent where none were measured
+
+The settings are texts, and no two entries have equal ones. Those of a run have the names of `./lab
+compare`. `board folder` is the board that the runs were made on: a run is refused if the file has
+its scenario and allocator of other boards only. Those of a program are in the words of the command
+line: until, options (chip, hse, strict, gaps, semihosting, any-core); of latency irq, mode,
+section, start, around, every, pends, seed, enable; of bounds kernel, pointers, observed, and what
+was taken of the flash and the buses: wait-states, flash, apb-divider. *from* says from when on
+figures count: `start of Zephyr`, `main`, `reset`, a function or a time. So limits and baselines
+judge what follows start-up, unless `--from reset` counts all.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Check:
     """A limit, a row of a program's baseline, or a quantity of a run.
 
     `named` are rows or operations, the first of `changed`. `finding` is what of it was seen
-    (docs/reference/baseline.md), empty if the state says all. `held_to` is the limit as given.
+    (docs/how-to/ci.md), empty if the state says all. `held_to` is the limit as given.
     `before` is what the baseline has of a row, and `now` is the row; None where nothing of it was
     seen.
     """

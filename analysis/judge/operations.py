@@ -2,8 +2,29 @@
 
     512 depth 1: F391/204 (A365/185/4 F460/243)*3
 
-docs/reference/baseline.md says what stands where. A line holds what has one label, or eight
-operations, so that a change of one operation changes one line.
+docs/how-to/ci.md shows it. A line holds what has one label, or eight operations, so that a change
+of one operation changes one line.
+
+The text has lines `SEQ[ LABEL]: WORD WORD…`. SEQ is the number of the first operation of the line.
+LABEL is for the reader, without colons. A word is
+
+    KIND CYCLES[-MOST][/INSTRUCTIONS[/PROBES]][+HITS][~PULSE]
+
+without spaces.
+
+| part | meaning |
+|---|---|
+| KIND | that of the record `OP` |
+| CYCLES | of the critical section by DWT; of several repetitions the least, and MOST the greatest;
+`*` if an interrupt met the operation in each |
+| INSTRUCTIONS | `-` if they were not counted |
+| PROBES, HITS | 0 if absent |
+| HITS | the interrupts that ran within the section: the control interrupt, and under the lock
+`scheduler` the other, too |
+| PULSE | in samples; there if it is not CYCLES plus *pulse_beyond_cycles*; `-` is none |
+
+`(WORD WORD)*N` stands for the words N times. A line has what has one label, if that fits 96
+columns, else eight operations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,43 @@
-"""A report for a terminal, a program, a comment on a change, a CI server, and a chart."""
+"""A report for a terminal, a program, a comment on a change, a CI server, and a chart.
+
+The document:
+
+    schema 2, command, exit_status, verdict, baseline, notes[]
+    subjects [{name, state, refusal, folders[], notes[],
+               checks [{name, state, sentence, named[], changed, finding, held_to, before,
+                        now {function, kind, cycles, ns, place, open, step_cycles, why_not,
+                             named_only, unit, budget}}],
+               changes [{name, a, b, tool}],
+               placements [{quantity, unit, a, b {n, least, median, greatest},
+                            smaller_than_placement}]}]
+
+A subject is a run, runs of equal settings, or a program. *state* is `as good`, `better`, `worse`,
+`cannot say` or `not judged`, which is no failure. *refusal* is the sentence why it cannot be said;
+empty if it can. A check of a run is `outcomes`, `probes`, `cycles`, `pulses`, `interrupt`, `task`,
+`control` or `limit KIND`; of a real board also `operations`, and `cycles` and `pulses` are
+`allocate, cycles` and so on. *changed* counts the operations, or rows above a limit, of which
+*named* has the first. *held_to* is the limit as given, *before* what the baseline has, and *now*
+the row, or null. *open* says that *cycles* is the least; so does *why_not*. *changes* are those of
+*made_by*, from *a* to *b*. *placements* are the baseline's (*a*) and the run's (*b*), where both
+have them; *notes* has a sentence where they differ and the ranges meet. With `--update` the
+document is `{updated, notes[]}`.
+
+| finding | state | when |
+|---|---|---|
+| `within`, `above` | as good, worse | a limit that holds, or is broken |
+| `between` | cannot say | a limit that may be broken between two pends |
+| `unseen` | cannot say | a limit of which nothing was seen; not judged with `--allow vanished` |
+| `unbounded` | cannot say | of `bounds`: a limit that something without a bound falls under; of a
+run: a wait that was not over, or an error budget that the run does not have |
+| `equal` | as good | as many cycles as before |
+| `longer` | worse | as good where `--allow` has it, or by less than the cycles between two pends |
+| `shorter` | better | also what ends now, or has a bound, and did not before |
+| `new` | worse | as good if it is no longer than `--allow` CYCLES; a share of nothing is nothing |
+| `lost` | worse | of `bounds`: it had a bound, and has none now |
+| `refuted` | worse | of `bounds`: a run took longer than its bound |
+| `vanished` | cannot say | nothing of it was seen: it is gone, or the run did not come there; not
+judged with `--allow vanished` |
+"""
 
 from __future__ import annotations
 
@@ -59,7 +98,7 @@ def _remarks(subject: Judgement) -> Iterator[str]:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """docs/reference/baseline.md."""
+    """The document."""
     return {
         "schema": SCHEMA,
         "command": report.command,

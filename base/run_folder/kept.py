@@ -1,7 +1,16 @@
-"""A capture of which only windows were kept: `kept.parquet` (docs/reference/observed.md).
+"""A capture of which only windows were kept: `kept.parquet` (docs/how-to/observe.md).
 
 It has the windows' edges, and how often each width, interval and latency of the whole capture
 occurred.
+
+A row of a histogram: *part* `width`, `interval` or `latency`, *name* of the channel or the pair,
+*at* the length in samples, *value* how often it occurred. A row of a window: *part* `window`, its
+*name*, *at* the sample in the window, *value* the word from there on, as in
+docs/reference/edges.md. The metadata has the samplerate, the samples of the capture and those asked
+for, the channels with their number of edges, level at the end and the begin of a pulse under way,
+merged stimuli and open waits, the windows' places, and of each histogram its bin, least and
+greatest value. It has at most 2⁴² samples. Frames are not looked for: *frames* are null, *clock*
+too, and `calibration_ns` is empty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs from the wire alone: what was asked, and run.json (docs/reference/observed.md)."""
+"""Runs from the wire alone: what was asked, and run.json (docs/how-to/observe.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""run.json of a run from the wire alone (docs/reference/observed.md)."""
+"""run.json of a run from the wire alone (docs/how-to/observe.md)."""
 
 from __future__ import annotations
 

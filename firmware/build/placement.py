@@ -1,7 +1,7 @@
 """The same objects linked again, with the code at other places in the flash.
 
 The cycles of code depend on where it lies in the flash's lines of 16 bytes, and on which lines of
-the instruction cache it shares with other code (docs/design/decisions/one-link-is-one-draw.md).
+the instruction cache it shares with other code (docs/design/believing.md).
 """
 
 from __future__ import annotations

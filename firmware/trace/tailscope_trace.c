@@ -1,4 +1,4 @@
-/* The lines are docs/reference/board-trace.md. Needs no library, and 60 bytes of stack. */
+/* The lines are docs/how-to/traces.md. Needs no library, and 60 bytes of stack. */
 #include "FreeRTOSConfig.h"
 
 #include <stdint.h>

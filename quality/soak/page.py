@@ -1,30 +1,30 @@
-"""The table of docs/how-to/desk.md, from the catalogue: `python -m quality.soak.page`."""
+"""The table of docs/how-to/desk.md, from the catalogue: `python -m quality.soak.page` writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from io import StringIO
 
-from quality.soak.catalogue import FAULTS, NONE, DeskFault
+from base.files.whole import write_bytes
+from base.paths import ROOT
+from quality.soak.catalogue import FAULTS, NONE
 
-HEAD = "| fault | injected | what detects it | it says | outcome | exit status | kept |"
+FILE = ROOT / "docs" / "results" / "desk-faults.csv"
+_COLUMNS = ("fault", "injected", "what detects it", "it says", "outcome", "exit status", "kept")
 
 
 def table() -> str:
-    """The whole table, in Markdown."""
-    return "\n".join([HEAD, "|---" * HEAD.count(" |") + "|", *_rows()])
-
-
-def _rows() -> Iterator[str]:
+    """The whole table, as the file has it."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
     for fault in FAULTS:
         if fault is not NONE:
-            yield f"| {' | '.join(_cells(fault))} |"
-
-
-def _cells(fault: DeskFault) -> list[str]:
-    says = fault.says or fault.notes or "–"
-    status = str(fault.exit_status)
-    return [f"`{fault.name}`", fault.injected, fault.detected_by, says, fault.verdict, status, fault.kept]
+            says = fault.says or fault.notes
+            head = (fault.name, fault.injected, fault.detected_by, says)
+            writer.writerow([*head, fault.verdict, fault.exit_status, fault.kept])
+    return text.getvalue()
 
 
 if __name__ == "__main__":
-    print(table())
+    write_bytes(FILE, table().encode())

@@ -1,5 +1,5 @@
 """What a board said of its heap (firmware/trace), as lines of a trace:
-docs/reference/board-trace.md.
+docs/how-to/traces.md.
 
 A log may hold anything else beside, before and behind the lines that count. What is missing or
 damaged is told, and the trace goes on with what can be known.

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 MOST_OPERATIONS = 4_194_304
-"""As many as a trace may have (docs/reference/trace.md). A reallocation takes two records."""
+"""As many as a trace may have (docs/how-to/traces.md). A reallocation takes two records."""
 
 MAGIC = 0x314D454854534C54
 _HEAD = np.dtype(

@@ -1,6 +1,7 @@
 """The tables of docs/how-to/adversary.md; `python -m studies.adversary.published` makes them anew.
 
-It writes the winners to scenarios/found. Names of allocators behind it make only their rows.
+It writes the tables to docs/results and the winners to scenarios/found. With names of allocators
+behind it, it prints their rows instead.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
+from base.files.whole import write_bytes
 from base.paths import ROOT
 from firmware.build import catalogue
 from studies.adversary import row as adversary_row
@@ -17,6 +19,8 @@ from studies.adversary.search import Budget, What, objection
 from studies.adversary.study import Study
 
 FOLDER = ROOT / "scenarios" / "found"
+TIME = ROOT / "docs" / "results" / "adversary-time.csv"
+SPACE = ROOT / "docs" / "results" / "adversary-space.csv"
 
 SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
 WALKERS = (
@@ -29,13 +33,17 @@ WHATS: tuple[What, ...] = ("allocate", "free", "fragmentation")
 
 
 def main() -> None:
-    """Prints the tables as Markdown."""
-    rows = list(_rows(sys.argv[1:] or list(catalogue.allocators())))
+    """Writes the tables, or prints some rows of them."""
+    names = sys.argv[1:]
+    rows = list(_rows(names or list(catalogue.allocators())))
     for row in rows:
         adversary_row.write(row, FOLDER)
-    print(text.as_markdown(text.TIME_COLUMNS, text.time_cells(rows)))
-    print()
-    print(text.as_markdown(text.SPACE_COLUMNS, text.space_cells(rows)))
+    for path, columns, cells in (
+        (TIME, text.TIME_COLUMNS, text.time_cells(rows)),
+        (SPACE, text.SPACE_COLUMNS, text.space_cells(rows)),
+    ):
+        table = text.as_csv(columns, cells)
+        print(table) if names else write_bytes(path, table.encode())
 
 
 def lists(allocator: str, what: What) -> int:

@@ -1,7 +1,27 @@
 """The result of a search, beside the known worst case and the bound of the machine code.
 
-Winners are kept as files that anyone replays: a trace (docs/reference/trace.md) for each row, and
+Winners are kept as files that anyone replays: a trace (docs/how-to/traces.md) for each row, and
 for those of time a scenario that replays it on a board.
+
+The document of `heap adversary --json` is a list of objects:
+
+allocator, what, seed, lists, operations found {…}, known {…}, found_over_known bound_instructions,
+bound_cycles, why_no_bound, found_over_bound, limits
+
+- *what* is allocate, free or fragmentation. *lists* is how many lists of operations were tried on
+  the PC; *operations* is the length of the one that was found.
+- *found* and *known* of allocate and free: `name`, `instructions`, `cycles` (DWT), `wire_ns` (CRIT)
+  of the longest critical section on the virtual board, refused operations included. *known* is the
+  longest of all known worst cases, and *name* says of which.
+- *found* and *known* of fragmentation: `name`, `used_bytes`, `peak_live_bytes`, `ratio`, the first
+  over the second, as in `heap fragmentation --json`.
+- *found_over_known* is of instructions, or of used bytes.
+- *bound_instructions* and *bound_cycles* are those of the machine code, null if there is none;
+  *why_no_bound* then says why. They hold for programs with at most 2,048 live blocks, as a list
+  has, and leave out interrupts, those too that a lock lets in.
+- *limits* names those limits of a list that the one found came to, within 2 %: `slots` (2,048
+  blocks that are live or were refused), `operations` (8,192), `region` (64 KiB; unknown of newlib's
+  two, which have no build for the PC).
 """
 
 from __future__ import annotations
@@ -67,7 +87,7 @@ class Row:
         return None if self.bound_instructions is None else _size(self.found) / self.bound_instructions
 
     def as_json(self) -> dict[str, Any]:
-        """The row as docs/reference/heap-adversary.md has it."""
+        """The row as the document has it."""
         return {
             "allocator": self.allocator,
             "what": self.what,

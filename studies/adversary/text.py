@@ -1,8 +1,10 @@
-"""Rows as tables: of time and of space, for the terminal and for a page."""
+"""Rows as tables: of time and of space, for the terminal and as files."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
+from io import StringIO
 
 from rich.console import Console
 from rich.table import Table
@@ -35,11 +37,17 @@ def as_text(rows: Sequence[Row]) -> str:
     return captured.get().rstrip()
 
 
-def as_markdown(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    """One table of a page."""
-    heads = ["---" if column in _TEXTS else "---:" for column in columns]
-    lines = [f"| {' | '.join(line)} |" for line in (columns, *cells)]
-    return "\n".join([lines[0], f"|{'|'.join(heads)}|", *lines[1:]])
+def as_csv(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """One table as a file: numbers without commas, nothing for what there is not."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for line in cells:
+        pairs = zip(columns, line, strict=True)
+        writer.writerow(
+            [cell if name in _TEXTS else cell.replace(",", "").strip("-") for name, cell in pairs]
+        )
+    return text.getvalue()
 
 
 def time_cells(rows: Sequence[Row]) -> list[list[str]]:

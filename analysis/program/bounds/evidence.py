@@ -258,7 +258,7 @@ def _readme(
         "",
         *(f"- `{name}`: {what}" for name, what in TESTS),
         "",
-        "The bench is not qualified for any standard. docs/how-to/defend-a-bound.md says what remains to do.",
+        "The bench is not qualified for any standard. docs/how-to/bounds.md says what remains to do.",
     ]
     return "\n".join(lines) + "\n"
 

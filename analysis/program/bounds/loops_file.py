@@ -1,6 +1,6 @@
 """What the user says of a program that its code does not: loops, and calls through pointers.
 
-docs/reference/bounds.md has the file.
+docs/how-to/bounds.md has the file.
 """
 
 from __future__ import annotations

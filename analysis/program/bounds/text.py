@@ -1,4 +1,40 @@
-"""The bounds of a program in words: its first sentences, its parts, and its document."""
+"""The bounds of a program in words: its first sentences, its parts, and its document.
+
+elf, options[], until, kernel   its name; null if none is known cycles                          that
+the run took clock_hz                        the fastest clock of the run; ns are by it timing
+by which the costs go wait_states                   of the flash prefetch, code_cache,         true
+or false: what of the flash's accelerator is taken to be on data_cache apb_divider
+core cycles in one of the slower PCLK pointers                      any or sram, as --pointers says
+sections[], handlers[]          those without a bound first, then the longest first, each kind
+primask, basepri, faultmask, handler level                         BASEPRI's value, 256 if only
+known not to be 0; of a handler its exception; else 0 function                      that raises it,
+or the handler begin, caller, ends[]         places, as in the document of masks; caller is the call
+of the function that comes back with the mask set, else null bound_cycles, bound_ns        null
+without a bound presumed[]                    of an estimate what it rests on, a sentence each loop;
+empty of a bound why_not[]                     the reasons why there is no bound; else empty
+seen_cycles                   the longest that no handler came into, or null loose
+of a bound more than 100 times that: the loop behind it, else null count                         how
+often the run came there priorities[]                    each priority, number              its
+byte, and its number of the NVIC: 0x50 is 5 of four bits exceptions[]                  the
+interrupts that have it; empty of one that none has bound_cycles, bound_ns        null if one of the
+parts has no bound estimate                      true if one of the parts is one entry_cycles,
+section_cycles  section_cycles is null if no section holds it off refill_cycles
+where a handler comes in, what it interrupts reads anew of the flash handlers {name: cycles}
+those that go before it, each once missing[]                     "KIND of FUNCTION": the parts
+without a bound seen_cycles                   the longest that the run held one off, or null
+missing[]                       {why, stops}: each reason, and how many it stops violations
+how many took longer than their bound: 0 estimates                       how many sections and
+handlers have an estimate, and no bound observed                        the number of --observed;
+null without loops[]                         that the run came to then, each function, place,
+address      of its head seen_passes, taken_passes     of its head each time it is entered, at the
+most entries, until_cycle          how often it was entered, in so many cycles of the run explained
+null without --explain, else begin, bound_cycles           of which section or handler, as above
+blocks[]                      the longest path, the most cycles first function
+whose code it is; or what, of what is no code passes, cycles, share       how often it is passed,
+all cycles of that, and of the bound instructions[]              address, text, line ("file.c:12" or
+null) calls[]                       caller, line, callee, times, cycles: those of the callee, and of
+what it calls
+"""
 
 from __future__ import annotations
 
@@ -16,7 +52,7 @@ from base.microseconds import UNIT, digits
 
 
 def as_json(report: BoundsReport, explanation: Explained | None = None) -> dict[str, Any]:
-    """The document (docs/reference/bounds.md), with the path of one section if it was named."""
+    """The document, with the path of one section if it was named."""
     explained = TypeAdapter(Explained).dump_python
     return {
         **shown.as_json(report),
@@ -151,7 +187,7 @@ def of_report(report: BoundsReport) -> Iterator[Part]:
         numbers=range(1),
     )
     yield Part(
-        "What is missing, and how many it stops (docs/reference/bounds.md says how to state it)",
+        "What is missing, and how many it stops (docs/how-to/bounds.md says how to state it)",
         ("×", "what"),
         [(f"{count:,}", word) for word, count in report.missing.items()],
         numbers=range(1),

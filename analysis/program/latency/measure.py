@@ -1,4 +1,38 @@
-"""Measures latencies and sections of a program on the virtual board, and explains the worst."""
+"""Measures latencies and sections of a program on the virtual board, and explains the worst.
+
+The document of `./lab latency --json`:
+
+    elf, options [word], until, kernel, noted [note], reasons [sentence], polls (sentence)
+    latency {irq, exception, handler, mode, seed, enabled_by, first_use_cycle,
+      window {first_cycle, end_cycle, every}, pends, taken, lost {outcome: pends}, ended,
+      start {from, until, why, cycle, ns}, start_up {pends, first_cycle, cycles, ns, held},
+      cycles {statistics}, ns {statistics},
+      causes [{cause, raised place, pends, worst_cycles}],
+      worst [{pended, last_pended, taken, cycles, ns, waits [held],
+        at place, exception, task, interrupted place, stack [place], functions [total],
+        dearest [total]}]}
+    sections [{section, count, nested, restarted, unbegun, unended, crossed, ended,
+      start {}, start_up {count, cycles, ns},
+      cycles {statistics}, ns {statistics},
+      worst [{begin_cycle, end_cycle, cycles, ns, exception, task, begin place, end place,
+        stack [place], functions [total], dearest [total]}]}]
+
+- *held* is a part of a wait, `{cause, cycles, exception, raised place}`. `latency` is null, and
+  `sections` empty, of what was not asked for.
+- `worst` has up to five, the longest first: of latencies one of each kind (the same causes, at the
+  same places), of sections the longest passes.
+- `stack` is that at `pended` or `begin_cycle`, innermost call first.
+- `functions` and `dearest` are as in explain, of the first `worst` with `--explain`; of a latency
+  up to where the core turned to the interrupt.
+- `ended` says why the run ended early. `reasons` and `polls` say why this is not all that the
+  program does, as in masks.
+- `noted` is what the program did that is odd, and that did not stop it: notes. The text has them at
+  its end.
+- `start` and `kernel` are those of masks. `start_up` is the longest wait, or pass, of start-up;
+  null without.
+- A `raised` place has *lock*, if the kernel has a word for what raised the mask. `task` is the name
+  of the task that ran when the interrupt was pended, or of the section's.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +135,7 @@ class EarlyWait:
 
 @dataclass(frozen=True, kw_only=True)
 class Waits:
-    """The answers to a question; docs/reference/latency.md describes what is not hidden. `rows` are
+    """The answers to a question. `rows` are
     all waits that were taken. `worst` are of different kinds. Where the pends begin at `start`,
     `start_up` is of those of the cycles before, from where the program enabled the interrupt.
     `entry` is the function of the interrupt's own handler.
@@ -157,7 +191,7 @@ class EarlyPasses:
 
 @dataclass(frozen=True, kw_only=True)
 class Passes:
-    """How long a section took each time; docs/reference/latency.md describes what is not hidden.
+    """How long a section took each time.
     Those that began before `start` are in `start_up`, unless there are no others.
     """
 

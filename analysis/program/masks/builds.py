@@ -60,7 +60,7 @@ def as_markdown(builds: Sequence[Subject]) -> str:
 
 
 def as_json(builds: Sequence[Subject]) -> list[dict[str, Any]]:
-    """docs/reference/masks.md."""
+    """A row for each function and kind, with the figures of each build."""
     return [
         {
             "function": function,

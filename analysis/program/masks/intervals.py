@@ -1,6 +1,6 @@
 """The intervals in which interrupts are held off, those in which the core slept, and their times.
 
-They are cut from the rows of changes; docs/design/decisions/masks.md says how. An interrupt that
+They are cut from the rows of changes; docs/design/explaining.md says how. An interrupt that
 PRIMASK holds would have ended a sleep in WFI.
 """
 

@@ -1,4 +1,78 @@
-"""A program is run once, and what held interrupts off in it is found, placed and counted."""
+"""A program is run once, and what held interrupts off in it is found, placed and counted.
+
+The document of `./lab masks --json`:
+
+    elf, options[], until, kernel   its name; null if none is known
+    cycles, instructions          of the whole run; the same as of a run without
+    ended                         why it ended early, in the simulator's words; else null
+    reasons[]                     sentences on why this is not all that the program does: it
+                                  stopped, hangs, or its start-up never ended
+    polls                         a sentence on what it waits for in vain at the end; else null
+    clock_hz, clocks [{cycle, ns, core_hz}]   at the end; each since reset, from its first cycle
+    notes[]                       other sentences that must be known beside the numbers; one of them
+                                  if the program sleeps for ever
+    noted[]                       what it did that is odd, and that did not stop it
+    start {from, until, why, cycle, ns}   from when on the figures count: in the words of a
+                                  baseline, in those of the report, and why; the first cycle, null
+                                  if the run did not come there
+    start_up {intervals {}, worst []}     of start-up, as below; null if all of the run counts
+    intervals {primask, faultmask, basepri, handler, scheduler}, each
+        {count, open, total_cycles, cycles{}, ns{}, distribution [[cycles, count], …],
+         by_level [{level, name, and the same}]}
+    worst [{kind, name, level, cycles, ns, begin_cycle, end_cycle, asleep_cycles,
+            stalled_cycles, lock, begin{}, end{}, stack [{}, …], task, held[], count, most_ns}]
+                                  longest first, those of the scheduler last
+    open [as worst, what is not known null]   those that did not end; in no count or statistic;
+                                  asleep_cycles are those up to the end
+    priorities [{priority, number, exceptions[], share, and as intervals,
+                 worst {cycles, ns, begin_cycle, end_cycle, asleep_cycles, begin{}, end{},
+                        parts []}}]
+    idle_cycles                   in which the core slept, or the kernel's idle task ran
+    tasks {address: name}
+    explained {<kind> {instructions, cycles, functions[], dearest[], steps[]}}
+
+- A place (`begin`, `end`, an entry of `stack`) is `{function, file, line, address, interrupted,
+  likely, lock}`: a frame that was *interrupted* called nothing. File and line are null if the
+  program does not tell them; an address stands for a function without a name. `begin` and `end` are
+  in the function whose code it is: of an inline function, the line of its call. `stack` has the
+  inline functions too, innermost first. An entry of it is *likely* if LR alone tells of it: there
+  is no call frame information of the function that it called. Where the call before LR is one of
+  another function, the stack ends instead. What a handler returns to is what it interrupted,
+  whatever frame information says.
+- `lock` is the kernel's word for the inlined function that raised the mask, as in `raised by
+  k_spin_lock in z_impl_k_sem_take`; else null.
+- *primask*, *faultmask*: from the end of the instruction that sets it to the end of the one that
+  clears it. *scheduler*: while the kernel's scheduler is locked, which holds tasks off and no
+  interrupt: FreeRTOS's `vTaskSuspendAll`, Zephyr's `k_sched_lock`, ThreadX's
+  `_tx_thread_preempt_disable`, NuttX's `sched_lock`. The headline is of interrupts, not of it.
+- *basepri*: `level` is its value. An interval of a level lasts while all that the level holds is
+  held, if BASEPRI was that level meanwhile. So a stronger level lies within the weaker one.
+- *handler*: `level` is its exception. The interval runs from where the core begins to enter the
+  handler to where it begins to return, or enters the next one; what interrupts it is within.
+  `begin` is its first instruction; `stack` goes on with what it interrupted. `end` has no line if
+  another handler followed.
+- A reset ends everything; `end` is then the function `(reset)`.
+- `cycles` and `ns` of an interval leave out `asleep_cycles`: those of *primask* in which the core
+  slept in WFI, since an interrupt would have woken it; and those of a *handler* that held no other
+  exception off, as a kernel's that idles in it.
+- `most_ns` is the longest time at that place: where the clock changed, another interval's than the
+  most cycles.
+- `stalled_cycles` are those, of `cycles`, in which the core waited for the flash that was
+  programmed or erased (RM0368 §3.5): code in flash, and what reads flash, stands still for so long.
+- `noted` are the notes of the run. The text has them at its end.
+- `worst` has the longest interval of each place: of what began at the same `begin`, called from the
+  same line, and ended at the same `end`; `count` says how many there were. `held` names the
+  exceptions that were enabled in it and that it held off; those of the core if they were ever
+  taken.
+- *priorities*: for each priority of the NVIC (`number` 5 is the byte 0x50 of four bits), also those
+  that no exception has, the intervals in which an interrupt of that priority could not have been
+  taken: masks and handlers of the same or a more urgent priority, together. What follows without a
+  cycle between is one interval. `parts` says what held the longest, added up: `{kind, name, level,
+  cycles, count}`.
+- `cycles{}` and `ns{}` are `n`, `min`, `mean`, `stdev`, percentiles and `max`, as in run.json.
+- `explained`, with `--explain`, is of the longest interval of each kind: totals as in explain, and
+  `steps` {cycle, cycles, address, function, place, text, source}, the first 20,000.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +196,7 @@ class Executed:
 
 @dataclass(frozen=True, kw_only=True)
 class MaskReport:
-    """The result of a run of a program; docs/reference/masks.md describes what is not hidden.
+    """The result of a run of a program.
 
     `all_intervals` has the columns of intervals.INTERVALS, `ns` and `stalled_cycles`; `slept` says
     when the core slept. What began before `start` is in `start_up`. `worst` are those that ended,

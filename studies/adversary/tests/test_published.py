@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import csv
 from functools import cache
+from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from analysis.bounds.image import code_bounds
-from base import heap_size
 from base.paths import ROOT
 from base.run_folder.manifest import SectionBound
 from firmware.build import image as firmware
@@ -17,7 +17,7 @@ from firmware.build.host_search import Goal
 from scenarios import trace as scenarios_trace
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE
-from studies.adversary import known, published, search, text
+from studies.adversary import published, search
 from studies.adversary import row as adversary_row
 from studies.adversary.space import space
 
@@ -28,18 +28,12 @@ PAGE = ROOT / "docs" / "how-to" / "adversary.md"
 TOLERANCE = 0.05
 
 
-def lines(columns: tuple[str, ...]) -> list[dict[str, str]]:
-    """The rows of the page's table that has these columns."""
-    table = PAGE.read_text(encoding="utf-8").partition(f"| {' | '.join(columns)} |\n")[2]
-    rows = re.findall(r"^\| (.*) \|$", table.partition("\n\n")[0], re.MULTILINE)
-    return [dict(zip(columns, row.split(" | "), strict=True)) for row in rows]
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
-def number(cell: str) -> int:
-    return int(cell.replace(",", ""))
-
-
-TIME, SPACE = lines(text.TIME_COLUMNS), lines(text.SPACE_COLUMNS)
+TIME, SPACE = rows(published.TIME), rows(published.SPACE)
 
 
 @cache
@@ -65,9 +59,9 @@ def test_no_row_is_above_its_bound_and_a_walk_is_near_it_or_the_page_says_why_no
     """A list is walked where the bound is above 1,000."""
     page = PAGE.read_text(encoding="utf-8").partition("## Found and bound\n")[2].partition("\n## ")[0]
     for row in TIME:
-        if row["bound"] == "-":
+        if not row["bound"]:
             continue
-        longest, bound, ratio = number(row["found"]), number(row["bound"]), float(row["found/bound"])
+        longest, bound, ratio = int(row["found"]), int(row["bound"]), float(row["found/bound"])
         assert longest <= bound and ratio == pytest.approx(longest / bound, abs=0.0006)
         if row["allocator"] in WALKING and bound > 1000 and ratio < LOOSE:
             assert f"**{row['allocator']}, {row['of']}" in page, row
@@ -78,12 +72,12 @@ def test_a_stored_winner_takes_as_long_as_the_page_says(row: dict[str, str]) -> 
     goal: Goal = "allocate" if row["of"] == "allocate" else "free"
     trace = scenarios_trace.read(adversary_row.path(published.FOLDER, row["allocator"], goal))
     section = search.longest(row["allocator"], trace.operations)[goal]
-    assert section.instructions == pytest.approx(number(row["found"]), rel=TOLERANCE)
+    assert section.instructions == pytest.approx(int(row["found"]), rel=TOLERANCE)
     assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
     bound = bounds(row["allocator"])[goal]
-    assert (bound.instructions is None) == (row["bound"] == "-")
+    assert (bound.instructions is None) == (not row["bound"])
     if bound.instructions is not None and bound.cycles is not None and not section.ticks:
-        assert bound.instructions == pytest.approx(number(row["bound"]), rel=TOLERANCE)
+        assert bound.instructions == pytest.approx(int(row["bound"]), rel=TOLERANCE)
         assert section.instructions <= bound.instructions
         assert section.cycles <= bound.cycles
 
@@ -92,17 +86,8 @@ def test_a_stored_winner_takes_as_long_as_the_page_says(row: dict[str, str]) -> 
 def test_a_stored_winner_spreads_as_far_as_the_page_says(row: dict[str, str]) -> None:
     trace = scenarios_trace.read(adversary_row.path(published.FOLDER, row["allocator"], "fragmentation"))
     spread = space(row["allocator"], trace)
-    assert spread.used_bytes == number(row["found"])
-    assert spread.peak_live_bytes == number(row["live"]) <= published.LIVE_BYTES
-
-
-def test_the_page_counts_the_blocks_of_a_list() -> None:
-    """A free block and a live one take two headers of 16 bytes, a payload, and the least of all."""
-    page = " ".join(PAGE.read_text(encoding="utf-8").split())
-    held = [(heap_size.DEFAULT_BYTES + 16 + 8) // (16 + payload + 16 + 8) for payload in (8, 16, 24)]
-    assert "{:,} free blocks of 8 bytes, {:,} of 16, or {:,} of 24".format(*held) in page
-    (pairs,) = {known.fenced_pairs(payload) for payload in (8, 16, 24)}
-    assert f"at {pairs:,} of each" in page
+    assert spread.used_bytes == int(row["found"])
+    assert spread.peak_live_bytes == int(row["live"]) <= published.LIVE_BYTES
 
 
 def test_the_page_states_its_limits_seed_and_budget() -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from analysis.program.beginning import Request
+from analysis.program.masks import measure
 from analysis.program.masks.folded import folded
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, Row, place
 from analysis.program.masks.text import as_text, headline, opening
 from analysis.program.shown import as_json
 from base.metrology.tests.few import summary
-from base.paths import ROOT
 
 
 def test_each_place_has_its_longest_interval() -> None:
@@ -75,7 +75,7 @@ def test_a_priority_waits_for_all_that_holds_it_off(start: int, counted: int) ->
 
 
 def test_the_reference_names_each_field() -> None:
-    section = (ROOT / "docs" / "reference" / "masks.md").read_text("utf-8").partition("## JSON")[2]
+    section = measure.__doc__ or ""
     document = as_json(made.report())
     rows = (document, document["worst"][0], document["priorities"][4], document["intervals"]["basepri"])
     assert {field for row in rows for field in row if field not in section} == set()
