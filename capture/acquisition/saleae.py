@@ -226,26 +226,26 @@ def _connected(analyzer: AnalyzerResource) -> Iterator[Any]:
 
 def _devices(manager: Any) -> tuple[Device, ...]:
     with _told("does not list its devices"):
-        found = manager.get_devices()
+        seen_devices = manager.get_devices()
     return tuple(
         Device(device.device_id, "Saleae " + device.device_type.name.replace("_", " ").title())
-        for device in found
+        for device in seen_devices
     )
 
 
 def _device(analyzer: AnalyzerResource, manager: Any) -> None:
     """Raises CaptureError unless the device that is meant is connected."""
-    found, wanted = _devices(manager), str(analyzer.settings.get("device", ""))
-    if not found:
+    seen_devices, wanted = _devices(manager), str(analyzer.settings.get("device", ""))
+    if not seen_devices:
         raise CaptureError(f"{TOOL} sees no analyzer: plug it in, and run again.")
-    listed = ", ".join(f"{device.device_id} ({device.title})" for device in found)
-    if wanted and wanted not in [device.device_id for device in found]:
+    listed = ", ".join(f"{device.device_id} ({device.title})" for device in seen_devices)
+    if wanted and wanted not in [device.device_id for device in seen_devices]:
         raise CaptureError(
             f"{TOOL} sees no analyzer {wanted!r}, which bench.toml names as device; it sees {listed}."
         )
-    if not wanted and len(found) > 1:
+    if not wanted and len(seen_devices) > 1:
         raise CaptureError(
-            f"{TOOL} sees {len(found)} analyzers ({listed}): write one as device into the settings of "
+            f"{TOOL} sees {len(seen_devices)} analyzers ({listed}): write one as device into the settings of "
             "bench.toml."
         )
 

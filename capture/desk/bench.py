@@ -377,20 +377,20 @@ def _preset(name: object) -> Preset:
     """The preset of this name, which is not yet checked."""
     if not isinstance(name, str):
         raise WrongValueError(f"must be a word in quotes, not {quoted(name)}", "preset")
-    found = preset(name)
-    if found is None:
+    entry = preset(name)
+    if entry is None:
         raise not_among(
             name, [preset_name for preset_name, row in presets().items() if not row.refused], "preset"
         )
-    if found.refused:
+    if entry.refused:
         remedy = (
             f'write driver = "{SALEAE_LOGIC2}" instead, which has Saleae\'s own program capture'
             if name.startswith("saleae-")
             else "record with its maker's program, and read the export by ./lab observe"
         )
         remedy += " (docs/how-to/analyzers.md)"
-        raise WrongValueError(f"cannot be {name!r}: {found.refused}", "preset", remedy=remedy)
-    return found
+        raise WrongValueError(f"cannot be {name!r}: {entry.refused}", "preset", remedy=remedy)
+    return entry
 
 
 class EmulatedResource(Table):

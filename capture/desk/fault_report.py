@@ -13,6 +13,7 @@ It halts the core for the look, so it is for a run that is over.
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -49,6 +50,9 @@ XPSR_THUMB = 1 << 24
 XPSR_RESERVED = 0xF << 20
 EXCEPTION_NUMBER = 0x1FF
 MOST_STACK_WORDS = 2048
+
+# How the names of instructions begin that write memory or read it, but for the V of vectors.
+_MOVES = ("str", "stm", "pus", "ldr", "ldm", "pop")
 
 ADDR2LINE = "arm-none-eabi-addr2line"
 ADDR2LINE_WITHIN_S = 20.0
@@ -267,28 +271,13 @@ def _is_code(core: HaltedCore, address: int) -> bool:
 
 
 def _stores(core: HaltedCore, pc: int) -> bool | None:
-    """Whether the instruction at `pc` writes memory or reads it (ARMv7-M, A5.2 and A5.3)."""
-    low, high = core.read_words(pc & ~3, 2)
-    halves = [low & 0xFFFF, low >> 16, high & 0xFFFF]
-    first = halves[pc % 4 // 2]
-    match first >> 11:
-        case 0b01010:
-            return first >> 9 & 7 <= 2
-        case 0b01011 | 0b01001:
-            return False
-        case 0b01100 | 0b01110 | 0b10000 | 0b10010 | 0b11000:
-            return True
-        case 0b01101 | 0b01111 | 0b10001 | 0b10011 | 0b11001:
-            return False
-    match first >> 9:
-        case 0b1011010:  # PUSH
-            return True
-        case 0b1011110:  # POP
-            return False
-    # Load and store of one, two or many words, and of floating-point registers: bit 4 is L.
-    if first >> 9 in (0b1110100, 0b1111100, 0b1110110):
-        return not first >> 4 & 1
-    return None
+    """Whether the instruction at `pc` writes memory or reads it."""
+    import capstone
+
+    decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
+    code = struct.pack("<2I", *core.read_words(pc & ~3, 2))[pc % 4 :]
+    name = next((name for _, _, name, _ in decoder.disasm_lite(code, pc, 1)), "").removeprefix("v")
+    return name[:3] in ("str", "stm", "pus") if name[:3] in _MOVES else None
 
 
 def _function_and_line(elf: Path, address: int) -> str:
@@ -299,12 +288,7 @@ def _function_and_line(elf: Path, address: int) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     places = [line.split(" (")[0] for line in done.stdout.splitlines() if not line.startswith("?")]
-    return ", ".join(_from_the_root(name) for name in places)
-
-
-def _from_the_root(name: str) -> str:
-    root = f"{ROOT}/"
-    return name.removeprefix(root)
+    return ", ".join(name.removeprefix(f"{ROOT}/") for name in places)
 
 
 def main(arguments: Sequence[str]) -> int:

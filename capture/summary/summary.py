@@ -200,11 +200,11 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
         greatest["aligned"] = None if greatest["seq"] is None else greatest["seq"] in aligned
     generator = ((quantity, witness) for quantity in QUANTITIES for witness in evidence.latencies)
     for quantity, witness in generator:
-        found = maxima[quantity.key]
-        if found and quantity.interval == witness.of.channels:
-            answer = found["sample"] + round(found["value"] / evidence.edges.sample_ns)
+        entry = maxima[quantity.key]
+        if entry and quantity.interval == witness.of.channels:
+            answer = entry["sample"] + round(entry["value"] / evidence.edges.sample_ns)
             cycles = witness.cycles_of(answer)
-            found["timer_ns"] = None if cycles is None else evidence.wire.ns_of(cycles)
+            entry["timer_ns"] = None if cycles is None else evidence.wire.ns_of(cycles)
     return maxima
 
 

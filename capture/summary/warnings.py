@@ -47,8 +47,8 @@ def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
     """The bench resets the board by its pin. A board that was plugged in tells of its power-up."""
     boot = evidence.log.first(Boot)
     flags = boot.reset_flags if boot else None
-    found = reset_causes.causes(flags, evidence.board.family)
-    causes = [cause for cause in found if cause != reset_causes.POWER_UP]
+    every = reset_causes.causes(flags, evidence.board.family)
+    causes = [cause for cause in every if cause != reset_causes.POWER_UP]
     if causes:
         yield (
             f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end "

@@ -22,9 +22,7 @@ from capture.acquisition.account import Account, Setting
 from capture.acquisition.live import Part
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Opened, Place, Request
-from capture.acquisition.tests.test_pins import ASKED as ASKED_OF_PINS
 from capture.conduct import redecode, run
-from capture.reading.tests.test_observed import framed
 from capture.tests.synthetic import SyntheticRun, small_plan
 
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
@@ -92,21 +90,6 @@ def test_what_came_is_kept_judged_and_stored(tmp_path: Path) -> None:
     before = {name: (result.folder / name).read_bytes() for name in OF_OPERATIONS}
     assert redecode(result.folder) == result
     assert {name: (result.folder / name).read_bytes() for name in OF_OPERATIONS} == before
-
-
-def test_a_run_from_the_wire_alone_takes_the_same_way(tmp_path: Path) -> None:
-    edges = framed()
-    observation = Observation(edges, b"", ToolReport(asked_samples=edges.total_samples))
-    request = Asked.model_validate(ASKED_OF_PINS)
-    result = run(Fake(Request(runs=tmp_path), request, observation))
-    assert (result.verdict, result.reasons) == ("complete", ())
-    assert files(result.folder) == {
-        "observed.json",
-        "edges.parquet",
-        "spans.parquet",
-        "capture.sr",
-        "run.json",
-    }
 
 
 @pytest.mark.parametrize("error", [CaptureError("Nothing came; check the cable."), signals.Stopped(2)])

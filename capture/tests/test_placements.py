@@ -26,7 +26,7 @@ def request_() -> RunRequest:
 
 
 @pytest.fixture(scope="module")
-def found(request_: RunRequest) -> Placements:
+def placements_found(request_: RunRequest) -> Placements:
     return placements.measure(request_, COUNT)
 
 
@@ -43,12 +43,14 @@ def by_hand(request: RunRequest, number: int) -> int:
     )
 
 
-def test_a_range_is_what_the_images_come_to_by_themselves(found: Placements, request_: RunRequest) -> None:
+def test_a_range_is_what_the_images_come_to_by_themselves(
+    placements_found: Placements, request_: RunRequest
+) -> None:
     expected = [by_hand(request_, number) for number in range(COUNT)]
-    assert [measurement.greatest["dwt_cycles"] for measurement in found.measured] == expected
+    assert [measurement.greatest["dwt_cycles"] for measurement in placements_found.measured] == expected
     assert len(set(expected)) > 1
-    over = found.headlines["dwt_cycles"]
+    over = placements_found.headlines["dwt_cycles"]
     assert (over.n, over.least, over.greatest) == (COUNT, min(expected), max(expected))
     assert over.median == statistics.quantiles(expected, n=2, method="inclusive")[0]
-    probes = found.headlines["probes"]
+    probes = placements_found.headlines["probes"]
     assert probes.least == probes.greatest

@@ -35,7 +35,6 @@ from scenarios.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import Stimulus
-from tests.run_folders import seal
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
@@ -207,15 +206,6 @@ def test_an_observation_that_is_not_the_runs_own_is_refused(
     (stored.folder / name).write_bytes((other.folder / name).read_bytes())
     with pytest.raises(RunError, match=rf"{re.escape(name)}: {ALTERED}"):
         redecode(stored.folder)
-
-
-def test_seed_and_parameters_are_tied_to_the_image(run: SyntheticRun, tmp_path: Path) -> None:
-    path = store(run, tmp_path).folder / "plan.parquet"
-    metadata = json.loads(pl.read_parquet_metadata(path)["tailscope"]) | {"seed": 5}
-    pl.read_parquet(path).write_parquet(path, metadata={"tailscope": json.dumps(metadata)})
-    seal(path.parent)
-    with pytest.raises(CaptureError, match=r"is not the plan of operations\.bin beside it"):
-        redecode(path.parent)
 
 
 def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_path: Path) -> None:

@@ -53,8 +53,10 @@ def clips(board: BoardResource) -> tuple[Clip, ...]:
     Where bench.toml names no inputs, they are the analyzer's first eight.
     """
     named = board.analyzer.channels
-    found = places(board.board)
-    return tuple(Clip(named.get(place.channel, f"D{number}"), place) for number, place in enumerate(found))
+    return tuple(
+        Clip(named.get(place.channel, f"D{number}"), place)
+        for number, place in enumerate(places(board.board))
+    )
 
 
 def as_text(board: BoardResource) -> str:

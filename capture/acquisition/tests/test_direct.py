@@ -72,10 +72,8 @@ def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
     assert document["analyzer"] == "direct"
     assert set(document["tools"]) == {"virtual_nucleo", "compiler", "python"}
     assert not (folder / "capture.sr").exists() and not (folder / "edges.stream").exists()
-    tables = {name: (folder / name).read_bytes() for name in ("operations.parquet", "interrupts.parquet")}
     assert redecode(folder).verdict == "complete"
     assert (folder / "capture.sr").exists()
-    assert tables == {name: (folder / name).read_bytes() for name in tables}
     assert json.loads((folder / "run.json").read_text())["analyzer"] == "direct"
 
 

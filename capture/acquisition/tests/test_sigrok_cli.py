@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import os
 import re
 import shutil
@@ -6,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,9 +17,13 @@ import pytest
 
 from base.files.errors import CaptureError
 from base.processes import signals
+from base.run_folder import folder as names
 from base.run_folder.edge_stream import StreamedCapture, read_stream
-from base.run_folder.edges import MOST_SAMPLES, EdgeList
+from base.run_folder.edges import MOST_EDGES, MOST_SAMPLES, EdgeList
 from base.run_folder.folder import EDGE_STREAM
+from base.run_folder.kept import read_kept
+from capture.acquisition import keeper, sigrok_cli
+from capture.acquisition.keeper import Keeper, Keeping
 from capture.acquisition.sigrok_cli import (
     CaptureRequest,
     CaptureResult,
@@ -166,15 +173,6 @@ def test_names_and_settings_of_the_analyzer_reach_the_command_line() -> None:
     ]
 
 
-def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) -> None:
-    install(fake_tool, "[sys.stderr.write('x' * 99 + '\\n') for _ in range(20000)]; send(bytes(10))")
-    result = capture(asking(10))
-    assert result.edges.total_samples == 10
-    assert len(result.oddities) == 6
-    # Of 64 KiB, in lines of 100 bytes, five are told.
-    assert result.oddities[-1] == "sigrok-cli said 651 lines more."
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path, tmp_path: Path) -> None:
     install(fake_tool, "send(bytes(5)); time.sleep(600)")
@@ -286,3 +284,72 @@ def test_our_count_decides_whether_samples_are_missing(fake_tool: Path) -> None:
     short = capture(asking(1001))
     assert "1000 of 1001 samples arrived" in short.problems[0]
     assert short.oddities == ("sigrok-cli said: cli: Device only sent 4 samples.",)
+
+
+HZ = 24_000_000
+TAKEN = ("CRIT", "STIM", "ISR")
+CRIT, STIM, ISR = 1, 4, 8
+"""Their bits in what an analyzer with all channels in our order sends."""
+
+
+def capture_windows(folder: Path, body: str, samples: int, keeping: Keeping | None) -> CaptureResult:
+    folder.mkdir(exist_ok=True)
+    install(folder / "sigrok-cli", body)
+    tool = str(folder / "sigrok-cli")
+    request = CaptureRequest("demo", None, HZ, samples, taken=TAKEN, tool=tool, keeping=keeping)
+    with SigrokCapture(request, folder / names.EDGE_STREAM) as running:
+        running.start()
+        return running.wait(MANY_S)
+
+
+BUSY = """
+block = bytes([1, 0] * (1 << 19))
+long = bytes([1] * 77)
+for number in range({blocks}):
+    all_of(block)
+    if number == 2: all_of(long + bytes(1))
+all_of(bytes({rest}))
+"""
+
+
+def test_more_edges_than_a_whole_capture_may_have_are_counted_in_flat_memory(tmp_path: Path) -> None:
+    blocks, rest = 8, 1 << 20
+    samples = (blocks << 20) + 78 + rest
+    assert blocks << 20 > MOST_EDGES + (1 << 20)
+    forget_peak()
+    before = peak_bytes()
+    result = capture_windows(tmp_path, BUSY.format(blocks=blocks, rest=rest), samples, Keeping(2, 10))
+    assert peak_bytes() - before < 96 << 20
+    assert result.problems == () and result.kept is not None
+    widths = result.kept.counted["width", "CRIT"]
+    whole = (blocks << 19) - 1  # the first began before the capture
+    assert widths.values.tolist() == [1, 77] and widths.counts.tolist() == [whole, 1]
+    longest = result.kept.windows[0].place
+    assert (longest.start, longest.end) == (3 << 20, (3 << 20) + 77)
+    refused = capture_windows(tmp_path / "all", BUSY.format(blocks=blocks, rest=rest), samples, None)
+    assert f"More than {MOST_EDGES} edges" in refused.problems[0]
+
+
+def test_a_tool_that_counts_in_32_bits_and_never_ends_is_ended_without_blame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sigrok_cli, "MOST_COUNTED", 1000)
+    body = "signal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: all_of(bytes([1, 0]) * 500)"
+    for keeping in (None, Keeping(1, 5)):
+        result = capture_windows(tmp_path / str(keeping), body, 100_000, keeping)
+        assert (result.problems, result.oddities, result.interrupted) == ((), (), False)
+        total = result.kept.total_samples if result.kept else result.edges.total_samples
+        assert total == 100_000
+
+
+def test_what_is_kept_goes_to_the_disk_while_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "EVERY_S", 0.01)
+    kept = Keeper(tmp_path, HZ, ("CRIT",), 1000, Keeping(1, 4))
+    kept.append(np.array([0, 10, 30]), np.array([0, 1, 0], np.uint8), 100)
+    while not (tmp_path / names.KEPT).exists() or read_kept(tmp_path).total_samples < 100:
+        time.sleep(0.01)
+    kept.close()
+    assert read_kept(tmp_path).windows[0].place.start == 10
+    assert {path.name for path in tmp_path.iterdir()} <= {names.KEPT, f"{names.KEPT}.part"}

@@ -16,7 +16,6 @@ import pytest
 
 from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
-from base.run_folder.edges import CHANNELS
 from capture.acquisition.sigrok_options import check_analyzer, read_drivers, read_options
 from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
 
@@ -66,13 +65,6 @@ def test_what_the_driver_lists_is_read() -> None:
     assert [rate for rate in (24_000_000, 25_000_000) if options.can_sample_at(rate)] == [25_000_000]
 
 
-def test_a_range_of_samplerates_and_a_memory_are_read() -> None:
-    options = read_options(OLS)
-    assert (options.steps_hz, options.most_samples) == ((10, 200_000_000, 1), 24_576)
-    assert options.can_sample_at(84_000_000) and not options.can_sample_at(9)
-    assert options.keys == {"samplerate": (), "rle": ("on", "off")}
-
-
 def test_the_real_tool_is_read() -> None:
     done = subprocess.run(
         ["sigrok-cli", "--driver", "demo", "--show"], capture_output=True, text=True, check=True
@@ -102,9 +94,6 @@ def showing(tmp_path: Path, shown: str) -> str:
     )
     tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
     return str(tool)
-
-
-NUMBERED = {name: str(number) for number, name in enumerate(CHANNELS)}
 
 
 @pytest.mark.parametrize(

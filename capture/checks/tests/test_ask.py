@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from capture.checks import ask as asking
-from capture.checks.ask import firmware_folders, listed
+from capture.checks.ask import listed
 from capture.checks.facts import Analyzer, Facts, UsbDevice
 from capture.checks.host import usb_devices
 from capture.desk.bench import read_bench
@@ -40,28 +40,6 @@ def test_the_real_tool_is_read() -> None:
     (demo,) = facts.analyzers
     assert (demo.title, demo.inputs[:8]) == ("Demo device", EIGHT)
     assert facts.chosen == facts.analyzers and not facts.scan_fault
-
-
-def test_libsigroks_folders_come_in_its_order() -> None:
-    """src/resource.c, and glib's defaults of the XDG directories."""
-    home = Path("/home/me")
-    assert firmware_folders({}, home) == tuple(
-        Path(folder)
-        for folder in (
-            "/home/me/.local/share/sigrok-firmware",
-            "/usr/share/sigrok-firmware",
-            "/usr/local/share/sigrok-firmware",
-        )
-    )
-    environment = {
-        "SIGROK_FIRMWARE_DIR": "/a",
-        "SIGROK_FIRMWARE_PATH": "/b::/c",
-        "XDG_DATA_HOME": "/d",
-        "XDG_DATA_DIRS": "/e",
-    }
-    assert [str(folder) for folder in firmware_folders(environment, home)] == [
-        *("/a", "/b", "/c", "/d/sigrok-firmware", "/usr/share/sigrok-firmware", "/e/sigrok-firmware")
-    ]
 
 
 def test_the_kernels_list_is_read(tmp_path: Path) -> None:

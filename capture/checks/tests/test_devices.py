@@ -129,11 +129,6 @@ def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
     assert {f"0483:{product:04x}" for product in STLinkUSBInterface.USB_PID_EP_MAP} == ST_LINKS
 
 
-def test_each_usb_id_belongs_to_one_preset() -> None:
-    ids = [usb_id for preset in presets().values() for usb_id in preset.devices]
-    assert len(ids) == len(set(ids)) and all(usb_id == usb_id.lower() for usb_id in ids)
-
-
 def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
     shipped = rights.FILE.read_text(encoding="utf-8")
     assert shipped == rights.text()

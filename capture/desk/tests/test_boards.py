@@ -46,28 +46,6 @@ def test_the_virtual_board_tells_where_it_is_heard(tmp_path: Path) -> None:
     assert asked(tmp_path)[2:7] == ["--strict", "--uart", "tcp:0", "--start", "get"]
 
 
-def test_what_somebody_s_own_program_does_is_noted(tmp_path: Path) -> None:
-    note = {
-        "kind": "reserved_bits",
-        "what": "RCC_AHB1ENR (bits 0x00000060)",
-        "address": "0x40023830",
-        "differs": False,
-        "consequence": "ignored",
-        "pc": "0x08000100",
-        "function": "start",
-        "cycle": 70,
-        "reads": 0,
-        "writes": 1,
-    }
-    write = f"echo '{json.dumps([note])}' > \"$(echo \"$@\" | sed 's/.*--notes //; s/ .*//')\""
-    program = listening(tmp_path, before=write)
-    with VirtualBoard(VIRTUAL, program, counted=False, options=("--hse=none",)) as board:
-        board.load(FIRMWARE, IMAGE)
-        (sentence,) = board.notes()
-    assert sentence == "RCC_AHB1ENR (bits 0x00000060): 1 written, first in start in cycle 70; ignored."
-    assert asked(tmp_path)[2] == "--hse=none" and "--strict" not in asked(tmp_path)
-
-
 def test_only_the_virtual_board_is_a_counter(tmp_path: Path) -> None:
     assert NucleoBoard(VIRTUAL).counter is None
     program = listening(tmp_path, before='echo counted > "$(echo "$@" | sed "s/.*--windows //; s/ .*//")"')

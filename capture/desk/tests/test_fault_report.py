@@ -143,10 +143,3 @@ BITS = [
 def test_each_bit_has_its_words(cfsr: int, words: str) -> None:
     faults = replace(HARD_FAULT, cfsr=cfsr, mmfar=0x2000_0020, bfar=0x4000_0000)
     assert decode(faults, hex) == f"The firmware hard-faulted: {words}."
-
-
-def test_a_core_that_sleeps() -> None:
-    faults = FaultRegisters(pc=0x0800_0200, exception=0, dhcsr=1 << 18)
-    assert decode(faults, hex) == (
-        "The firmware has not faulted: it slept at 0x8000200; check the line of the records."
-    )

@@ -85,9 +85,3 @@ def test_the_random_intervals_are_the_firmwares() -> None:
         state ^= state >> 17
         state = (state ^ (state << 5)) & 0xFFFFFFFF
         assert next(draws) == 5003 // 2 + ((state * 5003) >> 32)
-
-
-@pytest.mark.parametrize("period", [5002 * 2, 5053, 4953])
-def test_a_timer_of_another_period_is_not_the_plans(period: int) -> None:
-    other = Stimulus("periodic", period, STIMULUS.control_period_ticks)
-    assert [step.channel for step in steps(wire_of(RUN.edges()), other)] == ["STIM"]

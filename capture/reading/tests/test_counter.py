@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from base.run_folder.edge_stream import NewEdges
+from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, NewEdges
 from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.kept import LAST, Window
 from capture.reading.counter import WireCounter
+from capture.reading.growing import Growing
 from capture.reading.observed import ANSWERED, PULSED, named, read_observed
 from capture.reading.vectorised import Stimuli, pulses, waits_for
+from capture.reading.worst import WorstWindows
 
 WHICH: tuple[Stimuli, ...] = ("both", "rising", "falling")
 
@@ -74,3 +79,118 @@ def test_all_that_one_look_finds_is_found_in_parts(edges: EdgeList, ends: list[i
             assert spans_by_name["latency", named(pair)] == list(spans)
             assert counter.waiting.get(named(pair)) == (waits.open.since if waits.open else None)
     assert counter.merged == read_observed(edges, which, framed=False).merged
+
+
+def kept_windows(
+    edges: EdgeList, ends: list[int], worst: int, around: int, recent: int = 1 << 20
+) -> list[Window]:
+    counter, windows = WireCounter(), WorstWindows(worst, around, recent)
+    for part in parts(edges, ends):
+        spans = counter.add(part)
+        windows.add(part, spans, [*counter.since.values(), *counter.waiting.values()])
+    nothing = NewEdges(
+        np.empty(0, np.int64),
+        np.empty(0, np.uint8),
+        edges.samplerate_hz,
+        edges.total_samples,
+        edges.total_samples,
+        edges.channels,
+    )
+    return list(windows.windows(nothing))
+
+
+def longest(edges: EdgeList, worst: int) -> dict[str, list[tuple[int, int]]]:
+    """Begin and end of the longest of each, from the whole capture, one after the other."""
+    wire = read_observed(edges, framed=False)
+    spans = {name: list(zip(train.start, train.end, strict=True)) for name, train in wire.program.items()}
+    for pair, waits in wire.answers.items():
+        spans[" to ".join(pair)] = list(zip(waits.stimulus, waits.answer, strict=True))
+    return {name: sorted(some, key=lambda span: span[0] - span[1])[:worst] for name, some in spans.items()}
+
+
+def levels(edges: EdgeList, begin: int, until: int) -> list[int]:
+    """The word at each sample."""
+    every = np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples))
+    result: list[int] = every[begin:until].tolist()
+    return result
+
+
+@settings(deadline=None, max_examples=150)
+@given(captures(), ENDS, st.integers(1, 4), st.sampled_from([0, 1, 7, 500]))
+def test_the_windows_are_those_that_are_picked_afterwards(
+    edges: EdgeList, ends: list[int], worst: int, around: int
+) -> None:
+    windows = kept_windows(edges, ends, worst, around)
+    picked = longest(edges, worst)
+    for name, spans in picked.items():
+        mine = [window.place for window in windows if window.place.of == name]
+        assert [(place.start, place.end) for place in mine] == spans
+        assert [place.rank for place in mine] == list(range(1, len(spans) + 1))
+    for place, rows in ((window.place, window.edges) for window in windows):
+        assert place.begin == max(place.start - around, 0) and not place.cut
+        assert place.until == min(place.end + around, edges.total_samples)
+        assert levels(rows, 0, rows.total_samples) == levels(edges, place.begin, place.until)
+    assert sum(map(len, picked.values())) + 1 == len(windows)
+    assert windows[-1].place.name == LAST
+
+
+HZ = 1_000_000  # a sample is 1,000 ns
+BIT = {name: 1 << bit for bit, name in enumerate(CHANNELS)}
+
+
+def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) -> Growing:
+    """What was counted, where the rows came in blocks that end at `cuts`."""
+    result, follower = Growing(), EdgeFollower(path)
+    with EdgeWriter(path, HZ, CHANNELS, 1 << 30) as writer:
+        assert follower.more() is None
+        for first, after in zip([0, *cuts], [*cuts, len(sample)], strict=True):
+            total = sample[after] if after < len(sample) else sample[-1] + 1
+            writer.append(np.array(sample[first:after]), np.array(word[first:after], np.uint8), total)
+            new = follower.more()
+            if new is not None:
+                result.add(new)
+        assert follower.more() is None
+    return result
+
+
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+def test_calibration_and_common_pulses_are_left_out(tmp_path: Path, step: int) -> None:
+    """Of CRIT only the pulses of 3 and 5 ms are the program's; those of 90, 40 and 70 are not."""
+    edges: list[tuple[int, str]] = []
+
+    def pulse(channel: str, begin: int, width: int) -> None:
+        edges.extend([(begin, channel), (begin + width, channel)])
+
+    def train(begin: int, spacing: int) -> None:
+        edges.extend((begin + spacing * edge, "SYNC") for edge in range(64))
+
+    def run(begin: int) -> None:
+        pulse("CRIT", begin + 100, 90)
+        pulse("ISR", begin + 100, 90)
+        train(begin + 1000, 10)
+        pulse("CRIT", begin + 1700, 40)
+        edges.extend([(begin + 2000, "SYNC"), (begin + 2100, "SYNC")])
+        pulse("CRIT", begin + 2020, 3)
+        edges.append((begin + 2030, "STIM"))
+        pulse("ISR", begin + 2032, 1)
+        pulse("CRIT", begin + 2120, 5)
+        edges.append((begin + 2130, "STIM"))
+        pulse("ISR", begin + 2136, 1)
+        train(begin + 3000, 15)
+        pulse("CRIT", begin + 4100, 70)
+        pulse("STIM", begin + 4200, 80)
+        pulse("ISR", begin + 4300, 80)
+
+    run(0)
+    run(10_000)  # the board was reset: the run is what follows
+    word, sample, words = 0, [0], [0]
+    for at in sorted({at for at, _ in edges}):
+        for channel in (name for its, name in edges if its == at):
+            word ^= BIT[channel]
+        sample.append(at)
+        words.append(word)
+    result = followed(tmp_path / "s", sample, words, list(range(step, len(sample), step)))
+    widths, waits = result.widths_ns(), result.latencies_ns()["STIM to ISR"]
+    assert (widths["CRIT"].n, widths["CRIT"].max) == (2, 5_000)
+    assert (widths["ISR"].n, widths["ISR"].max) == (2, 1_000)
+    assert (waits.n, waits.max) == (2, 6_000)

@@ -13,7 +13,9 @@ Span = tuple[int, int, int]
 FIRST, SECOND, ANSWER, LATER = 100, 300, 350, 900
 
 
-def told(stimuli: list[int], answers: list[int], late: int = 0) -> tuple[list[Span], Span | None, list[int]]:
+def answered_by(
+    stimuli: list[int], answers: list[int], late: int = 0
+) -> tuple[list[Span], Span | None, list[int]]:
     answered = waits(np.array(stimuli, np.int64), np.array(answers, np.int64), late)
     spans = zip(answered.stimulus.tolist(), answered.answer.tolist(), answered.merged.tolist(), strict=True)
     still = (answered.open.since, -1, answered.open.merged) if answered.open else None
@@ -52,22 +54,22 @@ PLACES = st.lists(st.integers(0, 60), unique=True, max_size=25).map(sorted)
 def test_all_at_once_it_is_what_one_event_after_the_other_gives(
     stimuli: list[int], answers: list[int], late: int
 ) -> None:
-    assert told(stimuli, answers, late) == slowly(stimuli, answers, late)
+    assert answered_by(stimuli, answers, late) == slowly(stimuli, answers, late)
 
 
 def test_a_wait_runs_from_the_first_stimulus_that_is_not_answered() -> None:
-    assert told([FIRST, SECOND], [ANSWER]) == ([(FIRST, ANSWER, 1)], None, [])
-    assert told([FIRST, SECOND, LATER], [ANSWER]) == ([(FIRST, ANSWER, 1)], (LATER, -1, 0), [])
+    assert answered_by([FIRST, SECOND], [ANSWER]) == ([(FIRST, ANSWER, 1)], None, [])
+    assert answered_by([FIRST, SECOND, LATER], [ANSWER]) == ([(FIRST, ANSWER, 1)], (LATER, -1, 0), [])
 
 
 def test_an_answer_at_the_sample_of_a_stimulus_is_to_the_one_before() -> None:
-    assert told([FIRST, ANSWER], [FIRST, ANSWER]) == ([(FIRST, ANSWER, 0)], (ANSWER, -1, 0), [FIRST])
+    assert answered_by([FIRST, ANSWER], [FIRST, ANSWER]) == ([(FIRST, ANSWER, 0)], (ANSWER, -1, 0), [FIRST])
 
 
 def test_what_came_too_late_for_an_answer_waits_for_the_next() -> None:
     """Where no other answer follows before another stimulus, it was in time."""
     both = [(FIRST, ANSWER, 0), (SECOND, 500, 0)]
-    assert told([FIRST, SECOND], [ANSWER, 500], late=50) == (both, None, [])
-    assert told([FIRST, SECOND], [ANSWER, 500], late=49) == ([(FIRST, ANSWER, 1)], None, [500])
+    assert answered_by([FIRST, SECOND], [ANSWER, 500], late=50) == (both, None, [])
+    assert answered_by([FIRST, SECOND], [ANSWER, 500], late=49) == ([(FIRST, ANSWER, 1)], None, [500])
     in_time = [(FIRST, ANSWER, 1), (600, LATER, 0)]
-    assert told([FIRST, SECOND, 600], [ANSWER, LATER], late=50) == (in_time, None, [])
+    assert answered_by([FIRST, SECOND, 600], [ANSWER, LATER], late=50) == (in_time, None, [])

@@ -51,14 +51,6 @@ def test_a_samplerate_below_the_core_clock(run: SyntheticRun) -> None:
     assert sentence.startswith("A sample lasts 41.7 ns")
 
 
-@pytest.mark.parametrize(("noise", "says"), [(b"\xff", "1 byte came"), (b"\xff\x00\x81", "3 bytes came")])
-def test_bytes_of_a_line_that_floats(run: SyntheticRun, noise: bytes, says: str) -> None:
-    evidence = evidence_of(run, serial_bytes=noise + run.uart())
-    assert judge(evidence) == ("complete", ())
-    (sentence,) = warnings(evidence)
-    assert sentence.startswith(says) and "the serial line was not quiet at the reset" in sentence
-
-
 def boots_with(run: SyntheticRun, clock: str, flags: int) -> SyntheticRun:
     run.lines[0] = run.lines[0].replace("bypass,04000000", f"{clock},{flags:08X}")
     return run

@@ -54,8 +54,3 @@ def test_behind_a_missing_record_nothing_is_claimed() -> None:
         *("FNE", "FNE", "FNE", "AOS", "K"),
     ]
     assert [size for _, size in due_records[6:9]] == [None] * 3
-
-
-def test_where_nothing_depends_a_missing_record_changes_nothing() -> None:
-    plain = (Allocate(0, 8), Allocate(1, 9), Free(0), Free(1))
-    assert due(plain, {3: "F"}) == due(plain, dict(enumerate("AAFF")))

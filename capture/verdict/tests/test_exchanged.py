@@ -61,14 +61,6 @@ def test_any_two_clips_are_named_once(of_virtual_board: Evidence, pair: tuple[st
     assert judge(seen) == ("inconclusive", (sentence(pair),))
 
 
-def test_another_fault_keeps_its_own_sentence() -> None:
-    run = SyntheticRun(small_plan())
-    seen = changed(evidence_of(run, report={"oddities": ("sigrok-cli says: hm.",)}), ("STIM", "ISR"))
-    assert judge(seen) == ("inconclusive", (sentence(("STIM", "ISR")), "sigrok-cli says: hm."))
-    lossy = changed(evidence_of(run, report={"losses": ("sigrok-cli died.",)}), ("CRIT", "OP"))
-    assert judge(lossy) == ("truncated", (sentence(("CRIT", "OP")), "sigrok-cli died."))
-
-
 def test_no_clip_is_blamed_for_another_fault() -> None:
     """Several rules are broken, and no exchange mends them."""
     run = SyntheticRun(small_plan())

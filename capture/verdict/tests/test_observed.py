@@ -12,7 +12,7 @@ from capture.acquisition.keeper import Keeper, Keeping
 from capture.reading.observed import read_observed
 from capture.reading.tests.test_observed import framed
 from capture.reading.tests.waveform import Waveform
-from capture.verdict.observed import Seen, judge, warnings
+from capture.verdict.observed import Seen, judge
 
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}
 SOUND = (("CRIT", 10, 40), ("STIM", 100, 300), ("ISR", 120, 130), ("ISR", 320, 330))
@@ -88,13 +88,6 @@ def test_a_capture_and_its_windows_get_one_verdict(
         assert judge(seen)[0] == verdict
         assert len(judge(seen)[1]) == (words is not None)
         assert all(str(words) in reason for reason in judge(seen)[1])
-
-
-def test_stimuli_that_came_again_are_warned_of() -> None:
-    edges = drawn(*SOUND, ("STIM", 400, 410))
-    for seen in both(edges, report(edges)):
-        to_isr, *_ = warnings(seen)
-        assert to_isr.startswith("1 stimuli of STIM to ISR came while an earlier one waited")
 
 
 @pytest.mark.parametrize(
