@@ -5,11 +5,7 @@ from __future__ import annotations
 import grp
 import os
 import pwd
-from collections.abc import Iterator
 from pathlib import Path
-
-from capture.desk.presets import presets
-from capture.desk.serial_ports import ST_LINKS
 
 FILE = Path(__file__).with_name("60-tailscope.rules")
 INSTALLED = Path("/etc/udev/rules.d") / FILE.name
@@ -21,40 +17,11 @@ GROUP = "plugdev"
 PROCESSES = Path("/proc")
 _MODEM_MANAGER = "ModemManager"
 _NO_MODEM = "ID_MM_DEVICE_IGNORE"
-# J-Links have many ids, of one vendor.
-_SEGGER = "1366"
 
 
 def text() -> str:
-    """What the file has: a line for each probe of ST and each analyzer with a preset.
-
-    Also where the file is not as it should be: a test compares the two.
-    """
-    return "\n".join(_lines()) + "\n"
-
-
-def _lines() -> Iterator[str]:
-    yield "# Debug probes and logic analyzers of Tailscope: for members of plugdev, and for whoever sits"
-    yield "# at this machine. ModemManager leaves the probes' serial ports alone."
-    yield 'ACTION=="remove", GOTO="tailscope_end"'
-    yield 'SUBSYSTEM!="usb|tty", GOTO="tailscope_end"'
-    ignore = f'ENV{{{_NO_MODEM}}}="1"'
-    for usb_id in sorted(ST_LINKS):
-        vendor, _, product = usb_id.partition(":")
-        yield f'ATTRS{{idVendor}}=="{vendor}", ATTRS{{idProduct}}=="{product}", {ignore}'
-        yield _allowed(vendor, product)
-    yield f'ATTRS{{idVendor}}=="{_SEGGER}", {ignore}'
-    yield f'SUBSYSTEM=="usb", ATTR{{idVendor}}=="{_SEGGER}", {_RIGHTS}'
-    for usb_id in sorted({device for preset in presets().values() for device in preset.devices}):
-        yield _allowed(*usb_id.split(":"))
-    yield 'LABEL="tailscope_end"'
-
-
-_RIGHTS = f'MODE="0660", GROUP="{GROUP}", TAG+="uaccess"'
-
-
-def _allowed(vendor: str, product: str) -> str:
-    return f'SUBSYSTEM=="usb", ATTR{{idVendor}}=="{vendor}", ATTR{{idProduct}}=="{product}", {_RIGHTS}'
+    """What the file has: a line for each probe of ST and each analyzer with a preset."""
+    return FILE.read_text(encoding="utf-8")
 
 
 def command() -> str:

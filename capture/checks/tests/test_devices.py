@@ -130,8 +130,7 @@ def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
 
 
 def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
-    shipped = rights.FILE.read_text(encoding="utf-8")
-    assert shipped == rights.text()
+    shipped = rights.text()
     for usb_id in (*ST_LINKS, *(device for preset in presets().values() for device in preset.devices)):
         vendor, product = usb_id.split(":")
         (line,) = [
