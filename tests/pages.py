@@ -32,8 +32,8 @@ _NOT_OURS = {"build", "runs", "target", "node_modules"}
 SAFE = {"arm-none-eabi-gcc", "cmake", "lab", "pyocd", "python", "python3", "sigrok-cli", "virtual-nucleo"}
 """Programs that may be run without a marker: they leave the machine as it is."""
 _OTHERS = {
-    *("arm-none-eabi-addr2line", "cargo", "ctest", "fuzz_operations", "gdb-multiarch", "git", "invoke"),
-    *("mkdir", "mkdocs", "pip", "pre-commit", "pulseview", "pytest", "replay", "tailscope"),
+    *("arm-none-eabi-addr2line", "cargo", "ctest", "gdb-multiarch", "git", "invoke"),
+    *("mkdir", "mkdocs", "pip", "pre-commit", "pulseview", "pytest", "tailscope"),
 }
 PROGRAMS = SAFE | _OTHERS
 """What a command begins with, wherever the program lies."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,7 @@ from base.run_folder.records import OperationRecord, parse
 from capture.acquisition.duration import longest_s
 from firmware.build import image as firmware
 from firmware.build.catalogue import allocators
-from firmware.heap.tests.host_build import built
+from firmware.heap.tests.workloads import Row, rows
 from scenarios import catalogue
 from simulator import run as simulator
 
@@ -40,24 +38,15 @@ PAIRS = [
 ]
 
 
-def target_outcomes(uart_log: bytes) -> list[str]:
-    """The OP records without cycles: seq,kind,size,probes,live,bytes_in_use."""
-    return [
-        f"{record.seq},{record.kind},{record.size},{record.probes},{record.live},{record.bytes_in_use}"
-        for record in parse(uart_log).all(OperationRecord)
-    ]
-
-
 @pytest.mark.parametrize(("scenario", "allocator"), PAIRS)
-def test_target_and_host_do_the_same(scenario: str, allocator: str, tmp_path: Path) -> None:
+def test_target_and_host_do_the_same(scenario: str, allocator: str) -> None:
     plan = catalogue.load(scenario).compile()
-    built_image = firmware.build(allocator)
-    until_s = longest_s(plan, built_image.configuration.core_hz)
-    done = simulator.run(built_image.elf, image=plan.image, until=f"{round(until_s * 1e9)}ns")
-    on_target = target_outcomes(done.uart)
-    replay = built(allocator) / "replay"
-    image = tmp_path / "operations.bin"
-    image.write_bytes(plan.image)
-    printed = subprocess.run([str(replay), str(image)], check=True, capture_output=True, text=True).stdout
+    built = firmware.build(allocator)
+    until_s = longest_s(plan, built.configuration.core_hz)
+    done = simulator.run(built.elf, image=plan.image, until=f"{round(until_s * 1e9)}ns")
+    on_target = [
+        Row(record.seq, record.kind, record.size, record.probes, record.live, record.bytes_in_use)
+        for record in parse(done.uart).all(OperationRecord)
+    ]
     assert len(on_target) > 1000
-    assert printed.splitlines() == on_target
+    assert rows(allocator, scenario) == on_target

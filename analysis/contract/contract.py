@@ -19,7 +19,6 @@ _WITHIN_S = 10
 _HANG_WITHIN_S = 2
 _TRIES = 600
 _TRIES_OF_HANGS = 40
-_FUZZ = "fuzz"
 _LEFT_SOUND = ("misaligned", "small", "status", "lost")
 """Rules after which the heap is still sound: the rest of the contract is tried without them."""
 _WORD_BYTES = 4
@@ -53,8 +52,6 @@ class Contract:
     lists: int
     broken: tuple[Broken, ...]
     suites: tuple[Suite, ...]
-    fuzzed: tuple[str, ...] = ()
-    """The shortest operations by which the suite `fuzz` breaks a rule, if it does."""
     defect: Broken | None = None
     """A request larger than any region that it serves, where the catalogue says so."""
 
@@ -82,7 +79,6 @@ class Contract:
             "suites": [
                 {"name": suite.name, "passed": suite.passed, "said": suite.said} for suite in self.suites
             ],
-            "fuzz_operations": list(self.fuzzed),
             "not_stated": list(self.not_stated),
         }
 
@@ -131,34 +127,11 @@ def hold(
     if row.gives_too_large is not None and [each.judged.rule for each in broken[before:]] == ["too_large"]:
         defect = broken.pop()
     if not sound or any(each.judged.rule not in ("misaligned", "too_large") for each in broken):
-        return Contract(row, count, tuple(broken), (), defect=defect)
+        return Contract(row, count, tuple(broken), (), defect)
     tell(f"{allocator}: suites")
     by_word = any(each.judged.rule == "misaligned" for each in broken)
     suites = tuple(host_contract.suites(folder, _WORD_BYTES) if by_word else host_contract.suites(folder))
-    fuzz = next((suite for suite in suites if suite.name == _FUZZ and not suite.passed), None)
-    shortest: tuple[str, ...] = ()
-    if fuzz is not None and not by_word:
-        tell(f"{allocator}: making what the fuzzer found shorter")
-        shortest = _shortest_input(folder, fuzz.inputs, hang_within_s)
-    return Contract(row, count, tuple(broken), suites, shortest, defect)
-
-
-def _shortest_input(folder: Path, inputs: str, within_s: int) -> tuple[str, ...]:
-    """The operations of the fuzzer's input, made shorter; empty if no input breaks a rule again."""
-    content = host_contract.fuzz_input(folder, inputs)
-    step = host_contract.FUZZ_OPERATION_BYTES
-    operations = [content[at : at + step].hex() for at in range(0, len(content) - step + 1, step)]
-    wanted = host_contract.fuzzed(folder, content, within_s).broken_at
-    if not wanted:
-        return ()
-
-    def replayed(candidate: Sequence[str]) -> host_contract.Fuzzed:
-        return host_contract.fuzzed(folder, bytes.fromhex("".join(candidate)), within_s)
-
-    def breaks(candidate: Sequence[str]) -> bool:
-        return replayed(candidate).broken_at == wanted
-
-    return replayed(lists.shorter(operations, breaks, _TRIES)).operations
+    return Contract(row, count, tuple(broken), suites, defect)
 
 
 def _shortest(

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, 
 
 LISTS = 60
 OPERATIONS = 120
-_SLOTS = 24
+_MOST_SLOTS = 60
+"""Of the longest lists; judge.c has 64."""
 _BOUNDARIES = (1, 8, 16, 24, 40, 64, 72, 112, 128, 136, 512, 1000, 1024, 1032, 4096)
 _LARGE = (5_000, 11_000, 20_000, 30_000, 65_519)
 
@@ -51,18 +52,19 @@ def too_large(promises: Set[str]) -> list[str]:
 def _drawn(promises: Collection[str], numbers: Iterable[int]) -> Iterator[list[str]]:
     for number in numbers:
         source = random.Random(number)
-        body = list(_operations(source, promises, 6 + OPERATIONS * number // LISTS))
+        slots = 4 + (_MOST_SLOTS - 4) * number // LISTS
+        body = list(_operations(source, promises, slots, 6 + OPERATIONS * number // LISTS))
         if "frees" in promises and "merges" in promises:
             yield ["n 48", *body, "e", "n 48"]
         else:
             yield [*body, *(["e"] if "frees" in promises else [])]
 
 
-def _operations(source: random.Random, promises: Collection[str], count: int) -> Iterator[str]:
+def _operations(source: random.Random, promises: Collection[str], slots: int, count: int) -> Iterator[str]:
     live: set[int] = set()
     frees, aligns = "frees" in promises, "aligns" in promises
     for _ in range(count):
-        slot = source.randrange(_SLOTS)
+        slot = source.randrange(slots)
         if slot not in live:
             alignment = source.choice((16, 32, 256, 1024)) if aligns and source.random() < 0.2 else 0
             yield f"a {slot} {_size(source)} {alignment}"
@@ -117,17 +119,6 @@ def shrink(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
         return breaks(candidate)
 
     return _smaller(_shorter(list(operations), still), still)
-
-
-def shorter(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
-    """A list of fewer operations that still breaks, after at most `tries` tries; of any kind."""
-    left = [tries]
-
-    def still(candidate: Sequence[str]) -> bool:
-        left[0] -= 1
-        return left[0] >= 0 and breaks(candidate)
-
-    return _shorter(list(operations), still)
 
 
 def _shorter(lines: list[str], still: Breaks) -> list[str]:

@@ -74,9 +74,6 @@ def _suites(contract: Contract) -> Iterator[str]:
     if any(broken.judged.rule == "misaligned" for broken in contract.broken):
         yield "all else, with payloads held to multiples of 4:"
     yield from map(_suite, contract.suites)
-    if contract.fuzzed:
-        yield "the shortest operations of the fuzzer that break it; the last one does:"
-        yield from _numbered(contract.fuzzed)
 
 
 def _not_stated(contract: Contract) -> Iterator[str]:

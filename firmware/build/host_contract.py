@@ -7,14 +7,14 @@ killed.
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from base.files.turns import taking_turns
 from base.paths import COMPILED, ROOT
@@ -72,22 +72,19 @@ class Suite:
     name: str
     passed: bool
     said: str
-    command: tuple[str, ...] = ()
-
-    @property
-    def inputs(self) -> str:
-        """Of the fuzzer: how many inputs it draws."""
-        return self.command[1]
 
 
-def build(allocator: str) -> Path:
+def build(allocator: str, knobs: Mapping[str, int] = MappingProxyType({})) -> Path:
     """The folder of the built tests. Raises HostHeapError, BuildError, WriteError."""
     row = host_heap.row(allocator)
     if refusal := host_heap.objection(allocator, 1 << 16):
         raise HostHeapError(refusal)
-    folder = _BUILDS / f"{row.build_name}-sanitized"
+    # No "=": env would take the program for a variable.
+    words = [row.build_name, *(f"{name}-{value}" for name, value in knobs.items()), "sanitized"]
+    folder = _BUILDS / "-".join(words)
     if folder not in _MADE:
-        named = {**row.definitions, "TAILSCOPE_SANITIZE": "ON"}
+        turned = {f"TAILSCOPE_{name}": value for name, value in knobs.items()}
+        named = {**row.definitions, **turned, "TAILSCOPE_SANITIZE": "ON"}
         with taking_turns(folder):
             host_heap.make(cmake_build.Build(f"The contract of {allocator}", _SOURCE, folder, named, "judge"))
         _MADE.add(folder)
@@ -133,66 +130,19 @@ def _reason(said: str) -> str:
     return ""
 
 
-def suites(folder: Path, alignment: int = 8) -> list[Suite]:
-    """Runs every suite of the contract, one after another. Payloads are held to `alignment`.
-    Raises HostHeapError.
+def suites(folder: Path, alignment: int = 8, only: str = "") -> list[Suite]:
+    """Runs every suite of the contract, or the one that is named, one after another. Payloads are
+    held to `alignment`.
     """
-    listing = children.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], within_s=_GRACE_S)
-    try:
-        tests = json.loads(listing.stdout)["tests"]
-    except (ValueError, KeyError):
-        raise HostHeapError(f"ctest does not list the tests in {folder}: {listing.stderr}") from None
+    program = folder / "heap_tests"
+    names = children.run([program], within_s=_GRACE_S).stdout.split()
     held_to = ("env", f"TAILSCOPE_ALIGNS_TO={alignment}")
-    return [_suite(test["name"], test["command"], held_to) for test in tests]
+    return [_suite(name, [*held_to, str(program), name]) for name in names if only in ("", name)]
 
 
-FUZZ_OPERATION_BYTES = 4
-_FUZZ = "fuzz_operations"
-_FUZZ_SEED = "1"
-_OPERATION = re.compile(r"e|[afr]( [0-9]+)+")
-_CHECKED = re.compile(r"(?:^|/)(?P<where>\w+\.c:[0-9]+): .*", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Fuzzed:
-    """What an input of the fuzzer does: its operations as judge.c reads them, the last one that
-    began last, and the place of the rule that it broke; empty if it broke none.
-    """
-
-    operations: tuple[str, ...]
-    broken_at: str
-
-
-def fuzz_input(folder: Path, inputs: str) -> bytes:
-    """The input by which the fuzzer breaks a rule, of so many that it draws; empty if none does."""
-    with tempfile.NamedTemporaryFile(prefix="tailscope-", suffix=".fuzz") as file:
-        command: list[str | Path] = [folder / _FUZZ, inputs, _FUZZ_SEED, file.name]
-        try:
-            done = children.run(command, within_s=_SUITE_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            return b""
-        return Path(file.name).read_bytes() if done.returncode else b""
-
-
-def fuzzed(folder: Path, content: bytes, within_s: float) -> Fuzzed:
-    """Runs one input of the fuzzer. `content` has FUZZ_OPERATION_BYTES for each operation."""
-    with tempfile.NamedTemporaryFile(prefix="tailscope-", suffix=".fuzz") as file:
-        file.write(content)
-        file.flush()
-        try:
-            done = children.run([folder / _FUZZ, "replay", file.name], within_s=within_s)
-        except subprocess.TimeoutExpired:
-            return Fuzzed((), "never returns")
-    operations = tuple(line for line in done.stdout.splitlines() if _OPERATION.fullmatch(line))
-    if not done.returncode:
-        return Fuzzed(operations, "")
-    match = _CHECKED.search(done.stderr)
-    return Fuzzed(operations, match["where"] if match else _reason(done.stderr) or "crash")
-
-
-def _suite(name: str, command: Sequence[str], held_to: Sequence[str]) -> Suite:
+def _suite(name: str, command: Sequence[str]) -> Suite:
     try:
-        done = children.run([*held_to, *command], within_s=_SUITE_WITHIN_S)
+        done = children.run(command, within_s=_SUITE_WITHIN_S)
     except subprocess.TimeoutExpired:
-        return Suite(name, False, f"it did not end within {_SUITE_WITHIN_S:g} s", tuple(command))
-    return Suite(name, done.returncode == 0, done.stdout + done.stderr, tuple(command))
+        return Suite(name, False, f"it did not end within {_SUITE_WITHIN_S:g} s")
+    return Suite(name, done.returncode == 0, done.stdout + done.stderr)

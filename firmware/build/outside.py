@@ -46,8 +46,8 @@ _FromList = Strict(False)
 class Statement(Table):
     """What the table beside a file may state. The keys are those of heap/catalogue.toml, and:
 
-    `frees` is false of one that never frees. Of an index, `finds` and `by_address` are what
-    promise.c holds ours to, and `smallest_payload` what it keeps in a free block, in bytes.
+    `frees` is false of one that never frees. Of an index, `finds` is what promise.c
+    holds ours to, and `smallest_payload` what it keeps in a free block, in bytes.
     """
 
     name: str | None = None
@@ -80,8 +80,6 @@ class Statement(Table):
     """The largest region that it can manage; 4 GiB if absent."""
     finds: Literal["what_fits", "slots", "powers", "up_to_threshold"] | None = None
     """Of an index: which block its search must find."""
-    by_address: bool = False
-    """Of an index: it keeps its list in order of address."""
     smallest_payload: Annotated[int, Field(ge=8, le=256, multiple_of=8)] = 8
     """Of an index: the bytes that it keeps in a free block, a multiple of 8."""
 
@@ -354,7 +352,6 @@ def _index_promise(statement: Statement) -> str:
     return (
         f" TAILSCOPE_FINDS=FINDS_{statement.finds.upper()}"
         f" TAILSCOPE_LEAST_PAYLOAD={statement.smallest_payload}u"
-        f" TAILSCOPE_BY_ADDRESS={int(statement.by_address)}"
     )
 
 

@@ -42,18 +42,12 @@ _LIBC_HEAP = {
     *("malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "sbrk"),
     *("_malloc_r", "_calloc_r", "_realloc_r", "_free_r", "_sbrk", "_sbrk_r"),
 }
-_SYSTEM_CALLS = {
-    *("_exit", "_kill", "_getpid", "_write", "_read", "_open", "_close", "_lseek", "_fstat", "_isatty"),
-    *("_gettimeofday", "_times", "_sbrk", "sbrk"),
-}
 _DECLARED = re.compile(
     r"^(?!static|typedef)\w[\w \*]*?\b((?:allocator|heap_index)_\w+)\([^;{]*\);", re.MULTILINE
 )
 _ERROR = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>[0-9]+):(?:[0-9]+:)? (?:fatal )?error: (?P<why>.*)$", re.MULTILINE
 )
-_UNDEFINED = re.compile(r"undefined reference to [`'](?P<name>\w+)'")
-_LARGE_ARRAY_BYTES = 16 << 10
 _OWN_ARRAY = re.compile(r"\bstatic(\s+(?:PRIVILEGED_DATA\s+)?uint8_t\s+ucHeap\s*\[)")
 
 
@@ -122,8 +116,6 @@ def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> ExaminedFile
     text = file.read_bytes()
     if format_ == "FreeRTOS heap" and "ucHeap" in symbols.variables:
         text, symbols = _with_the_benchs_array(file, text, knobs, scratch)
-    _refuse_large(file, symbols)
-    _link(file, object_file, format_)
     return ExaminedFile(
         format_,
         symbols.defined,
@@ -269,38 +261,6 @@ def _with_the_benchs_array(
             "configAPPLICATION_ALLOCATED_HEAP leave it to the application, as FreeRTOS's heaps do."
         )
     return copy.read_bytes(), symbols
-
-
-def _refuse_large(file: Path, symbols: _Symbols) -> None:
-    for name, size in symbols.variables.items():
-        if size >= _LARGE_ARRAY_BYTES:
-            raise OutsideError(
-                f"{file.name} keeps {size:,} bytes in {name}, more static RAM than the board has beside "
-                "the heap's region: take the memory from the region."
-            )
-
-
-def _link(file: Path, object_file: Path, format_: Format) -> None:
-    """Refuses what nobody defines."""
-    sources = [str(object_file)]
-    if format_ == "index.h":
-        sources += [str(HEAP / f"{name}.c") for name in ("block_layer", "free_list", "power_bins")]
-    # abort() is what the stand-in for configASSERT() calls.
-    names = ("ucHeap", "vApplicationMallocFailedHook", "abort") if format_ == "FreeRTOS heap" else ()
-    ours = [f"-Wl,--defsym={name}=0" for name in (*names, "heap_region")]
-    link = ("--specs=nano.specs", "-nostartfiles", "-Wl,--entry=0", *ours)
-    macros = ("-DTAILSCOPE_SMALLEST_PAYLOAD=8",)
-    done = _run([*_TARGET, *_COMMON, *_INCLUDES, *macros, *sources, *link, "-o", f"{object_file}.elf"])
-    if done.returncode and (match := _UNDEFINED.search(done.stderr)):
-        if match["name"] in _SYSTEM_CALLS:
-            raise OutsideError(
-                f"{file.name} calls what the C library takes from an operating system, as printf() and "
-                f"abort() do (it lacks {match['name']}): the board has none; leave the call out."
-            )
-        raise OutsideError(
-            f"{file.name} needs {match['name']}, which neither it nor the bench's firmware defines: "
-            "define it in the file."
-        )
 
 
 def _compile(

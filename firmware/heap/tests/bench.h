@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "block_layer.h"
+#include "harness.h"
 #include "heap.h"
 #include "promise.h"
 
@@ -44,6 +45,19 @@ static inline bool heap_is_pristine(void) {
     const heap_statistics now = heap_read_statistics();
     return heap_check() && now.free_blocks == 1 && now.free_bytes == promised_whole() &&
            now.live_blocks == 0 && now.bytes_in_use == 0;
+}
+
+/** Inverts each bit of a word in turn: the checker sees it, and nothing once it is restored. */
+static inline void each_bit_is_seen(void *word) {
+    for (int bit = 0; bit < 32; bit++) {
+        uint32_t sound;
+        memcpy(&sound, word, sizeof sound);
+        const uint32_t damaged = sound ^ 1u << bit;
+        memcpy(word, &damaged, sizeof damaged);
+        CHECK(!heap_check());
+        memcpy(word, &sound, sizeof sound);
+        CHECK(heap_check());
+    }
 }
 
 #endif

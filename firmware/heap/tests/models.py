@@ -16,10 +16,10 @@ ALIGNMENT = 8
 
 @dataclass(frozen=True)
 class Block:
-    """A live block: where its payload lies, how much was asked for, and how much it can hold."""
+    """A live block: where it begins and ends in the region, and how much its payload can hold."""
 
-    address: int
-    size: int
+    begin: int
+    end: int
     usable: int
 
 
@@ -33,28 +33,17 @@ class Model(Protocol):
         """It was refused for want of memory."""
 
 
-class NoModel:
-    """For policies that are not modelled: what holds for every heap is checked elsewhere."""
-
-    def served(self, live: dict[int, Block], size: int, block: Block) -> None:
-        pass
-
-    def refused(self, live: dict[int, Block], size: int) -> None:
-        pass
-
-
 @dataclass(frozen=True)
 class Gaps:
     """A heap that tiles its region with headers and payloads and merges free neighbours at once.
 
-    What is free then follows from what is live: the gaps. `first_payload` is where the first
-    payload of a fresh heap lies, `header` the bytes of a header, `tail` what is lost at the
-    region's ends, `smallest` the least payload. `finds` says which gaps are sure to be found: "all"
-    that are large enough, or those that the request fits when it is rounded up to a sixteenth of a
-    power of two ("sixteenths") or to a power ("powers").
+    What is free then follows from what is live: the gaps. `header` are the bytes of a header,
+    `tail` what is lost at both ends of the region together, `smallest` the least payload. `finds`
+    says which gaps are sure to be found: "all" that are large enough, or those that the request
+    fits when it is rounded up to a sixteenth of a power of two ("sixteenths") or to a power
+    ("powers").
     """
 
-    first_payload: int
     header: int
     tail: int
     smallest: int
@@ -67,20 +56,19 @@ class Gaps:
 
     def gaps(self, live: dict[int, Block]) -> list[int]:
         """Payload bytes of each free block, in order of address."""
-        start = self.first_payload - self.header
-        end = start + REGION_BYTES - self.tail
-        gaps, behind = [], start
-        for block in sorted(live.values(), key=lambda block: block.address):
-            header = block.address - self.header
-            assert header >= behind, "two blocks overlap, or one begins before the region"
-            if header > behind:
-                gaps.append(header - behind - self.header)
-            behind = block.address + block.usable
+        behind, end = self.tail // 2, REGION_BYTES - self.tail // 2
+        gaps = []
+        for block in sorted(live.values(), key=lambda block: block.begin):
+            assert block.begin >= behind, "two blocks overlap, or one begins before the region"
+            if block.begin > behind:
+                gaps.append(block.begin - behind - self.header)
+            behind = block.end
         assert behind <= end, "a block ends behind the region"
         return [*gaps, end - behind - self.header] if end > behind else gaps
 
     def served(self, live: dict[int, Block], size: int, block: Block) -> None:
         payload = self.payload_of(size)
+        assert block.end - block.begin == self.header + block.usable
         assert max(self.gaps(live), default=0) >= payload, "served, and nothing that large was free"
         rest = block.usable - payload
         assert 0 <= rest < self.header + self.smallest, "a rest that could be a block was not split off"
@@ -93,20 +81,12 @@ class Gaps:
     def _is_sure(self, gap: int, payload: int) -> bool:
         if self.finds == "all":
             return gap >= payload
-        filed, filed_payload = gap + self._filed_beyond, payload + self._filed_beyond
-        return _rounded_up(filed_payload, self.finds) <= filed
-
-    @property
-    def _filed_beyond(self) -> int:
-        """With a header of one word, payloads are no multiples of 8: whole sizes are filed."""
-        return self.header % ALIGNMENT
-
-
-def _rounded_up(size: int, policy: str) -> int:
-    """Half Fit asks for the next power of two, TLSF for the next of 16 steps between two powers."""
-    power = 1 << (size.bit_length() - 1)
-    step = power if policy == "powers" else max(power // 16, ALIGNMENT)
-    return -(-size // step) * step
+        # With a header of one word, payloads are no multiples of 8: whole sizes are filed.
+        beyond = self.header % ALIGNMENT
+        wanted = payload + beyond
+        power = 1 << (wanted.bit_length() - 1)
+        step = power if self.finds == "powers" else max(power // 16, ALIGNMENT)
+        return -(-wanted // step) * step <= gap + beyond
 
 
 class Pools:

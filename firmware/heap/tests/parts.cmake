@@ -25,7 +25,7 @@ endif()
 cmake_path(SET builds NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../../../build/heap-tests")
 set(TAILSCOPE_TEST_PARTS "${builds}/parts${sanitized}" CACHE PATH "Where the parts for all allocators are built")
 
-set(parts parts dialogue fuzz_operations judge replay)
+set(parts parts judge)
 list(TRANSFORM parts REPLACE "(.+)" "${TAILSCOPE_TEST_PARTS}/lib\\1.a" OUTPUT_VARIABLE part_files)
 add_custom_target(
     tailscope_test_parts

@@ -28,39 +28,24 @@
 #ifndef TAILSCOPE_FINDS /* of an index from outside, as its table states them */
 #define TAILSCOPE_FINDS FINDS_WHAT_FITS
 #define TAILSCOPE_LEAST_PAYLOAD 8u
-#define TAILSCOPE_BY_ADDRESS false
 static const bool is_from_outside = false;
 #else
 static const bool is_from_outside = true;
 #endif
 
-static const promise outside = {
-    NULL, TAILSCOPE_FINDS, TAILSCOPE_LEAST_PAYLOAD, TAILSCOPE_BY_ADDRESS, false, {0, 0}, {0, 0}};
+static const promise outside = {NULL, TAILSCOPE_FINDS, TAILSCOPE_LEAST_PAYLOAD, false, false};
 
 static const promise promises[] = {
-    {"seglist", FINDS_WHAT_FITS, 8, false, false, {64, 280}, {72, 272}},
-    {"tlsf", FINDS_SLOTS, 8, false, false, {64, 280}, {72, 272}},
-    {"first_fit", FINDS_WHAT_FITS, SMALLEST(8, 16), false, false, {0, 0}, {0, 0}},
-    {"best_fit",
-     FINDS_WHAT_FITS,
-     SMALLEST(TAILSCOPE_LEAST, TAILSCOPE_LEAST + 8u),
-     false,
-     false,
-     {0, 0},
-     {0, 0}},
-    {"first_fit_ordered", FINDS_WHAT_FITS, 8, true, false, {0, 0}, {0, 0}},
-    {"avl", FINDS_WHAT_FITS, 24, false, true, {272, 280}, {280, 272}},
-    {"half_fit", FINDS_POWERS, 8, false, false, {120, 280}, {128, 272}},
-    {"half_fit_cstm",
-     TAILSCOPE_SEARCH_THRESHOLD == 0 ? FINDS_WHAT_FITS : FINDS_UP_TO_THRESHOLD,
-     SMALLEST(8, 24),
-     false,
-     false,
-     {120, 280},
-     {128, 272}},
-    /* The second is the designated victim. The first lies in the bin of 64, and the bit of 32 leads
-     * it left or right. */
-    {"half_tree", FINDS_WHAT_FITS, SMALLEST(16, 24), false, true, {88, 280}, {96, 272}},
+    {"seglist", FINDS_WHAT_FITS, 8, false, false},
+    {"tlsf", FINDS_SLOTS, 8, false, false},
+    {"first_fit", FINDS_WHAT_FITS, SMALLEST(8, 16), false, false},
+    {"best_fit", FINDS_WHAT_FITS, SMALLEST(TAILSCOPE_LEAST, TAILSCOPE_LEAST + 8u), false, false},
+    {"first_fit_ordered", FINDS_WHAT_FITS, 8, true, false},
+    {"avl", FINDS_WHAT_FITS, 24, false, true},
+    {"half_fit", FINDS_POWERS, 8, false, false},
+    {"half_fit_cstm", TAILSCOPE_SEARCH_THRESHOLD == 0 ? FINDS_WHAT_FITS : FINDS_UP_TO_THRESHOLD,
+     SMALLEST(8, 24), false, false},
+    {"half_tree", FINDS_WHAT_FITS, SMALLEST(16, 24), false, true},
 };
 
 const promise *promised(void) {
@@ -99,33 +84,4 @@ unsigned promised_threshold(void) {
 size_t promised_payload(size_t size) {
     const size_t rounded = (size + promised_header() + 7) / 8 * 8 - promised_header();
     return rounded < promised()->smallest_payload ? promised()->smallest_payload : rounded;
-}
-
-/**
- * A slot is at most 1/promised_slots() of its sizes wide. So a request that is a slot smaller
- * than the block finds it.
- */
-static size_t largest_by_slots(size_t largest) {
-    return largest / (promised_slots() + 1) * promised_slots();
-}
-
-static size_t largest_by_powers(size_t largest) {
-    size_t power = 1;
-    while (2 * power <= largest) {
-        power *= 2;
-    }
-    return power;
-}
-
-size_t promised_largest(size_t largest) {
-    switch (promised()->finds) {
-    case FINDS_SLOTS:
-        return largest_by_slots(largest);
-    case FINDS_POWERS:
-    case FINDS_UP_TO_THRESHOLD:
-        return largest_by_powers(largest);
-    case FINDS_WHAT_FITS:
-        break;
-    }
-    return largest;
 }

@@ -16,23 +16,12 @@ typedef enum {
     FINDS_UP_TO_THRESHOLD, /**< those too, and the first few of the request's own bin */
 } promise_finds;
 
-/**
- * Two sizes of free blocks. If 8 bytes go from the second to the first, or back, one of the two is
- * misplaced.
- */
-typedef struct {
-    size_t first, second;
-} promise_sizes;
-
 typedef struct {
     const char *name;
     promise_finds finds;
     size_t smallest_payload;
     bool by_address; /**< equal blocks are given in order of address, otherwise last in first out */
     bool tree;       /**< links are followed by two subtrees */
-    promise_sizes
-        grows; /**< misplaced when 8 bytes go to the first; 0, 0 if sizes are not filed apart */
-    promise_sizes shrinks; /**< misplaced when 8 bytes go to the second */
 } promise;
 
 /** The promise of the index under test. */
@@ -55,8 +44,5 @@ unsigned promised_threshold(void);
 
 /** The payload that a request for `size` bytes gets. */
 size_t promised_payload(size_t size);
-
-/** The largest payload that is sure to be found if a free block of `largest` bytes is there. */
-size_t promised_largest(size_t largest);
 
 #endif

@@ -13,19 +13,6 @@ static uint32_t word_at(const void *address) {
     return word;
 }
 
-/** A request takes 4 bytes more, rounded up to 8, and at least 16. */
-static void a_header_is_one_word(void) {
-    static const size_t requests[] = {1, 12, 13, 20, 21, 100};
-    static const size_t blocks[] = {16, 16, 24, 24, 32, 104};
-    heap_reset();
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        uint8_t *const first = heap_allocate(requests[i]);
-        uint8_t *const second = heap_allocate(1);
-        CHECK_EQUAL(distance(first, second), blocks[i]);
-        CHECK_EQUAL(word_at(first - HEADER), blocks[i]);
-    }
-}
-
 /**
  * Bit 0: free. Bit 1: the block before is free, and its last word, right before this header, says
  * where it begins.
@@ -54,20 +41,12 @@ static void damage_is_seen(void) {
     uint8_t *const words[] = {live - HEADER, freed - HEADER,    freed,
                               freed + 4,     last - 2 * HEADER, last - HEADER};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        for (int bit = 0; bit < 32; bit++) {
-            const uint32_t sound = word_at(words[i]);
-            const uint32_t damaged = sound ^ 1u << bit;
-            memcpy(words[i], &damaged, sizeof damaged);
-            CHECK(!heap_check());
-            memcpy(words[i], &sound, sizeof sound);
-            CHECK(heap_check());
-        }
+        each_bit_is_seen(words[i]);
     }
 }
 
 void test_compact(void) {
     CHECK_EQUAL(heap_region_bytes(), 65536);
-    a_header_is_one_word();
     only_a_free_block_is_known_from_behind();
     damage_is_seen();
 }

@@ -4,10 +4,6 @@
 #include "harness.h"
 #include "promise.h"
 
-enum { CROWD = 120 }; /* more than the largest threshold that is tested */
-
-static void *block[CROWD];
-
 /** Takes all that is left, so that what is freed afterwards is all there is. */
 static void exhaust(void) {
     for (size_t size = 4096; size >= 8; size /= 2) {
@@ -19,15 +15,15 @@ static void exhaust(void) {
 /** The largest request that is served where one block of `size` bytes is free and nothing else. */
 static size_t largest_served(size_t size) {
     heap_reset();
-    block[0] = heap_allocate(size);
+    void *const block = heap_allocate(size);
     exhaust();
-    CHECK_EQUAL(heap_free(block[0]), HEAP_OK);
+    CHECK_EQUAL(heap_free(block), HEAP_OK);
     size_t request = promised_payload(size);
     while (request > 0 && heap_allocate(request) == NULL) {
         request -= 8;
     }
     CHECK(heap_check());
-    CHECK_EQUAL(heap_free(block[0]), HEAP_OK);
+    CHECK_EQUAL(heap_free(block), HEAP_OK);
     CHECK_EQUAL(heap_read_statistics().largest_free_block, request);
     return request;
 }
@@ -77,38 +73,6 @@ static void a_single_block(void) {
     CHECK_EQUAL(largest_served(1024), promised_payload(1024));
 }
 
-/** `smaller` free blocks of 72 bytes are newer than one of 120, in the same power of two. */
-static bool found_behind(unsigned smaller) {
-    heap_reset();
-    void *const only = heap_allocate(120);
-    (void)heap_allocate(8);
-    for (unsigned i = 0; i < smaller; i++) {
-        block[i] = heap_allocate(72);
-        (void)heap_allocate(8);
-    }
-    exhaust();
-    heap_free(only);
-    for (unsigned i = 0; i < smaller; i++) {
-        heap_free(block[i]);
-    }
-    CHECK(heap_check());
-    void *const payload = heap_allocate(120);
-    CHECK(payload == NULL || payload == only);
-    return payload != NULL;
-}
-
-static void a_block_behind_others(void) {
-    const promise_finds finds = promised()->finds;
-    const unsigned threshold = promised_threshold();
-    for (unsigned smaller = 0; smaller <= CROWD; smaller++) {
-        const bool wanted = finds == FINDS_UP_TO_THRESHOLD
-                                ? smaller < threshold
-                                : finds == FINDS_WHAT_FITS || wanted_of(120) == 120;
-        CHECK_EQUAL(found_behind(smaller), wanted);
-    }
-}
-
 void test_fit(void) {
     a_single_block();
-    a_block_behind_others();
 }

@@ -3,28 +3,6 @@
 #include "bench.h"
 #include "harness.h"
 
-enum { POOLS = 9 };
-
-/** Worked out by hand from the shares of 64 KiB: 4, 1, 2, 33, 4, 4, 8, 4 and 4 KiB. */
-static const struct {
-    size_t block, blocks;
-} pools[POOLS] = {{16, 256}, {32, 32},  {64, 32},  {128, 264}, {256, 16},
-                  {512, 8},  {1024, 8}, {2048, 2}, {4096, 1}};
-
-static size_t free_blocks(void) {
-    return heap_read_statistics().free_blocks;
-}
-
-static void a_fresh_heap_has_every_block(void) {
-    size_t blocks = 0;
-    heap_reset();
-    for (size_t i = 0; i < POOLS; i++) {
-        blocks += pools[i].blocks;
-    }
-    CHECK_EQUAL(free_blocks(), blocks);
-    CHECK_EQUAL(heap_free_bytes(), 65536);
-}
-
 static void last_in_first_out(void) {
     heap_reset();
     uint8_t *const first = heap_allocate(100);
@@ -75,7 +53,6 @@ static void damage_is_seen(void) {
 
 void test_pool(void) {
     CHECK_EQUAL(heap_region_bytes(), 65536);
-    a_fresh_heap_has_every_block();
     last_in_first_out();
     what_is_no_block_is_refused();
     damage_is_seen();

@@ -1,109 +1,44 @@
-"""Properties of every allocator that builds on the host, against models that know none of its code.
+"""Properties of every allocator that builds here, against models that know none of its code.
 
-The heap runs in `dialogue`, a 32-bit program at the end of a pipe. Hypothesis chooses the
-operations, and shortens lists that show a fault.
+Hypothesis chooses the operations, and shortens lists that show a fault. `judge` says whether what
+is live stays whole, `trace_replay` where each block lies.
 """
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from firmware.build import catalogue
-from firmware.heap.tests.host_build import ON_THE_HOST, WITH_SHORT_HEADERS, built
-from firmware.heap.tests.models import ALIGNMENT, REGION_BYTES, Block, Buddies, Gaps, Model, NoModel, Pools
+from base import heap_size
+from firmware.build import catalogue, host_contract, host_heap
+from firmware.heap.tests.host_build import ON_THE_HOST
+from firmware.heap.tests.models import Block, Buddies, Gaps, Model, Pools
+from scenarios.trace import ALLOCATE, FREE, REALLOCATE
 
 SLOTS = 20
-EXAMPLES = 30
-OK, OUT_OF_MEMORY, UNSUPPORTED = 0, 1, 9
-
-Operation = tuple[int, int, int]
-"""Slot, size (0 frees) and the alignment's logarithm (0: the allocator's own)."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What `dialogue` says of one operation; `largest` is the largest free block after it."""
-
-    done: str
-    status: int
-    address: int
-    usable: int
-    largest: int
-    live: int
-    bytes_in_use: int
-    damaged: int
-    sound: int
-
-
-class Dialogue:
-    """A heap at the other end of a pipe."""
-
-    def __init__(self, program: Path) -> None:
-        self._process = subprocess.Popen(
-            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1 << 16
-        )
-
-    def run(self, operations: Sequence[Operation]) -> list[Answer]:
-        """Resets the heap and runs `operations`."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(".\n" + "".join(f"{s} {n} {a}\n" for s, n, a in operations) + ".\n")
-        self._process.stdin.flush()
-        answers: list[Answer] = []
-        dots = 0
-        while dots < 2:
-            line = self._process.stdout.readline()
-            assert line, f"the heap died after {len(answers)} of {len(operations)} operations"
-            if line.startswith("."):
-                dots += 1
-            elif not line.startswith("left out"):
-                done, *numbers = line.split()
-                answers.append(Answer(done, *map(int, numbers)))
-        return answers
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
+JUDGE_WITHIN_S = 60
+Operation = tuple[int, int, int, int]
+"""Kind, slot, size and alignment, as trace_replay takes them."""
 
 THESIS = ("ublox_buddy", "REMAINDER_FIRST=1")
 BUILDS: list[tuple[str, ...]] = [(name,) for name in ON_THE_HOST]
-BUILDS += [(name, f"HDR={size}") for name in WITH_SHORT_HEADERS for size in (8, 4)]
+BUILDS += [
+    (name, f"HDR={size}") for name, row in catalogue.own().items() if "HDR" in row.knobs for size in (8, 4)
+]
 SHORT = {(name,) for name in catalogue.EACH_KIND} | {("half_tree", "HDR=4")}
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
+def named(builds: Sequence[tuple[str, ...]]) -> list[object]:
+    """Builds as parameters of a test: an allocator's id, and the knobs that are turned."""
+    return [
         pytest.param(build, id="-".join(build), marks=() if build in SHORT else pytest.mark.long)
-        for build in BUILDS
-    ],
-)
-def build(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """An allocator's id, and the knobs that are turned."""
-    chosen: tuple[str, ...] = request.param
-    return chosen
-
-
-@pytest.fixture(scope="module")
-def allocator(build: tuple[str, ...]) -> catalogue.Allocator:
-    return catalogue.allocators()[build[0]]
-
-
-@pytest.fixture(scope="module")
-def heap(build: tuple[str, ...]) -> Iterator[Dialogue]:
-    dialogue = Dialogue(built(build[0], build[1:], ("dialogue",)) / "dialogue")
-    yield dialogue
-    dialogue.close()
+        for build in builds
+    ]
 
 
 BOUNDARIES = (8, 16, 24, 40, 72, 112, 120, 128, 136, 512, 1000, 1016, 1024, 1032, 4096)
@@ -115,144 +50,120 @@ SIZES = st.one_of(
     st.sampled_from(BOUNDARIES),
     st.sampled_from([5_000, 11_000, 20_000, 30_000, 65_519, 70_000]),
 )
-OPERATION = st.tuples(
-    st.integers(0, SLOTS - 1), st.one_of(st.just(0), SIZES, SIZES), st.sampled_from([0, 0, 0, 4, 5, 8, 10])
+DRAWN = st.lists(
+    st.tuples(
+        st.integers(0, SLOTS - 1),
+        st.one_of(st.just(0), SIZES, SIZES),
+        st.sampled_from([0, 0, 0, 16, 32, 256, 1024]),
+    ),
+    min_size=60,
+    max_size=150,
 )
-OPERATIONS = st.lists(OPERATION, min_size=60, max_size=150)
-LIMITS = settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+"""Slot, size (0 frees) and alignment (0: the allocator's own)."""
+LIMITS = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
-def possible(operations: Sequence[Operation], promises: frozenset[str]) -> list[Operation]:
-    """`operations` less what the allocator does not promise: alignments, reallocations (which
-    become a free and an allocation), frees.
+def possible(drawn: Sequence[tuple[int, int, int]], promises: frozenset[str]) -> list[Operation]:
+    """What of it the allocator promises: without frees each slot is used once, and without a
+    reallocation of its own a live slot is freed before it is used again.
     """
     sequence: list[Operation] = []
-    perhaps_live: set[int] = set()
-    for slot, size, align_log2 in operations:
-        if size and slot in perhaps_live and "reallocates" not in promises:
-            sequence.append((slot, 0, 0))
-        perhaps_live.add(slot)
-        sequence.append((slot, size, align_log2 if "aligns" in promises else 0))
-    if "frees" not in promises:
-        slots = range(SLOTS)
-        return [
-            (slot, size, a)
-            for slot, (_, size, a) in zip(
-                slots, (operation for operation in sequence if operation[1]), strict=False
-            )
-        ]
-    return sequence
+    in_use: set[int] = set()
+    for slot, size, alignment in drawn:
+        if slot in in_use and "frees" not in promises:
+            continue
+        if slot in in_use and size and "reallocates" in promises:
+            sequence.append((REALLOCATE, slot, size, 0))
+            continue
+        if slot in in_use:
+            sequence.append((FREE, slot, 0, 0))
+            in_use.discard(slot)
+        if size:
+            sequence.append((ALLOCATE, slot, size, alignment if "aligns" in promises else 0))
+            in_use.add(slot)
+    return sequence or [(ALLOCATE, 0, 1, 0)]
 
 
-def model_of(row: catalogue.Allocator, knobs: tuple[str, ...], first_payload: int) -> Model:
-    if knobs in {("HDR=8",), ("HDR=4",)}:
-        header = int(knobs[0][-1])
+def knobs_of(build: tuple[str, ...]) -> dict[str, int]:
+    return {name: int(value) for name, _, value in (knob.partition("=") for knob in build[1:])}
+
+
+def replayed(build: tuple[str, ...], sequence: Sequence[Operation], folder: Path) -> host_heap.Replay:
+    program = host_heap.build(build[0], heap_size.DEFAULT_BYTES, knobs_of(build))
+    file = host_heap.write(np.array(sequence, dtype=np.uint32), folder / "operations")
+    return host_heap.run(program, file, heap_size.DEFAULT_BYTES)
+
+
+def model_of(build: tuple[str, ...]) -> Model | None:
+    row = catalogue.allocators()[build[0]]
+    if build[1:] in {("HDR=8",), ("HDR=4",)}:
+        header = int(build[1][-1])
         smallest_block = {"half_fit_cstm": 24, "half_tree": 24}.get(row.id, 16)
-        tail = 8 if header == 4 else 0
-        return Gaps(first_payload, header, tail, smallest_block - header, finds="all")
+        return Gaps(header, 8 if header == 4 else 0, smallest_block - header, finds="all")
     if row.kind == "index":
         smallest = {"avl": 24, "half_tree": 16}.get(row.id, 8)
         finds = {"tlsf": "sixteenths", "half_fit": "powers"}.get(row.id, "all")
-        return Gaps(first_payload, header=16, tail=0, smallest=smallest, finds=finds)
+        return Gaps(header=16, tail=0, smallest=smallest, finds=finds)
     if row.id == "tlsf_compact":
-        return Gaps(first_payload, header=4, tail=8, smallest=12, finds="sixteenths")
-    return Pools() if row.id == "pool" else NoModel()
+        return Gaps(header=4, tail=8, smallest=12, finds="sixteenths")
+    return Pools() if row.id == "pool" else None
 
 
-def check_every_heap(row: catalogue.Allocator, live: dict[int, Block], answer: Answer) -> None:
-    """What holds whatever the policy: contents, places, sums, and the allocator's own checker."""
-    assert answer.damaged == 0
-    assert answer.sound == 1
-    assert answer.live == len(live)
-    if "tells_usable" in row.promises:
-        assert answer.bytes_in_use == sum(block.usable for block in live.values())
-    in_order = sorted(live.values(), key=lambda block: block.address)
-    for one, other in pairwise(in_order):
-        assert one.address + max(one.size, one.usable) <= other.address, "two blocks overlap"
-    if in_order:
-        assert in_order[-1].address + in_order[-1].size - in_order[0].address <= REGION_BYTES
+WORDS = {ALLOCATE: "a {} {} {}", REALLOCATE: "r {} {}", FREE: "f {}"}
 
 
-FREE_ALL: list[Operation] = [(slot, 0, 0) for slot in range(SLOTS)]
-
-
-@given(operations=OPERATIONS)
+@pytest.mark.parametrize("build", named(BUILDS))
+@given(drawn=DRAWN)
 @LIMITS
-def test_what_is_live_stays_whole_what_fits_is_found_and_all_comes_back(
-    operations: list[Operation], allocator: catalogue.Allocator, build: tuple[str, ...], heap: Dialogue
+def test_what_is_live_stays_whole_and_what_fits_is_found(
+    build: tuple[str, ...], drawn: list[tuple[int, int, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    first, *_, fresh = heap.run([(0, 1, 0), *FREE_ALL])
-    model = model_of(allocator, build[1:], first.address)
-    sequence = possible(operations, allocator.promises)
-    answers = heap.run(sequence + FREE_ALL)
+    sequence = possible(drawn, catalogue.allocators()[build[0]].promises)
+    lines = [WORDS[kind].format(*words) for kind, *words in sequence]
+    judged = host_contract.judge(host_contract.build(build[0], knobs_of(build)), lines, JUDGE_WITHIN_S)
+    assert judged.holds, (judged.outcome, lines)
+    model = model_of(build)
+    if model is None:
+        return
+    result = replayed(build, sequence, tmp_path_factory.getbasetemp())
     live: dict[int, Block] = {}
-    aligned: set[int] = set()
-    largest = None
-    for (slot, size, align_log2), answer in zip(sequence, answers[: len(sequence)], strict=True):
+    outcomes = zip(sequence, result.status, result.begin, result.end, result.usable, strict=True)
+    for (kind, slot, size, alignment), status, begin, end, usable in outcomes:
         before = dict(live)
-        if answer.done == "F":
-            assert answer.status == OK
-            del live[slot]
-        elif answer.done != "-" and answer.status == OK:
-            assert answer.address % max(ALIGNMENT, 1 << align_log2 if answer.done == "A" else 0) == 0
-            live[slot] = Block(answer.address, size, answer.usable)
-            assert answer.usable >= size or "tells_usable" not in allocator.promises
-        elif answer.done != "-":
-            cannot_move = answer.done == "R" and slot in aligned
-            assert answer.status == OUT_OF_MEMORY or (cannot_move and answer.status == UNSUPPORTED)
-        if answer.done == "A" and answer.status == OK:
-            aligned = aligned | {slot} if align_log2 > 3 else aligned - {slot}
-        if answer.done == "A" and align_log2 <= 3:
-            served = answer.status == OK
-            assert largest is None or served == (size <= largest)
-            if served:
+        if kind == FREE:
+            live.pop(slot, None)
+        elif status == 0:
+            live[slot] = Block(int(begin), int(end), int(usable))
+        if kind == ALLOCATE and not alignment:
+            if status == 0:
                 model.served(before, size, live[slot])
             else:
                 model.refused(before, size)
-        largest = answer.largest if "knows_largest" in allocator.promises else None
-        check_every_heap(allocator, live, answer)
-    if {"frees", "merges", "knows_largest"} <= allocator.promises:
-        last = answers[-1]
-        assert (last.live, last.bytes_in_use, last.largest) == (0, 0, fresh.largest)
 
 
-BUDDIES: dict[tuple[str, ...], Callable[[int], Buddies]] = {
-    ("binary_buddy",): lambda first: Buddies(16, 13, 8, first),
-    ("ublox_buddy",): lambda first: Buddies(48, 9, 4, first),
-    THESIS: lambda first: Buddies(48, 9, 4, first, lost=48, remainder_first=True),
+BUDDIES: dict[tuple[str, ...], Callable[[], Buddies]] = {
+    ("binary_buddy",): lambda: Buddies(16, 13, 8, 0),
+    ("ublox_buddy",): lambda: Buddies(48, 9, 4, 0),
+    THESIS: lambda: Buddies(48, 9, 4, 0, lost=48, remainder_first=True),
 }
-"""Each with its knobs, and its model by where the first block's payload lies."""
+"""Each with its knobs, and its model."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, id="-".join(name), marks=() if name in SHORT else pytest.mark.long)
-        for name in BUDDIES
-    ],
-)
-@given(operations=OPERATIONS)
+@pytest.mark.parametrize("build", named(list(BUDDIES)))
+@given(drawn=DRAWN)
 @LIMITS
 def test_buddies_lie_where_the_algorithm_puts_them(
-    operations: list[Operation], name: tuple[str, ...], buddy: Dialogue
+    build: tuple[str, ...], drawn: list[tuple[int, int, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    plain = [(slot, size, 0) for slot, size, _ in possible(operations, frozenset({"frees"}))]
-    answers = buddy.run(plain)
-    base = buddy.run([(0, 1, 0)])[0].address
-    offset = BUDDIES[name](0).allocate(0, 1)
-    assert offset is not None
-    model = BUDDIES[name](base - offset)
-    for (slot, size, _), answer in zip(plain, answers, strict=True):
-        if answer.done == "F":
+    model = BUDDIES[build]()
+    sequence = [(ALLOCATE, 0, 1, 0), (FREE, 0, 0, 0), *possible(drawn, frozenset({"frees"}))]
+    result = replayed(build, sequence, tmp_path_factory.getbasetemp())
+    offset = int(result.begin[0]) - (model.allocate(0, 1) or 0)
+    model.free(0)
+    for (kind, slot, size, _), status, begin in zip(
+        sequence[2:], result.status[2:], result.begin[2:], strict=True
+    ):
+        if kind == ALLOCATE:
+            assert model.allocate(slot, size) == (int(begin) - offset if status == 0 else None)
+        elif status == 0:
             model.free(slot)
-        elif answer.done == "A":
-            assert model.allocate(slot, size) == (answer.address or None)
-
-
-@pytest.fixture
-def buddy(name: tuple[str, ...]) -> Iterator[Dialogue]:
-    heap = Dialogue(built(name[0], name[1:], ("dialogue",)) / "dialogue")
-    yield heap
-    heap.close()

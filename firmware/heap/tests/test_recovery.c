@@ -45,16 +45,6 @@ static void everything_comes_back(size_t size, uint32_t seed, bool merges) {
     what_is_left_after(largest, merges);
 }
 
-static void one_block_freed_is_one_block_got(void) {
-    shadow_reset();
-    const size_t n = fill(64);
-    for (size_t i = 0; i < n; i += 7) {
-        shadow_free(i);
-        CHECK(shadow_allocate(64, ALIGNMENT, 0x5A));
-    }
-    shadow_check();
-}
-
 /**
  * Frees every second block, with nothing else free. As many of that size must be served from the
  * holes.
@@ -101,7 +91,6 @@ void test_recovery(void) {
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         everything_comes_back(sizes[i], i + 1, merges);
     }
-    one_block_freed_is_one_block_got();
     /* Powers of two: a search that rounds requests up still finds them. */
     holes_are_used_again(64, 8, merges);
     holes_are_used_again(512, 40, merges);

@@ -1,7 +1,5 @@
 /* The serial line as standard output, without stdio's streams, which would live in the heap under
  * test. */
-#include "console.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +7,7 @@
 
 enum { LINE_BYTES = 200 };
 
-void console_write(const char *text) {
+static void console_write(const char *text) {
     while (*text != '\0') {
         uart_send(*text++);
     }

@@ -4,10 +4,10 @@
 
 #include "board/pins.h"
 #include "board/uart.h"
+#include "harness.h"
 
 extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];
 
-void harness_run_all(void);
 void Reset_Handler(void);
 
 static void spin_for_ever(void) {
@@ -25,7 +25,7 @@ void Reset_Handler(void) {
     }
     pins_start();
     uart_start(1000000);
-    harness_run_all();
+    (void)harness_run(NULL);
     spin_for_ever();
 }
 
