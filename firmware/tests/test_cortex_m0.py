@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from base.run_folder.records import (
-    Boot,
     CalibrationRecord,
-    CostRecord,
     FailRecord,
     Proof,
-    StatRecord,
     StillRecord,
 )
 from firmware.build import image as firmware
-from firmware.build.cmake_build import BuildError
-from firmware.heap.tests.host_build import of_each_kind
 from firmware.tests.images import ALLOCATE, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import Run, runner
 
@@ -68,12 +62,6 @@ def test_a_marker_is_one_pair_in_one_word(tlsf: firmware.FirmwareImage, marker: 
     assert max(literals) < mask
 
 
-def test_the_interrupt_raises_its_pin_first(tlsf: firmware.FirmwareImage) -> None:
-    code = code_of(tlsf.elf, "TIM3_IRQHandler")
-    assert [text.split()[0] for text in code.values()][:6] == ["ldr", "strb", "ldr", "ldr", "ldr", "bx"]
-    assert min(code) % LINE_BYTES == 0
-
-
 def test_the_counter_is_proven_at_both_ends(stimulated: Run) -> None:
     for proof in (stimulated.only(Proof), stimulated.only(StillRecord)):
         assert proof.timer_ticks >= 32_768
@@ -103,12 +91,6 @@ def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str) 
     assert [fall - rise - constant for rise, fall in wide] == operations
 
 
-def test_instruments_cost_the_same_each_time(stimulated: Run) -> None:
-    costs = stimulated.log.all(CostRecord)
-    assert {cost_record.instrument for cost_record in costs} == {"READ", "PIN", "TIMER"}
-    assert all(cost_record.least_cycles == cost_record.most_cycles for cost_record in costs)
-
-
 def test_one_timer_gives_stimulus_and_frames_and_neither_disturbs_the_other(stimulated: Run) -> None:
     sync = [cycle for cycle, _ in stimulated.edges["SYNC"]]
     first, last = sync[:64], sync[-64:]
@@ -120,43 +102,7 @@ def test_one_timer_gives_stimulus_and_frames_and_neither_disturbs_the_other(stim
     assert not [cycle for cycle in edges if first[0] <= cycle <= first[-1] or cycle >= last[0]]
 
 
-def test_there_is_no_control_and_nothing_misses_it(stimulated: Run) -> None:
-    stat = stimulated.only(StatRecord)
-    assert (stat.control_entries, stat.isr_entries) == (0, len(stimulated.stimuli("STIM")))
-    assert stimulated.stimuli("CTRL") == stimulated.stimuli("CISR") == []
-    assert stimulated.only(Boot).locking == "primask"
-
-
 def test_an_image_that_asks_for_a_control_is_refused(tlsf: firmware.FirmwareImage) -> None:
     refused = runner(tlsf.elf)(image(*CHURN, stimulus_period=PERIOD_TICKS, control_period=7919))
     failed = refused.only(FailRecord)
     assert (failed.reason, failed.detail) == ("control", 7919)
-
-
-def test_the_default_lock_is_the_first_that_the_core_has(tlsf: firmware.FirmwareImage) -> None:
-    assert tlsf.configuration.locking == "primask"
-    assert tlsf.elf.parent.name == "tlsf"
-    assert firmware.build("heap_4", board=BOARD).configuration.locking == "scheduler"
-    with pytest.raises(BuildError, match=f"core of {BOARD} has no basepri lock: choose primask or scheduler"):
-        firmware.build("tlsf", locking="basepri", board=BOARD)
-
-
-def test_cmake_refuses_it_too(tmp_path: Path) -> None:
-    command = ["cmake", "-S", "firmware", "-B", str(tmp_path), "-G", "Ninja", f"-DTAILSCOPE_BOARD={BOARD}"]
-    chosen = ["-DTAILSCOPE_ALLOCATOR=tlsf", "-DTAILSCOPE_LOCKING=basepri"]
-    done = subprocess.run([*command, *chosen], capture_output=True, text=True, check=False)
-    assert "TAILSCOPE_LOCKING is 'basepri': say primask or scheduler" in " ".join(done.stderr.split())
-
-
-@pytest.mark.parametrize("allocator", of_each_kind(firmware.allocators()))
-def test_every_allocator_is_built_for_it_or_refused_in_a_sentence(allocator: str) -> None:
-    try:
-        built = firmware.build(allocator, board=BOARD)
-    except BuildError as error:
-        assert Counter(str(error))["\n"] == 0
-        assert str(error).endswith(".")
-    else:
-        size = subprocess.run(["arm-none-eabi-size", built.elf], capture_output=True, text=True, check=True)
-        text, data, bss = map(int, size.stdout.splitlines()[1].split()[:3])
-        assert text + data <= 48 << 10
-        assert data + bss + 1024 <= 16 << 10

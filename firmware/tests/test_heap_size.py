@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from base.run_folder.records import Boot, FailRecord, HeapRecord
+from base.run_folder.records import Boot, HeapRecord
 from firmware.build import boards, region
 from firmware.build import image as firmware
 from firmware.build.cmake_build import BuildError
-from firmware.build.footprint import section_bytes
 from firmware.heap.tests.host_build import of_each_kind
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import runner
@@ -42,25 +41,6 @@ def symbol_bytes(elf: Path, name: str) -> int:
     return int(size, 16)
 
 
-def shared_bytes(elf: Path) -> int:
-    """SRAM that is neither heap nor slots, with the least stack."""
-    sections = section_bytes(elf)
-    (stack_kib,) = re.findall(r"^minimum_stack_bytes = (\d+)K;", LINKER_SCRIPT.read_text(), re.MULTILINE)
-    own = symbol_bytes(elf, "heap_region") + symbol_bytes(elf, "slots")
-    return sections.get(".data", 0) + sections[".bss"] - own + 1024 * int(stack_kib)
-
-
-@pytest.mark.parametrize("allocator", of_each_kind(firmware.allocators()))
-def test_what_is_neither_heap_nor_slots_keeps_to_its_share(allocator: str) -> None:
-    assert shared_bytes(firmware.build(allocator).elf) <= region.BENCH_BYTES
-
-
-def test_the_linker_has_the_same_sram() -> None:
-    script = firmware.build("tlsf", compiled=True).elf.parent / "board" / "board.ld"
-    (kib,) = re.findall(r"SRAM \(rwx\) +: ORIGIN = 0x20000000, LENGTH = (\d+)K", script.read_text())
-    assert int(kib) * 1024 == SRAM_BYTES
-
-
 @pytest.mark.parametrize(
     ("heap_bytes", "slots"),
     [
@@ -78,12 +58,6 @@ def test_the_heap_leaves_so_many_slots(heap_bytes: int, slots: int) -> None:
     assert region.largest_heap_bytes(slots, SRAM_BYTES) >= heap_bytes
 
 
-def test_a_slot_too_many_is_told_with_the_heap_that_would_fit(sentences: Sentences) -> None:
-    objection = region.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag", BOARD)
-    sentences.hold(objection)
-    assert region.objection(86_056, SLOTS_BESIDE_IT + 1, "mem_frag", BOARD) is None
-
-
 @pytest.mark.parametrize("allocator", of_each_kind(DEPENDENT))
 def test_a_heap_above_the_usual_is_used_whole(allocator: str) -> None:
     """83 blocks fit: each takes 1,024 bytes, or at most 1,008 where up to 1.5 KiB go to the
@@ -98,13 +72,6 @@ def test_a_heap_above_the_usual_is_used_whole(allocator: str) -> None:
     assert done.only(HeapRecord).invariants_hold == 1
     served = sum(operation.kind == "A" for operation in done.operations)
     assert 83 <= served < 86
-
-
-def test_the_largest_heap_runs_and_has_its_one_slot() -> None:
-    run = runner(firmware.build("tlsf", heap_bytes=88_568).elf)
-    small = image(entry(ALLOCATE, 0, 80_000), slots=1)
-    assert [operation.kind for operation in run(small).operations] == ["A"]
-    assert run(image(*REQUESTS[:2], slots=2)).only(FailRecord) == FailRecord("slots", 2)
 
 
 @pytest.mark.parametrize(

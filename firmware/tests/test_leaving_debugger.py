@@ -77,16 +77,6 @@ def test_a_start_that_waits_loses_nothing(leaves_us: int) -> None:
     assert start is not None and start[0] > leaves_us * CORE_HZ / 1e6
 
 
-def test_a_debugger_that_stays_is_waited_for_only_where_it_is_to_leave() -> None:
-    """pyOCD leaves the core as its own, and writes no more: the log is the same to the byte."""
-    assert seen(False, STAYS_US).log == seen(False, None).log
-    stayed, alone = seen(True, STAYS_US), seen(False, None)
-    assert judge(stayed) == ("complete", ())
-    assert stayed.wire.start_frame is not None and alone.wire.start_frame is not None
-    waited_s = (stayed.wire.start_frame[0] - alone.wire.start_frame[0]) / CORE_HZ
-    assert 0.25 < waited_s < LONGEST_WAIT_MS / 1000
-
-
 @pytest.mark.long
 def test_at_any_moment_the_cycles_are_right_or_the_run_says_so() -> None:
     outcomes: Counter[tuple[str, int]] = Counter()

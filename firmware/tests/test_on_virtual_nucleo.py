@@ -19,8 +19,6 @@ from base.run_folder.records import (
     EndRecord,
     FailRecord,
     HeapRecord,
-    InterruptsRecord,
-    LatencySum,
     MarkRecord,
     OperationRecord,
     PlanRecord,
@@ -31,7 +29,7 @@ from base.run_folder.records import (
     StillRecord,
     TickRecord,
 )
-from firmware.build import boards, catalogue
+from firmware.build import catalogue
 from firmware.build import image as firmware
 from firmware.heap.tests.host_build import of_each_kind
 from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
@@ -159,16 +157,6 @@ def test_records_come_in_order(odd: Run) -> None:
     assert odd.only(EndRecord).operations == 7
 
 
-def test_heap_begins_as_built_and_ends_sound(odd: Run) -> None:
-    boot = odd.only(Boot)
-    assert boot.core_hz == boards.default().core_hz
-    assert boot.flash_acr == 0x702
-    assert boot.locking in catalogue.allocators()[boot.allocator].lockings
-    knobs = [f"{name}={value}" for name, value in catalogue.allocators()[boot.allocator].knobs.items()]
-    assert boot.knobs == ("/".join(knobs) or "none")
-    assert odd.only(HeapRecord).invariants_hold == 1
-
-
 def test_outcomes_and_account(odd: Run) -> None:
     operations = odd.operations
     assert [record.seq for record in operations] == list(range(7))
@@ -189,13 +177,6 @@ def test_frames_are_64_edges_of_hardware(odd: Run) -> None:
     assert sync[-FRAME_EDGES][0] - sync[-FRAME_EDGES - 1][0] > 4200
 
 
-def test_nothing_but_common_pulses_comes_before_the_start_frame(stimulated: Run) -> None:
-    before = {name: stimulated.outside(name)[0] for name in COMMON_CHANNELS}
-    assert {len(pulses) for pulses in before.values()} == {COMMON}
-    assert stimulated.edges["SYNC"][0][1] == 1
-    assert {edges[0][1] for edges in stimulated.edges.values()} == {1}
-
-
 def test_common_pulses_leave_each_port_by_one_store(stimulated: Run) -> None:
     for end in (0, 1):
         pulses = {name: stimulated.outside(name)[end][-COMMON:] for name in COMMON_CHANNELS}
@@ -207,16 +188,6 @@ def test_common_pulses_leave_each_port_by_one_store(stimulated: Run) -> None:
         assert gaps[1::2] == [(-gaps[0][0], -gaps[0][1])] * 4
 
 
-def test_every_operation_has_its_window(odd: Run) -> None:
-    """Seven operations: seven edges, then one more that brings SYNC low."""
-    edges = odd.operation_edges()
-    assert [level for _, level in edges] == [1, 0, 1, 0, 1, 0, 1, 0]
-    for (begin, _), (end, _), record in zip(edges, edges[1:], odd.operations, strict=False):
-        assert len([rise for rise, fall in odd.pulses("OP") if begin < rise < fall < end]) == 1
-        critical = [rise for rise, fall in odd.pulses("CRIT") if begin < rise < fall < end]
-        assert len(critical) == (0 if record.kind == "N" else 1)
-
-
 @pytest.mark.parametrize(("channel", "field"), [("CRIT", "critical_cycles"), ("OP", "operation_cycles")])
 def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, field: str) -> None:
     pulses = stimulated.within(channel) + stimulated.outside(channel)[1][:CALIBRATION]
@@ -226,59 +197,6 @@ def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, 
     differences = {fall - rise - cycles for (rise, fall), cycles in zip(pulses, counted, strict=True)}
     assert len(calibration) == 2 * CALIBRATION
     assert len(differences) == 1
-
-
-def test_calibration_tells_the_counter_at_its_edges(stimulated: Run) -> None:
-    ahead = set()
-    for channel in ("CRIT", "OP"):
-        pulses = stimulated.within(channel)[:CALIBRATION] + stimulated.outside(channel)[1][:CALIBRATION]
-        begins = [record.begin_cycles for record in stimulated.calibration(channel)]
-        ahead |= {rise - begin for (rise, _), begin in zip(pulses, begins, strict=True)}
-    assert len(ahead) == 1
-
-
-def test_calibration_pulses_are_apart_and_in_order(stimulated: Run) -> None:
-    pulses = stimulated.within("CRIT")[:CALIBRATION] + stimulated.within("OP")[:CALIBRATION]
-    assert pulses == sorted(pulses)
-    assert all(rise - fall >= 200 for (_, fall), (rise, _) in pairwise(pulses))
-    assert pulses[-1][1] < stimulated.stimuli("STIM")[0][0]
-
-
-def test_costs_are_those_of_the_instructions(stimulated: Run) -> None:
-    """A read after a read takes a cycle; three instructions of a cycle each raise the pin."""
-    costs = stimulated.log.all(CostRecord)
-    assert [cost.instrument for cost in costs] == ["READ", "PIN", "TIMER"] * 2
-    for cost in costs:
-        assert 1 <= cost.least_cycles <= cost.most_cycles <= (2 if cost.instrument == "READ" else 12)
-        assert cost.instrument == "READ" or cost.least_cycles >= 4
-
-
-def test_the_timer_tells_each_latency_plus_one_distance(stimulated: Run) -> None:
-    """By the edges' own cycles: a sum of k answers is their latencies plus k times the distance."""
-    windows = stimulated.within("OP")[CALIBRATION:]
-    interrupts_records = {record.seq: record for record in stimulated.log.all(InterruptsRecord)}
-    answers = (("STIM", "ISR", "isr"), ("STIM", "TASK", "task"), ("CTRL", "CISR", "control"))
-    for stimulus, answer, name in answers:
-        stimuli = [cycle for cycle, _ in stimulated.stimuli(stimulus)]
-        rises = [rise for rise, _ in stimulated.within(answer)]
-        latency = {rise: rise - max(cycle for cycle in stimuli if cycle < rise) for rise in rises}
-        distances, met = set(), set()
-        for seq, (begin, end) in enumerate(windows):
-            inside = [rise for rise in rises if begin < rise < end]
-            met |= set(inside)
-            latency_sum = (
-                getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
-            )
-            assert latency_sum.number == len(inside)
-            if inside:
-                distances.add((latency_sum.ticks - sum(latency[rise] for rise in inside)) / len(inside))
-        between = getattr(stimulated.only(StatRecord), name)
-        rest = [latency[rise] for rise in rises if rise not in met]
-        distances |= {between.least_ticks - min(rest), between.most_ticks - max(rest)}
-        if name != "isr":
-            assert len(distances) == 1
-        # A control interrupt may come between the pin of ISR and the read.
-        assert 1 <= min(distances) <= 4
 
 
 def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
@@ -307,41 +225,11 @@ def test_critical_section_masks_the_stimulus_and_never_the_control(stimulated: R
     assert [rise for rise in control if any(begin < rise < end for begin, end in critical)]
 
 
-@pytest.mark.parametrize(
-    ("locking", "held_off", "served"),
-    [("primask", ("ISR", "TASK", "CISR"), ()), ("scheduler", ("TASK",), ("ISR", "CISR"))],
-)
-def test_another_lock_holds_off_whom_it_says(
-    locking: str, held_off: tuple[str, ...], served: tuple[str, ...]
-) -> None:
-    elf = firmware.build("seglist", locking=locking).elf
-    done = runner(elf)(image(*CHURN, stimulus_period=5003, control_period=7919))
-    assert (done.only(Boot).locking, done.only(Boot).knobs) == (locking, "none")
-    critical = done.within("CRIT")[CALIBRATION:]
-    inside = {
-        channel: sum(begin < rise < end for rise, _ in done.within(channel) for begin, end in critical)
-        for channel in (*held_off, *served)
-    }
-    assert not any(inside[channel] for channel in held_off)
-    assert all(inside[channel] for channel in served)
-    assert len(done.within("ISR")) == len(done.within("TASK")) == len(done.stimuli("STIM"))
-
-
-def test_no_stimulus_where_none_is_asked_for(odd: Run) -> None:
-    assert not any(odd.within(name) for name in ("STIM", "CTRL", "ISR", "CISR", "TASK"))
-    none = ((1 << 32) - 1, 0)
-    assert odd.only(StatRecord) == StatRecord(0, 0, 0, 0, *none, *none, *none)
-
-
 def test_bad_image_is_refused_before_anything_moves(run: Runner) -> None:
     refused = run(image(*ODD, version=2))
     assert [type(record) for record in refused.log.records] == [Boot, Proof, FailRecord]
     assert refused.only(FailRecord) == FailRecord("version", 2)
     assert not any(refused.edges.values())
-
-
-def test_erased_flash_is_refused(run: Runner) -> None:
-    assert run(b"\xff" * 64).only(FailRecord) == FailRecord("magic", 0xFFFFFFFF)
 
 
 def senseless(random: Random) -> tuple[bytes, ...]:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from base.paths import ROOT
-from firmware.tests.probe_programs import EXAMPLES, program
+from firmware.tests.probe_programs import program
 from simulator import build as simulator
 from simulator import run as virtual
 
@@ -31,16 +31,6 @@ void section(void) {
     TAILSCOPE_BEGIN_NESTED(CRIT);
     TAILSCOPE_END_NESTED(CRIT);
     if (1) TAILSCOPE_END(CRIT); else TAILSCOPE_BEGIN(CRIT);
-}
-"""
-FREERTOS_USER = """
-#include "FreeRTOS.h"
-#include "task.h"
-#include "tailscope_freertos.h"
-void handler(void);
-void handler(void) {
-    const UBaseType_t previous = taskENTER_CRITICAL_FROM_ISR();
-    taskEXIT_CRITICAL_FROM_ISR(previous);
 }
 """
 
@@ -69,17 +59,6 @@ def test_it_compiles_without_an_operating_system(
     for source in (PROBE / "tailscope.c", USER):
         compiled(tmp_path, compiler, (*PINS, level), source)
     compiled(tmp_path, compiler, (PINS[0], level), PROBE / "tailscope.c")
-
-
-@pytest.mark.parametrize("compiler", [C, CPP], ids=["C11", "C++17"])
-def test_it_compiles_with_freertos(tmp_path: Path, compiler: tuple[str, ...]) -> None:
-    folder = program("tasks").parent
-    rules = (folder / "build.ninja").read_text()
-    kernel = next(re.finditer(r"-isystem (\S+/FreeRTOS-Kernel/include) -isystem (\S+)", rules))
-    of_board = (f"-I{ROOT / 'firmware'}", f"-I{folder / 'board'}")
-    options = ("-O2", f"-I{EXAMPLES}", *of_board, "-isystem", kernel[1], "-isystem", kernel[2])
-    for source in (PROBE / "tailscope_freertos.c", FREERTOS_USER):
-        compiled(tmp_path, compiler, options, source)
 
 
 def pulses(edges: pl.DataFrame, pin: str) -> list[tuple[int, int]]:
@@ -130,27 +109,6 @@ def test_what_a_marker_costs_the_program_is_what_the_page_states() -> None:
     assert f"takes {plain} cycles in all" in page
     assert f"takes {nested} cycles in all" in page
     assert len(pulses(edges, "PB3")) == 16
-
-
-def test_freertos_shows_its_sections_and_its_heap() -> None:
-    said, edges = ran("tasks", "60ms")
-    critical, heap, answers = (pulses(edges, pin) for pin in ("PA8", "PA9", "PA10"))
-    assert len(answers) == said["over"][0]
-    inside = [span for span in critical if any(begin < span[0] and span[1] < end for begin, end in answers)]
-    assert len(inside) == len(answers)
-    # 60 messages were allocated and freed; and before, a queue and three tasks, each of two blocks.
-    calls = [end - begin for begin, end in heap if end - begin > MARKER_CYCLES[1]]
-    assert len(calls) == 60 + 60 + 1 + 3 * 2
-    assert len(heap) - len(calls) == 2 * 16
-
-
-def test_three_sections_in_one_are_one_pulse_that_is_found_by_its_width() -> None:
-    """The longest own sections, sorted by width, are the longest pulses."""
-    said, edges = ran("tasks", "60ms")
-    longest = sorted((end - begin for begin, end in pulses(edges, "PA8")), reverse=True)[:3]
-    own = sorted(said["CRIT"], reverse=True)[:3]
-    assert all(0 < width - counted < 60 for width, counted in zip(longest, own, strict=True))
-    assert own[2] > 5000
 
 
 def address(elf: Path, symbol: str) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import struct
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,14 +16,12 @@ import pytest
 from base.paths import ROOT
 from firmware.build import image as firmware
 from scenarios import catalogue
-from scenarios.operations import with_records
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.program import UserProgram
 from simulator.run import Run, StoppedError
 
 ALLOCATOR = "tlsf"
-DBG_SLEEP = 1
 Edits = Mapping[str, tuple[str, ...]]
 """By file below `firmware`: what stands there, and what in its place, once or more often."""
 
@@ -45,12 +42,6 @@ CLEARED_LATE: Edits = {
         "    pin_write(CISR_PORT, CISR_PIN, false);\n}",
         "    pin_write(CISR_PORT, CISR_PIN, false);\n    compare_output_clear(&control_output);\n}",
     ),
-}
-FLOAT_TOO_EARLY: Edits = {
-    "board/startup.c": (
-        "    core_start(vector_table);",
-        "    volatile float half = 0.5f;\n    half = half * half;\n    core_start(vector_table);",
-    )
 }
 SLOW_MARKERS: Edits = {
     "board/pins.c": (
@@ -144,13 +135,6 @@ def test_a_mutation_is_noticed(edits: Edits, kind: str, says: str, tmp_path: Pat
     assert first.what in str(stopped.value)
 
 
-def test_floating_point_before_it_is_allowed_ends_in_the_fault_handler(tmp_path: Path) -> None:
-    """CPACR denies it after reset: UsageFault, NOCP (PM0214, 4.6.1 and 4.4.14)."""
-    elf = mutated(FLOAT_TOO_EARLY, tmp_path)
-    with pytest.raises(SimulatorError, match=r"NOCP|coprocessor"):
-        conducted(elf, strict=True)
-
-
 def test_the_serial_line_is_high_before_its_transmitter_starts(tmp_path: Path) -> None:
     """PA2 floats after a reset (RM0368, 8.4.1); in this model a USART drives no level, so only the
     pull-up makes it high.
@@ -164,15 +148,3 @@ def test_the_serial_line_is_high_before_its_transmitter_starts(tmp_path: Path) -
     )
     with pytest.raises(SimulatorError, match="PA2"):
         simulator.run(floating, until="300ms", image=image, stop_on=("pin:PA2=1",))
-
-
-def test_by_rtt_the_memory_stays_clocked_while_the_core_sleeps(tmp_path: Path) -> None:
-    """DBGMCU_CR.DBG_SLEEP (RM0368, 23.16.1), which this copy notes down in its control block."""
-    noting = "    _SEGGER_RTT.down_buffers = (int32_t)DBGMCU_CR;\n"
-    before = "    finish_stores();\n    for (uint32_t index"
-    elf = mutated({"board/rtt.c": (before, noting + before)}, tmp_path)
-    image = with_records(catalogue.load("mem_frag", {"depth": 4}).compile().image, "rtt")
-    (state,) = simulator.run(elf, until="60ms", image=image, states_at=("50ms",)).states
-    control_block = state.sram.index(b"SEGGER RTT\0")
-    up, down = struct.unpack_from("<ii", state.sram, control_block + 16)
-    assert (up, down) == (1, DBG_SLEEP)

@@ -42,23 +42,6 @@ def test_a_row_is_read(tmp_path: Path) -> None:
     assert row.promises == {"frees"}
 
 
-def test_an_index_promises_all_and_works_under_every_lock() -> None:
-    row = catalogue.allocators()["seglist"]
-    assert row.promises == set(catalogue.PROMISES)
-    assert row.lockings == ("basepri", "primask", "scheduler")
-
-
-def test_a_checkout_is_looked_for_in_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert read(tmp_path, SOUND).missing_checkout() is None
-    row = read(tmp_path, SOUND + 'checkout = "MY_SOURCES"\n')
-    monkeypatch.delenv("MY_SOURCES", raising=False)
-    assert row.missing_checkout() == (
-        "mine is compiled from a checkout of your own (here): set MY_SOURCES to its folder."
-    )
-    monkeypatch.setenv("MY_SOURCES", str(tmp_path))
-    assert row.missing_checkout() is None
-
-
 @pytest.mark.parametrize(
     ("was", "becomes", "key"),
     [

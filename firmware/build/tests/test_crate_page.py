@@ -14,7 +14,10 @@ PUBLISHED_LEVELS = (
 )
 """FLL, MAX_ALLOC_SIZE and HEADER_SIZE of the page's table "Parameters"."""
 
-pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed"),
+]
 
 
 @pytest.fixture(scope="module")

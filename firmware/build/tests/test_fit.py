@@ -37,21 +37,6 @@ def test_all_leaves_out_what_cannot_free_and_says_so() -> None:
     assert sentences[1] == f"sys_heap is left out. {NO_CHECKOUT}"
 
 
-def test_what_needs_a_checkout_is_refused_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CaptureError) as refused:
-        choose([FRAG], ["tlsf", "sys_heap"])
-    assert str(refused.value) == NO_CHECKOUT
-    monkeypatch.setenv("ZEPHYR_PATH", "zephyr")
-    assert choose([FRAG], ["tlsf", "sys_heap"]) == (("tlsf", "sys_heap"), ())
-    assert "sys_heap" in choose([FRAG], ["all"])[0]
-
-
-def test_what_is_named_is_refused_before_anything_is_built() -> None:
-    with pytest.raises(CaptureError, match=SENTENCE):
-        choose([FRAG], ["tlsf", "heap_1"])
-    assert choose([FRAG], ["tlsf", "heap_4"]) == (("tlsf", "heap_4"), ())
-
-
 def test_a_heap_beyond_an_allocators_own_limit() -> None:
     large = replace(FRAG, heap_bytes=72_000)
     with pytest.raises(CaptureError, match=r"^tlsf_crate manages 65,536 bytes at most, not 72,000\.$"):

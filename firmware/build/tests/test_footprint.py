@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from dataclasses import astuple
 
 import pytest
@@ -56,50 +54,10 @@ def test_the_page_has_what_the_articles_two_take_here() -> None:
         assert beside(what) == [f"{seglist:,}", f"{tlsf:,}", f"{tlsf - seglist:+,}"]
 
 
-@pytest.mark.parametrize(
-    ("allocator", "once"),
-    [("half_fit_cstm", 17 * POINTER + WORD), ("half_tree", 16 * 2 * POINTER + 2 * WORD)],
-)
-def test_the_page_has_what_those_of_the_thesis_take_once(allocator: str, once: int) -> None:
-    alignment = footprint.measure(allocator).static_ram - BLOCK_LAYER - once
-    assert 0 <= alignment <= WORD
-    name = {"half_fit_cstm": "Half Fit CSTM", "half_tree": "Half Tree"}[allocator]
-    assert re.search(rf"^\| {name} \| \d+ \| {once} \| ", PAGE.read_text(), re.MULTILINE)
-
-
 @pytest.mark.parametrize(("fll", "header_size"), [(1, 36), (2, 72), (11, 376)])
 def test_ram_of_the_crate_tlsf_is_what_its_page_says(fll: int, header_size: int) -> None:
     anchor, adapter = POINTER, 2 * WORD
     assert footprint.measure("tlsf_crate", {"FLL": fll}).static_ram == header_size + anchor + adapter
-
-
-@pytest.mark.parametrize(
-    ("allocator", "header", "lists"),
-    [("half_fit_cstm", 8, 16 * POINTER + WORD), ("half_tree", 4, 16 * 2 * POINTER + 2 * WORD)],
-)
-def test_the_thesis_headers_are_what_a_block_takes(allocator: str, header: int, lists: int) -> None:
-    bytes_taken = footprint.measure(allocator, {"HDR": header})
-    assert (bytes_taken.block_overhead, bytes_taken.smallest_block) == (header, 24)
-    assert bytes_taken.heap_overhead == (8 if header == 4 else 0)
-    assert 0 <= bytes_taken.static_ram - BLOCK_LAYER - lists <= WORD
-
-
-def test_ram_of_rlsf_is_its_lists_and_bitmaps() -> None:
-    lists, bitmaps = 13 * 16 * POINTER, 2 + 13 * 2
-    pool, adapter = 2 * WORD, 2 * WORD
-    assert footprint.measure("rlsf").static_ram == lists + bitmaps + pool + adapter
-
-
-def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
-    bytes_taken = footprint.measure("seglist")
-    elf = firmware.build("seglist").elf.with_name("tailscope_footprint.elf")
-    listing = subprocess.run(
-        ["arm-none-eabi-nm", "-S", elf], capture_output=True, text=True, check=True
-    ).stdout
-    sizes = [int(words[1], 16) for words in map(str.split, listing.splitlines()) if words[-2] in "Tt"]
-    # Each begins on a multiple of 4.
-    assert sum(sizes) <= bytes_taken.flash <= sum(sizes) + 3 * len(sizes)
-    assert not {"heap_allocate", "interpret", "xTaskIncrementTick"} & set(listing.split())
 
 
 def test_the_result_is_what_a_fresh_measurement_gives() -> None:

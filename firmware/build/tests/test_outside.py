@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from base.paths import ROOT
-from firmware.build import catalogue, cmake_build, host_heap, outside, search_places
-from firmware.build import image as firmware
+from firmware.build import catalogue, host_heap, outside
 from firmware.build.outside_file import OutsideError
 from firmware.build.promises import PROMISES
 from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
@@ -95,13 +94,6 @@ def test_an_index_of_ours_is_an_index_from_outside(tmp_path: Path) -> None:
     assert row.promises == catalogue.own()["first_fit"].promises
 
 
-def test_an_allocator_that_aborts_at_a_free_is_said_never_to_free(tmp_path: Path) -> None:
-    row = outside.read(written(tmp_path, KERNEL_HEAP.replace("( void ) pv;", "configASSERT( pv == NULL );")))
-    assert row.source is not None
-    assert row.source.format == "FreeRTOS heap"
-    assert (row.promises, row.lockings) == (frozenset(), ("scheduler",))
-
-
 def test_a_heap_of_the_kernel_begins_anew_without_a_reset_of_its_own(tmp_path: Path) -> None:
     """Two regions of the search for the smallest heap: the second finds the heap as it was."""
     (name,) = outside.admit([str(written(tmp_path, KERNEL_HEAP))])
@@ -118,55 +110,6 @@ def test_a_heap_that_is_no_tiling_is_not_read_as_one(tmp_path: Path) -> None:
     assert row.promises == {"frees"}
     tiled = outside.read(written(tmp_path, TILED))
     assert row.promises < tiled.promises == {"frees", "aligns", "checks_heap", "tells_usable"}
-
-
-def test_a_name_of_the_catalogue_is_refused_and_another_is_taken(tmp_path: Path) -> None:
-    file = written(tmp_path, BUMP, "tlsf.c")
-    with pytest.raises(OutsideError, match=r"^tlsf is an allocator of the bench, .*my_tlsf=/\S+/tlsf\.c"):
-        outside.read(file)
-    assert outside.admit([f"other={file}"]) == ["other"]
-
-
-SEARCH = """search = [
-  {{ function = "{function}", file = "{file}", statement = "{statement}", instruction = '{instruction}' }},
-]
-"""
-
-
-def test_a_search_of_a_heap_of_the_kernel_is_found_in_its_file(tmp_path: Path) -> None:
-    """FreeRTOS's own heap_4 from outside, with the catalogue's words for it."""
-    (place,) = catalogue.own()["heap_4"].search or ()
-    kernels = search_places.source_of(firmware.build("heap_4").elf.parent, place.file, None)
-    table = SEARCH.format(
-        function=place.function, file="mine.c", statement=place.statement, instruction=place.instruction
-    )
-    (name,) = outside.admit([str(written(tmp_path, kernels.read_text(), table=table))])
-    (look,) = firmware.build(name).looks
-    assert look
-
-
-def test_a_path_has_commas_and_a_library_finds_the_headers_beside_its_adapter(tmp_path: Path) -> None:
-    """As umm_malloc asks for umm_malloc_cfgport.h, from a folder of its own."""
-    folder = tmp_path / "a,b"
-    library = BUMP.replace("\n", "\n#include <my_port.h>\nstatic char a[PORT];\n", 1)
-    written(folder / "lib", library, "library.c")
-    written(folder, "#define PORT 1\n", "my_port.h")
-    file = written(folder, '#include "lib/library.c"\n', "c,d.c")
-    words = outside.words(f"tlsf,{file},mine={file},{tmp_path}/x,y.c,buddy")
-    assert words == ["tlsf", str(file), f"mine={file}", f"{tmp_path}/x", "y.c", "buddy"]
-    assert outside.admit([str(file)]) == ["c_d"]
-    assert firmware.build("c_d").elf.exists() and host_heap.build("c_d", 65_536)
-
-
-def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    path = written(tmp_path / "a", BUMP)
-    other = written(tmp_path / "b", BUMP + "/* another */\n")
-    digests = [hashlib.sha256(file.read_bytes()).hexdigest()[:8] for file in (path, other)]
-    assert outside.admit([str(path), "tlsf", str(other), str(path)]) == [
-        f"mine_{digests[0]}",
-        "tlsf",
-        f"mine_{digests[1]}",
-    ]
 
 
 def test_a_build_follows_every_byte_that_it_depends_on(tmp_path: Path) -> None:
@@ -204,30 +147,8 @@ def test_a_build_follows_every_byte_that_it_depends_on(tmp_path: Path) -> None:
     ("change", "says"),
     [
         (("return NULL;", "return NULL }"), r"^mine\.c does not compile: \S+/mine\.c:6: expected ';' before"),
-        (("(void)payload;", "(void)payload; return;} int main(void) {"), r"^mine\.c defines main\(\), which"),
         (("return NULL;", "return malloc(size);"), r"^mine\.c calls malloc\(\) of the C library"),
-        (("return NULL;", "{ other(); return NULL; }"), r"^mine\.c needs other, which neither it nor"),
-        (
-            ("return NULL;", 'return __builtin_printf("%zu", size), NULL;'),
-            r"^mine\.c calls what the C library takes .* \(it lacks _\w+\): .* leave the call out\.$",
-        ),
-        (("return NULL;", "abort();"), r"^mine\.c calls what the C library takes .* \(it lacks _\w+\)"),
-        (
-            (
-                '#include "plain.h"',
-                '#include "plain.h"\n#include <assert.h>\n#define NULL (assert(0), (void *)0)',
-            ),
-            r"^mine\.c uses assert\(\), .*: write #define NDEBUG",
-        ),
-        (
-            ("static char *next", "char table[40000], *next"),
-            r"^mine\.c keeps 40,000 bytes in table, more static",
-        ),
         (("next = region;", "for (;;) {}"), r"^mine\.c: allocator_init\(\) does not return on a region"),
-        (
-            ("next = region;", "__builtin_trap();"),
-            r"^mine\.c: allocator_init\(\) ends the process \(SIG\w+\)",
-        ),
         (
             ('#include "plain.h"', "typedef unsigned size_t;\n#define NULL 0"),
             r"^mine\.c defines no function of",
@@ -242,42 +163,6 @@ def test_what_cannot_be_used_is_told_in_a_sentence(
     text = text.replace("static char", declared, 1) if "static char" in text else text
     with pytest.raises(OutsideError, match=says) as raised:
         outside.read(written(tmp_path, text))
-    assert "\n" not in str(raised.value)
-
-
-def test_what_is_no_c_file_is_told(tmp_path: Path) -> None:
-    for path, says in (
-        (tmp_path / "none.c", "is not there: give the allocator's C file"),
-        (tmp_path, "is a folder"),
-        (tmp_path / ("a" * 300 + ".c"), r"cannot be read: File name too long\.$"),
-        (written(tmp_path, BUMP, "mine.cpp"), "is no C file by its name"),
-    ):
-        with pytest.raises(OutsideError, match=says):
-            outside.read(path)
-
-
-def test_a_table_is_checked(tmp_path: Path) -> None:
-    for table, says in (
-        ('promise = ["merges"]', r"mine\.toml: .*promise.*promises"),
-        ('promises = ["merge"]', r"mine\.toml: promises\[0\] must be 'frees'"),
-        ('name = "my-heap"', r"mine\.toml: name must be up to 32 letters"),
-        ("knobs = { pad = 1 }", r"mine\.toml: knobs\.pad must be up to 32 capital"),
-    ):
-        with pytest.raises(OutsideError, match=says):
-            outside.read(written(tmp_path, BUMP, table=table))
-
-
-def test_static_ram_beyond_the_board_is_told_in_a_sentence(tmp_path: Path) -> None:
-    text = (
-        BUMP.replace("static char *next", "static char table[12000], *next")
-        .replace("next = region;", "next = region; table[bytes & 8191] = 1;")
-        .replace("return NULL;", "return table[size & 8191] ? table : NULL;")
-    )
-    (name,) = outside.admit([str(written(tmp_path, text))])
-    with pytest.raises(
-        cmake_build.BuildError, match=r"^mine takes [\d,]+ bytes of static RAM more than"
-    ) as raised:
-        firmware.build(name)
     assert "\n" not in str(raised.value)
 
 

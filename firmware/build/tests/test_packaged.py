@@ -76,24 +76,3 @@ def test_a_heap_for_a_pc_is_unpacked_once(archive: Path) -> None:
     assert program.stat().st_mode & 0o111
     archive.write_bytes(b"gone since")
     assert packaged.host_program("tlsf-65536") == folder
-
-
-def test_there_is_none_of_another_name(archive: Path) -> None:
-    assert archive.is_file()
-    assert packaged.host_program("tlsf-32768") is None
-
-
-@pytest.mark.parametrize("keep", [0, 30, 100])
-def test_a_damaged_archive_is_told(archive: Path, keep: int) -> None:
-    whole = archive.read_bytes()
-    archive.write_bytes(whole[:keep] + bytes(byte ^ 0x55 for byte in whole[keep:]))
-    with pytest.raises(
-        PackagedError, match=r"programs\.tar\.xz cannot be unpacked .*install the package again"
-    ):
-        packaged.host_program("tlsf-65536")
-
-
-def test_equal_programs_give_equal_bytes(archive: Path, tmp_path: Path) -> None:
-    again = tmp_path / "again.tar.xz"
-    packaged.write_host_programs(again, [tmp_path / "tlsf-65536"])
-    assert again.read_bytes() == archive.read_bytes()

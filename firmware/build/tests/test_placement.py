@@ -97,24 +97,3 @@ def test_a_placement_has_the_same_code(allocator: str) -> None:
     before = code(built.elf)
     assert len(before) > 50
     assert code(moved.elf) == before
-
-
-def test_looks_are_at_the_same_instructions() -> None:
-    built = firmware.build("heap_4")
-    moved = placed(built, Placement(4, 24))
-    assert built.looks
-    assert moved.looks == tuple(address + 24 for address in built.looks)
-
-
-def test_a_placement_is_linked_once_and_those_of_an_older_image_go() -> None:
-    built = firmware.build("tlsf")
-    first = placed(built, placement(2))
-    stamp = first.elf.stat().st_mtime_ns
-    old = built.elf.with_name("placed-0123456789abcdef-0-4.elf")
-    old.touch()
-    assert placed(built, placement(2)) == first
-    assert first.elf.stat().st_mtime_ns == stamp
-    first.elf.unlink()
-    assert placed(built, placement(2)).sha256 == first.sha256
-    assert not old.exists()
-    assert placed(built, placement(0)) is built

@@ -12,22 +12,13 @@ from firmware.build.reset_causes import causes
         ("stm32f4", 0x1400_0000, ()),  # the pin, and the loader by software
         ("stm32f4", 0x0E00_0000, ("a power-up",)),
         ("stm32f4", 0x0600_0000, ("a brown-out",)),
-        ("stm32f4", 0x2400_0000, ("the independent watchdog",)),
         ("stm32f4", 0x4600_0000, ("a brown-out", "the window watchdog")),
-        ("stm32f4", 0x8400_0000, ("an entry into a low-power mode",)),
-        ("stm32l4", 0x0400_0000, ()),
-        ("stm32l4", 0x1400_0000, ()),
         ("stm32l4", 0x0C00_0000, ("a power-up",)),  # the value of RCC_CSR behind one
-        ("stm32l4", 0x0600_0000, ("a load of its option bytes",)),
         ("stm32l4", 0x0500_0000, ("the firewall",)),
-        ("stm32l4", 0x6400_0000, ("the independent watchdog", "the window watchdog")),
         ("stm32f1", 0x0C00_0000, ("a power-up",)),
-        ("stm32f1", 0x0400_0000, ()),
         ("stm32f1", 0x2600_0000, ("the independent watchdog",)),  # bit 25 is reserved
-        ("stm32f1", 0xC400_0000, ("the window watchdog", "an entry into a low-power mode")),
         ("stm32f0", 0x0C00_0000, ("a power-up",)),
         ("stm32f0", 0x0600_0000, ("a load of its option bytes",)),
-        ("stm32f0", 0x2400_0000, ("the independent watchdog",)),
         ("somebodys-own", 0x0600_0000, ("a brown-out",)),
     ],
 )
@@ -35,7 +26,3 @@ def test_the_causes_of_a_reset_are_those_of_the_manual(
     family: str, flags: int, says: tuple[str, ...]
 ) -> None:
     assert causes(flags, family) == says
-
-
-def test_a_run_that_does_not_tell_has_none() -> None:
-    assert causes(None, "stm32f4") == ()

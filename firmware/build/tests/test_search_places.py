@@ -46,10 +46,7 @@ def test_the_look_is_the_load_of_a_size_within_the_loop(image: firmware.Firmware
     ("changed", "says"),
     [
         ({"statement": "while( true )"}, "has 'while( true )' 0 times, not 1"),
-        ({"times": 2}, "1 times, not 2"),
-        ({"alternatives": 2}, "has 1 instructions like"),
         ({"instruction": "str"}, "has 0 instructions like 'str'"),
-        ({"instruction": "."}, "instructions like '.'"),
         ({"function": "pvPortMalloc2"}, "no function pvPortMalloc2"),
         ({"file": "heap_9.c"}, "0 sources of the image are called heap_9.c"),
     ],
@@ -59,8 +56,3 @@ def test_a_place_that_is_not_as_described_is_refused(
 ) -> None:
     with pytest.raises(search_places.SearchError, match=re.escape(says)):
         search_places.find(image.elf, [place.model_copy(update=changed)])
-
-
-def test_every_row_says_who_counts() -> None:
-    for row in catalogue.allocators().values():
-        assert row.search is None or "counts_probes" not in row.promises
