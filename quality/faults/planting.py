@@ -6,7 +6,7 @@ Where no run folder is given, healthy runs are made on the virtual board.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from capture.store import judge
 from capture.summary.summary import summarise_run
 from firmware.build import boards, region
 from firmware.build import image as firmware
-from quality.faults import folders, records, wire
+from quality.faults import records, wire
 from scenarios import catalogue
 from simulator import build as simulator
 
@@ -38,20 +38,12 @@ class FaultError(TailscopeError):
 class Healthy:
     """A run whose verdict is complete: what a fault is compared with.
 
-    `name` is what a report calls it. `manifest` is what its run.json says. `folder` is where it is
-    stored, if it is, and `others` are folders of other runs.
+    `name` is what a report calls it. `manifest` is what its run.json says.
     """
 
     name: str
     stored: Taken
     manifest: Manifest
-    folder: Path | None = None
-    others: tuple[Path, ...] = ()
-
-    @cached_property
-    def folder_kinds(self) -> Mapping[str, folders.Kind]:
-        """The kinds of faults that can be planted in a copy of its folder, by name."""
-        return dict(folders.kinds(self.folder, self.others)) if self.folder else {}
 
     @cached_property
     def kinds(self) -> Mapping[str, Callable[[np.random.Generator], Planted]]:
@@ -104,14 +96,7 @@ def read_healthy(folder: Path) -> Healthy:
     Raises TailscopeError where a file is missing or damaged, and FaultError where the run is not
     complete.
     """
-    return replace(healthy(folder.resolve().name, read_stored(folder)), folder=folder)
-
-
-def beside_each_other(runs: Iterable[Healthy]) -> list[Healthy]:
-    """The runs, each with the folders of the others."""
-    every = list(runs)
-    places = [run.folder for run in every if run.folder]
-    return [replace(run, others=tuple(place for place in places if place != run.folder)) for run in every]
+    return healthy(folder.resolve().name, read_stored(folder))
 
 
 PAIR = "pair"

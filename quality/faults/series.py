@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
-import shutil
-import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from analysis import outcomes
 from base.files.errors import TailscopeError, near_miss
-from base.run_folder.folder import MANIFEST, TABLES, digest
-from base.run_folder.manifest import Manifest, Verdict, read_manifest
+from base.run_folder.manifest import Manifest, Verdict
 from capture.acquisition.source import Taken
-from capture.acquisition.stored import read_stored
 from capture.store import judge
 from capture.summary.summary import summarise_run
 from quality.faults.headlines import Change, changes
@@ -147,7 +142,7 @@ def replay(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
 
 def kinds_of(runs: Sequence[Healthy]) -> list[str]:
     """The kinds that can be planted in one of the runs or more."""
-    return list(dict.fromkeys(kind for run in runs for kind in (*run.kinds, *run.folder_kinds)))
+    return list(dict.fromkeys(kind for run in runs for kind in run.kinds))
 
 
 def _faults(runs: Sequence[Healthy], n: int) -> list[Fault]:
@@ -184,12 +179,8 @@ class _Worker:
 
 
 def _outcome(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
-    able = [
-        run for run in runs if fault.kind == PAIR or fault.kind in run.kinds or fault.kind in run.folder_kinds
-    ]
+    able = [run for run in runs if fault.kind == PAIR or fault.kind in run.kinds]
     run = able[fault.number % len(able)]
-    if fault.kind in run.folder_kinds:
-        return _outcome_in_folder(run, fault, seed)
     stored, words = fault.plant(run, seed)
     try:
         manifest = _judged(stored)
@@ -201,55 +192,6 @@ def _outcome(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
     changed = changes(run.manifest, manifest)
     fate: Fate = "detected" if not manifest.complete else "undetected_changed" if changed else "harmless"
     return Outcome(fault, run.name, words, fate, manifest.verdict, tuple(manifest.reasons), changed)
-
-
-def _outcome_in_folder(run: Healthy, fault: Fault, seed: int) -> Outcome:
-    """Of a fault in a copy of the run's folder, which is read as it is and decoded again."""
-    assert run.folder is not None
-    with tempfile.TemporaryDirectory(prefix="tailscope-fault-") as scratch:
-        folder = Path(scratch) / run.folder.name
-        shutil.copytree(run.folder, folder)
-        words = run.folder_kinds[fault.kind](folder, fault.random(seed))
-        reasons: list[str] = []
-        changed: list[Change] = []
-        try:
-            for reader in (_as_stored, _decoded_again):
-                manifest, differences = reader(run, folder)
-                if isinstance(manifest, TailscopeError):
-                    reasons.append(str(manifest))
-                elif manifest.complete:
-                    changed += differences
-                else:
-                    reasons += manifest.reasons
-        except Exception:
-            return Outcome(fault, run.name, words, "crashed", error=traceback.format_exc())
-    fate: Fate = "undetected_changed" if changed else "detected" if reasons else "harmless"
-    return Outcome(fault, run.name, words, fate, None, tuple(reasons), tuple(changed))
-
-
-_Reading = tuple[Manifest | TailscopeError, list[Change]]
-
-
-def _as_stored(run: Healthy, folder: Path) -> _Reading:
-    """run.json and its tables as they are, and how they differ from those of the healthy run."""
-    try:
-        manifest = read_manifest(folder / MANIFEST)
-    except TailscopeError as error:
-        return error, []
-    assert run.folder is not None
-    digests = ((name, digest(run.folder / name), digest(folder / name)) for name in TABLES)
-    tables = [Change(name, before, after, 0.0) for name, before, after in digests if before != after]
-    return manifest, [*changes(run.manifest, manifest), *tables]
-
-
-def _decoded_again(run: Healthy, folder: Path) -> _Reading:
-    try:
-        manifest = _judged(read_stored(folder))
-    except TailscopeError as error:
-        return error, []
-    if isinstance(manifest, TailscopeError):
-        return manifest, []
-    return manifest, [*changes(run.manifest, manifest)]
 
 
 def _judged(stored: Taken) -> Manifest | TailscopeError:

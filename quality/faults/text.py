@@ -57,10 +57,10 @@ def replay(folders: Sequence[Path], name: str, seed: int, tell: Tell = lambda _:
 @contextmanager
 def _runs(folders: Sequence[Path], tell: Tell) -> Iterator[list[Healthy]]:
     if folders:
-        yield planting.beside_each_other(read_healthy(folder) for folder in folders)
+        yield [read_healthy(folder) for folder in folders]
         return
     with tempfile.TemporaryDirectory(prefix="tailscope-faults-") as made:
-        yield planting.beside_each_other(planting.make(Path(made), tell))
+        yield planting.make(Path(made), tell)
 
 
 WIDTH_COLUMNS = 100

@@ -1,15 +1,15 @@
-"""Would the tests notice? cosmic-ray makes small changes to the code that judges, and tries them.
+"""Would the tests notice? Small changes to code that judges, each tried on a copy of the checkout.
 
-It works on copies of the checkout, each with a session of its own. A draw among all mutants is
-tried; those that no test noticed are told, unless harmless.toml says why nobody could.
+cosmic-ray makes the changes. A draw among all of them is tried; those that no test noticed are
+told, unless harmless.toml says why nobody could.
 """
 
 from __future__ import annotations
 
 import ast
+import difflib
 import itertools
 import random
-import re
 import shlex
 import shutil
 import subprocess
@@ -18,18 +18,19 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Literal
 
 from cosmic_ray import modules
 from cosmic_ray.commands import init
-from cosmic_ray.config import ConfigDict, load_config, serialize_config
+from cosmic_ray.config import ConfigDict, load_config
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import TestOutcome, WorkItem
 
 from base.files.documents import Table, read_toml
 from base.files.errors import TailscopeError
@@ -43,7 +44,6 @@ PATIENCE = 4
 _MADE_AT_THE_TOP = frozenset({"build", "runs"})
 _MADE = shutil.ignore_patterns(".git", ".venv", ".lab", "target", "__pycache__", ".*_cache", ".hypothesis")
 _GUARDS = frozenset({"strict", "frozen", "slots", "kw_only", "order"})
-_LOOK_EVERY_S = 1.0
 
 Fate = Literal["killed", "survived", "harmless"]
 
@@ -68,8 +68,20 @@ class Document(Table):
 
 
 @dataclass(frozen=True)
+class Mutant:
+    """A file with one change; `before` and `after` are the changed lines, with single spaces."""
+
+    file: str
+    operator: str
+    line: int
+    before: str
+    after: str
+    code: str
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """A mutant and its fate; `before` and `after` are the changed lines, with single spaces."""
+    """A mutant and its fate."""
 
     file: str
     operator: str
@@ -154,13 +166,22 @@ def run(
             raise MutantError(f"{file} is not mutated here: name files such as {every[0]}.")
     chosen = drawn(root, named or every, n, seed)
     entries = read_toml(HARMLESS, Document, MutantError).mutant
+    command = _own_first(config.test_command, named)
     with tempfile.TemporaryDirectory(prefix="tailscope-mutants-") as folder:
-        copies = [_copy(root, Path(folder, str(job))) for job in range(jobs)]
-        config["test-command"] = _own_first(config.test_command, named)
-        config["timeout"] = PATIENCE * _seconds_without(config, copies[0])
-        return Report(
-            seed, tuple(_outcome(*mutant, entries) for mutant in _tried(copies, config, chosen, tell))
-        )
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for job in range(jobs):
+            copies.put(_copy(root, Path(folder, str(job))))
+        within_s = PATIENCE * _seconds_without(command, config.timeout, copies)
+        outcomes = []
+        with ThreadPoolExecutor(jobs) as pool:
+            for mutant, killed in zip(
+                chosen,
+                pool.map(lambda mutant: _is_killed(mutant, command, within_s, copies), chosen),
+                strict=True,
+            ):
+                outcomes.append(_outcome(mutant, killed, entries))
+                tell(len(outcomes))
+    return Report(seed, tuple(outcomes))
 
 
 def files(config: ConfigDict, root: Path = ROOT) -> list[str]:
@@ -171,33 +192,39 @@ def files(config: ConfigDict, root: Path = ROOT) -> list[str]:
     return sorted(map(str, kept))
 
 
-def drawn(root: Path, files: Iterable[str], n: int, seed: int) -> list[WorkItem]:
+def drawn(root: Path, files: Iterable[str], n: int, seed: int) -> list[Mutant]:
     """`n` of all mutants of the files, drawn without preference; all where there are fewer.
 
     A mutant that is the same program as another, or as the code, is none.
     """
     with chdir(root), use_db(":memory:", WorkDB.Mode.create) as database:
         init([Path(file) for file in files], database, {})
-        every = sorted(database.work_items, key=lambda item: _order(item))
+        every = sorted(
+            (str(mutation.module_path), mutation.operator_name, mutation.occurrence)
+            for item in database.work_items
+            for mutation in item.mutations
+        )
         random.Random(seed).shuffle(every)
         return list(itertools.islice(_differing(every), n))
 
 
-def _order(item: WorkItem) -> tuple[str, str, int]:
-    (mutation,) = item.mutations
-    return str(mutation.module_path), mutation.operator_name, mutation.occurrence
-
-
-def _differing(items: Iterable[WorkItem]) -> Iterator[WorkItem]:
+def _differing(mutations: Iterable[tuple[str, str, int]]) -> Iterator[Mutant]:
     seen: set[str] = set()
-    for item in items:
-        (mutation,) = item.mutations
-        code = mutation.module_path.read_text(encoding="utf-8")
-        changed = mutate_code(code, get_operator(mutation.operator_name)(), mutation.occurrence)
+    for file, operator, occurrence in mutations:
+        code = Path(file).read_text(encoding="utf-8")
+        changed = mutate_code(code, get_operator(operator)(), occurrence)
         seen.add(_program(code))
         if changed is not None and (program := _program(changed)) not in seen:
             seen.add(program)
-            yield item
+            yield Mutant(file, operator.rpartition("/")[2], *_change(code, changed), changed)
+
+
+def _change(code: str, changed: str) -> tuple[int, str, str]:
+    """The first line that changed, from 1, and its text before and after."""
+    old, new = code.splitlines(), changed.splitlines()
+    steps = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    _, first, last, begin, end = next(step for step in steps if step[0] != "equal")
+    return first + 1, _one_line(old[first:last]), _one_line(new[begin:end])
 
 
 def _program(code: str) -> str:
@@ -218,12 +245,12 @@ def _program(code: str) -> str:
     return ast.dump(tree)
 
 
-def _own_first(command: str, named: Sequence[str]) -> str:
+def _own_first(command: str, named: Sequence[str]) -> list[str]:
     """The tests of the named files' own rooms come first: they are the likeliest to notice."""
     words = shlex.split(command)
     first = words.index("-q") + 1
     rooms = sorted(words[first:], key=lambda room: not any(file.startswith(f"{room}/") for file in named))
-    return shlex.join([sys.executable, *words[1:first], *rooms])
+    return [sys.executable, *words[1:first], *rooms]
 
 
 def _copy(root: Path, folder: Path) -> Path:
@@ -235,74 +262,38 @@ def _copy(root: Path, folder: Path) -> Path:
     )
 
 
-def _seconds_without(config: ConfigDict, copy: Path) -> float:
-    began_s = time.monotonic()
-    done = children.run(shlex.split(config.test_command), within_s=config.timeout, folder=copy)
+def _seconds_without(command: Sequence[str], within_s: float, copies: SimpleQueue[Path]) -> float:
+    copy, began_s = copies.get(), time.monotonic()
+    done = children.run(command, within_s=within_s, folder=copy)
+    copies.put(copy)
     if done.returncode:
         said = "; ".join(line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")))
         raise MutantError(f"The tests fail without any mutant ({said}); mend them first.")
     return time.monotonic() - began_s
 
 
-def _tried(
-    copies: Sequence[Path], config: ConfigDict, items: Sequence[WorkItem], tell: Callable[[int], None]
-) -> list[tuple[WorkItem, TestOutcome, str]]:
-    """The items, each with what the tests made of it and its difference from the code."""
-    running: list[subprocess.Popen[bytes]] = []
-    sessions = [copy.with_suffix(".sqlite") for copy in copies]
+def _is_killed(mutant: Mutant, command: Sequence[str], within_s: float, copies: SimpleQueue[Path]) -> bool:
+    """Whether the tests fail on a copy with the mutant, or take too long."""
+    copy = copies.get()
+    file = copy / mutant.file
+    before = file.read_bytes()
+    file.write_text(mutant.code, encoding="utf-8")
     try:
-        for number, (copy, session) in enumerate(zip(copies, sessions, strict=True)):
-            copy.with_suffix(".toml").write_text(serialize_config(config), encoding="utf-8")
-            with use_db(str(session), WorkDB.Mode.create) as database:
-                database.add_work_items(items[number :: len(copies)])
-            words = ("-m", "cosmic_ray.cli", "exec", copy.with_suffix(".toml"), session)
-            running.append(
-                subprocess.Popen(
-                    [*children.DIES_WITH_US, sys.executable, *words],
-                    cwd=copy,
-                    stdout=subprocess.DEVNULL,
-                )
-            )
-        while any(process.poll() is None for process in running):
-            time.sleep(_LOOK_EVERY_S)
-            tell(len(_results(sessions)))
+        return children.run(command, within_s=within_s, folder=copy).returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
     finally:
-        for process in running:
-            process.kill()
-            process.wait()
-    results = _results(sessions)
-    if len(results) != len(items):
-        raise MutantError("cosmic-ray ended before all mutants were tried; what it said stands above.")
-    return [(item, *results[item.job_id]) for item in items]
+        file.write_bytes(before)
+        copies.put(copy)
 
 
-def _results(sessions: Sequence[Path]) -> dict[str, tuple[TestOutcome, str]]:
-    outcome_by_id: dict[str, tuple[TestOutcome, str]] = {}
-    for session in sessions:
-        with use_db(str(session), WorkDB.Mode.open) as database:
-            outcome_by_id |= {job: (result.test_outcome, result.diff) for job, result in database.results}
-    return outcome_by_id
-
-
-def _outcome(item: WorkItem, tested: TestOutcome, diff: str, entries: Sequence[Entry]) -> Outcome:
-    (mutation,) = item.mutations
-    line, before, after = _change(diff)
-    file, operator = str(mutation.module_path), mutation.operator_name.rpartition("/")[2]
-    if tested != TestOutcome.SURVIVED:
-        return Outcome(file, operator, line, before, after, "killed")
-    why = next((e.why for e in entries if (e.file, e.before, e.after) == (file, before, after)), None)
-    return Outcome(file, operator, line, before, after, "harmless" if why else "survived", why)
-
-
-def _change(diff: str) -> tuple[int, str, str]:
-    """The first line that a unified diff changed, from 1, and its text before and after."""
-    head, _, body = diff.partition("\n@@ -")[2].partition("\n")
-    lines = body.split("\n")
-    context = sum(1 for _ in itertools.takewhile(lambda line: line.startswith(" "), lines))
-    changed = list(itertools.takewhile(lambda line: line[:1] in ("-", "+"), lines[context:]))
-    before, after = ([line[1:] for line in changed if line[0] == sign] for sign in "-+")
-    number = int(re.split(r"\D", head, maxsplit=1)[0]) + context
-    return number, _one_line(before), _one_line(after)
+def _outcome(mutant: Mutant, killed: bool, entries: Sequence[Entry]) -> Outcome:
+    change = (mutant.file, mutant.before, mutant.after)
+    why = next((e.why for e in entries if (e.file, e.before, e.after) == change), None)
+    fate: Fate = "killed" if killed else "harmless" if why else "survived"
+    return Outcome(
+        mutant.file, mutant.operator, mutant.line, mutant.before, mutant.after, fate, None if killed else why
+    )
 
 
 def _one_line(lines: Iterable[str]) -> str:

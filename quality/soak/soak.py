@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import time
@@ -25,28 +24,13 @@ class SoakError(TailscopeError):
     """An option that makes no sense."""
 
 
-@dataclass(frozen=True)
-class Taken:
-    """The resources of this process at one moment."""
-
-    descriptors: int
-    memory_kib: int
-
-    @staticmethod
-    def now() -> Taken:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-        kib = pages * os.sysconf("SC_PAGE_SIZE") // 1024
-        return Taken(len(list(Path("/proc/self/fd").iterdir())), kib)
-
-
 @dataclass
 class Accounting:
-    """The accounting of a soak. `taken` has one entry a run, after it."""
+    """The accounting of a soak."""
 
     seed: int
     folder: Path
     outcomes: list[Outcome] = field(default_factory=list)
-    taken: list[Taken] = field(default_factory=list)
     seconds: float = 0.0
     stopped: bool = False
 
@@ -56,19 +40,9 @@ class Accounting:
         return [outcome for outcome in self.outcomes if outcome.wrong]
 
     @property
-    def descriptors_grown(self) -> int:
-        """Descriptors after the last run beyond those after the first."""
-        return self.taken[-1].descriptors - self.taken[0].descriptors if self.taken else 0
-
-    @property
-    def memory_grown_kib(self) -> int:
-        """Memory after the last run beyond that after the first."""
-        return self.taken[-1].memory_kib - self.taken[0].memory_kib if self.taken else 0
-
-    @property
     def sound(self) -> bool:
-        """True if every run is accounted for, and nothing stays open."""
-        return bool(self.outcomes) and not self.unaccounted and self.descriptors_grown <= 0
+        """True if every run is accounted for."""
+        return bool(self.outcomes) and not self.unaccounted
 
     def counts(self) -> dict[tuple[str, str, str], int]:
         """The number of runs by board, fault and verdict."""
@@ -89,8 +63,6 @@ class Accounting:
             "counts": rows,
             "wrong": [outcome.as_json() for outcome in self.unaccounted],
             "processes_left": sum(len(outcome.left) for outcome in self.outcomes),
-            "descriptors_grown": self.descriptors_grown,
-            "memory_grown_kib": self.memory_grown_kib,
             "bench_memory_most_kib": max((outcome.memory_kib for outcome in self.outcomes), default=0),
             "folder": str(self.folder),
         }
@@ -131,7 +103,6 @@ def soak(
         if fault == NONE and outcome.verdict == COMPLETE:
             references.setdefault(board, outcome.headlines)
         accounting.outcomes.append(outcome)
-        accounting.taken.append(Taken.now())
         _note(folder / LINES, number, accounting)
         if outcome.folder and not outcome.wrong:
             shutil.rmtree(outcome.folder, ignore_errors=True)
@@ -143,13 +114,7 @@ def soak(
 
 def _note(path: Path, number: int, accounting: Accounting) -> None:
     """Adds the last run's line."""
-    taken = accounting.taken[-1]
-    line = {
-        "run": number,
-        **accounting.outcomes[-1].as_json(),
-        "soak_descriptors": taken.descriptors,
-        "soak_memory_kib": taken.memory_kib,
-    }
+    line = {"run": number, **accounting.outcomes[-1].as_json()}
     try:
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -217,8 +182,7 @@ def as_text(accounting: Accounting) -> str:
         f"{', stopped by a signal' * accounting.stopped}"
     )
     lines.append(
-        f"growth from the first run to the last: {accounting.descriptors_grown} descriptors, "
-        f"{accounting.memory_grown_kib:,} KiB; a run's bench took at most "
+        f"a run's bench took at most "
         f"{max((outcome.memory_kib for outcome in accounting.outcomes), default=0):,} KiB"
     )
     lines.append(f"results: {accounting.folder}")

@@ -16,12 +16,17 @@ from statistics import median
 
 import numpy as np
 
+from base.files.errors import TailscopeError
 from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.edges import CHANNELS, MOST_EDGES
 from base.run_folder.extract import EdgeExtractor
 from capture.acquisition.edge_store import EdgeStore
 from capture.acquisition.sigrok_cli import READ_BYTES, find_tool
-from quality.speeds.simulator import BenchmarkError
+
+
+class BenchmarkError(TailscopeError):
+    """The speed cannot be measured. The message says why and what to do."""
+
 
 SPACINGS = (1, 2, 4, 8, 13, 32, 128, 1024, 65_536)
 """Samples from one edge to the next, on average."""

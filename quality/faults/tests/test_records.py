@@ -71,25 +71,3 @@ def test_every_field_of_every_record_is_altered_alone_under_right_checksums(run:
         ours, other = (line.rpartition(b"*")[0].split(b",") for line in (before, after))
         assert ours[0].decode() == f"@{kind.split('.')[1]}"
         assert sum(a != b for a, b in zip(ours, other, strict=True)) == 1
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_number_is_raised_in_one_record_or_in_all(run: Healthy, number: int) -> None:
-    before, after = altered_lines(run, "raised.OP.probes", number)
-    steps = {
-        int(other.split(b",")[6]) - int(ours.split(b",")[6])
-        for ours, other in zip(before, after, strict=True)
-    }
-    assert steps <= {1, 2, 3} and len(steps) == 1
-    assert len(before) in (1, sum(line.startswith(b"@OP,") for line in lines(run)))
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("answer", ["isr", "task", "control"])
-def test_a_wait_is_told_from_another_stimulus(run: Healthy, answer: str, number: int) -> None:
-    (before,), (after,) = altered_lines(run, f"merged_otherwise.{answer}", number)
-    stimulus = run.manifest.stimulus
-    period = stimulus.control_period_ticks if answer == "control" else stimulus.period_ticks
-    ours, other = (line.rpartition(b"*")[0].split(b",") for line in (before, after))
-    steps = [int(b) - int(a) for a, b in zip(ours[1:], other[1:], strict=True) if a != b]
-    assert [abs(step) for step in steps] == [period]

@@ -98,78 +98,10 @@ def test_one_edge_is_shifted_and_keeps_its_place_in_the_order(run: Healthy, chan
         assert others_alike(before, after, channel)
 
 
-@pytest.mark.parametrize("kind", ["lost_pulse", "extra_pulse"])
-@pytest.mark.parametrize("channel", CHANNELS)
-def test_a_pulse_less_or_more_is_two_edges_in_sequence(run: Healthy, channel: str, kind: str) -> None:
-    for number in range(3):
-        before, after = run.stored.seen.edges, planted(run, f"{kind}.{channel}", number)
-        fewer, more = sorted((edges_of(before, channel), edges_of(after, channel)), key=len)
-        places = [index for index, edge in enumerate(more) if edge not in set(fewer)]
-        assert (len(more) == len(edges_of(before, channel))) == (kind == "lost_pulse")
-        assert len(places) == 2 and places[1] == places[0] + 1
-        assert set(fewer) < set(more)
-        assert others_alike(before, after, channel)
-
-
-@pytest.mark.parametrize(
-    ("kind", "most", "within"),
-    [
-        ("flipped_samples", wire.FLIPPED_SAMPLES, wire.FLIPPED_SAMPLES),
-        ("noise_burst", wire.BURST_FLIPS, wire.BURST_SAMPLES),
-    ],
-)
-def test_few_samples_near_each_other_are_wrong(run: Healthy, kind: str, most: int, within: int) -> None:
-    before = dense(run.stored.seen.edges)
-    for number in NUMBERS:
-        after = dense(planted(run, kind, number))
-        wrong = np.flatnonzero(before != after)
-        assert 1 <= len(wrong) <= most and np.ptp(wrong) < within
-        assert kind != "flipped_samples" or set(before[wrong] ^ after[wrong]) <= {
-            1 << bit for bit in range(8)
-        }
-
-
-@pytest.mark.parametrize("kind", ["inserted_samples", "deleted_samples"])
-def test_samples_slip_within_the_run_and_the_total_stays(run: Healthy, kind: str) -> None:
-    before = run.stored.seen.edges
-    for number in NUMBERS:
-        after = planted(run, kind, number)
-        assert after.total_samples == before.total_samples and after != before
-        first = np.flatnonzero(dense(before) != dense(after))[0]
-        assert before.sample[1] <= first <= before.sample[-1] + 1
-
-
 @given(CAPTURES, st.integers(2, 4))
 def test_held_samples_are_those_of_a_slower_analyzer(words: Dense, times: int) -> None:
     expected = np.repeat(words[::times], times)[:TOTAL]
     assert wire.hold(sparse(words), times) == sparse(expected)
-
-
-def test_one_of_two_neighbours_is_a_sample_off(run: Healthy) -> None:
-    before = run.stored.seen.edges
-    for number in NUMBERS:
-        after = planted(run, "swapped_edges", number)
-        (channel,) = (name for name in CHANNELS if edges_of(before, name) != edges_of(after, name))
-        pairs = zip(edges_of(before, channel), edges_of(after, channel), strict=True)
-        assert [abs(old - new) for old, new in pairs if old != new] == [1]
-
-
-def test_a_stated_samplerate_leaves_the_edges(run: Healthy) -> None:
-    before = run.stored.seen.edges
-    for number in NUMBERS:
-        after = planted(run, "told_samplerate", number)
-        assert (after.sample == before.sample).all() and (after.word == before.word).all()
-        assert 0 < abs(after.samplerate_hz / before.samplerate_hz - 1) <= 0.03
-
-
-def test_edges_of_one_direction_are_a_sample_late(run: Healthy) -> None:
-    before = run.stored.seen.edges
-    for number in NUMBERS:
-        after, late = planted(run, "late_edges", number), set()
-        for name in CHANNELS:
-            old, new = before.transitions(name), after.transitions(name)
-            late |= set(zip(old.level.tolist(), (new.sample - old.sample).tolist(), strict=True))
-        assert late - {(True, 0), (False, 0)} in ({(True, 1)}, {(False, 1)})
 
 
 @pytest.mark.parametrize(("channel", "stimulus"), wire.STIMULUS_OF.items())

@@ -79,18 +79,3 @@ def test_every_harmless_mutant_is_of_a_line_that_is_there() -> None:
         assert entry.file in files, entry.file
         lines = " ".join((ROOT / entry.file).read_text(encoding="utf-8").split())
         assert entry.before in lines, entry
-
-
-@pytest.mark.long
-def test_a_survivor_of_the_list_is_harmless(
-    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    path = tmp_path / "harmless.toml"
-    path.write_text(
-        '[[mutant]]\nfile = "room/code.py"\nbefore = "return value is not None and value >= limit"\n'
-        'after = "return value is not None and value > limit"\nwhy = "nobody asks"\n'
-    )
-    monkeypatch.setattr(mutants, "HARMLESS", path)
-    report = tried(root, n=1, seed=19)  # it draws the one that survives
-    assert report.sound
-    assert [outcome.why for outcome in report.outcomes if outcome.fate == "harmless"] == ["nobody asks"]

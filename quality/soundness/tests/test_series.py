@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 import pytest
 
-from analysis import outcomes
-from base.paths import ROOT
 from quality.soundness.chips import Chip, chips
 from quality.soundness.compiling import compiled
 from quality.soundness.series import BRANCHING, STRAIGHT, UNUSUAL, Compared, Report, Trial, trials
@@ -51,20 +47,3 @@ def test_what_takes_as_long_as_its_bound_is_sound_and_longer_is_not() -> None:
         "section1 of straight 5 (-O1, stm32f401re, FLASH_ACR 0x702): bound 9, measured 10 cycles"
         in as_text(result)
     )
-
-
-def test_the_document_is_an_outcome_with_the_keys_of_the_page() -> None:
-    document = json.loads(json.dumps(report((9, 10), (30, 20), (None, 4)).as_json()))
-    assert document["sources"] == outcomes.sources()
-    assert document["settings"] == [
-        {"kind": STRAIGHT, "chip": "stm32f401re", "flash_acr": "0x702", "sections": 3, "compared": 2}
-        | {"least_ratio": 0.9, "median_ratio": 1.2, "greatest_ratio": 1.5}
-    ]
-    page = (ROOT / "docs" / "reference" / "soundness.md").read_text(encoding="utf-8")
-    keys = {
-        *document,
-        *document["settings"][0],
-        *document["violations"][0],
-        *document["violations"][0]["trial"],
-    }
-    assert keys <= set(re.findall(r"\w+", page))
