@@ -90,8 +90,8 @@ def _build() -> None:
 
 
 def _digest(cargo: str) -> str:
-    """Of the sources and of the cargo that builds them."""
-    words = (source_digest.simulator(), *command(), cargo)
+    """Of what is compiled, without Python and pages, and of the cargo that builds it."""
+    words = (source_digest.digest(FOLDER.name, leave_out=(".py", ".md")), *command(), cargo)
     return hashlib.sha256("\0".join(words).replace(str(FOLDER), "").encode()).hexdigest()[:32]
 
 
@@ -118,6 +118,18 @@ def command(target: str | None = None) -> list[str]:
         "--",
         *linking,
     ]
+
+
+def linted() -> tuple[str, ...]:
+    """What stands before `cargo` so that clippy's lints are errors; nothing without clippy.
+
+    clippy's driver is a compiler, too: what it has compiled once serves the lints, the tests and
+    the differential test.
+    """
+    if shutil.which("clippy-driver") is None:
+        return ()
+    denied = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"  # as cargo clippy hands it on
+    return ("env", "RUSTC_WORKSPACE_WRAPPER=clippy-driver", f"CLIPPY_ARGS={denied}")
 
 
 def binary(target: str) -> Path:

@@ -78,7 +78,7 @@ def test_what_passed_with_the_same_sources_need_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(side_by_side, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(source_digest, "digest", lambda room: (tmp_path / room).read_text())
+    monkeypatch.setattr(source_digest, "digest", lambda room, **_: (tmp_path / room).read_text())
     count = ("sh", "-c", f"echo x >> {tmp_path}/runs; exit $(cat {tmp_path}/status)")
     check = Check("a", (count,), sources="room")
     runs = []

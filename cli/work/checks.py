@@ -13,6 +13,7 @@ from base.files.turns import lock_of
 from base.paths import COMPILED, ROOT
 from cli.work.rooms import HEAP, WHOLE, Room
 from firmware.build import catalogue
+from simulator.build import linted
 
 Command = tuple[str, ...]
 
@@ -148,15 +149,19 @@ def _shell_style(room: Room) -> Iterator[Check]:
 def _rust(room: Room) -> Iterator[Check]:
     if room.touches(_SIMULATOR):
         folder = ROOT / _SIMULATOR
-        clippy = ("cargo", "clippy", *_CHECKED, "--workspace", "--all-targets", "--", "-D", "warnings")
         yield Check(
             "simulator: format", (("cargo", "fmt", "--all", "--check"),), folder, tool="cargo-fmt", style=True
         )
+        tests = (*linted(), "cargo", "test", *_CHECKED, "--workspace")
         yield Check(
-            "simulator: clippy", (clippy,), folder, tool="cargo-clippy", style=True, sources="simulator"
+            "simulator: clippy",
+            ((*tests, "--no-run"),),
+            folder,
+            tool="cargo-clippy",
+            style=True,
+            sources="simulator",
         )
-        tests = ("cargo", "test", *_CHECKED, "--workspace")
-        yield Check("simulator: tests", (tests,), folder, sources="simulator")
+        yield Check("simulator: tests", (tests,), folder, needs=("simulator: clippy",), sources="simulator")
     if room.touches(_RUST_HEAP):
         folder = ROOT / _RUST_HEAP
         yield Check("heap/rust: format", (("cargo", "fmt", "--check"),), folder, tool="cargo-fmt", style=True)

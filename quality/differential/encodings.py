@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from base.paths import ROOT
+from simulator.build import linted
 
 SIMULATOR = ROOT / "simulator"
 BINARY = SIMULATOR / "target" / "differential" / "examples" / "differential"
@@ -50,17 +51,8 @@ class Encoding:
 
 def build() -> Path:
     """Builds the core's side of the test if it is out of date, and returns its path."""
-    command = [
-        "cargo",
-        "build",
-        "--locked",
-        "--profile",
-        "differential",
-        "-p",
-        "cortex-m",
-        "--example",
-        "differential",
-    ]
+    chosen = ("--locked", "--profile", "differential", "-p", "cortex-m", "--example", "differential")
+    command = [*linted(), "cargo", "build", *chosen]
     command += ["--target-dir", str(SIMULATOR / "target")]
     done = subprocess.run(command, cwd=SIMULATOR, capture_output=True, text=True, check=False)
     if done.returncode:
