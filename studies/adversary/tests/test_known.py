@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from base import heap_size
-from firmware.build import host_heap, host_search
-from scenarios.trace import ALLOCATE, Trace, TraceBuilder
-from studies.adversary import known, limits
-from studies.adversary.search import MOST_OPERATIONS, Budget, Search
+from firmware.build import host_heap
+from scenarios.trace import ALLOCATE, Trace
+from studies.adversary import known
 
 HEADER_BYTES, SMALLEST_BYTES = 16, 24
-LONG = ("heap_4", "linked_list_allocator")
 
 
 def replay(allocator: str, trace: Trace) -> host_heap.Replay:
@@ -94,31 +92,3 @@ def test_a_split_makes_the_longest_list_that_there_is(
     counts = looked_at(FirstFit(place), trace)
     assert replay(allocator, trace).probes.tolist() == counts
     assert max(counts) == (heap_size.DEFAULT_BYTES + 24) // 48 - 1 == 1364
-
-
-@pytest.mark.parametrize(
-    "allocator",
-    [
-        "best_fit",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("heap_4", "linked_list_allocator")),
-    ],
-)
-def test_a_search_begins_with_the_known_cases(allocator: str, tmp_path: Path) -> None:
-    """The starts in C play what the generators here write down."""
-    program = host_search.build(allocator, "allocate")
-    made = [*(split.trace() for split in known.SPLITS), known.two_sizes(), known.fenced_then_split()]
-    costs = [host_search.cost(program, trace.operations, "allocate") for trace in made]
-    result = Search(allocator, "allocate", 1, 4096, tmp_path).run(Budget(lists=len(made) + 1))
-    assert result.progress.cost >= max(costs)
-
-
-def test_the_limit_that_a_list_comes_to() -> None:
-    """1,364 blocks of 48 bytes fill the region; 2,046 holes of 24 take the slots, and 49 KiB."""
-    first, _, small, *_ = known.SPLITS[:4]
-    assert limits.reached("first_fit", first.trace().operations) == ("region",)
-    assert limits.reached("linked_list_allocator", small.trace().operations) == ("slots",)
-    builder = TraceBuilder()
-    for _ in range(MOST_OPERATIONS // 2):
-        builder.allocate("one", 8)
-        builder.free("one")
-    assert limits.reached("first_fit", builder.trace("again").operations) == ("operations",)

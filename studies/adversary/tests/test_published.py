@@ -88,13 +88,3 @@ def test_a_stored_winner_spreads_as_far_as_the_page_says(row: dict[str, str]) ->
     spread = space(row["allocator"], trace)
     assert spread.used_bytes == int(row["found"])
     assert spread.peak_live_bytes == int(row["live"]) <= published.LIVE_BYTES
-
-
-def test_the_page_states_its_limits_seed_and_budget() -> None:
-    page = " ".join(PAGE.read_text(encoding="utf-8").split())
-    for words in (
-        f"at most {search.MOST_OPERATIONS:,} operations, {MAX_SLOTS:,} blocks that are live",
-        *(f"seed {published.SEED}", f"{published.LISTS:,} lists", f"{published.WALKER_LISTS:,} lists"),
-        f"{published.LIVE_BYTES:,} bytes",
-    ):
-        assert words in page

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from base import heap_size
-from base.processes import signals
-from firmware.build import host_search
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE, TraceBuilder
 from studies.adversary.search import MOST_OPERATIONS, Budget, Search, SearchResult, What
@@ -33,23 +30,6 @@ def test_equal_seeds_and_budgets_give_equal_searches(tmp_path: Path) -> None:
     assert winner(searched(tmp_path / "one", LISTS, seed=4)) != winner(result)
 
 
-def test_an_interrupted_search_comes_to_what_one_without_a_break_does(tmp_path: Path) -> None:
-    def stop(_: host_search.Progress) -> None:
-        heard.append(1)
-        if len(heard) == 2:
-            raise signals.Stopped(2)
-
-    heard: list[int] = []
-    search = Search("seglist", "free", 3, LIVE_BYTES, tmp_path / "broken")
-    with pytest.raises(signals.Stopped):
-        search.run(Budget(lists=LISTS), stop)
-    reports: list[host_search.Progress] = []
-    resumed = search.run(Budget(lists=LISTS), reports.append)
-    assert 0 < reports[0].lists < LISTS
-    whole = searched(tmp_path / "whole", LISTS, "free")
-    assert resumed.state.read_bytes() == whole.state.read_bytes()
-
-
 @pytest.mark.parametrize("what", ["allocate", "free", "fragmentation"])
 def test_winners_keep_to_their_limits(what: What, tmp_path: Path) -> None:
     """Against a count that knows nothing of the search."""
@@ -69,23 +49,3 @@ def test_winners_keep_to_their_limits(what: What, tmp_path: Path) -> None:
             assert sum(live.values()) <= limit_bytes
         if what != "fragmentation":
             assert operations[-1, 0] == (ALLOCATE if what == "allocate" else FREE)
-
-
-def test_a_cost_grows_evenly_with_a_walk() -> None:
-    """A search that looks at one block more executes one lap more, and nothing else."""
-
-    def walk(depth: int) -> int:
-        builder = TraceBuilder()
-        for pair in range(depth):
-            builder.allocate(f"victim {pair}", 72)
-            builder.allocate(f"spacer {pair}", 8)
-        for pair in range(depth):
-            builder.free(f"victim {pair}")
-        builder.allocate("request", 120)
-        return host_search.cost(program, builder.trace("walk").operations, "allocate")
-
-    program = host_search.build("seglist", "allocate")
-    costs = np.array([walk(depth) for depth in range(20, 50, 5)])
-    steps = np.diff(costs)
-    assert steps[0] > 0
-    assert (steps == steps[0]).all()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder.records import EndRecord, OperationRecord
 from cli.heap import worst as command
@@ -14,23 +13,12 @@ from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
 from simulator import run as simulator
-from studies.tables import critical_sections
 from studies.worst import board, host, text
 
 
 def measured(allocator: str, target: str, blocks: int = 0) -> board.Measured:
     scenario = catalogue.load("worst", {"target": target, "blocks": blocks})
     return board.measure(allocator, list(scenario.generator.steps()))
-
-
-@pytest.mark.long
-def test_the_own_number_of_blocks_fits_the_allocator_that_needs_most_room() -> None:
-    """o1heap serves each set-up as the generator sizes it, and none of 900 blocks."""
-    for target in CONSTRUCTIONS:
-        plan = catalogue.load("worst", {"target": target}, stimulus="none").compile()
-        assert {section.kind for section in critical_sections.measure("o1heap", plan.image)} <= {"A", "F"}
-    with pytest.raises(TailscopeError, match="lower blocks"):
-        measured("o1heap", "list", 900)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +65,6 @@ def test_instructions_here_grow_by_the_walk_alone(tmp_path: Path) -> None:
     assert f": {first.instructions_per_block:.0f} on first_fit" in " ".join(page.split())
     flat = host.slope(host.cell("tree", "tlsf", tmp_path), tmp_path)
     assert abs(flat.instructions_per_block) < 0.05
-
-
-def test_a_binary_buddy_halves_seven_times_more_in_8_mib(tmp_path: Path) -> None:
-    """8 MiB are 2^19 units of 16 bytes, and `split` asks for 1,024 of them: 6 halvings fewer."""
-    halving, split = (host.cell(name, "binary_buddy", tmp_path) for name in ("halving", "split"))
-    each = (halving.instructions - split.instructions) / 6
-    assert each == pytest.approx(halving.instructions / 19, rel=0.3)
 
 
 @pytest.mark.long
