@@ -202,24 +202,19 @@ def report(imported: Import, judged: bool = True) -> ToolReport:
     """What is known of the tool that captured: that it kept these samples. Of a run that is judged
     the samplerate must be known too.
     """
-    doubts = (
-        (
+    oddities = []
+    if judged and imported.origin.samplerate_from == "resolution":
+        oddities.append(
             "Nobody says at which samplerate it was captured, so how exact its edges are is not known; "
-            "import it again with --samplerate.",
+            "import it again with --samplerate."
         )
-        if judged and imported.origin.samplerate_from == "resolution"
-        else ()
-    )
-    lost = (
-        (
+    if imported.lost:
+        oddities.append(
             f"{imported.lost:,} edges lie two in a sample of {imported.edges.sample_ns:.6g} ns and are lost; "
-            "give a higher --samplerate, or a shorter capture.",
+            "give a higher --samplerate, or a shorter capture."
         )
-        if imported.lost
-        else ()
-    )
     return ToolReport(
-        asked_samples=imported.edges.total_samples, losses=imported.losses, oddities=(*doubts, *lost)
+        asked_samples=imported.edges.total_samples, losses=imported.losses, oddities=tuple(oddities)
     )
 
 

@@ -19,7 +19,6 @@ from base.run_folder.folder import RunName
 from base.run_folder.manifest import SectionBound
 from base.run_folder.memory import Memory
 from base.run_folder.observed import Asked
-from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
 from base.tell import Tell
 from capture.acquisition.account import Account, asked_of, setting_of
@@ -36,22 +35,6 @@ MemoryOf = Callable[[FirmwareImage, Plan, RecordLog], Memory | None]
 BoundsOf = Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]]
 
 
-def _no_bounds(_image: FirmwareImage, _boot: Boot) -> Mapping[str, SectionBound]:
-    return {}
-
-
-def _no_memory(_image: FirmwareImage, _plan: Plan, _log: RecordLog) -> Memory | None:
-    return None
-
-
-def _unheard(_step: str) -> None:
-    pass
-
-
-def _unseen(_so_far: SoFar) -> None:
-    pass
-
-
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What is asked of every new run: where its folder is made, and who hears of it meanwhile.
@@ -61,8 +44,8 @@ class Request:
     """
 
     runs: Path = RUNS
-    progress: Tell = _unheard
-    live: Live = _unseen
+    progress: Tell = lambda _step: None
+    live: Live = lambda _so_far: None
     wire: Wire | None = None
     part: Part = ALONE
 
@@ -86,8 +69,8 @@ class RunRequest(Request):
     duration_s: float | None = None
     records: str = "uart"
     baud: int | None = None
-    bounds: BoundsOf = _no_bounds
-    memory: MemoryOf = _no_memory
+    bounds: BoundsOf = lambda _image, _boot: {}
+    memory: MemoryOf = lambda _image, _plan, _log: None
     options: tuple[str, ...] = ()
     ignore_glitches: bool = False
 

@@ -185,26 +185,18 @@ def of_serial(serial: Serial, baud: int) -> Finding:
         Figure("records", serial.records),
         Figure("lines that cannot be read", serial.checksum_failures, n=serial.records),
     )
+    words = "Records are damaged or missing."
+    remedies: tuple[str, ...] = ()
     if not serial.bytes:
-        return Finding(
-            "records",
-            "wrong",
-            "Not a byte came from the board.",
-            ("Check that the port of bench.toml is the board's.",),
-            figures,
-        )
-    if not serial.records:
-        return Finding(
-            "records",
-            "wrong",
-            f"{serial.bytes:,} bytes came, and no record among them.",
-            (f"Check that the port can do {baud:,} baud.",),
-            figures,
-        )
-    if serial.checksum_failures or serial.sequence_gaps or not serial.end_record:
-        return Finding("records", "wrong", "Records are damaged or missing.", figures=figures)
-    words = f"{serial.records:,} records came at {baud:,} baud, whole and in order."
-    return Finding("records", "right", words, (), figures)
+        words = "Not a byte came from the board."
+        remedies = ("Check that the port of bench.toml is the board's.",)
+    elif not serial.records:
+        words = f"{serial.bytes:,} bytes came, and no record among them."
+        remedies = (f"Check that the port can do {baud:,} baud.",)
+    elif not serial.checksum_failures and not serial.sequence_gaps and serial.end_record:
+        words = f"{serial.records:,} records came at {baud:,} baud, whole and in order."
+        return Finding("records", "right", words, (), figures)
+    return Finding("records", "wrong", words, remedies, figures)
 
 
 def of_rest(edges: EdgeList) -> Finding:

@@ -34,6 +34,8 @@ _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
 VIRTUAL_PORTS = ("pty", "tcp")
 
+Quoted = Annotated[str, expecting("a word in quotes")]
+QuotedPath = Annotated[str, expecting("a path in quotes")]
 Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
 _BAUDS = f"{BAUD_MIN:,} to {BAUD_MAX:,}, in hundreds"
 BAUD_TOLERANCE = 0.01
@@ -139,21 +141,21 @@ class LoaderResource(Table):
     `probe-rs`, `jlink`: one that these know. `none`: somebody else loads the board, and it can be
     observed only.
     """
-    target: Annotated[str, expecting("a word in quotes")] = ""
+    target: Quoted = ""
     """What the tool calls the chip; of `openocd` a file, `target/stm32f4x.cfg`. Required where
     something is loaded.
     """
-    probe: Annotated[str, expecting("a word in quotes")] = ""
+    probe: Quoted = ""
     """A unique id of pyOCD; the serial number with `openocd` and `jlink`; VID:PID:SERIAL with
     `probe-rs`. Empty: the only one that is connected.
     """
-    interface: Annotated[str, expecting("a word in quotes")] = ""
+    interface: Quoted = ""
     """A file of OpenOCD (`interface/stlink.cfg` if absent); `SWD` or `JTAG` with `probe-rs` and
     `jlink`.
     """
     speed_khz: Annotated[int, Field(ge=1, le=50_000), expecting("1 to 50000 kHz")] | None = None
     """The wire's clock; as the tool has it if absent, and 4000 with `jlink`."""
-    program: Annotated[str, expecting("a path in quotes")] = ""
+    program: QuotedPath = ""
     """Another tool than the one on PATH."""
     arguments: Annotated[list[str], AfterValidator(_word_list)] = Field(default_factory=list)
     """Further words of the tool's command line."""
@@ -255,15 +257,15 @@ class AnalyzerResource(Table):
     """A driver of libsigrok, or `saleae-logic2`; required without a preset."""
     samplerate_hz: Samplerate
     """Required without a preset; with one, a rate that the analyzer has."""
-    connection: Annotated[str, expecting("a word in quotes")] = ""
+    connection: Quoted = ""
     """sigrok's `conn=`; empty: the only one that is connected."""
     channels: Annotated[dict[str, Word], AfterValidator(_all_of_ours)] = Field(default_factory=dict)
     """The analyzer's own name for each of the eight channels, each once."""
-    preset: Annotated[str, expecting("a word in quotes")] = ""
+    preset: Quoted = ""
     """An analyzer whose limits are known: a name, or the path of a TOML file beside this one. It
     brings driver, samplerate and channels where they are not given.
     """
-    sigrok: Annotated[str, expecting("a path in quotes")] = ""
+    sigrok: QuotedPath = ""
     inputs: Annotated[list[Word], AfterValidator(_eight)] = Field(default_factory=list)
     sample_bytes: Annotated[int, Field(ge=1, le=8), expecting("1 to 8 bytes")] = 1
     settings: Annotated[dict[str, Setting], AfterValidator(_not_ours)] = Field(default_factory=dict)
@@ -406,7 +408,7 @@ class EmulatedResource(Table):
     """Inputs of the analyzer."""
     bare: Annotated[bool, expecting("true or false")] = False
     """Its driver uploads the analyzer's firmware first."""
-    clips: Annotated[str, expecting("a word in quotes")] = ""
+    clips: Quoted = ""
     """What the inputs are clipped to, such as `D0=PA9,D3=open`."""
     clock_error_ppm: Annotated[int, Field(ge=-10_000, le=10_000), expecting("-10000 to 10000")] = 0
     """How much too fast the analyzer's clock is."""

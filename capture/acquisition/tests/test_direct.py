@@ -36,7 +36,7 @@ def tlsf() -> FirmwareImage:
 @pytest.mark.parametrize(
     ("name", "allocator", "samplerate_hz", "parameters"),
     [
-        ("mem_stress", "tlsf", None, {"operations": 200}),
+        pytest.param("mem_stress", "tlsf", None, {"operations": 200}, marks=pytest.mark.long),
         ("mem_frag", "seglist", 24_000_000, {"depth": 12}),
         pytest.param("periodic_small", "first_fit", 10_000_000, {"ticks": 300}, marks=pytest.mark.long),
     ],

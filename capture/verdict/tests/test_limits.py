@@ -232,9 +232,7 @@ def test_what_held_up_sync_began_no_more_than_200_cycles_before(
 @pytest.mark.parametrize("channel", ["STIM", "ISR", "TASK", "CISR"])
 def test_a_channel_that_is_late_but_not_in_the_calibration(channel: str) -> None:
     """A cycle or two pass, for calibration and timers tell no more; six do not."""
-    late_cycles = {cycles for cycles in range(-8, 9) if tells_of_late(channel, cycles)}
-    assert late_cycles >= {-8, -7, -6, 6, 7, 8}
-    assert not late_cycles & {-2, -1, 0, 1, 2}
+    assert [tells_of_late(channel, cycles) for cycles in (-6, -2, 2, 6)] == [True, False, False, True]
 
 
 def tells_of_late(channel: str, by_cycles: int) -> bool:
