@@ -17,7 +17,7 @@ from base.processes import children
 from capture.acquisition import saleae
 from capture.acquisition.sigrok_cli import find_tool
 from capture.checks import rights
-from capture.checks.facts import Analyzer, Facts, Port, Probe, UsbDevice
+from capture.checks.host import Analyzer, Facts, Port, Probe, UsbDevice
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource
 
 SCAN_WITHIN_S = 90.0

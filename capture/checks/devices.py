@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from capture.checks import rights
-from capture.checks.facts import Facts, Port, Probe, UsbDevice
+from capture.checks.host import Facts, Port, Probe, UsbDevice
 from capture.desk.bench import BoardResource
 from capture.desk.finding import Figure, Finding, State
 from capture.desk.presets import Preset, of_driver, presets

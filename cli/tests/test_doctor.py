@@ -9,7 +9,7 @@ import pytest
 
 from base.files.errors import CaptureError
 from capture.checks import devices
-from capture.checks.facts import Facts
+from capture.checks.host import Facts
 from capture.desk.bench import read_bench
 from capture.desk.finding import Finding
 from cli import doctor

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from capture.checks.board import Flash
     from capture.checks.bring_up import Result
     from capture.checks.captures import Captures
-    from capture.checks.facts import Facts
+    from capture.checks.host import Facts
     from capture.desk.bench import BoardResource
 
 ALLOCATOR = "tlsf"

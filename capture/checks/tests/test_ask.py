@@ -6,8 +6,7 @@ from pathlib import Path
 
 from capture.checks import ask as asking
 from capture.checks.ask import listed
-from capture.checks.facts import Analyzer, Facts, UsbDevice
-from capture.checks.host import usb_devices
+from capture.checks.host import Analyzer, Facts, UsbDevice, usb_devices
 from capture.desk.bench import read_bench
 
 NUCLEO = read_bench().board("nucleo")

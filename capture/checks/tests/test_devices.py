@@ -9,7 +9,7 @@ from pyocd.probe.stlink.stlink import STLink
 from pyocd.probe.stlink.usb import STLinkUSBInterface
 
 from capture.checks import devices, rights
-from capture.checks.facts import Analyzer, Facts, Port, Probe, UsbDevice
+from capture.checks.host import Analyzer, Facts, Port, Probe, UsbDevice
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.finding import Finding
 from capture.desk.presets import presets
