@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby, islice
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from base.tell import Tell
 from quality.faults import planting, series
@@ -63,64 +59,32 @@ def _runs(folders: Sequence[Path], tell: Tell) -> Iterator[list[Healthy]]:
         yield planting.make(Path(made), tell)
 
 
-WIDTH_COLUMNS = 100
-_BAD = "bold red"
-_PASSED = "\ncomplete, with a headline changed by more than its budget:"
-_CRASHED = "\nthe judge failed:"
-_SHOWN_OF_A_KIND, _CHANGES_SHOWN = 2, 3
+_SHOWN_OF_A_KIND = 2
 
 
 def as_text(report: Report | Outcome) -> str:
-    """A series as its table by kind, with what passed and what crashed; or one outcome in full."""
+    """A series as its table by kind, and the first of each kind that passed or crashed in full; or
+    one outcome in full.
+    """
     if isinstance(report, Outcome):
         return _in_full(report)
-    console = Console(width=WIDTH_COLUMNS, highlight=False, soft_wrap=True)
-    with console.capture() as captured:
-        console.print(_table(report))
-        for heading, lines in ((_PASSED, [*_passed(report)]), (_CRASHED, [*_crashed(report)])):
-            if lines:
-                console.print(Text(heading, style=_BAD), *lines, sep="\n")
-    return captured.get().rstrip()
-
-
-def _table(report: Report) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("kind", no_wrap=True)
-    for heading in ("planted", *FATES):
-        table.add_column(heading.replace("_", " "), justify="right")
-    for kind, counts in report.by_kind.items():
-        table.add_row(*_row(kind, counts))
-    table.add_section()
-    table.add_row(*_row("total", report.total))
-    return table
-
-
-def _row(kind: str, counts: dict[str, int]) -> Iterator[Text]:
-    bad = counts["undetected_changed"] + counts["crashed"]
-    yield Text(kind, style=_BAD if bad else "")
-    yield from (Text(f"{count:,}" if count else "·") for count in counts.values())
-
-
-def _passed(report: Report) -> Iterator[Text]:
-    for outcome in _some_of_each_kind(report.of("undetected_changed")):
-        shown, more = outcome.changes[:_CHANGES_SHOWN], outcome.changes[_CHANGES_SHOWN:]
-        yield from _told(outcome, [*map(str, shown), *([f"and {len(more)} more"] if more else [])])
-
-
-def _crashed(report: Report) -> Iterator[Text]:
-    for outcome in _some_of_each_kind(report.of("crashed")):
-        yield from _told(outcome, (outcome.error or "").strip().splitlines()[-1:])
-
-
-def _told(outcome: Outcome, lines: Iterable[str]) -> Iterator[Text]:
-    yield Text(f"{outcome.fault}  {outcome.run}: {outcome.planted}")
-    yield from (Text(f"    {line}") for line in lines)
-
-
-def _some_of_each_kind(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
-    """The first outcomes of each kind: --json has all."""
-    for _, of_kind in groupby(outcomes, key=lambda outcome: outcome.fault.kind):
-        yield from islice(of_kind, _SHOWN_OF_A_KIND)
+    counts = {**report.by_kind, "total": report.total}
+    wide = max(map(len, counts))
+    heads = [fate.replace("_", " ") for fate in ("planted", *FATES)]
+    lines = [" ".join([" " * wide, *heads])]
+    for kind, row in counts.items():
+        lines.append(
+            " ".join(
+                [
+                    f"{kind:{wide}}",
+                    *(f"{n:{len(head)},}" for head, n in zip(heads, row.values(), strict=True)),
+                ]
+            )
+        )
+    unsound = [outcome for outcome in report.outcomes if not outcome.sound]
+    for _, of_kind in groupby(unsound, key=lambda outcome: outcome.fault.kind):
+        lines += [f"\n{_in_full(outcome)}" for outcome in islice(of_kind, _SHOWN_OF_A_KIND)]
+    return "\n".join(lines)
 
 
 def _in_full(outcome: Outcome) -> str:
