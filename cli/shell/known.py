@@ -106,15 +106,6 @@ def check_runs(folders: Iterable[str]) -> None:
             raise UnknownNameError(f"There is no run folder {folder[:200]}.{question}")
 
 
-def words(allocator: str) -> list[str]:
-    """The words of `--allocator`, which commas separate; a path may have commas of its own."""
-    if not any(_is_path(word) for word in allocator.split(",")):
-        return allocator.split(",")
-    from firmware.build import outside  # takes a while
-
-    return outside.words(allocator)
-
-
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()

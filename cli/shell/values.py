@@ -133,7 +133,7 @@ class Allocators(Several):
         self.all_too = all_too
 
     def read(self, word: str, flag: str) -> Any:
-        words = known.words(word)
+        words = word.split(",")
         known.check(allocators_=words)
         return words
 

@@ -12,7 +12,7 @@ from base.paths import ROOT
 from capture.desk.bench import read_bench
 from cli.shell import known
 from cli.shell.known import UnknownNameError
-from firmware.build import boards, outside
+from firmware.build import boards
 from firmware.build import catalogue as heaps
 from scenarios import catalogue
 from scenarios.generators import GENERATORS
@@ -66,11 +66,6 @@ def test_a_wrong_name_is_one_sentence(given: dict[str, object], said: str) -> No
 def test_what_only_its_reader_can_judge_passes() -> None:
     known.check(scenario="mine.toml", allocators_=["all"], parameters_=["mine"])
     known.check(scenario="mem_frag", allocators_=["my/heap.c", "heap.c", "NAME=./heap.c"], knobs_=["MINE"])
-
-
-@pytest.mark.parametrize("word", ["tlsf", "tlsf,seglist", "all", "./a.c", "a.c,tlsf", "none/x,y.c"])
-def test_words_are_divided_as_their_reader_divides_them(word: str) -> None:
-    assert known.words(word) == outside.words(word)
 
 
 def test_a_run_that_is_not_there_is_told_with_one_that_is(tmp_path: Path) -> None:

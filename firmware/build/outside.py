@@ -98,20 +98,6 @@ def is_path(word: str) -> bool:
     return "/" in word or word.endswith((".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a"))
 
 
-def words(text: str) -> list[str]:
-    """The words of `--allocator`, which commas separate. A path may have commas where it leads to a
-    file.
-    """
-    parts = text.split(",")
-    all_words = []
-    while parts:
-        joined = (",".join(parts[:end]) for end in range(len(parts), 1, -1))
-        word = next((word for word in joined if is_path(word) and _is_file(_split(word)[1])), parts[0])
-        parts = parts[word.count(",") + 1 :]
-        all_words.append(word)
-    return all_words
-
-
 def beside(word: str, folder: Path) -> str:
     """The same word, PATH or NAME=PATH, with its path taken from `folder`."""
     name, separator, path = word.partition("=")
@@ -123,27 +109,21 @@ def beside(word: str, folder: Path) -> str:
 def admit(words: Sequence[str]) -> list[str]:
     """The words of `--allocator` with each file's name in its place; this process then knows them.
 
-    A file is PATH or NAME=PATH. Two files of one name get the first digits of their digests behind
-    it. Raises OutsideError.
+    A file is PATH or NAME=PATH. Raises OutsideError, also for two files of one name.
     """
     return list(dict.fromkeys(admit_each(words)))
 
 
 def admit_each(words: Sequence[str]) -> list[str]:
     """The same, with a name for each of the words."""
-    files = {word: _split(word) for word in words if is_path(word)}
-    rows = {word: read(path, name) for word, (name, path) in files.items()}
-    ambiguous = {row.id for row in rows.values() if len(_digests(rows.values(), row.id)) > 1}
-    for word, row in rows.items():
-        if row.id in ambiguous and row.source is not None:
-            rows[word] = read(files[word][1], f"{row.id[:23]}_{row.source.sha256[:8]}")
+    rows = {word: read(path, name) for word in words if is_path(word) for name, path in [_split(word)]}
+    folders: dict[str, Path] = {}
     for row in rows.values():
+        assert row.source is not None
+        if folders.setdefault(row.id, row.source.folder) != row.source.folder:
+            raise OutsideError(f"Two files are called {row.id}: give one another name, as in other=PATH.")
         catalogue.admit(row)
     return [rows[word].id if word in rows else word for word in words]
-
-
-def _digests(rows: object, name: str) -> set[Path]:
-    return {row.source.folder for row in rows if row.id == name and row.source}  # type: ignore[attr-defined]
 
 
 def _split(word: str) -> tuple[str | None, Path]:
