@@ -202,7 +202,7 @@ def wait_for_labgrid(environment: dict[str, str], resource: str) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(
     not all(map(shutil.which, LABGRID)),
-    reason="Debian's labgrid is too old, and none is on the PATH (docs/how-to/labgrid.md)",
+    reason="Debian's labgrid is too old, and none is on the PATH (docs/how-to/loaders.md)",
 )
 def test_a_place_of_labgrid_is_a_board(tmp_path: Path) -> None:
     """Analyzer and probe are labgrid's; the port is of the board `nucleo` of bench.toml."""

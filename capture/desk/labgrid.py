@@ -91,7 +91,7 @@ def _said(name: str) -> str:
     if client is None:
         raise CaptureError(
             f"{CLIENT} is not there: install labgrid in an environment of its own, on Debian pipx install "
-            "labgrid, and have it on PATH (docs/how-to/labgrid.md)."
+            "labgrid, and have it on PATH (docs/how-to/loaders.md)."
         )
     try:
         done = children.run([client, "-p", name, "env"], within_s=WITHIN_S)

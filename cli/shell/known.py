@@ -125,7 +125,7 @@ def _check_nucleo(board: str) -> None:
     if model and not any(chip.startswith(model[0]) for chip in chips()):
         raise UnknownNameError(
             f"The bench has no board {board[:80]!r}, and ./lab list shows those that it has. For your own "
-            f"program give ./lab masks --chip stm32{model[1]}; docs/how-to/add-a-board.md adds a board."
+            f"program give ./lab masks --chip stm32{model[1]}; docs/boards/README.md adds a board."
         )
 
 

@@ -252,7 +252,7 @@ CHECKS = (
         virtual="A virtual board is its own twin.",
     ),
 )
-"""In the order in which things fail. docs/how-to/bring-up.md has the same."""
+"""In the order in which things fail. docs/tutorial/my-board.md has the same."""
 
 
 def walk(desk: Desk, checks: Iterable[Check] = CHECKS) -> Iterator[Result]:

@@ -371,7 +371,7 @@ def board(word: str) -> Board:
     folder = Path(word).resolve() if is_path else FOLDER / word
     if not (folder / TABLE).is_file():
         if is_path:
-            raise BoardError(f"{word} has no {TABLE}: name a board's folder (docs/how-to/add-a-board.md).")
+            raise BoardError(f"{word} has no {TABLE}: name a board's folder (docs/boards/README.md).")
         raise BoardError(
             f"There is no board {word!r}: choose one of {', '.join(names())}, or the path of a "
             f"folder with a {TABLE}.{near_miss(word, names())}"
