@@ -1,4 +1,4 @@
-"""docs/boards: each board that comes with the bench has a section, and results that are made anew."""
+"""docs/boards: each board that comes with the bench has a section; its results are made anew."""
 
 import re
 from itertools import product
