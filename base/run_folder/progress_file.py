@@ -37,12 +37,8 @@ class Section(Table):
 
 
 class SoFar(Table):
-    """What a run has shown so far.
-
-    It is run number `run` of `runs` of its command, which will take about `left_s` more seconds
-    (None: not known). `step` says in a few words what is going on. `operations` counts the records,
-    `operations_per_s` them since the first one. None stands for what is not known yet, and in a run
-    without records for good. `critical` and `free` are of the measured operations, as in run.json.
+    """What a run has shown so far. None stands for what is unknown yet, and in a run without
+    records for good.
     """
 
     schema_: Annotated[Schema, Field(alias="schema")] = SCHEMA

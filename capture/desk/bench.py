@@ -129,12 +129,7 @@ def _word_list(words: list[str]) -> list[str]:
 
 
 class LoaderResource(Table):
-    """What brings the firmware onto the board: one of loading.ways(), whose words the others are.
-
-    `clock` is what the firmware makes the core's clock of.
-
-    `none` is for a board that somebody else loads: what is on it can be observed, and no more.
-    """
+    """What brings the firmware onto the board."""
 
     kind: Annotated[str, expecting("a word in quotes"), among((UNLOADED[0], *ways(), UNLOADED[1]))]
     """`virtual-nucleo`: the simulated board. `pyocd`: a debug probe that pyOCD knows. `openocd`,
@@ -208,10 +203,7 @@ class LoaderResource(Table):
 
 
 class SerialResource(Table):
-    """A port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp.
-
-    `baud` is the line's rate.
-    """
+    """Where the records arrive."""
 
     port: Word
     """`/dev/ttyACM0`, a URL of pySerial, or `usb:VID:PID`; `pty` or `tcp` of a virtual board.
@@ -243,15 +235,7 @@ class SerialResource(Table):
 
 
 class AnalyzerResource(Table):
-    """A sigrok driver and how to reach its device; `channels` maps our names to the device's.
-
-    `inputs` are the device's names by the bit that carries each, in the first of the `sample_bytes`
-    of a sample. `settings` are options of the driver. `sigrok` is the path of another sigrok-cli
-    than the one on PATH.
-
-    A `preset` (presets.py) brings driver, samplerate, channels, inputs, bytes of a sample and
-    settings where they are not given, and refuses those that its analyzer does not have.
-    """
+    """What watches the pins: a driver of sigrok, and how to reach its device."""
 
     driver: Word
     """A driver of libsigrok, or `saleae-logic2`; required without a preset."""
@@ -266,9 +250,13 @@ class AnalyzerResource(Table):
     brings driver, samplerate and channels where they are not given.
     """
     sigrok: QuotedPath = ""
+    """Another sigrok-cli than the one on PATH."""
     inputs: Annotated[list[Word], AfterValidator(_eight)] = Field(default_factory=list)
+    """The driver's names of its first eight inputs, by their bit; D0 to D7 without a preset."""
     sample_bytes: Annotated[int, Field(ge=1, le=8), expecting("1 to 8 bytes")] = 1
+    """Bytes of a sample from the driver, of which the first holds the eight inputs."""
     settings: Annotated[dict[str, Setting], AfterValidator(_not_ours)] = Field(default_factory=dict)
+    """Options of the driver, as sigrok-cli's `--config` takes them: `voltage_threshold = 1.6`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -396,13 +384,7 @@ def _preset(name: object) -> Preset:
 
 
 class EmulatedResource(Table):
-    """The board's devices are emulated (simulator/desk.py); what they are like.
-
-    `channels` are the analyzer's inputs. `bare`: the analyzer's firmware is uploaded by its driver.
-    `clips` changes what its inputs are clipped to, as in `D0=PA9,D3=open`. Its clock is
-    `clock_error_ppm` millionths too fast. `flash_acr` is what the board's flash does, whatever the
-    firmware sets. `oscillator` is what the board has at OSC_IN; None: what it is sold with.
-    """
+    """The devices of an emulated board (simulator/desk.py)."""
 
     channels: Annotated[Literal[8, 16], expecting("8 or 16")] = 8
     """Inputs of the analyzer."""

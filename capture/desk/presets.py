@@ -16,19 +16,7 @@ _FOLDER = Path(__file__).with_name("analyzers")
 
 
 class Preset(Table):
-    """An analyzer. Each fact is from the file that `sources` names.
-
-    `driver` and `settings` are what sigrok-cli is told; `settings` stand behind the samplerate.
-    `inputs` are the analyzer's own names of the eight inputs that can be used, by their bit.
-    libsigrok sends `sample_bytes` for a sample, of which the first holds those eight. `rates_hz`
-    are the samplerates with eight inputs from 1 MS/s on; or `divides_hz` is divided by a whole
-    number, down to `least_hz`. Its memory holds `most_samples` (0: not known, or it streams).
-    `newer`: its driver is younger than libsigrok 0.5.2. `limit` says what else there is to know.
-
-    `devices` are USB ids, each with the firmware file that libsigrok loads ("": none). `loaded` is
-    how a device calls itself that has its firmware already: maker and product. `refused` says why
-    the bench cannot capture with it.
-    """
+    """An analyzer."""
 
     title: str
     """What it is."""

@@ -45,5 +45,5 @@ def test_a_file_stands_in_place_of_a_link_that_is_a_paragraph(tmp_path: Path) ->
     ]
     page = "See [it](../results/tlsf.csv).\n\n[It](../results/tlsf.csv)\n\n[Gone](gone.csv)\n"
     shown = site_tables.with_tables(page, "docs/reference/x.md")
-    assert shown.startswith("See [it](../results/tlsf.csv).\n\n| allocator |")
+    assert shown.startswith("See [it](../results/tlsf.csv).\n\n[It](../results/tlsf.csv)\n\n| allocator |")
     assert shown.endswith("\n\n[Gone](gone.csv)\n")

@@ -35,13 +35,16 @@ Schema = dict[str, Any]
 
 
 def with_tables(markdown: str, page: str) -> str:
-    """The text of a page, by its path in the repository, with a table for each such link."""
+    """The text of a page, by its path in the repository, with a table for each such link. That to a
+    result stays as the table's title.
+    """
 
     def table(link: re.Match[str]) -> str:
         path = normpath(PurePosixPath(page).parent / link["file"])
         if link["model"]:
             return of_model(path, link["model"])
-        return of_csv(ROOT / path) if path.endswith(".csv") and (ROOT / path).is_file() else link[0]
+        is_there = path.endswith(".csv") and (ROOT / path).is_file()
+        return f"{link[0]}\n\n{of_csv(ROOT / path)}" if is_there else link[0]
 
     return _LINK.sub(table, markdown)
 
@@ -139,7 +142,8 @@ class _Fields:
         limits = (f"{limit} {field[key]:,}" for key, limit in _LIMITS.items() if _is_told(key, field))
         words = ", ".join([words, *limits])
         default = field.get("default")
-        return words if default in (None, [], {}, "") else f"{words}; `{json.dumps(default)}` if absent"
+        shown = isinstance(default, bool | int | float) or (isinstance(default, str) and default)
+        return f"{words}; `{json.dumps(default)}` if absent" if shown else words
 
 
 def _is_told(limit: str, field: Schema) -> bool:

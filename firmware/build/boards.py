@@ -56,9 +56,7 @@ class BoardError(TailscopeError):
 
 
 class Memory(Table):
-    """Sizes in bytes. The operation image has what the firmware leaves of the flash. `heap_bytes`
-    is that of the heap's region where nobody says another.
-    """
+    """Sizes in bytes."""
 
     flash_bytes: PositiveInt
     firmware_bytes: PositiveInt
@@ -113,12 +111,7 @@ class Counter(Table):
 
 
 class Timers(Table):
-    """The timers by what they do: the stimulus, the control, the frames on SYNC.
-
-    `control` is None where no lock of the heap leaves an interrupt unmasked. `counter` is None
-    where the core counts its cycles itself. The frames may come from another channel of the
-    stimulus's timer: they never run at one time.
-    """
+    """The timers by what they do: the stimulus, the control, the frames on SYNC."""
 
     stimulus: Timer
     control: Timer | None = None

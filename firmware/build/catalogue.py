@@ -40,12 +40,7 @@ class CatalogueError(TailscopeError):
 
 
 class SearchPlace(Table):
-    """Where a search looks at a block, in code that does not count its probes (search_places.py).
-
-    `file` has `times` lines with `statement`; where the source is not at hand, `lines` name them
-    instead. In the machine code of `function` each of these lines has one `instruction`, a regular
-    expression. With `alternatives` it has so many of them, and a look executes one.
-    """
+    """Where a search looks at a block, in code that counts no probes itself (search_places.py)."""
 
     function: _Text
     """Whose machine code is looked at."""

@@ -44,11 +44,7 @@ _FromList = Strict(False)
 
 
 class Statement(Table):
-    """What the table beside a file may state. The keys are those of heap/catalogue.toml, and:
-
-    `frees` is false of one that never frees. Of an index, `finds` is what promise.c
-    holds ours to, and `smallest_payload` what it keeps in a free block, in bytes.
-    """
+    """The table beside a file. What keys share with heap/catalogue.toml means the same there."""
 
     name: str | None = None
     """Up to 32 letters, digits and `_`: what reports and run folders call it; without it the file's

@@ -57,9 +57,7 @@ class Scheduler(Table):
 
 
 class Interrupts(Table):
-    """Inlined functions that hold interrupts off, and what a reader calls them; variables that
-    count how often a critical section was entered and not left.
-    """
+    """What holds interrupts off."""
 
     locks: dict[_Name, _Name] = Field(default_factory=dict, max_length=64)
     """Inlined functions that hold interrupts off, each with what a reader calls it."""
@@ -93,9 +91,7 @@ while its scheduler is locked.
 
 
 class Copies(Table):
-    """Functions that copy items, by a function of the C library, and what makes what holds the
-    items: functions, each with the number of its argument, from 0, that is the size of an item.
-    """
+    """Functions that copy items, and those that make the queues of these items."""
 
     within: Annotated[list[_Name], Field(min_length=1, max_length=16)]
     """Functions that copy items by memcpy()."""
@@ -106,9 +102,7 @@ class Copies(Table):
 
 
 class Loops(Table):
-    """How often loops of the kernel go round at the most that its code does not limit: `laps` has
-    the numbers to be added, by the function. That is so in the sources of `version`.
-    """
+    """How often loops of the kernel go round at the most that its code does not limit."""
 
     version: Annotated[str, Field(min_length=1, max_length=64)]
     """Of the sources that were read for this."""
