@@ -19,11 +19,12 @@ from base.files.whole import read_bytes, why
 from base.run_folder.edges import CHANNELS
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import BY_ANALYZER, FIRST_BOARD, AskedFirmware, Outside, ToolReport
-from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Program
+from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
 from base.run_folder.records import MOST_LOG_BYTES, Boot, parse
 from capture.acquisition.account import Account, Setting
+from capture.acquisition.keeper import Keeper, Keeping
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Opened, Request
+from capture.acquisition.source import Opened, Place, Request
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
 from capture.reading.glitches import check_can_be_told
@@ -156,11 +157,12 @@ class ObservedFile:
     questions: Questions
     edges: AskedEdges = "auto"
     request: Request = field(default_factory=Request)
+    keep: Keep | None = None
 
     @property
     def copied(self) -> bool:
-        """A simulator's samples may be too many for a copy."""
-        return self.file.edges.total_samples <= MOST_COPIED_SAMPLES
+        """A simulator's samples may be too many for a copy; windows have their own."""
+        return self.keep is None and self.file.edges.total_samples <= MOST_COPIED_SAMPLES
 
     @property
     def name(self) -> RunName:
@@ -192,10 +194,20 @@ class ObservedFile:
                 "program": Program(elf=None, elf_sha256=None),
                 "tools": {"python": platform.python_version()},
                 "imported": file.origin,
+                "keep": self.keep,
             }
         )
-        seen = Observation(file.edges, b"", report(file, judged=False))
-        yield Opened(known, lambda _place: seen)
+        yield Opened(known, self._observe)
+
+    def _observe(self, place: Place) -> Observation:
+        edges, tools = self.file.edges, report(self.file, judged=False)
+        if self.keep is None:
+            return Observation(edges, b"", tools)
+        keeping = Keeping.of(self.keep, edges.samplerate_hz, self.edges, self.questions)
+        keeper = Keeper(place.folder, edges.samplerate_hz, edges.channels, edges.total_samples, keeping)
+        keeper.append(edges.sample, edges.word, edges.total_samples)
+        keeper.close()
+        return Observation(edges.until(0), b"", tools, kept=keeper.kept)
 
 
 def report(imported: Import, judged: bool = True) -> ToolReport:

@@ -20,6 +20,7 @@ from base.run_folder import folder as names
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import Samples, Words
 from base.run_folder.kept import Kept, PinEnd, Quantity, write_kept
+from base.run_folder.observed import AskedEdges, Keep
 from capture.reading.counter import WireCounter
 from capture.reading.observed import Questions
 from capture.reading.vectorised import Stimuli
@@ -41,6 +42,14 @@ class Keeping:
     around_samples: int
     which: Stimuli = "both"
     questions: Questions = field(default_factory=Questions)
+
+    @staticmethod
+    def of(keep: Keep, samplerate_hz: int, edges: AskedEdges, questions: Questions) -> Keeping:
+        """In samples. Where nobody says which edges are stimuli, both are: they are not looked at
+        twice.
+        """
+        around = round(keep.around_s * samplerate_hz)
+        return Keeping(keep.worst, around, "both" if edges == "auto" else edges, questions)
 
 
 class Keeper:

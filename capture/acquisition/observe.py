@@ -7,8 +7,9 @@ went wrong; and whatever was started is ended.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ class Order:
     the operation image, empty for a firmware that needs none. `records` says what carries the
     records, uart, rtt or none, and `baud` how fast the serial line is. An analyzer, or the line
     behind it, that says nothing for `silence_s` is taken for dead. `channels` are those that are
-    kept, in the order of CHANNELS. `keeping` says which windows are kept; None keeps all.
+    kept, each by its name and that of ours whose input it has. `keeping` says which windows are
+    kept; None keeps all.
     """
 
     elf: Path | None
@@ -58,7 +60,7 @@ class Order:
     records: str = "uart"
     silence_s: float = SILENCE_S
     baud: int = DEFAULT_BAUD
-    channels: tuple[str, ...] = CHANNELS
+    channels: Mapping[str, str] = field(default_factory=lambda: dict(zip(CHANNELS, CHANNELS, strict=True)))
     keeping: Keeping | None = None
 
 

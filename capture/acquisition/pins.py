@@ -26,7 +26,7 @@ from capture.acquisition.source import Opened, Request
 from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S, Board
 from capture.desk.open_board import open_board
-from capture.desk.pins import clips
+from capture.desk.pins import clips, places
 from capture.reading.observed import Questions
 
 SCENARIO = "observe"
@@ -60,9 +60,8 @@ class PinsRequest(Request):
         """What is to be kept of the capture, in samples; None for all of it."""
         if self.keep is None:
             return None
-        around = round(self.keep.around_s * self.samplerate_hz)
-        which = "both" if self.stimulus_edges == "auto" else self.stimulus_edges
-        return Keeping(self.keep.worst, around, which, Questions.of(self.pulses, self.latencies))
+        questions = Questions.of(self.pulses, self.latencies)
+        return Keeping.of(self.keep, self.samplerate_hz, self.stimulus_edges, questions)
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class Pins:
             samplerate_hz=request.samplerate_hz,
             duration_s=request.duration_s,
             records="none",
-            channels=tuple(request.pins),
+            channels=places(request.pins, request.resource),
             keeping=request.keeping,
         )
         before_s = RESET_WITHIN_S if request.elf else 0.0

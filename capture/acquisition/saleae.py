@@ -86,12 +86,12 @@ class SaleaeCapture:
     """
 
     def __init__(
-        self, analyzer: AnalyzerResource, samplerate_hz: int, samples: int, taken: tuple[str, ...]
+        self, analyzer: AnalyzerResource, samplerate_hz: int, samples: int, taken: Mapping[str, str]
     ) -> None:
         self._analyzer = analyzer
         self._samplerate_hz = samplerate_hz
         self._samples = samples
-        self._taken = tuple(name for name in CHANNELS if name in taken)
+        self._taken = taken
         self._manager: Any = None
         self._capture: Any = None
         self._over = threading.Event()
@@ -184,7 +184,8 @@ class SaleaeCapture:
 
     def _exported(self) -> tuple[EdgeList, list[str]]:
         """The edges, up to the samples that were asked for; none, and why, where there are none."""
-        empty = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), self._samplerate_hz, 0, self._taken)
+        nothing = np.empty(0, np.int64), np.empty(0, np.uint8)
+        empty = EdgeList(*nothing, self._samplerate_hz, 0, tuple(self._taken))
         named = {name: f"D{number}" for name, number in _numbers(self._analyzer).items()}
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
             try:
@@ -192,7 +193,7 @@ class SaleaeCapture:
                     self._capture.export_raw_data_binary(
                         folder, digital_channels=sorted(_numbers(self._analyzer).values())
                     )
-                taken = {name: named[name] for name in self._taken}
+                taken = {name: named[ours] for name, ours in self._taken.items()}
                 exported = formats.read(Path(folder), taken, self._samplerate_hz)
             except CaptureError as error:
                 return empty, [str(error).replace(f"{folder} cannot be imported:", f"What {TOOL} exported:")]

@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -75,9 +75,9 @@ class CaptureRequest:
     None takes the device's first eight bits as they are. `inputs` are the device's names by the bit
     that carries each, in the first of the `sample_bytes` of a sample. `settings` go to the driver
     beside the samplerate. All eight inputs are on, since a device may pack the bits of fewer; but
-    only the channels `taken` are kept, in the order of CHANNELS, and the rest may float. `tool` is
-    the path of another sigrok-cli than the one on PATH. `keeping` says which windows are kept; None
-    keeps all.
+    only the channels `taken` are kept, each by its name there and that of ours whose input it has;
+    the rest may float. `tool` is the path of another sigrok-cli than the one on PATH. `keeping`
+    says which windows are kept; None keeps all.
     """
 
     driver: str
@@ -88,7 +88,7 @@ class CaptureRequest:
     inputs: tuple[str, ...] = D0_TO_D7
     sample_bytes: int = 1
     settings: tuple[str, ...] = ()
-    taken: tuple[str, ...] = CHANNELS
+    taken: Mapping[str, str] = field(default_factory=lambda: dict(zip(CHANNELS, CHANNELS, strict=True)))
     tool: str = ""
     keeping: Keeping | None = None
 
@@ -109,7 +109,7 @@ class CaptureRequest:
     def device_bits(self) -> tuple[int, ...]:
         """The bit of a sample that carries each of the channels `taken`."""
         bits = dict(zip(CHANNELS, self._bits(), strict=True))
-        return tuple(bits[name] for name in self.taken)
+        return tuple(bits[ours] for ours in self.taken.values())
 
     def _bits(self) -> tuple[int, ...]:
         if self.channels is None:
@@ -199,12 +199,15 @@ class SigrokCapture:
         capture_request = self._request
         if capture_request.keeping is None:
             return EdgeWriter(
-                self._path, capture_request.samplerate_hz, capture_request.taken, capture_request.samples
+                self._path,
+                capture_request.samplerate_hz,
+                tuple(capture_request.taken),
+                capture_request.samples,
             )
         self._keeper = Keeper(
             self._path.parent,
             capture_request.samplerate_hz,
-            capture_request.taken,
+            tuple(capture_request.taken),
             capture_request.samples,
             capture_request.keeping,
             self._watched,
@@ -374,7 +377,7 @@ class _SampleReader(_PipeReader):
         self._sample_bytes = request.sample_bytes
         extractor = EdgeExtractor(
             request.samplerate_hz,
-            request.taken,
+            tuple(request.taken),
             request.device_bits(),
             most_edges=_ENDLESS_EDGES if request.keeping else MOST_EDGES,
         )

@@ -13,29 +13,51 @@ from capture.desk.bench import BoardResource
 # Of the STM32F4 line: ports A to K, of sixteen pins each.
 _PIN = re.compile(r"P[A-K](1[0-5]|[0-9])")
 # Of the virtual Nucleo (simulator/crates/stm32/src/edges.rs): all of ports A to E, and two of H.
+_OWN_NAME = re.compile(r"[\w.][\w.-]{0,39}")
 _VIRTUAL_PIN = re.compile(r"P([A-E](1[0-5]|[0-9])|H[01])")
 
 
 def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
-    """`pins` by channel, in the order of CHANNELS. Raises CaptureError for those that cannot be."""
-    if not pins:
-        raise CaptureError("No pins are named: give --channels CRIT=PA8,STIM=PA0,ISR=PA10, or some of these.")
-    for channel in pins:
-        if channel not in CHANNELS:
+    """`pins` by channel, those of CHANNELS in their order and then names of the user's own. Of a
+    real board one of these has the analyzer's input that is clipped there.
+
+    Raises CaptureError for those that cannot be.
+    """
+    if not 1 <= len(pins) <= len(CHANNELS):
+        raise CaptureError(
+            f"{len(pins) or 'No'} pins are named: give --channels CRIT=PA8,STIM=PA0,ISR=PA10, or up to "
+            f"{len(CHANNELS)} such."
+        )
+    own = [name for name in pins if name not in CHANNELS]
+    checked = {name: pins[name] for name in (*CHANNELS, *own) if name in pins}
+    inputs = _inputs(board)
+    for name, pin in checked.items():
+        if name in own and not _OWN_NAME.fullmatch(name):
+            raise CaptureError(f"{quoted(name)} is no name of a channel: give letters, digits and _ . -")
+        if name not in own or not board.is_real:
+            _check_pin(name, pin, board)
+        elif pin not in inputs.values():
             raise CaptureError(
-                f"There is no channel {quoted(channel)}; give some of {', '.join(CHANNELS)}."
-                f"{near_miss(channel, CHANNELS)}"
+                f"{name}={pin[:40]}: say by which input of the analyzer a name of your own is captured, "
+                f"{', '.join(inputs.values())}; the bench's own names are {', '.join(CHANNELS)}."
+                f"{near_miss(name, CHANNELS)}"
             )
-    pin_by_role: dict[str, str] = {}
-    for channel in CHANNELS:
-        if channel not in pins:
-            continue
-        pin = pins[channel]
-        _check_pin(channel, pin, board)
-        if pin in pin_by_role:
-            raise CaptureError(f"{pin_by_role[pin]} and {channel} cannot both be {pin}: name a pin once.")
-        pin_by_role[pin] = channel
-    return {channel: pin for pin, channel in pin_by_role.items()}
+    for by_name in (checked, places(checked, board)):
+        first: dict[str, str] = {}
+        for name, place in by_name.items():
+            if place in first:
+                raise CaptureError(f"{first[place]} and {name} cannot both be {checked[name]}: name it once.")
+            first[place] = name
+    return checked
+
+
+def places(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
+    """The channel of ours whose input each of `pins` has: its own, that of the input that is named,
+    or one that is free.
+    """
+    at = {theirs: ours for ours, theirs in _inputs(board).items()}
+    free = iter([name for name in CHANNELS if name not in pins])
+    return {name: name if name in CHANNELS else at.get(pin) or next(free) for name, pin in pins.items()}
 
 
 def clips(pins: Mapping[str, str], board: BoardResource) -> str:
@@ -43,18 +65,19 @@ def clips(pins: Mapping[str, str], board: BoardResource) -> str:
 
     Inputs of channels without a pin are open.
     """
-    inputs = board.analyzer.channels
-    return ",".join(
-        f"{inputs.get(channel, f'D{number}')}={pins.get(channel, 'open')}"
-        for number, channel in enumerate(CHANNELS)
-    )
+    clipped = {ours: pins[name] for name, ours in places(pins, board).items()}
+    return ",".join(f"{theirs}={clipped.get(ours, 'open')}" for ours, theirs in _inputs(board).items())
+
+
+def _inputs(board: BoardResource) -> dict[str, str]:
+    """The analyzer's input of each of our channels."""
+    return {name: f"D{number}" for number, name in enumerate(CHANNELS)} | board.analyzer.channels
 
 
 def _check_pin(channel: str, pin: str, board: BoardResource) -> None:
     if not _PIN.fullmatch(pin):
         raise CaptureError(f"{channel}={pin[:40]}: that is no pin; write port and number, such as PA8.")
-    is_virtual = board.loader.kind == "virtual-nucleo" or board.emulated is not None
-    if is_virtual and not _VIRTUAL_PIN.fullmatch(pin):
+    if not board.is_real and not _VIRTUAL_PIN.fullmatch(pin):
         raise CaptureError(
             f"{channel}={pin}: the virtual board has no such pin; it has PA0 to PE15, PH0 and PH1."
         )

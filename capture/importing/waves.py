@@ -1,16 +1,18 @@
 """FST, as GTKWave, Verilator and others write it, and GHW of GHDL: by wellen.
 
-It tells nothing of where a vector's bits begin, so single bits are read. The end of a GHW is its
-last change of what is chosen, since it states none.
+It tells nothing of the numbers of a vector's bits, so they are counted from the least significant:
+`bus[lsb+1]`. The end of a GHW is its last change of what is chosen, since it states none.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from base.files.complaints import quoted
 from base.files.errors import CaptureError, first_line
 from base.run_folder.panics import silence
 from capture.importing.changes import Changes
@@ -21,7 +23,8 @@ KINDS = {b"GHDLwave": "GHW", b"\0\0\0\0\0\0\0\1": "FST"}
 """By the bytes that the file begins with: of FST the type and the length of its header block."""
 _FST_TIMES = struct.Struct(">QQ")
 _FST_TIMES_AT = 9
-_LEVELS = {0: False, 1: True, "l": False, "h": True}
+_LEVELS = {"0": False, "1": True, "l": False, "h": True}
+_BIT = re.compile(r"(.*)\[lsb\+([0-9]{1,4})\]")
 
 
 def read_waves(path: Path, kind: str, selection: Selection) -> tuple[Timed, dict[str, str]]:
@@ -46,19 +49,30 @@ def read_waves(path: Path, kind: str, selection: Selection) -> tuple[Timed, dict
 
 
 def _read(path: Path, kind: str, waves: Any, selection: Selection) -> tuple[Timed, dict[str, str]]:
-    variables = [variable for variable in waves.all_vars() if variable.is_1bit]
-    names = [variable.full_name for variable in variables]
-    at = by_path(names)
+    variables = [variable for variable in waves.all_vars() if variable.is_bit_vector]
+    at = by_path(variable.full_name for variable in variables)
 
-    def find(name: str) -> list[int]:
-        """The first variable of each net of the name."""
-        return list({variables[number].signal_id: number for number in reversed(at(name))}.values())
+    def find(name: str) -> list[tuple[int, int]]:
+        """The first variable of each net of the name, and which of its bits."""
+        bit = _BIT.fullmatch(name)
+        nets = {variables[number].signal_id: number for number in reversed(at(bit[1] if bit else name))}
+        wide = [variables[number] for number in nets.values() if variables[number].bitwidth > 1]
+        if wide and not bit:
+            path, width = wide[0].full_name, wide[0].bitwidth
+            raise CaptureError(
+                f"{quoted(path)} has {width} bits, whose numbers are not read; count from the least "
+                f"significant, {path}[lsb+0] to {path}[lsb+{width - 1}]."
+            )
+        place = int(bit[2]) if bit else 0
+        return [(number, place) for number in nets.values() if place < variables[number].bitwidth]
 
-    chosen, named = selection.nets(find, names)
+    chosen, named = selection.nets(find, [variable.full_name for variable in variables if variable.is_1bit])
     changes = Changes(chosen)
     begin, end = _extent(path) if kind == "FST" else (0, 0)
-    for name, number in chosen.items():
-        for tick, value in variables[number].signal:
+    for name, (number, place) in chosen.items():
+        for tick, states in variables[number].signal:
+            text = f"{states:0{place + 1}b}" if isinstance(states, int) else states
+            value = text[-1 - place]
             if value in _LEVELS:
                 changes.add(name, _LEVELS[value], tick, first=tick == begin)
             elif changes.known(name):

@@ -18,6 +18,7 @@ from capture.reading.frames import (
     START_FRAME_TICKS,
     trains,
 )
+from capture.reading.observed import Questions
 from capture.reading.vectorised import Stimuli
 from firmware.build import boards
 
@@ -38,12 +39,14 @@ class Growing:
     memory does not grow.
     """
 
-    def __init__(self, which: Stimuli = "both", tick_hz: int | None = None) -> None:
+    def __init__(
+        self, which: Stimuli = "both", tick_hz: int | None = None, questions: Questions | None = None
+    ) -> None:
         self._tick_hz = tick_hz or boards.default().core_hz
         self._sync = Transitions(np.empty(0, np.int64), np.empty(0, np.bool_))
         self._frame_end = -1
         self._first, self._after = 0, _NEVER
-        self._counter = WireCounter(which)
+        self._counter = WireCounter(which, questions or Questions())
         self._tallies: dict[tuple[Kind, str], Tally] = defaultdict(Tally)
         self._cut: dict[str, int] = {}
         self._base = self._end = 0

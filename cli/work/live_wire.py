@@ -13,7 +13,6 @@ from rich.text import Text
 
 from base.run_folder.edge_stream import NewEdges
 from capture.reading.growing import Growing
-from capture.reading.vectorised import Stimuli
 from dashboards.growing_wire import line, picture
 
 PER_S = 2
@@ -23,13 +22,10 @@ LINE_EVERY_S = 5.0
 
 
 class LiveWire:
-    """Draws what came, in place on a terminal and as lines elsewhere, on standard error.
+    """Draws what `growing` shows on standard error: in place on a terminal, as lines elsewhere."""
 
-    Frames are made of ticks of `tick_hz`; those of the default board's clock when not given.
-    """
-
-    def __init__(self, which: Stimuli = "both", tick_hz: int | None = None) -> None:
-        self._growing = Growing(which, tick_hz)
+    def __init__(self, growing: Growing) -> None:
+        self._growing = growing
         self._console = Console(stderr=True, highlight=False)
         self._live: Live | None = None
         self._due_s = 0.0

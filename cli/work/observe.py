@@ -17,6 +17,7 @@ from capture.acquisition.pins import Pins, PinsRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
+from capture.reading.growing import Growing
 from capture.reading.observed import Questions
 from capture.store import RunResult
 from cli.work import kept, kept_windows, where, wire_table
@@ -65,6 +66,11 @@ def questions(options: ObserveOptions) -> Questions:
     return Questions.of(pulses, options["latency"])
 
 
+def keep(options: ObserveOptions) -> Keep | None:
+    """Which windows are kept; None for all of the capture."""
+    return Keep(worst=options["keep"], around_s=options["around_s"]) if options["keep"] else None
+
+
 def show(as_json: bool, options: ObserveOptions) -> int:
     """Does what run() does, and prints what was observed; the exit status."""
     results: list[RunResult] = []
@@ -106,7 +112,7 @@ def run(options: ObserveOptions) -> RunResult:
         latencies=None if wanted.latencies is None else [":".join(pair) for pair in wanted.latencies],
         runs=RUNS,
         progress=kept.tell_step,
-        keep=Keep(worst=options["keep"], around_s=options["around_s"]) if options["keep"] else None,
+        keep=keep(options),
     )
     Pins(request).check()
     words = _options(resource, options)
@@ -115,7 +121,7 @@ def run(options: ObserveOptions) -> RunResult:
     if not options["live"]:
         return conduct(Pins(request))
     which = "both" if options["edges"] == "auto" else options["edges"]
-    wire = LiveWire(which, resource.board.core_hz)
+    wire = LiveWire(Growing(which, resource.board.core_hz, wanted))
     with wire.shown():
         return conduct(Pins(replace(request, wire=wire)))
 

@@ -14,7 +14,7 @@ from capture.conduct import run as conduct
 from capture.importing import formats
 from capture.reading.observed import Questions
 from cli.shell.values import OptionError
-from cli.work.observe import ObserveOptions, questions, tell
+from cli.work.observe import ObserveOptions, keep, questions, tell
 from cli.work.options import Options
 from cli.work.plan import compiled
 from firmware.build import boards, outside
@@ -37,7 +37,7 @@ def show(file: Path, as_json: bool, options: ObserveOptions) -> int:
     if beside is None:
         if not channels:
             wanted = Questions.moving(imported.edges)
-        result = conduct(ObservedFile(imported, wanted, options["edges"], request))
+        result = conduct(ObservedFile(imported, wanted, options["edges"], request, keep(options)))
         tell(result.folder, as_json)
         return int(result.verdict != "complete")
     result = conduct(other_tools.Imported(imported, beside, request, options["ignore_glitches"]))
@@ -53,6 +53,8 @@ def _check(options: ObserveOptions) -> None:
     run, scenario, allocator = options["run"], options["scenario"], options["allocator"]
     if run and (scenario or allocator):
         raise OptionError("Name the run by --run, or the firmware by --scenario and --allocator, not both.")
+    if options["keep"] and (run or scenario):
+        raise OptionError("--keep is for the wire alone: a run is judged by its whole capture.")
     if bool(scenario) != bool(allocator):
         raise OptionError("--scenario and --allocator go together: the records tell of both.")
     if options["board"] and not scenario:

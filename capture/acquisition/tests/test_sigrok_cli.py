@@ -296,7 +296,9 @@ def capture_windows(folder: Path, body: str, samples: int, keeping: Keeping | No
     folder.mkdir(exist_ok=True)
     install(folder / "sigrok-cli", body)
     tool = str(folder / "sigrok-cli")
-    request = CaptureRequest("demo", None, HZ, samples, taken=TAKEN, tool=tool, keeping=keeping)
+    request = CaptureRequest(
+        "demo", None, HZ, samples, taken=dict(zip(TAKEN, TAKEN, strict=True)), tool=tool, keeping=keeping
+    )
     with SigrokCapture(request, folder / names.EDGE_STREAM) as running:
         running.start()
         return running.wait(MANY_S)

@@ -13,7 +13,7 @@ from base.files.errors import CaptureError
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
-from capture.desk.pins import check_pins, clips
+from capture.desk.pins import check_pins, clips, places
 from capture.desk.presets import presets
 from tests.sentences import Sentences
 
@@ -285,7 +285,9 @@ def test_pins_come_in_the_order_of_the_channels() -> None:
 @pytest.mark.parametrize(
     ("pins", "board"),
     [
-        ({"CRT": "PA8"}, VIRTUAL),
+        ({"CRT": "PA8"}, NUCLEO),
+        ({"CRIT": "PA8", "nIRQ": "D0"}, NUCLEO),
+        ({"a b": "PA8"}, VIRTUAL),
         ({"CRIT": "PA16"}, NUCLEO),
         ({"CRIT": "PH2"}, DESK),
         ({"CRIT": "PA8", "ISR": "PA8"}, NUCLEO),
@@ -306,3 +308,10 @@ def test_inputs_are_clipped_by_the_boards_own_names() -> None:
         DESK, analyzer=DESK.analyzer.model_copy(update={"channels": {"CRIT": "D5", "CTRL": "D0"}})
     )
     assert clips({"CRIT": "PB3"}, other).startswith("D5=PB3,")
+
+
+def test_names_of_the_users_own_have_a_free_input_or_the_one_that_is_named() -> None:
+    pins = check_pins({"nIRQ": "PB3", "CRIT": "PA8"}, VIRTUAL)
+    assert places(pins, VIRTUAL) == {"CRIT": "CRIT", "nIRQ": "OP"}
+    assert clips(pins, VIRTUAL).startswith("D0=PA8,D1=PB3,D2=open")
+    assert places(check_pins({"nIRQ": "D6"}, NUCLEO), NUCLEO) == {"nIRQ": "CISR"}

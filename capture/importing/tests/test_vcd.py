@@ -185,7 +185,8 @@ def widths(result: Import) -> list[int]:
     return [end - begin for begin, end in zip(moved[::2], moved[1::2], strict=True)]
 
 
-# tb.irq is high from 10 to 15 and 20 to 28 ns, ack from 10.4 and 27.5 ns, by vcd2fst and ghdl.
+# tb.irq is high from 10 to 15 and 20 to 28 ns, ack from 10.4 and 27.5 ns, bus is 2 from 10.4 to
+# 20 ns, by vcd2fst and ghdl.
 FST = (
     "AAAAAAAAAAFJAAAAAAAAAAAAAAAAAACcQGlXFIsKvwVAAAAAAAgAAAAAAAAAAAAAAgAAAAAAAAAFAAAAAAAAAAQAAAAAAAAA"
     "AfRmc3RXcml0ZXIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -211,11 +212,16 @@ GHW = (
 def test_fst_and_ghw_are_read(tmp_path: Path, data: str, name: str, end_ns: int) -> None:
     path = tmp_path / "wave"
     path.write_bytes(base64.b64decode(data))
-    result = read(path, {"CRIT": name, "ISR": "ack"})
+    bus = name.replace("irq", "bus" if data is FST else "bus4")
+    result = read(path, {"CRIT": name, "ISR": "ack", "second": f"{bus}[lsb+1]"})
     unit = result.edges.samplerate_hz // 10**9
     assert result.edges.transitions("CRIT").sample.tolist() == [at * unit for at in (10, 15, 20, 28)]
     assert (result.edges.transitions("ISR").sample * 10 // unit).tolist() == [104, 150, 275, 280]
+    assert (result.edges.transitions("second").sample * 10 // unit).tolist() == [104, 200]
     assert result.edges.total_samples // unit == end_ns
+    for words, said in ((bus, "has 4 bits"), (f"{bus}[lsb+4]", "no channel"), (f"{bus}[1]", "no channel")):
+        with pytest.raises(CaptureError, match=said):
+            read(path, {"CRIT": words})
     for place in (100, 200, 300):
         path.write_bytes(base64.b64decode(data)[:place])
         with pytest.raises(CaptureError):
