@@ -91,7 +91,7 @@ def grows(run: LoadedRun) -> bool:
 
     Time alone does not tell: a section that lets interrupts run grows with its length by chance.
     """
-    calm = run.measured_allocations.filter(~pl.col("interrupted")).drop_nulls("depth")
+    calm = run.by_depth.filter(~pl.col("interrupted"))
     column = next((name for name in ("instructions", "probes") if calm[name].count()), None)
     if column is None:
         return False
@@ -179,7 +179,7 @@ def fresh_and_fragmented(run: LoadedRun) -> tuple[float, float] | None:
     """The longest uninterrupted section of an allocation at the least depth, and of the last
     quarter of depths, in ns on the wire. None without at least four depths.
     """
-    return _both_ends(run.measured_allocations.filter(~pl.col("interrupted")), "wire_section_ns")
+    return _both_ends(run.by_depth.filter(~pl.col("interrupted")), "wire_section_ns")
 
 
 def _cost(lane: Lane) -> str:

@@ -20,14 +20,14 @@ from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.embedded import sample_of
 from dashboards.page.templates import DRAWING, render
-from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed
+from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed, offered
 from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.history import history, settings
 from dashboards.pages.observed import observed
 from dashboards.report import SCRIPTS, Document, Placed, data, page_html
 
-CONTENTS_MOST, PAGES_MOST, LACKING_MOST = 4, 64, 200
-"""Choices of runs, pages, and lists of what a scenario lacks, that stay ready."""
+CONTENTS_MOST, PAGES_MOST = 4, 64
+"""Choices of runs, and pages, that stay ready."""
 SERVED_SCRIPTS = (*DRAWING, *SCRIPTS[:-1], "runs.js", SCRIPTS[-1])
 
 _TITLES = {
@@ -72,7 +72,6 @@ class Pieces:
         self.library = library
         self._ready: Recent[Content] = Recent(CONTENTS_MOST)
         self._pages: Recent[str] = Recent(PAGES_MOST)
-        self._lacking: Recent[list[str]] = Recent(LACKING_MOST)
 
     def content(self, choice: Choice, tables: bool = False) -> Content:
         """The runs of a choice; with `tables` those alone whose tables can be read."""
@@ -111,8 +110,9 @@ class Pieces:
             Placed("runs", "Runs", "runs", ask="runs"),
             *(
                 Placed(key, title, key, scenario, ask=_ask(key, scenario))
-                for scenario in content.scenarios
+                for scenario, series in content.scenarios.items()
                 for key, title in titles.items()
+                if key in offered(series)
             ),
         ]
         document = Document(
@@ -131,16 +131,9 @@ class Pieces:
             return self._pages.get(stamp, lambda: _html(content, key, scenario))
         except RunError:  # a table that cannot be read, found out only now
             return _html(self.content(choice, tables=True), key, scenario)
-
-    def lacks(self, choice: Choice, scenario: str) -> list[str]:
-        """The keys of the pages that have nothing of a scenario. Raises AddressError."""
-        content = self.content(choice, tables=True)
-        series = _series(content, scenario)
-
-        def lacking() -> list[str]:
-            return [page.__name__ for page in OF_SCENARIO if not any(page([member]) for member in series)]
-
-        return self._lacking.get((scenario, content.stamp), lacking)
+        finally:
+            for member in content.every:
+                member.run.release()
 
     def run(self, choice: Choice, identity: str) -> str:
         """The page of one run, whether or not it is of the choice. Raises RunError."""

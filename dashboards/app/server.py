@@ -51,10 +51,6 @@ def make_app(library: Library, token: str) -> Flask:
     def page() -> str:
         return pieces.page(_choice(), request.args.get("key", ""), request.args.get("scenario", ""))
 
-    @app.get("/lacks")
-    def lacks() -> Response:
-        return jsonify(pieces.lacks(_choice(), request.args.get("scenario", "")))
-
     @app.get("/run")
     def run() -> str:
         return pieces.run(_choice(), request.args.get("id", ""))

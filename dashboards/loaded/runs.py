@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -105,12 +106,30 @@ class LoadedRun:
         return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
 
     @cached_property
+    def by_depth(self) -> pl.DataFrame:
+        """The measured allocations that have a depth, with what of them grows by it.
+
+        Of the table only these columns are read, unless it is there already. Raises RunError.
+        """
+        at = pl.col("measured") & pl.col("kind").is_in(["A", "O"]) & pl.col("depth").is_not_null()
+        path = _table_path(self.folder, "operations")
+        if not {"operations", "measured_allocations"} & {*self.__dict__, *self.replaced}:
+            with suppress(pl.exceptions.PolarsError, OSError):
+                return pl.scan_parquet(path).filter(at).select(_BY_DEPTH).collect()
+        return self.operations.filter(at).select(_BY_DEPTH)
+
+    def release(self) -> None:
+        """Lets go of the tables and the capture: they are read again when they are asked for."""
+        for name in _HEAVY & self.__dict__.keys():
+            del self.__dict__[name]
+
+    @cached_property
     def worst_by_depth(self) -> pl.DataFrame:
         """The worst critical section of an allocation at each depth, in ns on the wire.
 
         Columns: `depth`, `wire_critical_ns`; a row for each depth, in order. Empty without depths.
         """
-        table = self.measured_allocations.drop_nulls(["depth", "wire_critical_ns"])
+        table = self.by_depth.drop_nulls("wire_critical_ns")
         return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
 
     @cached_property
@@ -169,6 +188,9 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
 
 
 _TABLES = ("operations", "interrupts")
+_HEAVY = frozenset((*_TABLES, "edges", "measured_allocations", "answered", "answered_control"))
+"""What a run holds of its tables and its capture."""
+_BY_DEPTH = ("depth", "wire_critical_ns", "wire_section_ns", "interrupted", "instructions", "probes")
 
 
 def _table_path(folder: Path, name: str) -> Path:

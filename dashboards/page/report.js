@@ -297,7 +297,6 @@
         document.title = `${section.querySelector("h2").textContent} · Tailscope`;
       }
       else await redraw();
-      if (data.served) await leaveOut(scenario);
     } catch (error) {
       if (moment !== address) return;
       shownSections = [refuse(error.message)];
@@ -321,14 +320,6 @@
     const note = document.getElementById("note");
     note.hidden = !unknown.length;
     note.textContent = unknown.length ? `This report has no run named ${unknown.join(", ")}.` : "";
-  }
-
-  // The pages that have nothing of the scenario are found out after it is shown.
-  async function leaveOut(scenario) {
-    if (!scenario || scenario.lacks) return;
-    scenario.lacks = await (await ask(`lacks?scenario=${encodeURIComponent(scenario.name)}`)).json();
-    scenario.pages = scenario.pages.filter((page) => !scenario.lacks.includes(page));
-    navigate();
   }
 
   // The page is what its address says.

@@ -29,7 +29,7 @@ from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart
 from dashboards.glossary import marked
 
-LEVEL = 9
+LEVEL = 6
 _HARMLESS = bytes.maketrans(b"&<>", b":.,")
 
 

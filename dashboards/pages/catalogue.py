@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from analysis.compare.boards.across import group, on_board
+from base.run_folder.folder import EDGES
 from base.run_folder.manifest import VIRTUAL_BOARD
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, Quantity
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, PROBES, SECTION, TASK, Quantity
 from base.run_index.naming import configuration
 from dashboards import placements
 from dashboards.answer import answer, recommended, standings, under_limits
@@ -320,3 +321,21 @@ OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
     agreement,
 )
 """Pages on one scenario, by its runs. None where the scenario has nothing of it."""
+
+
+def offered(series: Sequence[Series]) -> list[str]:
+    """The keys of the pages that a scenario has something for, as far as run.json tells."""
+    manifests = [member.run.manifest for member in series]
+    measured = {
+        quantity.key
+        for quantity in (PROBES, CRITICAL, LATENCY)
+        if any(member.run.summary(quantity).n for member in series)
+    }
+    has = {
+        "boards": len({manifest.board_folder for manifest in manifests}) > 1,
+        "ramp": any(manifest.ramp for manifest in manifests) or PROBES.key in measured,
+        "phase": any(manifest.swept for manifest in manifests),
+        "distributions": bool(measured - {PROBES.key}),
+        "waveforms": any((member.run.folder / EDGES).exists() for member in series),
+    }
+    return [page.__name__ for page in OF_SCENARIO if has.get(page.__name__, True)]
