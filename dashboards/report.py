@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ def _silent(_words: str) -> None:
 class Placed:
     """A page in the report. `scenario` is None where it is on all of them.
 
-    `page` is None where the report is served: the page is what the address `ask` answers.
+    `page` is None where the report is served: the page is what the address `ask` answers. Of very
+    many runs it is `packed`, as HTML.
     """
 
     key: str
@@ -48,6 +49,7 @@ class Placed:
     scenario: str | None = None
     page: Page | None = None
     ask: str = ""
+    packed: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,8 @@ def report_html(
         progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
     order = [made.__name__ for made in OF_SCENARIO]
     titles = {page.key: page.title for page in placed if page.scenario is not None}
+    if len(every) > MANY:
+        placed = [_packed(one) if one.scenario is not None else one for one in placed]
     document = Document(
         list(scenarios),
         dict(sorted(titles.items(), key=lambda title: order.index(title[0]))),
@@ -142,13 +146,23 @@ def report_html(
     return render("report.html", document, values, (*DRAWING, *SCRIPTS))
 
 
+MANY = 40
+"""Of more runs the pages of scenarios are packed, and run.json is left to the run folders."""
+
+
+def _packed(placed: Placed) -> Placed:
+    return (
+        replace(placed, page=None, packed=pack(page_html(placed.page, placed.id))) if placed.page else placed
+    )
+
+
 SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
 
 
 def _packed_runs(series: Sequence[Series], progress: Progress) -> Iterator[PackedRun]:
     for number, member in enumerate(series):
         samples = pack_json(embed(member, len(series)))
-        html = page_html(believed(page_of_run(member), [member]), f"run-{number}")
+        html = page_html(believed(page_of_run(member, whole=len(series) <= MANY), [member]), f"run-{number}")
         yield PackedRun(member.run.id, f"run-{number}", pack(html), samples)
         progress(f"run {number + 1} of {len(series)}: waveforms")
 

@@ -64,8 +64,8 @@ def _keys(interrupts: pl.DataFrame) -> list[str]:
     return interrupt_keys(interrupts["sample"], interrupts["operation_seq"])
 
 
-# About seven bytes of JSON an edge: some 4 MB for the whole report, shared by its runs.
-EDGES_IN_REPORT = 600_000
+# About seven bytes of JSON an edge: some 3 MB for the whole report, shared by its runs.
+EDGES_IN_REPORT = 400_000
 WINDOWS_PER_RUN = 1_500
 
 _FACTS = (

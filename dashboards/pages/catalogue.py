@@ -154,15 +154,15 @@ def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
     return (NO_CAPTURE.format(names=", ".join(skipped)),) if skipped else ()
 
 
-def run(one: Series) -> Page:
-    """The page of one run; other pages have its figures."""
+def run(one: Series, *, whole: bool = True) -> Page:
+    """The page of one run, with all of run.json if it is `whole`; others have its figures."""
     sentences = (*_without_capture([one]), *_sentences(one.run))
     manifest = json.dumps(one.run.manifest.as_json(), indent=2, ensure_ascii=False)
     blocks = present(
         Prose("What to know", sentences, listed=True) if sentences else None,
         comparison_table([one]),
         Prose("Open it elsewhere", _elsewhere(one.run), listed=True, folded=True),
-        Verbatim("run.json", manifest),
+        Verbatim("run.json", manifest) if whole else None,
     )
     manifest_of = one.run.manifest
     lead = (
