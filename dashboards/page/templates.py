@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from base.files.whole import WriteError, write_bytes
 from base.paths import COMPILED
-from dashboards.blocks import Grid
+from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart
 from dashboards.glossary import marked
@@ -101,11 +101,6 @@ class Figure:
 
     id: str
     chart: Chart
-
-    @property
-    def height_px(self) -> int:
-        """Room kept for the figure, so that nothing moves when it is drawn."""
-        return int(self.chart.figure.layout["height"])
 
 
 def render(
@@ -194,13 +189,20 @@ class TextGrid:
     lines: tuple[tuple[str, ...], ...]
     told: bool = False
 
+    def grid(self) -> Grid:
+        """The same as a table of a page."""
+        columns = tuple(Column(words, words, numeric=not self.told) for words in self.headings[1:])
+        lines = (Line(name, tuple(Cell(text, text) for text in rest)) for name, *rest in self.lines)
+        names = self.headings[0]
+        return Grid("table", self.title, columns, (Group("", tuple(lines)),), names=names, pinned=0)
+
 
 @dataclass(frozen=True)
 class _Page:
     headline: str
     remarks: Sequence[str]
     figures: Sequence[Figure]
-    grids: Sequence[TextGrid]
+    grids: Sequence[Grid]
 
 
 def sheet(
@@ -211,5 +213,5 @@ def sheet(
     `remarks` must be known to read the figures.
     """
     shown = [Figure(f"plot-{chart.key}", chart) for chart in charts]
-    page = _Page(headline, remarks, shown, grids)
-    return render(template, page, {"entries": entries(shown)}, (*DRAWING, "sheet.js"))
+    page = _Page(headline, remarks, shown, [grid.grid() for grid in grids])
+    return render(template, page, {"entries": entries(shown)}, (*DRAWING, "sort.js", "sheet.js"))

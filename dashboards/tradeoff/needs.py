@@ -48,10 +48,6 @@ class Need:
         return sum(row.given.failures for row in self.rows)
 
     @property
-    def live_bytes(self) -> float:
-        return self.known(peak_live_bytes)
-
-    @property
     def used_bytes(self) -> float:
         return self.known(used_bytes)
 

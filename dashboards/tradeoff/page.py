@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.fragmentation.study import Row, Study
@@ -12,21 +11,9 @@ from base.files.whole import write_bytes
 from base.run_index.naming import configuration
 from dashboards.formatting import microseconds
 from dashboards.loaded.series import by_scenario, caveats
-from dashboards.page.templates import DRAWING, Figure, entries, render
+from dashboards.page.templates import sheet
 from dashboards.tradeoff import figures, tables
 from dashboards.tradeoff.needs import Need, Run, gather
-from dashboards.tradeoff.tables import Table
-
-
-@dataclass(frozen=True)
-class Page:
-    """The content of tradeoff.html. A reader needs `remarks` to read the figures."""
-
-    headline: str
-    remarks: Sequence[str]
-    figures: Sequence[Figure]
-    tables: Sequence[Table]
-    sources: Sequence[Table]
 
 
 def write(study: Study, rows: Sequence[Row], runs: Sequence[Run], output: Path) -> Path:
@@ -40,16 +27,11 @@ def write(study: Study, rows: Sequence[Row], runs: Sequence[Run], output: Path) 
 def html(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> str:
     """The whole page. The same rows and runs give the same text."""
     needs = gather(rows, runs)
-    shown = [Figure(f"plot-{chart.key}", chart) for chart in figures.charts(needs, _provenance(study))]
-    sources = [tables.traces(study.traces), *([tables.runs(runs)] if runs else [])]
-    page = Page(
-        headline=_headline(study, needs),
-        remarks=[*_refusals(needs), *_not_replayed(needs, runs), *_as_built(runs), *notes(rows)],
-        figures=shown,
-        tables=[tables.heaps(needs), tables.fragmentation(needs)],
-        sources=sources,
-    )
-    return render("tradeoff.html", page, {"entries": entries(shown)}, (*DRAWING, "sheet.js"))
+    chart = figures.tradeoff(needs, _provenance(study))
+    remarks = [*_refusals(needs), *_not_replayed(needs, runs), *_as_built(runs), *notes(rows)]
+    grids = [tables.heaps(needs), tables.fragmentation(needs), tables.traces(study.traces)]
+    grids += [tables.runs(runs)] if runs else []
+    return sheet("tradeoff.html", _headline(study, needs), remarks, [chart] if chart else [], grids)
 
 
 def _headline(study: Study, needs: Sequence[Need]) -> str:

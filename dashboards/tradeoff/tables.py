@@ -1,13 +1,13 @@
-"""The page's tables, as text: figures of each allocator, and where each came from."""
+"""The page's tables: figures of each allocator, and where each came from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from analysis.fragmentation.study import Row
 from base.run_index.naming import configuration
 from dashboards.formatting import MISSING, grouped, samplerate, short
+from dashboards.page.templates import TextGrid
 from dashboards.tradeoff.needs import (
     Figure,
     Need,
@@ -24,37 +24,11 @@ from scenarios.trace import Trace
 Words = Callable[[float | None], str]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A value, and below it what qualifies it."""
-
-    value: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Line:
-    """The first column, with a colour if it is an allocator, and the others."""
-
-    name: str
-    cells: tuple[Cell, ...]
-    colour: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """`headings` include the first column."""
-
-    title: str
-    headings: tuple[str, ...]
-    lines: tuple[Line, ...]
-
-
-def heaps(needs: Sequence[Need]) -> Table:
+def heaps(needs: Sequence[Need]) -> TextGrid:
     """The table of each allocator's heap, beside its worst section."""
     headings = ("allocator", "smallest heap (bytes)", "worst section (µs)", "n", "used (bytes)")
     behind: tuple[Figure, ...] = (used_bytes, peak_live_bytes, _lost_bytes, _static_bytes, _failures)
-    return Table(
+    return TextGrid(
         "Heap and worst case",
         (*headings, "live (bytes)", "lost (bytes)", "static RAM (bytes)", "refused"),
         tuple(
@@ -71,11 +45,11 @@ def heaps(needs: Sequence[Need]) -> Table:
     )
 
 
-def fragmentation(needs: Sequence[Need]) -> Table:
+def fragmentation(needs: Sequence[Need]) -> TextGrid:
     """The table of lost bytes, by every definition."""
     headings = ("allocator", "F (%)", "1: mean", "2: at peak live", "3: at peak used", "4: peaks")
     ratios = tuple(johnstone(place) for place in range(4))
-    return Table(
+    return TextGrid(
         "Fragmentation",
         (*headings, "SBBM (bytes)", "F in the smallest heap (%)", "SBBM there (bytes)"),
         tuple(
@@ -94,28 +68,26 @@ def fragmentation(needs: Sequence[Need]) -> Table:
     )
 
 
-def traces(studied: Sequence[Trace]) -> Table:
+def traces(studied: Sequence[Trace]) -> TextGrid:
     """The table of replayed traces."""
-    return Table(
+    return TextGrid(
         "Traces",
         ("trace", "seed", "operations", "SHA-256 of its operations"),
         tuple(
-            Line(
+            (
                 trace.name,
-                (
-                    Cell(MISSING if trace.seed is None else f"{trace.seed:#x}"),
-                    Cell(f"{len(trace.operations):,}"),
-                    Cell(digest(trace)),
-                ),
+                MISSING if trace.seed is None else f"{trace.seed:#x}",
+                f"{len(trace.operations):,}",
+                digest(trace),
             )
             for trace in studied
         ),
     )
 
 
-def runs(given: Sequence[Run]) -> Table:
+def runs(given: Sequence[Run]) -> TextGrid:
     """The table of runs and their worst sections."""
-    return Table(
+    return TextGrid(
         "Runs",
         (
             "run",
@@ -132,47 +104,45 @@ def runs(given: Sequence[Run]) -> Table:
     )
 
 
-def _run(run: Run) -> Line:
+def _run(run: Run) -> tuple[str, ...]:
     manifest = run.loaded.manifest
     core = manifest.firmware.core_hz
-    return Line(
+    return (
         run.loaded.id,
-        (
-            Cell(configuration(manifest)),
-            Cell(short(run.worst_ns, "ns"), _budget(run)),
-            Cell(run.kind),
-            Cell(f"{run.n:,}"),
-            Cell(manifest.board, f"core {core / 1e6:g} MHz" if core else ""),
-            Cell(grouped(manifest.firmware.heap_bytes)),
-            Cell(grouped(manifest.counts.out_of_memory)),
-            Cell(samplerate(manifest.samplerate_hz)),
-        ),
+        configuration(manifest),
+        f"{short(run.worst_ns, 'ns')} {_budget(run)}".rstrip(),
+        run.kind,
+        f"{run.n:,}",
+        f"{manifest.board}, core {core / 1e6:g} MHz" if core else manifest.board,
+        grouped(manifest.firmware.heap_bytes),
+        grouped(manifest.counts.out_of_memory),
+        samplerate(manifest.samplerate_hz),
     )
 
 
-def _worst(need: Need) -> tuple[Cell, Cell]:
+def _worst(need: Need) -> tuple[str, str]:
     if not need.runs:
-        return Cell(MISSING, "no run"), Cell(MISSING)
+        return MISSING, MISSING
     worst = need.runs[0]
-    several = f"worst of {len(need.runs)} runs" if len(need.runs) > 1 else ""
-    return Cell(short(worst.worst_ns, "ns"), f"{_budget(worst)} {worst.kind}"), Cell(f"{worst.n:,}", several)
+    several = f", worst of {len(need.runs)} runs" if len(need.runs) > 1 else ""
+    return f"{short(worst.worst_ns, 'ns')} {_budget(worst)} {worst.kind}", f"{worst.n:,}{several}"
 
 
 def _budget(run: Run) -> str:
     return "" if run.budget_ns is None else f"± {short(run.budget_ns, 'ns')}"
 
 
-def _line(need: Need, cells: tuple[Cell, ...]) -> Line:
-    return Line(need.label, cells, need.style.colour)
+def _line(need: Need, cells: tuple[str, ...]) -> tuple[str, ...]:
+    return (need.label, *cells)
 
 
-def _cell(need: Need, figure: Figure, words: Words) -> Cell:
+def _cell(need: Need, figure: Figure, words: Words) -> str:
     """The median, and the range where there is one. A figure that some traces lack says so."""
     values = need.values(figure)
     if len(values) < len(need.rows):
-        return Cell(MISSING, f"{len(values)} of {len(need.rows)}" if values else "")
+        return f"{MISSING} {len(values)} of {len(need.rows)}" if values else MISSING
     least, most = words(min(values)), words(max(values))
-    return Cell(words(need.typical(figure)), "" if least == most else f"{least}…{most}")
+    return words(need.typical(figure)) + ("" if least == most else f" ({least}…{most})")
 
 
 def _two(value: float | None) -> str:
