@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from base.paths import BUILD, DASHBOARD, RUNS
 from cli.shell.declare import argument, declare, option
-from cli.shell.values import FILE, RUN, OptionError
+from cli.shell.values import FILE, RUN, SECONDS
 
 
 @declare(section="Read what came out")
@@ -25,7 +24,12 @@ from cli.shell.values import FILE, RUN, OptionError
     show_default="build/dashboard.html",
     help="the HTML file to write",
 )
-@option("--limit", help="how long an interrupt may wait, such as 10us: the page says who stays within it")
+@option(
+    "--limit",
+    "limit_s",
+    type=SECONDS,
+    help="how long an interrupt may wait, such as 10us: the page says who stays within it",
+)
 @option("--pdf", type=FILE, help="print all of it to this file too, by Chromium or Chrome")
 @option("--all", "every", is_flag=True, help="without run folders: every one in runs/, not only the latest")
 @option(
@@ -41,22 +45,20 @@ from cli.shell.values import FILE, RUN, OptionError
 def command(
     run: tuple[Path, ...],
     output: Path,
-    limit: str | None,
+    limit_s: float | None,
     pdf: Path | None,
     every: bool,
     subtract_baseline: bool,
     without_ticks: bool,
 ) -> None:
     """Write the dashboard of the given runs."""
-    if limit is not None and not re.fullmatch(r"[0-9]+(\.[0-9]+)? *(ns|us|µs|ms)", limit):
-        raise OptionError(f"--limit {limit[:80]}: give a time such as 10us, 800ns or 0.2ms.")
     for line in write(
         run,
         output,
         every=every,
         subtract_baseline=subtract_baseline,
         without_ticks=without_ticks,
-        limit=limit or "",
+        limit="" if limit_s is None else f"{limit_s * 1e6:.6g} µs",
     ):
         print(line)
     if pdf is not None:
