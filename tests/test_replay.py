@@ -9,7 +9,7 @@ import pytest
 from base.run_folder.records import OperationRecord, parse
 from capture.acquisition.duration import longest_s
 from firmware.build import image as firmware
-from firmware.build.catalogue import allocators
+from firmware.build.catalogue import EACH_KIND, allocators
 from firmware.heap.tests.workloads import Row, rows
 from scenarios import catalogue
 from simulator import run as simulator
@@ -30,7 +30,7 @@ SCENARIOS = [name for name in catalogue.names() if not ALIKE.fullmatch(name) and
 EVERY = "mem_stress"
 ALL_SCENARIOS = ("seglist", "tlsf", "avl")
 PAIRS = [
-    (scenario, name)
+    pytest.param(scenario, name, marks=() if name in (*EACH_KIND, *ALL_SCENARIOS) else pytest.mark.long)
     for name, row in allocators().items()
     if "frees" in row.promises and not row.target_only and row.missing_checkout() is None
     for scenario in SCENARIOS

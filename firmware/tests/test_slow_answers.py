@@ -44,7 +44,12 @@ SLOW = {"basepri": {"isr", "task"}, "scheduler": {"task"}, "primask": {"isr", "t
 
 
 @pytest.mark.parametrize(
-    ("mode", "locking"), [("periodic", "primask"), ("random", "basepri"), ("burst", "scheduler")]
+    ("mode", "locking"),
+    [
+        pytest.param("periodic", "primask", marks=pytest.mark.long),
+        ("random", "basepri"),
+        ("burst", "scheduler"),
+    ],
 )
 def test_both_witnesses_tell_the_same_wait(mode: str, locking: str) -> None:
     run = runner(firmware.build("seglist", locking=locking).elf, until="4s")
