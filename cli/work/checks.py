@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from base.files.turns import lock_of
 from base.paths import COMPILED, ROOT
 from cli.work.rooms import HEAP, WHOLE, Room
 from firmware.build import catalogue
@@ -41,8 +40,8 @@ class Check:
     command of cli/tools.tsv that a user's machine may lack. `style` is true if it only looks at
     sources. A `long` one runs with `--all` only.
 
-    `sources` names the rooms that decide alone whether it passes: with the same files and tools it
-    need not run again.
+    `sources` names the rooms, separated by spaces, that decide alone whether it passes: with the
+    same files and tools it need not run again.
     """
 
     name: str
@@ -184,27 +183,13 @@ def _rust_heap_clippy() -> Iterator[Command]:
 
 
 def _contracts(room: Room) -> Iterator[Check]:
-    """The contract tests of the room's allocators, on the host and with sanitizers: from cmake to
-    ctest.
-    """
+    """The room's allocators held to their contract, on this machine and with sanitizers."""
     wanted = catalogue.allocators().values() if room.contains(HEAP) else ()
     for row in wanted:
         if room.allocator in (None, row.id) and not row.target_only and not row.missing_checkout():
-            yield _contract(row.id)
-
-
-def _contract(allocator: str) -> Check:
-    folder = COMPILED / "heap-tests" / f"{allocator}-sanitized"
-    turn = ("flock", str(lock_of(folder)))  # tests of pytest build there too
-    configure = ("cmake", "-S", str(HEAP / "tests"), "-B", str(folder), "-G", "Ninja")
-    return Check(
-        f"heap/{allocator}: contract",
-        (
-            ("cmake", "-E", "make_directory", str(folder.parent)),
-            (*turn, *configure, f"-DTAILSCOPE_ALLOCATOR={allocator}", "-DTAILSCOPE_SANITIZE=ON"),
-            (*turn, "cmake", "--build", str(folder)),
-            ("ctest", "--test-dir", str(folder), "--output-on-failure"),
-        ),
-        sources="firmware",
-        long=allocator not in catalogue.EACH_KIND,
-    )
+            yield Check(
+                f"heap/{row.id}: contract",
+                ((*_PYTHON, "cli", "heap", "contract", "--allocator", row.id),),
+                sources="firmware analysis/contract",
+                long=row.id not in catalogue.EACH_KIND,
+            )
