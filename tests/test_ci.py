@@ -128,51 +128,10 @@ def test_a_baseline_is_held_and_the_way_to_accept_is_told(stranger: Stranger) ->
     assert stranger.gate(baseline="masks.toml").returncode == 0
 
 
-def _change(stranger: Stranger, old: str, new: str) -> None:
-    """Makes the stranger's program another one."""
-    source = stranger.folder.parent / "main.c"
-    source.write_text(masked_sections.SOURCE.read_text("utf-8").replace(old, new), "utf-8")
-    shutil.copy(masked_sections.build(stranger.folder.parent, source=source), stranger.folder / "fw.elf")
-
-
-def test_a_hang_what_vanished_and_a_dead_baseline_fail(stranger: Stranger) -> None:
-    """A loop behind the first section, and a PLL that is never ready."""
-    made = stranger.run("tailscope masks fw.elf --until 5ms --baseline masks.toml --update")
-    assert made.returncode == 0, made.stderr
-    call = "    update_table();\n"
-    _change(stranger, call, f"    for (;;) {{}}\n{call}")
-    assert stranger.gate(baseline="masks.toml").returncode == 2
-    assert stranger.report("xml").read_text("utf-8").count("<error") == 8
-    assert "8 vanished" in (stranger.folder / "summary").read_text("utf-8")
-    assert stranger.gate(baseline="masks.toml", allow="vanished").returncode == 0
-    _change(stranger, call, f"    while (!(REGISTER(0x40023800) & 1u << 25)) {{}}\n{call}")
-    assert stranger.gate(baseline="masks.toml", allow="vanished").returncode == 2
-    assert stranger.gate(limit="any=1200").returncode == 2
-    dead = stranger.run("tailscope masks fw.elf --until 5ms --baseline dead.toml --update")
-    assert (dead.returncode, (stranger.folder / "dead.toml").exists()) == (2, False)
-
-
 def test_an_interrupt_has_its_latency_judged(stranger: Stranger) -> None:
     words = {"irq": "TIM2", "until": "cycles:1500", "options": "--from cycles:300"}
     assert stranger.gate(limit="TIM2=1100", **words).returncode == 0
     assert stranger.gate(limit="TIM2=1000", **words).returncode == 1
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"elf": "", "limit": "any=5"}, "gate: name the program to judge: elf, or TAILSCOPE_ELF"),
-        ({}, "gate: say what to judge by: limit, baseline or both"),
-        ({"limit": "any"}, "--limit any: give a kind and its limit"),
-        ({"limit": "any=5", "elf": "none.elf"}, "none.elf cannot be read"),
-        ({"limit": "any=5", "wheel": "none.whl"}, "gate: pip could not install none.whl"),
-        ({"baseline": "none.toml"}, "none.toml does not exist"),
-    ],
-)
-def test_misuse_is_status_2_with_a_sentence(stranger: Stranger, given: dict[str, str], told: str) -> None:
-    done = stranger.gate(**given)
-    assert done.returncode == 2
-    assert told in done.stderr and "Traceback" not in done.stderr
 
 
 def test_without_a_program_the_wheel_is_asked_for(stranger: Stranger) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import uuid
@@ -22,7 +20,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.twin.comparison import compare
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from base.run_folder.records import Boot, parse
@@ -78,16 +75,6 @@ def captured(desk: EmulatedDesk, samples: int, rate_hz: int = SAMPLERATE_HZ) -> 
     return done.stdout, done.stderr.decode()
 
 
-def ask(desk: EmulatedDesk, line: str) -> dict[str, object]:
-    """A request to the desk, and its answer."""
-    with socket.socket(socket.AF_UNIX) as control:
-        control.connect(str(desk.control))
-        control.sendall(line.encode() + b"\n")
-        with control.makefile() as answers:
-            answer: dict[str, object] = json.loads(answers.readline())
-    return answer
-
-
 def expected(elf: Path, samples: int, rate_hz: int) -> NDArray[np.uint16]:
     """What an ideal analyzer sees: the simulator's edges, put on a grid of samples here.
 
@@ -124,16 +111,6 @@ def test_a_capture_is_the_boards_own_edges(
     assert np.array_equal(wire[before:], expected(elf, samples, rate_hz))
 
 
-def test_captures_in_a_row_are_whole(elf: Path) -> None:
-    """Of a board that runs on. STIM toggles every 10 µs, which are 240 samples."""
-    with EmulatedDesk(elf, image=MESSAGE) as desk:
-        for _ in range(3):
-            data, said = captured(desk, 100_000)
-            stim = np.frombuffer(data, np.uint8) >> 2 & 1
-            assert len(stim) == 100_000, said
-            assert set(np.diff(np.flatnonzero(np.diff(stim)))) == {240}
-
-
 @pytest.mark.long
 def test_clips_are_swapped_shorted_and_open(elf: Path) -> None:
     """STIM toggles, SYNC is pulled up and OP is low."""
@@ -144,50 +121,6 @@ def test_clips_are_swapped_shorted_and_open(elf: Path) -> None:
     assert set(np.diff(np.flatnonzero(np.diff(stim)))) == {240}
     assert (low.max(), high.min(), held.max()) == (0, 1, 0)
     assert np.array_equal(free, stim)
-
-
-@pytest.mark.parametrize(
-    ("fault", "least", "most", "says"),
-    [
-        ("stop at 300000", 300_000, 300_000, "Device only sent 300000 samples"),
-        ("stall at 300000", 240_000, 300_000, "Device only sent"),
-        ("lose 1000 at 300000", 1_000_000, 1_000_000, ""),
-    ],
-)
-def test_faults_of_the_analyzer_are_what_sigrok_makes_of_them(
-    elf: Path, fault: str, least: int, most: int, says: str
-) -> None:
-    """sigrok-cli ends with status 0 in each case."""
-    with EmulatedDesk(elf, image=MESSAGE) as desk:
-        assert ask(desk, f"fault {fault}") == {"done": True}
-        data, said = captured(desk, 1_000_000)
-    assert least <= len(data) <= most
-    assert says in said
-    gaps = set(np.diff(np.flatnonzero(np.diff(np.frombuffer(data, np.uint8) >> 2 & 1))))
-    assert gaps == ({240} if "lose" not in fault else gaps - {240} | {240})
-    assert (len(gaps) > 1) == ("lose" in fault)
-
-
-def test_an_analyzer_that_is_unplugged_is_gone_until_it_is_plugged_in(elf: Path) -> None:
-    with EmulatedDesk(elf, image=MESSAGE) as desk:
-        command = ["sigrok-cli", "--driver", "fx2lafw", "--config", f"samplerate={SAMPLERATE_HZ}"]
-        with subprocess.Popen(
-            [*command, "--continuous", "--output-format", "binary"],
-            env=os.environ | desk.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as capture:
-            assert capture.stdout
-            assert capture.stdout.read(1_000_000)
-            assert ask(desk, "unplug analyzer") == {"done": True}
-            capture.communicate(timeout=TOOL_TIMEOUT_S)
-        assert capture.returncode == 0
-        scan = ("sigrok-cli", "--driver", "fx2lafw", "--scan")
-        assert on(desk, *scan).stdout == b""
-        assert ask(desk, "plug analyzer") == {"done": True}
-        assert b"with 8 channels" in on(desk, *scan).stdout
 
 
 @dataclass
@@ -266,22 +199,6 @@ def test_the_bench_takes_the_path_of_a_real_board_there(on_desk: Path, tmp_path:
     assert (manifest["verdict"], other["verdict"]) == ("complete", "complete")
 
 
-def run_on(runs: Path, **options: Any) -> Path:
-    """The folder of a complete run of the bench on a desk with these options."""
-    with EmulatedDesk(**options) as desk:
-        seeing = emulated.seeing(read_bench().board("desk"), desk)
-        done = subprocess.run(
-            [*seeing, sys.executable, "-m", "quality.soak.once", "desk", str(runs)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=RUN_TIMEOUT_S,
-        )
-    assert done.returncode == 0, done.stdout + done.stderr
-    (folder,) = runs.iterdir()
-    return folder
-
-
 @pytest.mark.long
 def test_a_run_again_is_equal_to_the_byte_also_with_sixteen_inputs(on_desk: Path, labs: Lab) -> None:
     """From the upload of the analyzer's firmware to the verdict: edges, records and statistics."""
@@ -289,16 +206,6 @@ def test_a_run_again_is_equal_to_the_byte_also_with_sixteen_inputs(on_desk: Path
         sixteen = labs.run(*emulated.seeing(read_bench().board("desk"), desk))
     assert len(content(sixteen)) > 5
     assert content(on_desk) == content(sixteen)
-
-
-@pytest.mark.long
-def test_the_twin_names_what_is_amiss_on_the_desk(tmp_path: Path) -> None:
-    """A clock that is off and a flash that works otherwise than its register says."""
-    comparison = compare(run_on(tmp_path / "runs", clock_error_ppm=120, flash_acr=2))
-    clock = re.search(r"([\d.]+) ± ([\d.]+) ppm slow against the analyzer", comparison.verdict)
-    assert clock and abs(float(clock[1]) - 120) <= float(clock[2]) < 2, comparison.verdict
-    assert "FLASH_ACR=0x00000002" in comparison.verdict
-    assert comparison.explained
 
 
 @pytest.mark.long

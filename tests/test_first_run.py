@@ -22,7 +22,6 @@ from cli.work.desk_checks import CHECKS
 from dashboards.tests.browser import Browser, chromium
 from firmware.build import boards
 from simulator.desk import EmulatedDesk
-from tests import lab
 
 TIMEOUT_S = 1_200.0
 OTHERS = sorted(set(boards.names()) - {boards.default().name})
@@ -176,26 +175,3 @@ def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
     )
     assert bring_up.figure("line", "lines that cannot be read")["value"] > 0
     assert len(bring_up.document["runs"]) == 2
-
-
-def test_the_page_has_the_steps_and_their_remedies() -> None:
-    page = (ROOT / "docs" / "tutorial" / "my-board.md").read_text(encoding="utf-8")
-    (rows,) = re.findall(r"^\| step \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.MULTILINE)
-    plain = re.sub(r"\[([^]]*)\]\([^)]*\)|`([^`]*)`", r"\1\2", rows)
-    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in plain.splitlines()]
-    assert [(key, remedy) for key, _, remedy in cells] == [(step.key, step.remedy) for step in CHECKS]
-
-
-def test_a_virtual_board_skips_what_means_nothing_there(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    done = lab.run(
-        *("first-run", "--board", "virtual", "--rate-for", "200ms", "--json"),
-        *("--output", page, "--runs", tmp_path / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    assert document == json.loads(page.with_suffix(".json").read_text())
-    states = {step["key"]: step["state"] for step in document["steps"]}
-    skipped = {"rights", "desk", "probe", "load", "again", "noise", "threshold", "twin"}
-    assert {key for key, state in states.items() if state == "skipped"} == skipped
-    assert {states[key] for key in set(KEYS) - skipped} == {"right"}

@@ -172,13 +172,6 @@ def test_the_second_time_nothing_is_installed(machine: Machine) -> None:
     assert machine.notes == before
 
 
-def test_a_package_that_is_missing_ends_what_runs_beside(machine: Machine) -> None:
-    status, output, complaints = machine.run("demo", apt="echo no such package; exit 100", pip="sleep 600")
-    assert (status, output) == (2, "")
-    assert complaints.endswith("no such package\nlab: apt-get could not install: compiler-package\n")
-    assert wait_until(lambda: not processes_of(machine.mark))
-
-
 def test_that_pip_failed_is_said_and_its_last_words(machine: Machine) -> None:
     status, output, complaints = machine.run("demo", pip="echo no such wheel; exit 1", cargo="sleep 600")
     assert (status, output) == (2, "")
@@ -215,32 +208,11 @@ def test_a_signal_ends_all_with_one_sentence(
     assert wait_until(lambda: not processes_of(machine.mark))
 
 
-def test_that_root_is_needed_is_said_before_anything_begins(machine: Machine) -> None:
-    """For a user whom sudo would ask for a password."""
-    (machine.folder / "bin" / "sudo").write_text("#!/bin/sh\nexit 1\n")
-    (machine.folder / "bin" / "sudo").chmod(0o755)
-    status, _, complaints = machine.run("list", root="1000")
-    assert status == 2
-    assert "this needs root" in complaints
-    assert complaints.endswith("start again: sudo apt-get install --no-install-recommends compiler-package\n")
-    assert machine.notes == []
-
-
 def test_packages_are_named_before_they_are_installed(machine: Machine) -> None:
     status, _, complaints = machine.run("list", apt="exit 100")
     named = "lab: installing Debian packages (LAB_SYSTEM=no forbids it): compiler-package\n"
     assert status == 2
     assert complaints.index(named) < complaints.index("apt-get could not install")
-
-
-def test_root_without_a_password_goes_on(machine: Machine) -> None:
-    """sudo -n does as it is told."""
-    sudo = machine.folder / "bin" / "sudo"
-    sudo.write_text('#!/bin/bash\nshift\n[ "$1" = true ] || echo "sudo $1" >>"$NOTES"\nexec "$@"\n')
-    sudo.chmod(0o755)
-    assert machine.run("list", root="1000")[:2] == (0, "cli list\n")
-    assert machine.installed == "compiler-package"
-    assert "sudo apt-get" in machine.notes
 
 
 def test_the_system_is_left_alone_where_that_is_asked_for(machine: Machine) -> None:
@@ -292,31 +264,6 @@ def test_without_apt_other_systems_names_are_told(machine: Machine, no_apt: str)
         "Homebrew: brew install cc-brew; Debian: compiler-package desk-firmware desk-package)\n"
     )
     assert machine.notes == []
-
-
-def test_without_apt_what_is_there_will_do(machine: Machine, no_apt: str) -> None:
-    """Also a file that lies where another system has it, and without flock."""
-    (Path(no_apt) / "flock").unlink()
-    there = machine.folder / "usr" / "13" / "libgcc.a"
-    there.parent.mkdir(parents=True)
-    there.write_text("")
-    line = f"/no/such/file|{machine.folder}/usr/*/libgcc.a\tcompiler-package\talways\tnothing\n"
-    (machine.folder / "cli" / "tools.tsv").write_text(line)
-    assert machine.run("list", path=no_apt)[:2] == (0, "cli list\n")
-
-
-def test_every_package_has_its_names_elsewhere() -> None:
-    """Those of the tools, and those that the script itself installs."""
-    rows = _table("packages.tsv")
-    names_elsewhere = {row[0]: row[1:] for row in rows}
-    own = re.findall(r"^\s*install_packages ([a-z0-9 -]+)$", (ROOT / "lab").read_text("utf-8"), re.MULTILINE)
-    asked = {name for row in _table("tools.tsv") for name in row[1].split()}
-    assert asked | {name for line in own for name in line.split()} == set(names_elsewhere)
-    assert [row[0] for row in rows] == sorted(names_elsewhere)
-    for name, others in names_elsewhere.items():
-        assert len(others) == 3 and all(
-            re.fullmatch(r"-|[A-Za-z0-9][\w.+@ -]*", preset_name) for preset_name in others
-        ), name
 
 
 def test_a_page_of_help_needs_no_compiler_and_a_run_does(machine: Machine) -> None:

@@ -109,16 +109,6 @@ def test_the_folder_has_what_it_says_and_no_more(on_virtual: dict[str, Any]) -> 
     assert read_sr(folder / "capture.sr") == edges
 
 
-@pytest.mark.parametrize("command", ["dashboard", "explain", "extremes", "twin", "pulseview --worst"])
-def test_what_needs_operations_says_so(on_virtual: dict[str, Any], command: str) -> None:
-    word, *options = command.split()
-    done = lab.run(word, on_virtual["folder"], *options)
-    assert done.returncode != 0
-    *progress, sentence = done.stderr.splitlines()
-    assert "is a run from the wire alone (./lab observe) and has no operations" in sentence
-    assert progress in ([], ["loading what draws the figures"])
-
-
 def with_image(elf: Path, image: bytes, to: Path) -> Path:
     """One ELF file with the segments of `elf`, and `image` where the firmware looks for it."""
     with elf.open("rb") as file:
@@ -173,24 +163,6 @@ def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
     operations = pl.read_parquet(run / "operations.parquet")
     longest = operations["wire_critical_ns"].max()
     assert document["widths_ns"]["CRIT"]["max"] == pytest.approx(longest)
-
-
-def test_any_pin_of_any_port_can_be_named() -> None:
-    document = observed("--channels", "led=PC13,ISR=PB3", "--elf", program("nested"), "--duration", "10ms")
-    assert document["pins"] == {"ISR": "PB3", "led": "PC13"}
-    assert (document["widths_ns"]["led"]["n"], document["widths_ns"]["ISR"]["n"]) == (8, 16)
-    assert document["frames"] == {"start": None, "end": None}
-    assert "nothing tells whether the program ran from begin to end" in " ".join(document["missing"])
-
-
-def test_a_pin_that_nothing_moves_makes_it_inconclusive() -> None:
-    document = observed(
-        *("--channels", "CRIT=PE7,ISR=PC13", "--elf", program("nested"), "--duration", "10ms"), status=1
-    )
-    assert document["verdict"] == "inconclusive"
-    assert [reason.partition(";")[0] for reason in document["reasons"]] == [
-        "CRIT (PE7) shows no edge in 0.01 s, it is low throughout"
-    ]
 
 
 def test_a_program_that_is_cut_short_is_truncated() -> None:
@@ -286,14 +258,6 @@ def test_windows_are_told_and_drawn_on_the_desk_whose_analyzer_may_drop_samples(
     verdict = done.stdout.splitlines()[-2]
     assert verdict.startswith("inconclusive: CRIT (PA8) has pulses of a single sample")
     assert "Samples that the analyzer dropped without a word would not be seen" in verdict
-
-
-def test_the_wire_is_told_while_it_is_captured() -> None:
-    done = lab.run("observe", "--channels", PINS, "--elf", program("tasks"), "--duration", "60ms", "--live")
-    kept.append(Path(done.stdout.splitlines()[-1]))
-    assert re.search(r"^0\.\d s captured; CRIT, width: \d+, longest [\d.]+ µs; ", done.stderr, re.M), (
-        done.stderr
-    )
 
 
 def test_ctrl_c_keeps_what_was_recorded() -> None:

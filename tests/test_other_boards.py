@@ -9,7 +9,6 @@ import pytest
 
 from analysis.bounds.image import code_bounds
 from analysis.explain import explanation
-from base.files.errors import CaptureError
 from base.paths import ROOT
 from base.run_folder.manifest import read_manifest
 from base.run_folder.records import Boot, parse
@@ -22,8 +21,6 @@ from firmware.build import boards, fit, region
 from firmware.build import image as firmware
 from firmware.build.footprint import section_bytes
 from scenarios import catalogue
-from scenarios.errors import ScenarioError
-from simulator.program import user_program
 from tests.run_folders import operations
 
 OTHERS = boards.names()[1:]
@@ -64,16 +61,6 @@ def test_a_block_of_seglist_costs_more_on_an_l476(board: str, cycles: int, tmp_p
     assert (took[64] - took[32]) / 32 == pytest.approx(cycles, abs=0.5)
 
 
-def test_an_image_for_another_board_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile()
-    image = firmware.build("tlsf", board="nucleo-f411re")
-    with pytest.raises(
-        CaptureError, match="The image is for nucleo-f411re, and 'virtual' is a Nucleo-F401RE"
-    ):
-        conduct.run(Direct(RunRequest(plan, image, runs=tmp_path)))
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.fixture
 def desk(tmp_path: Path) -> Bench:
     """Two boards on the desk, of which one is a Nucleo-F411RE."""
@@ -86,17 +73,6 @@ def desk(tmp_path: Path) -> Bench:
     file = tmp_path / "bench.toml"
     file.write_text(f'default = "red"\n{text}', encoding="utf-8")
     return read_bench(file)
-
-
-def test_a_boards_name_finds_the_entry_that_has_it(desk: Bench) -> None:
-    assert desk.board("nucleo-f411re").name == "blue"
-    assert desk.board("nucleo-f401re").name == "red"
-    assert desk.board().board.name == "nucleo-f401re"
-
-
-def test_a_board_that_no_entry_has_is_refused_with_how_to_simulate_it(desk: Bench) -> None:
-    with pytest.raises(CaptureError, match=r"has no Nucleo-F446RE: .*--board virtual:nucleo-f446re"):
-        desk.board("nucleo-f446re")
 
 
 def test_a_board_whose_hsi_makes_less_is_believed_at_what_it_makes(tmp_path: Path) -> None:
@@ -114,15 +90,6 @@ def test_a_board_whose_hsi_makes_less_is_believed_at_what_it_makes(tmp_path: Pat
     manifest = read_manifest(result.folder / "run.json")
     assert manifest.core_hz == 64_000_000
     assert any("may be 2.5% off" in warning for warning in manifest.warnings)
-
-
-@pytest.mark.parametrize("board", ["nucleo-f103rb", "nucleo-f072rb"])
-def test_an_image_runs_on_its_own_chip_where_none_is_named(board: str) -> None:
-    elf = firmware.build("tlsf", board=board).elf
-    assert user_program(elf).options == (f"--chip={boards.board(board).virtual_chip}",)
-    named = user_program(elf, chip="stm32f446re", any_core=True)
-    assert named.options == ("--chip=stm32f446re", "--any-core")
-    assert user_program(firmware.build("tlsf").elf).options == ()
 
 
 @pytest.mark.parametrize("board", ["nucleo-f103rb", "nucleo-f072rb"])
@@ -152,15 +119,6 @@ def test_every_allocator_fits_a_small_board() -> None:
         image = firmware.build(name, board=board)
         assert image.configuration.heap_bytes == on.memory.heap_bytes
         assert section_bytes(image.elf)[".text"] < on.memory.firmware_bytes
-
-
-def test_a_scenario_that_does_not_fit_is_refused_before_anything_is_built() -> None:
-    on = boards.board("nucleo-f103rb")
-    with pytest.raises(ScenarioError, match="worst does not fit the board: 30,720 bytes live at once"):
-        catalogue.load("worst").compile(region.place(on))
-    slow = catalogue.load("mem_frag", stimulus="periodic:100000,7919").compile(region.place(on))
-    with pytest.raises(CaptureError, match="The stimulus of mem_frag takes 100,000 ticks"):
-        fit.choose_for(on, [slow], ["tlsf"])
 
 
 @pytest.mark.long

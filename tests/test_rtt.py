@@ -114,15 +114,6 @@ def reader_of(board: Served) -> RttReader:
     return RttReader(ProbeAddress(f"remote:{board.probe}", TARGET), elf_of("tlsf"))
 
 
-def test_a_probe_that_goes_away_gets_its_sentence() -> None:
-    plan = catalogue.load("mem_frag").compile()  # which speaks on the serial line
-    with running(plan) as board, reader_of(board) as reader:
-        board.process.kill()
-        assert reader.wait(60)
-        assert reader.problem is not None
-        assert reader.problem.startswith("Reading the records by RTT broke after 0 bytes")
-
-
 def test_a_board_that_stops_answering_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """pyOCD by itself would wait for its answer for ever.
 

@@ -27,7 +27,7 @@ import pytest
 from base.paths import ROOT, RUNS
 from firmware.build import image as firmware
 from simulator import build as simulator
-from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
+from tests.processes import MARKER, PATIENCE_S, processes_of, wait_until
 
 TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "3"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -174,23 +174,6 @@ def test_a_signal_at_a_random_moment(bench: Bench) -> None:
     assert not wrong, wrong
 
 
-def test_two_signals_to_a_bench_with_frozen_tools(bench: Bench) -> None:
-    """Neither virtual-nucleo nor sigrok-cli can end by itself."""
-    process = bench.start("--parameter", "trials=40")
-    assert wait_until(lambda: sigrok_is_running(bench.mark))
-    time.sleep(0.5)  # samples have begun to arrive
-    for tool in ("virtual-nucleo", "sigrok-cli"):
-        os.kill(pid_of(tool, bench.mark), signal.SIGSTOP)
-    os.killpg(process.pid, signal.SIGINT)
-    time.sleep(0.03)
-    os.killpg(process.pid, signal.SIGINT)
-    _, complaints = process.communicate(timeout=PATIENCE_S)
-    assert faults(bench, signal.SIGINT, process.returncode, complaints, set()) == []
-    assert complaints.count("Stopping already") == 1
-    (folder,) = bench.runs
-    assert json.loads((folder / "run.json").read_text())["verdict"] == "truncated"
-
-
 def test_a_bench_that_is_killed_leaves_a_run_that_can_be_judged(bench: Bench) -> None:
     """Nobody can tell it to stop: its tools end by themselves, and what was on the disk stays."""
     process = bench.start("--parameter", "trials=40")
@@ -215,15 +198,3 @@ def test_a_bench_that_is_killed_leaves_a_run_that_can_be_judged(bench: Bench) ->
 
 def streams(bench: Bench) -> list[Path]:
     return [path for folder in bench.runs for path in folder.glob("edges.stream")]
-
-
-def pid_of(tool: str, mark: str) -> int:
-    """The process of `tool` that carries `mark`."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            marked = f"{MARKER}={mark}".encode() in (folder / "environ").read_bytes()
-            if marked and tool in (folder / "cmdline").read_bytes().split(b"\0")[0].decode():
-                return int(folder.name)
-        except OSError:
-            continue
-    raise AssertionError(f"{tool} does not run")

@@ -13,7 +13,6 @@ import pytest
 
 from base.paths import ROOT
 from base.run_folder.records import EndRecord, OperationRecord, parse
-from capture.desk.tests.faulting import compiled
 from firmware.build import boards
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
@@ -104,28 +103,6 @@ def test_what_pyocd_flashes_is_in_flash_and_the_core_stays_halted(desk: Desk, tm
     assert {address: file.read_bytes() for address, file in saved.items()} == loaded(other)
 
 
-def test_the_reset_pin_starts_a_halted_core(desk: Desk) -> None:
-    """What NucleoBoard does: load halted, reset by the pin. The firmware says on the serial port
-    that it has no operations.
-    """
-    assert desk.pyocd("load", *HALTED, str(elf_of("seglist"))).returncode == 0
-    listen = "import serial; port = serial.Serial('/dev/ttyACM0', 1_000_000, timeout=20); "
-    listen += "print('open', flush=True); print(port.read_until(b'@FAIL,'), port.read_until())"
-    with subprocess.Popen(
-        [sys.executable, "-c", listen],
-        env=os.environ | desk.board.environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as listener:
-        assert listener.stdout
-        assert listener.stdout.readline() == "open\n"
-        reset = desk.pyocd("reset", "--method", "hw")
-        assert reset.returncode == 0, reset.stderr
-        assert re.search(r"BOOT.*seglist.*@FAIL,.*magic", listener.stdout.read())
-    assert not desk.is_halted()
-
-
 @pytest.mark.long
 def test_a_pyocd_that_is_killed_leaves_a_probe_that_works(desk: Desk) -> None:
     words = ("-m", "pyocd", "load", "--no-wait", "--uid", desk.board.stlink, "--target", TARGET)
@@ -196,30 +173,6 @@ def test_gdb_steps_through_the_firmware(desk: Desk) -> None:
     assert re.search(r"Breakpoint 1, (0x\w+ in )?main", said), said
 
 
-AUTOPSY = """
-import sys
-from pathlib import Path
-from capture.desk.bench import read_bench
-from capture.desk.nucleo_board import NucleoBoard
-elf = Path(sys.argv[1])
-with NucleoBoard(read_bench().board("nucleo")) as board:
-    board.load(elf, b"no operations")
-    board.resetter(None).reset()
-    print(*board.post_mortem(elf))
-"""
-
-
-def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path) -> None:
-    """quality/soak/tests has such a run in whole, with a firmware that hangs."""
-    words = "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"
-    elf = compiled(tmp_path, "LOCK_UP")
-    with EmulatedDesk(name="autopsy") as board:
-        done = Desk(board).python("-c", AUTOPSY, str(elf))
-    assert done.returncode == 0, done.stderr
-    assert f"The firmware {words}" in done.stdout
-    assert re.search(r"\(\w+, capture/desk/tests/faulting\.c:\d+\)", done.stdout)
-
-
 HALF_A_COMMAND = """
 import os, sys, time
 import libusb_package
@@ -241,20 +194,4 @@ os.kill(os.getpid(), 9)
 def test_half_a_command_does_not_outlive_its_program(desk: Desk) -> None:
     done = desk.python("-c", HALF_A_COMMAND)
     assert (done.returncode, done.stdout) == (-9, "half\n"), done.stderr
-    assert "Halted" in desk.commander("halt", "status")
-
-
-@pytest.mark.long
-def test_the_probe_is_one_program_s_at_a_time(desk: Desk) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", HALF_A_COMMAND, "stay"],
-        env=os.environ | desk.board.environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as holder:
-        assert holder.stdout
-        assert holder.stdout.readline() == "half\n"
-        said = desk.commander("status")
-        assert "Resource busy" in said
-        holder.kill()
     assert "Halted" in desk.commander("halt", "status")

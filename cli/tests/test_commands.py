@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import click
 import pytest
-from click.shell_completion import ShellComplete
 
-import cli
 from base.paths import ROOT
 from base.run_folder.records import Locking
 from cli.scenario import command as scenario
@@ -42,49 +38,6 @@ def page(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_words_are_those_that_were_decided() -> None:
-    words: dict[str, set[str]] = {}
-    for name in COMMANDS:
-        words.setdefault(" ".join(name[:-1]), set()).add(name[-1])
-    assert words == {
-        "": {
-            *(
-                "choose",
-                "demo",
-                "scenario",
-                "campaign",
-                "dashboard",
-                "app",
-                "extremes",
-                "histograms",
-                "redecode",
-            ),
-            *("explain", "latency", "twin", "compare", "gate", "masks", "observe", "pulseview"),
-            *("bounds", "wiring", "doctor", "list", "test", "completion", "first-run"),
-        },
-        "heap": {
-            *("list", "footprint", "fragmentation", "worst", "adversary", "contract", "record"),
-            "reproduce",
-        },
-        "dev": {
-            *("bench", "perturbation", "faults", "soak", "mutants", "differential", "site", "build"),
-            "soundness",
-            *("across", "clean", "package"),
-        },
-    }
-
-
-@pytest.mark.parametrize("group", ["", "heap", "dev"])
-def test_help_names_each_command_once(group: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = page(capsys, *group.split(), "--help")
-    lines = re.findall(r"^  (\S+) {2,}\S", text, re.MULTILINE)
-    names = [words[-1] for words in COMMANDS if " ".join(words[:-1]) == group]
-    assert sorted(lines) == sorted([*names, *(() if group else ("heap", "dev"))])
-    assert max(map(len, text.splitlines())) <= 100
-    for words in ((), ("-h",), ("help",), ("--list",)):
-        assert page(capsys, *group.split(), *words) == text
-
-
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_help_tells_every_word_and_option(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     text = page(capsys, *words, "--help")
@@ -101,31 +54,6 @@ def test_json_is_one_option_wherever_it_is() -> None:
     declared = [param for command in COMMANDS.values() for param in command.params if "--json" in param.opts]
     assert len(declared) > 24
     assert {(param.name, getattr(param, "help", "")) for param in declared} == {("as_json", "print JSON")}
-
-
-def test_a_new_command_is_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "say_hello.py").write_text(
-        "from cli.shell.declare import argument, declare\n"
-        "from cli.shell.values import BOARD\n"
-        '@declare(section="Greetings")\n'
-        '@argument("board", type=BOARD, help="whom")\n'
-        "def command(board):\n"
-        '    """Say hello to a board."""\n'
-        "    print(f'hello {board}')\n"
-        "    return 1\n",
-        encoding="utf-8",
-    )
-    monkeypatch.setattr(cli, "__path__", [*cli.__path__, str(tmp_path)])
-    assert "\nGreetings:\n  say-hello   Say hello to a board.\n" in page(capsys, "--help")
-    assert start.run(["say-hello", "virtual"]) == 1
-    assert capsys.readouterr().out == "hello virtual\n"
-    assert refused("say-hallo") == "There is no command 'say-hallo'. Did you mean say-hello?"
-    completion = ShellComplete(start.lab(), {}, "lab", "")
-    assert [item.value for item in completion.get_completions([], "say")] == ["say-hello"]
-    assert [item.value for item in completion.get_completions(["say-hello"], "des")] == ["desk"]
-    sys.modules.pop("cli.say_hello")
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,7 @@ import os
 import pty
 import re
 import select
-import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -131,22 +129,3 @@ def test_a_real_bash_completes(bash: Typed, text: str, expected: str) -> None:
     shown = bash.shown(re.escape(expected))
     bash.type("\x15")  # the line is dropped
     assert expected in shown, shown
-
-
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
-def test_a_real_zsh_completes(tmp_path: Path) -> None:
-    shell = Typed("zsh", "-f", "-i")
-    try:
-        shell.type(f'HOME={tmp_path}; eval "$({sys.executable} -m cli completion zsh)"; echo re""ady\n')
-        assert "ready" in shell.shown(r"ready\r?\n")
-        shell.type("./lab scenario mem_f\t")
-        assert "mem_frag" in shell.shown("mem_frag")
-    finally:
-        shell.leave()
-
-
-@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
-def test_a_real_fish_completes() -> None:
-    ask = f"{sys.executable} -m cli completion fish | source; complete -C './lab scenario mem_f'"
-    done = subprocess.run(["fish", "--no-config", "-c", ask], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.split() == ["mem_frag"], done.stderr

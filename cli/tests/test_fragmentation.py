@@ -111,21 +111,6 @@ def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
     assert not (tmp_path / "no.html").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "trace", "runs", "divided"),
-    [
-        (["mem_stress", "b", "c"], "", ["a"], (["mem_stress"], ["a", "b", "c"])),
-        (["b"], "own.csv", ["a"], ([], ["a", "b"])),
-        (["mem_stress", "mem_frag"], "", [], (["mem_stress", "mem_frag"], [])),
-    ],
-)
-def test_what_follows_a_run_are_runs(
-    words: list[str], trace: str, runs: list[str], divided: tuple[list[str], list[str]]
-) -> None:
-    scenario, folders = fragmentation.divided(words, Path(trace) if trace else None, [*map(Path, runs)])
-    assert (scenario, [str(folder) for folder in folders]) == divided
-
-
 def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
     lines = "a,1,100\nf,1\n"
     loaded = [scenarios_trace.read(trace(tmp_path, lines))]
@@ -144,15 +129,6 @@ def test_a_heap_that_is_too_small_counts_what_it_refuses(tmp_path: Path) -> None
     assert (row.given.failures, row.given.peak_live_bytes, row.given.used_bytes) == (6, 400, 480)
     assert row.cost_metric.smallest_bytes == 1200
     assert text.as_text([row]).partition("\n")[0] == "smallest heap: 1,200 bytes on first_fit"
-
-
-def test_what_never_serves_says_so(tmp_path: Path) -> None:
-    (row,) = fragmentation.run([], trace=trace(tmp_path, "a,1,12285\n"), allocator=["ublox_buddy"])
-    assert (row.given.failures, row.given.johnstone, row.cost_metric.smallest_bytes) == (1, None, None)
-    assert "ublox_buddy: no heap that was tried serves all requests, up to 98,304 bytes." in text.as_text(
-        [row]
-    )
-    assert not text.as_text([row]).startswith("smallest heap")
 
 
 def test_the_first_line_has_the_allocators_that_need_least_and_most(tmp_path: Path) -> None:

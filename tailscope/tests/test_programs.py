@@ -14,7 +14,6 @@ import pytest
 import tailscope
 from base.paths import ROOT
 from tests import lab, masked_sections
-from tests.masked_sections import line_of
 from tests.sentences import Sentences
 
 UNTIL = "5ms"
@@ -51,49 +50,9 @@ def changed(folder: Path, *replaced: tuple[str, str]) -> Path:
     return masked_sections.build(folder, "-Wno-unused-function", source=source)
 
 
-# CPSIE takes a cycle, which belongs to the section; MSR takes two.
-@pytest.mark.parametrize(
-    ("kind", "level", "cycles", "function"),
-    [
-        (None, None, 1000 + 1, "update_table"),
-        ("primask", None, 1000 + 1, "update_table"),
-        ("faultmask", None, 300 + 1, "fault_masked"),
-        ("basepri", 0x20, 20 + 2, "levels"),
-        ("handler", 15, ENTRY_CYCLES + 50 + 1, "on_systick"),
-        ("scheduler", None, 0, ""),
-    ],
-)
-def test_the_longest_is_as_long_as_its_instructions(
-    masks: tailscope.Masks, kind: str | None, level: int | None, cycles: int, function: str
-) -> None:
-    interval = masks.longest(kind, level)
-    assert (interval.cycles, interval.ns, interval.function) == (cycles, cycles * CYCLE_NS, function)
-
-
-def test_the_longest_says_where_it_is(masks: tailscope.Masks) -> None:
-    interval = masks.longest("primask")
-    called = line_of("update_table();")
-    assert interval.where == f"update_table (main.c:{line_of('    mask();')}), from reset (main.c:{called})"
-    assert [frame.function for frame in interval.stack] == ["mask", "update_table", "reset"]
-    assert interval.end and interval.end.line == line_of("unmask();")
-    assert "IRQ 28 (on_tim2)" in interval.held and interval.count == 1
-    assert repr(interval) == f"<Interval primask: 1,001 cycles (62.56 µs), {interval.where}>"
-
-
 def test_the_document_is_that_of_the_command(elf: Path, masks: tailscope.Masks) -> None:
     said = lab.run("masks", str(elf), "--until", UNTIL, "--json")
     assert masks.document == json.loads(said.stdout)
-
-
-def test_what_masks_and_handlers_keep_waiting_is_told_by_priority(masks: tailscope.Masks) -> None:
-    assert masks.not_taken(0x30).cycles >= 1001
-    assert masks.not_taken(3).cycles == masks.not_taken(0x30).cycles
-    # One of 0x70, which no interrupt has, waits for all that one of 0x60 waits for.
-    assert masks.not_taken(7).cycles >= masks.not_taken(6).cycles
-    with pytest.raises(tailscope.Error, match="the chip has no priority 19"):
-        masks.not_taken(19)
-    with pytest.raises(tailscope.Error, match="a baseline has no priorities"):
-        masks.not_taken(0x30).check_baseline()
 
 
 def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
@@ -116,20 +75,6 @@ def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
         interval.check()
     with pytest.raises(AssertionError, match="there is no baseline of it"):
         interval.check_baseline()
-
-
-def test_the_longest_time_may_be_of_another_clock(tmp_path: Path) -> None:
-    """At half the clock 101 cycles take longer than 151 at the whole one."""
-    slower = "REGISTER(0x40023808) |= 8u << 4;\n    REGISTER(0xE000E100) = 1u << 28 | 1u << 29;"
-    loops = "for (int i = 0; i < 3; i++)\n        short_section();\n    update_table();"
-    elf = changed(
-        tmp_path,
-        ("NOPS(1000)", "NOPS(150)"),
-        (loops, f"update_table();\n    {slower}\n    short_section();"),
-        ("fault_masked();\n    levels();\n    in_turn();\n    doze();", ""),
-    )
-    interval = tailscope.masks(elf, until=UNTIL).longest("primask")
-    assert (interval.cycles, interval.ns) == (151, 101 * 2 * CYCLE_NS)
 
 
 def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> None:
@@ -187,22 +132,6 @@ def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Lat
     assert (latency.irq, latency.cycles.max, latency.pends) == ("TIM2", 1014, latency.cycles.n)
     with pytest.raises(AssertionError, match=r"1,014 cycles are more[^$]*waited for\n +1 cycle: inst"):
         wait.check(at_most_cycles=1013)
-
-
-def test_a_section_is_measured(latency: tailscope.Latency) -> None:
-    """CPSID, a hundred NOPs, CPSIE, and BX LR of at most three cycles."""
-    section = latency.section("short_section..")
-    assert section.count == 3 and section.longest.begin.function == "short_section"
-    assert 1 + 100 + 1 + 1 <= section.longest.cycles <= 1 + 100 + 1 + 4
-    with pytest.raises(tailscope.Error, match=r"the section 'levels\.\.' was never passed, or not asked for"):
-        latency.section("levels..")
-
-
-def test_sections_alone_have_no_wait(elf: Path) -> None:
-    result = tailscope.latency(elf, sections="short_section..", until=UNTIL)
-    assert result.section("short_section..").count == 3 and "short_section" in repr(result)
-    with pytest.raises(tailscope.Error, match="no interrupt was asked for; name one"):
-        assert result.longest
 
 
 def test_the_sentence_is_that_of_the_program(

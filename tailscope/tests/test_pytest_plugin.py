@@ -233,55 +233,6 @@ def test_a_baseline_of_pytest_is_one_of_the_command_line(story: Story, tmp_path:
     assert theirs.read_bytes() == ours.read_bytes()
 
 
-@pytest.fixture(scope="module")
-def written(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A baseline of the command line, with a limit that the program breaks."""
-    path = tmp_path_factory.mktemp("baseline") / "masks.toml"
-    words = ("--until", UNTIL, "--baseline", path, "--limit", "primask=500")
-    done = lab.run("masks", programs["as it is"], *words, "--update")
-    assert done.returncode == 0, done.stderr
-    return path.read_text(encoding="utf-8")
-
-
-GONE = f"""
-def test_gone(masks):
-    found = masks("fw.elf", until="{UNTIL}", allow="vanished")
-    found.longest("faultmask").check_baseline()
-    assert found.longest("faultmask").story()[-1] == "baseline: had not ended"
-    found.longest("primask").check_baseline()
-"""
-
-
-@pytest.mark.long
-def test_a_baseline_of_a_stranger_is_judged_by_the_program(project: Project, written: str) -> None:
-    """A limit in it is held by whoever holds all; one that cannot be read gets one sentence."""
-    files = {
-        "limit": (written, "AssertionError: Above a limit. 1 above, 8 equal."),
-        "command": (written.replace('"masks"', '"latency"'), "is a baseline of latency, not of masks"),
-        "settings": (written.replace(UNTIL, "1s"), f"was made with other settings (until 1s → {UNTIL})"),
-    }
-    check = 'def test_{0}(masks):\n    masks("fw.elf", until="' + UNTIL + '").check_baseline()\n'
-    text = check.replace(".check", '.longest("primask").check')
-    project.write("".join(map(check.format, files)) + "".join(map(text.format, ("row",))) + GONE)
-    (project.folder / FOLDER).mkdir()
-    contents = {name: content for name, (content, _) in files.items()}
-    contents["row"] = written
-    contents["gone"] = written.replace("primask = 1001", "handler = 9").replace("301", '"open"')
-    for name, content in contents.items():
-        project.baseline(f"test_{name}").write_text(content, encoding="utf-8")
-    tested = project.test()
-    passed = {name for name, state in tested.states.items() if state == "PASSED"}
-    assert passed == {"test_row"}
-    for name, (_, said) in files.items():
-        assert said in tested.told(f"test_{name}")[0]
-    assert "with --tailscope-update" in tested.told("test_settings")[0]
-    lines = tested.told("test_gone")
-    assert (lines[0], lines[-1]) == (
-        "AssertionError: 1,001 cycles more than in the baseline",
-        "baseline: new",
-    )
-
-
 @pytest.mark.long
 def test_half_a_run_is_no_baseline(project: Project) -> None:
     project.build("broken")
@@ -324,50 +275,6 @@ def test_a_hang_and_what_vanished_fail_whatever_the_test_asks_for(project: Proje
         assert tested.states == {"test_it": "FAILED", "test_allowed": "FAILED"}
         assert "it waits for bits 0x02000000 of RCC_CR" in tested.told("test_it")[0]
     assert project.baseline("test_it").read_bytes() == before
-
-
-@pytest.mark.long
-def test_without_a_baseline_the_tests_say_what_the_bench_says(project: Project) -> None:
-    """A program is measured once for all tests."""
-    project.write(
-        f"""
-        from pathlib import Path
-
-        def test_one(masks):
-            global first
-            first = masks("fw.elf", until="{UNTIL}").document["worst"]
-        def test_two(masks):
-            assert masks("fw.elf", until="{UNTIL}").document["worst"] is first
-        def test_held(masks):
-            masks("fw.elf", until="{UNTIL}").check_baseline()
-        def test_held_by_one(masks):
-            masks("fw.elf", until="{UNTIL}").longest().check_baseline()
-        def test_latency(latency):
-            assert 500 > latency("fw.elf", irq="TIM2", until="{UNTIL}").longest.cycles
-        def test_another_file(masks):
-            Path("fw.elf").write_bytes(Path("fw.elf").read_bytes() + b"x")
-            assert masks("fw.elf", until="{UNTIL}").document["worst"] is not first
-        def test_no_file(masks):
-            masks("none.elf")
-        def test_words(masks):
-            masks("fw.elf", output="masks.html")
-        def test_other_comparison():
-            assert 2 <= 1
-        """
-    )
-    tested = project.test()
-    passed = {name for name, state in tested.states.items() if state == "PASSED"}
-    assert passed == {"test_one", "test_two", "test_another_file"}
-    for name in ("test_held", "test_held_by_one"):
-        said = "AssertionError: there is no baseline of it: `pytest --tailscope-update` writes one"
-        assert tested.told(name)[0] == said
-    assert not (project.folder / FOLDER).exists()
-    lines = tested.told("test_latency")
-    assert lines[0] == "assert 500 > 1,014"
-    assert "1,001 cycles: PRIMASK, set at update_table (main.c:56)" in lines
-    assert "Error: none.elf cannot be read: No such file or directory." in tested.told("test_no_file")[0]
-    assert "TypeError: got an unexpected keyword argument 'output'" in tested.told("test_words")[0]
-    assert tested.told("test_other_comparison") == ["assert 2 <= 1"]
 
 
 @pytest.mark.parametrize("plugin", ["no:nothing", PLUGIN])

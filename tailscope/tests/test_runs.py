@@ -16,7 +16,6 @@ import pytest
 
 import tailscope
 from base.paths import ROOT
-from base.run_folder import edges, memory, tables
 from simulator import build as simulator
 from tests.checkout import Checkout
 from tests.run_folders import edit_manifest, seal
@@ -58,18 +57,6 @@ def python(checkout: Checkout, script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_tables_are_those_of_the_folder(folder: Path) -> None:
-    run = tailscope.Run(folder)
-    assert run.operations.equals(pl.read_parquet(folder / "operations.parquet"))
-    assert run.operations["used_bytes"].null_count() == 0
-    assert run.operations.schema == pl.Schema([*tables.OPERATIONS.items(), *memory.COLUMNS.items()])
-    assert run.interrupts.equals(pl.read_parquet(folder / "interrupts.parquet"))
-    captured = edges.read_parquet(folder / "edges.parquet")
-    assert run.edges["sample"].to_list() == captured.sample.tolist()
-    assert run.edges["word"].to_list() == captured.word.tolist()
-    assert run.channels == captured.channels
-
-
 def test_the_figures_are_those_of_the_tables(folder: Path) -> None:
     run = tailscope.Run(folder)
     stimuli = run.interrupts.filter(~pl.col("control"))
@@ -85,13 +72,6 @@ def test_the_figures_are_those_of_the_tables(folder: Path) -> None:
     assert statistics and (statistics.n, statistics.max) == (measured.height, run.worst("allocate").ns)
     assert run.statistics("refused_probes") is None
     assert worst.budget_ns and worst.budget_ns >= 1e9 / run.samplerate_hz
-
-
-def test_a_run_says_what_it_is_of(folder: Path) -> None:
-    run = tailscope.Run(folder)
-    assert (run.scenario, run.allocator, run.board) == ("mem_frag", "tlsf", "virtual")
-    assert (run.verdict, run.reasons, run.parameters["depth"]) == ("complete", (), 8)
-    assert repr(run) == "<Run mem_frag on tlsf, board virtual, complete>"
 
 
 def test_the_worst_is_held_to_a_limit(folder: Path) -> None:
@@ -194,15 +174,6 @@ def test_whatever_a_stranger_sends_gets_one_sentence(
 def everything(folder: Path) -> None:
     run = tailscope.Run(folder)
     assert run.operations.height and run.interrupts.height and run.edges.height and run.worst("interrupt")
-
-
-def test_no_text_commands_a_terminal(damaged: Path) -> None:
-    edit_manifest(damaged, verdict="truncated", reasons=["\x1b]0;owned\x07"])
-    table("operations.parquet", label=pl.lit("\x1b[2J"))(damaged)
-    with pytest.raises(tailscope.NotComplete, match=r"\\x1b\]0;owned\\x07"):
-        tailscope.Run(damaged)
-    run = tailscope.Run(damaged, any_verdict=True)
-    assert run.operations["label"].unique().to_list() == ["\\x1b[2J"]
 
 
 def test_what_is_imported_stays_light_and_keeps_the_bench_out(checkout: Checkout, folder: Path) -> None:

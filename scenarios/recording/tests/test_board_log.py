@@ -147,11 +147,3 @@ def test_a_port_is_heard_until_the_time_is_over(
     assert capsys.readouterr().err.endswith(f"4 operations, by {tmp_path / 'trace.log'}.\n")
     os.close(here)
     os.close(there)
-
-
-def test_a_log_with_a_defect_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "heap.log").write_bytes(log(FOUR[0], *FOUR[2:]))
-    output = tmp_path / "trace.csv"
-    assert start.run(["heap", "record", "--output", str(output), "--log", str(tmp_path / "heap.log")]) == 1
-    assert "Line 2: operations lost before it: 1." in capsys.readouterr().err
-    assert output.exists()

@@ -44,17 +44,6 @@ def test_a_block_keeps_its_number_while_its_old_place_is_anothers(tmp_path: Path
     assert lines == ["a,1,10", "a,2,20", "r,1,99", "f,2", "f,1"]
 
 
-def test_what_is_missing_is_counted(tmp_path: Path) -> None:
-    records = ((ALLOCATED, 64, 10), (NOTHING,), (FREEING, 999), (ALLOCATED, 64, 11), (ALLOCATED, 8, 2**32))
-    lines, conversion = converted(written(tmp_path, *records, claimed=500))
-    assert lines == ["a,1,10", "f,1", "a,2,11"]
-    account = conversion.account
-    assert (account.inherited, account.unseen_frees, account.too_large) == (1, 1, 1)
-    assert account.unfinished == 1 + 59  # the one, and the rest of the room that was claimed
-    assert (account.operations, account.peak_bytes, account.peak_blocks) == (3, 11, 1)
-    assert (conversion.of.recorded, conversion.of.claimed) == (64, 500)
-
-
 @given(st.binary(min_size=24, max_size=24 * 30), st.booleans())
 def test_whatever_the_records_are_the_trace_can_be_read(
     tmp_path_factory: pytest.TempPathFactory, noise: bytes, tame: bool

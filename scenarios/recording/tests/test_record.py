@@ -6,12 +6,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from scenarios import trace as scenarios_trace
 from scenarios.recording import recorder
@@ -114,26 +112,6 @@ def test_new_and_delete(tmp_path: Path) -> None:
     ]
 
 
-def test_a_script_of_a_shell_is_advised_against(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As pyenv writes its shims; of a script of its own there is no manager to ask."""
-    monkeypatch.delenv("PYTHONMALLOC", raising=False)
-    shims = {
-        "python3": '#!/usr/bin/env bash\nexec "/root/.pyenv/libexec/pyenv" exec "$program" "$@"\n',
-        "irb": '#!/bin/bash -e\nexec /opt/asdf/bin/asdf exec "irb" "$@"\n',
-        "own": "#!/bin/sh\nls\n",
-        "tool": "#!/usr/bin/perl\n",
-    }
-    for name, text in shims.items():
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
-    said = {name: list(recorder.advice(str(tmp_path / name))) for name in shims}
-    assert [len(sentences_) for sentences_ in said.values()] == [2, 1, 1, 0]
-    assert "records bash" in said["python3"][0] and "`pyenv which python3`" in said["python3"][0]
-    assert "`asdf which irb`" in said["irb"][0] and "records sh " in said["own"][0]
-    assert all(is_sentence(sentence, "*.") for sentences_ in said.values() for sentence in sentences_)
-    assert not list(recorder.advice("nonesuch"))
-
-
 def test_python_calls_malloc_for_small_blocks_only_where_it_is_told_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,17 +140,3 @@ def test_the_commands_words_and_status_are_its_own(tmp_path: Path) -> None:
     said, complaint = done.communicate(timeout=300)
     assert (said, done.returncode) == ("--a  b\n", 7), complaint
     assert f"{output}: " in complaint and "operations of" in complaint
-
-
-def test_a_signal_is_the_commands(shim: str, tmp_path: Path) -> None:
-    """SIGTERM ends it, its status is passed on, and what it did until then is written."""
-    output = tmp_path / "trace.csv"
-    process = lab("--output", str(output), "--", "sh", "-c", f"{shim} calls; echo here; exec sleep 60")
-    assert process.stdout is not None
-    while "here" not in process.stdout.readline():
-        pass
-    time.sleep(0.1)
-    process.send_signal(signal.SIGTERM)
-    _, complaint = process.communicate(timeout=300)
-    assert process.returncode == 128 + signal.SIGTERM, complaint
-    assert lines(output)
