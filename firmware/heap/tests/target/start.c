@@ -1,5 +1,6 @@
 /* Reset, and nothing else. No interrupt is used, and a fault ends the tests before they are
  * through. */
+#include <stddef.h>
 #include <stdint.h>
 
 #include "board/pins.h"
