@@ -100,7 +100,8 @@ def as_text(done: Sequence[Beside], output: Path) -> Iterator[str]:
     for made in done:
         for conclusion in conclusions(made):
             yield f"{made.table.name:{width}}  {conclusion.verdict}: {conclusion.says}"
-            yield from (f"{'':{width}}    {words}" for words in (conclusion.told, conclusion.cause) if words)
+            behind = (conclusion.evidence, conclusion.cause)
+            yield from (f"{'':{width}}    {words}" for words in behind if words)
         yield f"{made.table.name:{width}}  {comparisons.headline(made)}"
     yield f"page: {output / _HTML}"
 

@@ -33,7 +33,7 @@ class Conclusion:
 
     says: str
     verdict: Verdict
-    told: str
+    evidence: str
     cause: str = ""
 
 

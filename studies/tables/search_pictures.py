@@ -43,39 +43,40 @@ _GROUND, _INK, _LIVE, _FREE, _SERVED, _READ = (
 def picture(searches: Sequence[Search]) -> str:
     """An SVG with a panel for each."""
     height = _TOP + _PITCH * len(searches)
+    names = ", ".join(search.allocator for search in searches)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
         f'font-family="sans-serif" font-size="13" fill="{_INK}">',
-        f"<title>What a request reads of the heap: {', '.join(one.allocator for one in searches)}</title>",
+        f"<title>What a request reads of the heap: {names}</title>",
         f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="{_GROUND}"/>',
         *_legend(),
     ]
-    for number, one in enumerate(searches):
-        lines += [f'<g transform="translate(0 {_TOP + _PITCH * number})">', panel(one), "</g>"]
+    for number, drawn in enumerate(searches):
+        lines += [f'<g transform="translate(0 {_TOP + _PITCH * number})">', panel(drawn), "</g>"]
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def panel(one: Search) -> str:
+def panel(drawn: Search) -> str:
     """An allocator's heap, and its reads from the top down."""
-    blocks = [*one.live, *one.free, one.served]
+    blocks = [*drawn.live, *drawn.free, drawn.served]
     first = min(block.offset for block in blocks)
     bytes_shown = max(block.offset + block.size for block in blocks) - first
 
     def x(offset: int) -> float:
-        """The x of a place of the heap; one outside stands at the edge."""
+        """The x of a place of the heap; drawn outside stands at the edge."""
         within = min(max(offset - first, 0), bytes_shown)
         return _LEFT + within / bytes_shown * (_RIGHT - _LEFT)
 
     return "\n".join(
         [
-            f'<text x="16" y="12" font-weight="bold">{one.allocator}</text>',
-            f'<text x="16" y="34">{_counted(len(one.allocate))} to allocate</text>',
-            f'<text x="16" y="52">{_counted(len(one.release))} to free</text>',
+            f'<text x="16" y="12" font-weight="bold">{drawn.allocator}</text>',
+            f'<text x="16" y="34">{_counted(len(drawn.allocate))} to allocate</text>',
+            f'<text x="16" y="52">{_counted(len(drawn.release))} to free</text>',
             f'<rect x="{_LEFT}" y="0" width="{_RIGHT - _LEFT}" height="{_STRIP}" fill="#e9e9e2"/>',
-            *_strip(one.free, x, _FREE, _LIVE),
-            *_strip(one.live, x, _LIVE, _LIVE),
-            *_strip([one.served], x, "none", _SERVED, 2.5),
-            *_path(one.allocate, x),
+            *_strip(drawn.free, x, _FREE, _LIVE),
+            *_strip(drawn.live, x, _LIVE, _LIVE),
+            *_strip([drawn.served], x, "none", _SERVED, 2.5),
+            *_path(drawn.allocate, x),
         ]
     )
 

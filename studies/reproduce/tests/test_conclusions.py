@@ -66,7 +66,7 @@ def test_what_a_publication_leaves_open_must_agree() -> None:
     both = planted(pair, "TLSF", "p99", 468, {"other": other.variants["here"]})
     first = conclusions(both)[0]
     assert first.verdict == "cannot be told"
-    assert first.told == "TLSF 468, SEGLIST 490 (p99) [here]; but other: reverses (first: holds)."
+    assert first.evidence == "TLSF 468, SEGLIST 490 (p99) [here]; but other: reverses (first: holds)."
 
 
 def test_of_many_comparisons_all_must_hold_and_more_than_half_reverse() -> None:
@@ -109,7 +109,7 @@ def test_a_table_that_was_not_made_tells_nothing() -> None:
         "cannot be told",
         "Half Tree outperforms Buddy on the trace stable.",
     )
-    assert conclusion.told.startswith("The traces were recorded")
+    assert conclusion.evidence.startswith("The traces were recorded")
 
 
 @pytest.mark.parametrize(
@@ -133,5 +133,5 @@ def test_what_is_printed_bears_out_what_is_concluded(name: str) -> None:
     _, table = published.find(name)
     for claim, conclusion in zip(table.claim, conclusions(made(name)), strict=True):
         states = bool(claim.ascending or claim.equal or claim.printed)
-        if states and not conclusion.told.startswith("Nothing of it"):
+        if states and not conclusion.evidence.startswith("Nothing of it"):
             assert conclusion.verdict == "holds", conclusion
