@@ -17,7 +17,7 @@ from capture.joining.evidence import Evidence, decode
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 
-SILENCE_S = 0.4
+SILENCE_S = 1.5
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_a_board_that_waits_is_reset_once_samples_come(
     monkeypatch.setattr("capture.acquisition.observe.RESET_WITHIN_S", 0.01)
     early = bytes(CORE_HZ // 100)
     put_tool(tmp_path, monkeypatch, early + samples_of(run.edges()), "exit 0")
-    with SocketBoard(run.uart(), waits=True, loader_s=3 * SILENCE_S) as board:
+    with SocketBoard(run.uart(), waits=True, loader_s=1.5 * SILENCE_S) as board:
 
         def armed(_: SigrokCapture) -> int:
             if "asked for samples" not in board.steps:  # a capture that is over is asked again
@@ -78,7 +78,7 @@ def test_a_board_that_waits_is_reset_once_samples_come(
 
 @pytest.mark.parametrize(
     ("then", "words"),
-    [("exit 0", "short"), ("kill -9 $$", "killed by signal 9"), ("exec sleep 600", "sent nothing for 0.4 s")],
+    [("exit 0", "short"), ("kill -9 $$", "killed by signal 9"), ("exec sleep 600", "sent nothing for 1.5 s")],
 )
 def test_a_capture_that_breaks_off_keeps_what_came(
     run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str, words: str

@@ -33,7 +33,7 @@ from capture.acquisition.sigrok_cli import (
 from tests.processes import wait_until
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
-STALL_S = 2.0  # longer than a busy host takes from the start of sigrok-cli to its first sample
+STALL_S = 2.0  # of silence behind the first sample
 DEVICE_CHANNELS = tuple(f"D{number}" for number in range(8))
 
 
@@ -47,6 +47,7 @@ def waveform(samples: int) -> bytes:
 def capture(request: CaptureRequest, silence_s: float = MANY_S) -> CaptureResult:
     with TemporaryDirectory() as folder, SigrokCapture(request, Path(folder) / EDGE_STREAM) as running:
         running.start()
+        assert wait_until(lambda: bool(running.got_samples) or running.over)  # from then on it may be silent
         return running.wait(silence_s)
 
 
