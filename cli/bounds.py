@@ -132,13 +132,13 @@ def command(
     For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
     """
     from analysis.program.bounds import evidence as folder
-    from analysis.program.bounds import explained, rows, text
+    from analysis.program.bounds import explained, text
     from cli.work import judging as gate
     from dashboards import bounds as pages
 
     if outcomes and not evidence:
         raise OptionError("--outcome goes with --evidence FOLDER.")
-    ready = gate.ready(judging, rows.COMMAND, rows.BOUND_KINDS)
+    ready = gate.ready(judging, text.COMMAND, text.BOUND_KINDS)
     if evidence:
         folder.check(evidence, outcomes)
     report = bounded(elf, **options)
@@ -150,7 +150,7 @@ def command(
         pages.write(report, shown, output)
     if evidence:
         _write_evidence(report, shown, evidence, options, outcomes)
-    done = ready.judge(rows.subject(report))
+    done = ready.judge(text.subject(report))
     gate.show(
         done,
         judging,

@@ -54,7 +54,7 @@ def _pair(a: Path, b: Sequence[Path], output: Path | None, as_json: bool) -> int
 
 def _boards(paths: Sequence[Path], output: Path | None, as_json: bool) -> int:
     """Sets the runs of several boards side by side."""
-    from analysis.compare.boards import text
+    from analysis.compare.boards import tables
     from analysis.compare.boards.across import across
     from analysis.compare.boards.document import as_json as document
     from cli.work import progress
@@ -65,5 +65,5 @@ def _boards(paths: Sequence[Path], output: Path | None, as_json: bool) -> int:
         from dashboards import boards as page
 
         page.write(boards, output)
-    answer(as_json, lambda: document(boards), lambda: text.as_text(boards))
+    answer(as_json, lambda: document(boards), lambda: tables.as_text(boards))
     return 0

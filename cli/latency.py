@@ -93,8 +93,8 @@ def command(
     """
     from analysis.judge.limits import ANY
     from analysis.program.beginning import RESET, START
-    from analysis.program.latency import measure, rows, text
-    from analysis.program.shown import as_json as dumped
+    from analysis.program.latency import measure, text
+    from analysis.program.parts import as_json as dumped
     from analysis.program.subject import Subject
     from cli.work import judging as gate
     from cli.work import progress
@@ -110,7 +110,7 @@ def command(
     pended = question(pending, irq=irq, until=until, chip=program.chip) if irq else None
     # What a limit may name: the interrupt, and each section as it was given.
     kinds = (*([name_of(pended.exception, program.chip)] if pended else []), *section, ANY)
-    ready = gate.ready(judging, rows.COMMAND, kinds)
+    ready = gate.ready(judging, text.COMMAND, kinds)
     with progress.shown() as tell:
         subject = Subject.of(program, until, kernel=kernel, start=start or START)
         waits = measure.latencies(subject, pended, around or "", explain, tell) if pended else None
@@ -118,7 +118,7 @@ def command(
     report = measure.LatencyReport.of(subject, waits, passes)
     settings = {"irq": irq, "section": ", ".join(section), "around": around, **asdict(pending)}
     typed = {name: str(value) for name, value in settings.items() if value not in (None, "")}
-    done = ready.judge(rows.subject(report, typed))
+    done = ready.judge(text.subject(report, typed))
     gate.show(done, judging, as_json, lambda: dumped(report), lambda: text.as_text(report))
     return int(not report.complete) if done.exit_status is None else done.exit_status
 

@@ -64,9 +64,9 @@ def command(
     builds: ./lab masks o2.elf os.elf
     """
     from analysis.program.beginning import START
-    from analysis.program.masks import builds, rows, text
+    from analysis.program.masks import text
     from analysis.program.masks.measure import measure
-    from analysis.program.shown import as_json as dumped
+    from analysis.program.parts import as_json as dumped
     from analysis.program.subject import Subject
     from cli.work import judging as gate
     from cli.work import progress
@@ -78,20 +78,20 @@ def command(
     subjects = [
         Subject.of(user_program(file, **board), until, kernel=kernel, start=start or START) for file in elf
     ]
-    ready = gate.ready(judging, rows.COMMAND, rows.MASK_KINDS)
+    ready = gate.ready(judging, text.COMMAND, text.MASK_KINDS)
     with progress.shown() as tell:
         reports = [measure(subject, explain, tell) for subject in subjects]
-    measured = [rows.subject(report) for report in reports]
+    measured = [text.subject(report) for report in reports]
     report, complete = reports[0], all(report.complete for report in reports)
     if len(reports) > 1:
-        table = gate.Done(markdown=builds.as_markdown(measured))
+        table = gate.Done(markdown=text.builds_as_markdown(measured))
         gate.write_markdown(table, judging)
         gate.show(
             table,
             judging,
             as_json,
-            lambda: {"builds": list(map(dumped, reports)), "rows": builds.as_json(measured)},
-            lambda: builds.as_text([line for each in reports for line in text.opening(each)], measured),
+            lambda: {"builds": list(map(dumped, reports)), "rows": text.builds_as_json(measured)},
+            lambda: text.builds_as_text([line for each in reports for line in text.opening(each)], measured),
         )
         return int(not complete)
     lines = written(report, output, folded, perfetto)
@@ -106,7 +106,7 @@ def written(report: MaskReport, output: Path | None, folded: Path | None, perfet
     """Writes each file that is named. Returns a line for each, and a sentence that says what the
     timeline folded, if it did.
     """
-    from analysis.program.masks.folded import folded as stacks
+    from analysis.program.masks.text import folded as stacks
     from analysis.program.masks.timeline import timeline
     from base.files.whole import write_bytes
     from dashboards import masks as page

@@ -11,8 +11,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.bounds.costs import Costs, Memory
-from analysis.bounds.facts import LOOPS_FILE, Loops
-from analysis.bounds.image import BEGIN, END, FACADES, code_bounds
+from analysis.bounds.image import BEGIN, END, FACADES, LOOPS_FILE, Loops, code_bounds
 from analysis.bounds.sections import Sections
 from analysis.bounds.statements import Hint, Stated
 from analysis.explain.program import Program

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.program.masks.folded import folded
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.timeline import timeline
-from analysis.program.shown import as_json
+from analysis.program.parts import as_json
 from analysis.program.subject import Subject
 from simulator import run as simulator
 from simulator.program import user_program

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from analysis.compare.run import read as read_run
+from analysis.compare.pairing import read as read_run
 from analysis.compare.worst import Extreme, worst_cases
 from analysis.explain import explanation
 from analysis.explain import text as explain_text

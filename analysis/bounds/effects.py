@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.bounds.lift import MULTIPLES, PC, SP, Memory, Operand, Operation
-from analysis.bounds.residues import ANY_RESIDUE, combined, residue_of, shifted
+from analysis.bounds.graph import MULTIPLES, PC, SP, Memory, Operand, Operation
 from analysis.bounds.state import Flags, State, assume, merge
 from analysis.bounds.values import (
+    ANY_RESIDUE,
     STACK,
     WORD,
     Value,
     address,
+    combined,
     constant,
     minus,
     number,
     plus,
+    residue_of,
+    shifted,
     signed,
     unsigned,
 )

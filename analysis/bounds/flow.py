@@ -12,10 +12,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from analysis.bounds.effects import Read, address_of, step
-from analysis.bounds.graph import Disassembler, Graph, Instruction
-from analysis.bounds.lift import LR, PC, SP, Operation
-from analysis.bounds.masks import MASK_NAMES, Masks, after_service, in_service, written
-from analysis.bounds.state import State, assume, covers, entry, is_zero, merge
+from analysis.bounds.graph import LR, PC, SP, Disassembler, Graph, Instruction, Operation
+from analysis.bounds.state import (
+    MASK_NAMES,
+    Masks,
+    State,
+    after_service,
+    assume,
+    covers,
+    entry,
+    in_service,
+    is_zero,
+    merge,
+    written,
+)
 from analysis.bounds.values import STACK, Value, constant, number
 
 Node = tuple[int, Masks]

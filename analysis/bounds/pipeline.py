@@ -8,22 +8,83 @@ beginnings, and each way from block to block has its own cost.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from analysis.bounds import residues
-from analysis.bounds.caches import Lines
-from analysis.bounds.costs import Costs, Memory, divide_cycles
+from analysis.bounds import values
+from analysis.bounds.caches import AHEAD_BYTES, COLD, UNKNOWN, Fetch, Hot, Kept, Lines, cached
+from analysis.bounds.costs import Costs, FlashLines, Memory, divide_cycles
 from analysis.bounds.effects import accessed, accessed_residue, divided
-from analysis.bounds.fetch import AHEAD_BYTES, Fetch
-from analysis.bounds.flash_lines import FlashLines
-from analysis.bounds.flow import NOWHERE, RETURN, Edge, Flow, Node, Solved
-from analysis.bounds.graph import Instruction
-from analysis.bounds.lift import PC, Operation
+from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Flow, Node, Solved
+from analysis.bounds.graph import PC, Instruction, Operation
 from analysis.bounds.state import State
-from analysis.bounds.three_stages import ThreeStages
 from analysis.bounds.values import SRAM, STACK, Value, constant
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
+
+# The most cycles of blocks on a Cortex-M0, whose three stages fetch and load over one bus.
+#
+# Without wait states each instruction takes what its manual's table says, at any place (ARM DDI
+# 0432C, table 3-1). A flash that waits makes each read longer: whatever depends on what, a path is
+# longer by no more than that for each word that it fetches, and for each that was fetched in vain
+# at
+# a branch. A read of data may wait for a prefetch that is under way, too (docs/reference/timing.md,
+# "Other cores").
+
+
+_WORD_BYTES = 4
+_CODE_END = 0x2000_0000
+_REFILL_CYCLES = 2
+
+
+class ThreeStages:
+    """The cycles of one function."""
+
+    def __init__(self, flow: Flow, costs: Costs, solved: Solved) -> None:
+        self._flow = flow
+        self._costs = costs
+        self._solved = solved
+        self._waits = costs.read_cycles - 1
+
+    def block(self, node: Node) -> int:
+        """The most cycles of a block, from where its first word is there."""
+        body = self._solved.body
+        along = self._flow.along(body, node, self._solved.states[node])
+        total, last_word = 0, None
+        for code, (operation, state) in zip(body.blocks[node[0]].instructions, along, strict=True):
+            words = range(code.address // _WORD_BYTES, (code.address + code.size - 1) // _WORD_BYTES + 1)
+            if code.address < _CODE_END:
+                total += self._waits * sum(word != last_word for word in words)
+            last_word = words[-1]
+            total += self._costs.own(code) + self._access(operation, code, state)
+        return total
+
+    def way(self, edge: Edge, last: Instruction) -> int:
+        """The most cycles from a block to the next: a branch fills the pipeline anew."""
+        if not edge.taken and edge.called is None:
+            return 0
+        cycles = _REFILL_CYCLES + self._waits
+        if edge.target[0] in (RETURN, NOWHERE) or edge.called is not None:
+            cycles += self._waits
+        return cycles + self._costs.exception_cycles * last.service
+
+    def _access(self, operation: Operation, code: Instruction, state: State) -> int:
+        """What memory adds: all accesses wait, as there is no write buffer."""
+        if not code.accesses:
+            return 0
+        words = max(code.registers, 1)
+        address: Value = ("", code.literal, code.literal) if code.literal else accessed(operation, state)
+        memory = self._costs.memory(address)
+        flash = 0 if operation.stores else 2 * self._waits
+        waits = {
+            Memory.SRAM: self._costs.load_waits(address),
+            Memory.FLASH: flash,
+            Memory.PERIPHERAL: self._costs.peripheral_cycles,
+            Memory.ANY: max(flash, self._costs.peripheral_cycles),
+        }
+        return words * waits[memory]
+
 
 _MOST_BEGINNINGS = 8
 """So many ways to come to a block from the one before are told apart."""
@@ -33,7 +94,6 @@ _TABLE_ADDITION_CYCLES = 1
 _SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldrexb", "ldrexh")
 _SINGLE_STORES = ("str", "strb", "strh")
 _LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
-_WORD_BYTES = 4
 _SIZES = {
     **dict.fromkeys(("ldr", "str", "ldrt", "strt"), 4),
     **dict.fromkeys(("ldrh", "ldrsh", "strh", "ldrht", "ldrsht", "strht"), 2),
@@ -341,7 +401,7 @@ class _Function:
         size = _SIZES.get(operation.name, 0)
         if not size or not self._costs.may_be_unaligned(address):
             return 0, 0
-        return residues.cycles(accessed_residue(operation, state), size)
+        return values.cycles(accessed_residue(operation, state), size)
 
     def _execute(self, core: _Core, passed: _Passed) -> list[_End]:
         operation, code, address, cycles, unaligned = passed
@@ -503,3 +563,62 @@ def _late(operation: Operation, code: Instruction) -> frozenset[int]:
     if operation.name.startswith(("push", "pop", "ldm", "stm", "vpush", "vpop", "vldm", "vstm")):
         return frozenset()
     return frozenset(operation.written) - {PC}
+
+
+# The cycles of the blocks of functions, and the lines of the flash that the caches keep.
+
+
+class Timed:
+    """What blocks cost, worked out once. `solve` gives what holds in a function that is called."""
+
+    def __init__(self, program: Program, flow: Flow, costs: Costs, solve: Callable[[Called], Solved]) -> None:
+        self._program = program
+        self._flow = flow
+        self._costs = costs
+        self._solve = solve
+        self._cycles: dict[tuple[int, Hot], Cycles] = {}
+        self._footprints: dict[int, Lines] = {}
+
+    def cycles(self, solved: Solved, hot: Hot) -> Cycles:
+        key = (id(solved), hot)
+        if key not in self._cycles:
+            costs = replace(self._costs, hot_code=hot.code, hot_data=hot.data)
+            self._cycles[key] = Pipeline(self._flow, costs).cycles(solved)
+        return self._cycles[key]
+
+    def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:
+        """Which lines stay in the caches in the loops of a function, where a mask is set."""
+        if self._costs.certain or (hot.code >= self._costs.code_cache and hot.data >= self._costs.data_cache):
+            return Kept(dict.fromkeys(solved.states, hot), {}, {})
+        held = {node for node in solved.states if node[1].holds(kind)}
+        after = {
+            node: [edge.target for edge in solved.edges[node] if edge.target in held] if node in held else []
+            for node in solved.states
+        }
+        return cached(after, lambda node: self._lines_of(solved, node), self._costs, hot)
+
+    def _lines_of(self, solved: Solved, node: Node) -> Lines:
+        """The lines that a node reads, with those of what it calls."""
+        lines = self.cycles(solved, COLD).lines.get(node, UNKNOWN)
+        for edge in solved.edges[node]:
+            if edge.called is not None and edge.target[0] != NOWHERE:
+                lines |= self._lines_of_call(edge.called)
+        return lines
+
+    def _lines_of_call(self, called: Called) -> Lines:
+        if called.why_not or self._program.function_at(called.entry) is None:
+            return UNKNOWN
+        try:
+            return self.all_lines(self._solve(called._replace(arguments=(None,) * 4)))
+        except NoBoundError:
+            return UNKNOWN
+
+    def all_lines(self, solved: Solved) -> Lines:
+        """The lines that a function reads, with those of what it calls."""
+        if id(solved) not in self._footprints:
+            self._footprints[id(solved)] = UNKNOWN  # if it calls itself
+            lines = Lines()
+            for node in solved.states:
+                lines |= self._lines_of(solved, node)
+            self._footprints[id(solved)] = lines
+        return self._footprints[id(solved)]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from analysis.bounds.contexts import OF_A_LENGTH
-from analysis.bounds.flow import Body, Flow, Node, Solved
-from analysis.bounds.lift import Operation
+from analysis.bounds.calls import OF_A_LENGTH
+from analysis.bounds.flow import Body, Edge, Flow, Node, Solved
+from analysis.bounds.graph import Operation
+from analysis.bounds.longest import Lap, Passes, components, is_loop
 from analysis.bounds.statements import Stated
-from analysis.bounds.trips import is_on_each_lap
+from analysis.bounds.trips import OneLap, is_on_each_lap, unrolled
 from analysis.bounds.trips import passes as of_loop
 from analysis.bounds.values import unsigned
 from analysis.errors import NoBoundError
@@ -146,3 +150,227 @@ def _stored(operation: Operation) -> int:
     if operation.name.startswith("stm"):
         return 4 * (len(operation.operands) - 1)
     return _STORED_BYTES.get(operation.name, 0)
+
+
+# What the laps of a loop can do, where they differ: each with the graph that is left of it.
+#
+# A loop inside may go round as often as the outer one counts, and a branch may be taken in the
+# first
+# lap alone. So the laps are gone through one by one, as far as it is worth it, and the longest path
+# goes through each as it is. A loop of which all laps are alike is a number.
+
+
+_MOST_STEPS_OF_A_LOOP = 20_000
+_MOST_STEPS = 60_000
+"""So many nodes are gone through lap by lap, of one loop, and in all."""
+_MOST_STEPS_IN_NEED = 90_000
+"""The same in all for loops that have no bound else."""
+
+_TRIED = 4
+"""If so many laps are like any, it is presumed that the others are, too."""
+
+_Rounds = Callable[[Node, set[Node]], "int | Sequence[Lap[Node]] | str"]
+"""As longest.Passes, or why it is not known how often the loop goes round."""
+
+
+class Part(Protocol):
+    """Blocks of a function with their costs and the ways between them."""
+
+    solved: Solved
+    successors: dict[Node, list[tuple[Node, int]]]
+    cost: dict[Node, int]
+
+
+@dataclass
+class Spent:
+    """How many nodes of a program were gone through lap by lap so far, and the laps. It may take
+    the `share` of what is allowed.
+    """
+
+    share: float = 1.0
+    steps: int = 0
+    _known: dict[tuple[Any, ...], tuple[Solved, list[OneLap], Iterator[OneLap]]] = field(default_factory=dict)
+
+    def laps(
+        self, flow: Flow, solved: Solved, head: Node, inner: set[Node], most: int | None
+    ) -> Iterator[OneLap]:
+        """The laps of a loop one by one, gone through when they are asked for, and once."""
+        key = (id(solved), head, frozenset(inner), most)
+        if key not in self._known:
+            self._known[key] = (solved, [], unrolled(flow, solved, head, inner, most))
+        _, one_laps, following = self._known[key]
+        for number in itertools.count():
+            if number == len(one_laps):
+                lap = next(following, None)
+                if lap is None:
+                    return
+                one_laps.append(lap)
+            yield one_laps[number]
+
+
+class Laps:
+    """The laps of loops. `bound` says how often a head is passed, or why that is not known;
+    `priced` gives the ways and costs of one lap, None if some of it has no bound.
+    """
+
+    def __init__(
+        self,
+        flow: Flow,
+        bound: Callable[[Solved, Node, set[Node]], int | str],
+        priced: Callable[[Solved], Part | None],
+        spent: Spent,
+    ) -> None:
+        self._flow = flow
+        self._bound = bound
+        self._priced = priced
+        self._spent = spent
+        # The heads of loops without a bound, with why.
+        self.unlimited: dict[Node, str] = {}
+        # Of the loops that `passes` was asked for: the nodes of each of which all laps were gone
+        # through, and those of all others.
+        self._seen_through: list[set[Node]] = []
+        self._others: set[Node] = set()
+
+    def passes(self, part: Part) -> Passes[Node]:
+        """How the loops of a part go round. One without a bound is passed once, and kept in
+        `unlimited`.
+        """
+        return self._sure(self._of(part, None))
+
+    def begin(self) -> None:
+        """Forgets what was asked for."""
+        self._seen_through.clear()
+        self._others.clear()
+
+    def saw_through(self, before: Node, after: Node) -> bool:
+        """Whether no path goes from one node to the other but in laps that were gone through."""
+        both = {before, after}
+        return not both & self._others and any(both <= nodes for nodes in self._seen_through)
+
+    def _sure(self, rounds: _Rounds) -> Passes[Node]:
+        def laps_of(head: Node, inner: set[Node]) -> int | Sequence[Lap[Node]]:
+            laps = rounds(head, inner)
+            if isinstance(laps, str):
+                self.unlimited[head] = laps
+                return 1
+            return laps
+
+        return laps_of
+
+    def _of(self, part: Part, instead: _Rounds | None) -> _Rounds:
+        """The same, with why it is not known; `instead` is asked then."""
+        memo: dict[tuple[Node, frozenset[Node]], int | Sequence[Lap[Node]] | str] = {}
+
+        def rounds(head: Node, inner: set[Node]) -> int | Sequence[Lap[Node]] | str:
+            key = (head, frozenset(inner))
+            if key not in memo:
+                laps = self._rounds(part, head, inner, rounds)
+                memo[key] = instead(head, inner) if isinstance(laps, str) and instead else laps
+            if instead is None:
+                remembered = memo[key]
+                whole = not isinstance(remembered, int | str) and all(
+                    lap.cost is not part.cost for lap in remembered
+                )
+                if whole:
+                    self._seen_through.append(inner)
+                else:
+                    self._others |= inner
+            return memo[key]
+
+        return rounds
+
+    def _rounds(
+        self, part: Part, head: Node, inner: set[Node], general: _Rounds
+    ) -> int | Sequence[Lap[Node]] | str:
+        before, spent = self._flow.followed, self._spent.steps
+        most = self._bound(part.solved, head, inner)
+        if spent >= self._allowed(most) or not _may_differ(head, inner, part):
+            return most
+        laps = self._one_by_one(part, head, inner, most, general)
+        # What was gone through for this and within it is counted once.
+        self._spent.steps = spent + self._flow.followed - before
+        return most if laps is None else laps
+
+    def _one_by_one(
+        self, part: Part, head: Node, inner: set[Node], most: int | str, general: _Rounds
+    ) -> list[Lap[Node]] | None:
+        """The laps; None if they do not come to an end. Of those that are not gone through any more
+        no more is said than of all.
+        """
+        limit = most if isinstance(most, int) else None
+        alike = Lap(0, part.successors, part.cost, self._sure(general))
+        laps: list[Lap[Node]] = []
+        done = 0
+        differ = False
+        usual: dict[Node, int | str] = {}
+        before = self._flow.followed
+        for times, solved in self._spent.laps(self._flow, part.solved, head, inner, limit):
+            if times == 0:
+                return None
+            own = self._priced(solved)
+            if own is None:
+                return None
+            if limit is not None and len(laps) < _TRIED and not differ:
+                differ = self._differs(own, part, head, inner, usual)
+            ways = self._sure(self._of(own, general))
+            laps.append(Lap(times, own.successors, own.cost, ways, own))
+            done += times
+            if len(laps) == _TRIED and limit is not None and not differ:
+                return None
+            steps = self._flow.followed - before
+            if steps > _MOST_STEPS_OF_A_LOOP or self._spent.steps + steps > self._allowed(most):
+                return None if limit is None else [*laps, alike._replace(times=limit - done)]
+        return laps or None
+
+    def _allowed(self, most: int | str) -> float:
+        return self._spent.share * (_MOST_STEPS if isinstance(most, int) else _MOST_STEPS_IN_NEED)
+
+    def _differs(
+        self, lap: Part, part: Part, head: Node, inner: set[Node], usual: dict[Node, int | str]
+    ) -> bool:
+        """Whether a lap has other ways than the loop, or loops in it go round as often as not.
+        `usual` keeps how often they do in any lap, by their heads.
+        """
+        if _ways(lap, inner) != _ways(part, inner):
+            return True
+        for inside, nodes in _loops_in(part, head, inner):
+            if inside not in usual:
+                usual[inside] = self._bound(part.solved, inside, nodes)
+            if self._bound(lap.solved, inside, nodes) != usual[inside]:
+                return True
+        return False
+
+
+def _ways(part: Part, inner: set[Node]) -> set[tuple[Node, Node, int]]:
+    """The ways between the nodes of a loop, with their costs."""
+    return {(u, v, w) for u in inner for v, w in part.successors.get(u, ()) if v in inner}
+
+
+def _within(part: Part, head: Node, inner: set[Node]) -> dict[Node, list[tuple[Node, int]]]:
+    """The same by the node where they begin, without those back to the head."""
+    return {node: [(v, w) for v, w in part.successors.get(node, ()) if v in inner - {head}] for node in inner}
+
+
+def _loops_in(part: Part, head: Node, inner: set[Node]) -> Iterator[tuple[Node, set[Node]]]:
+    """The loops inside a loop, by their heads, and those in them."""
+    within = _within(part, head, inner)
+    for component in components(head, within):
+        if not is_loop(component, within):
+            continue
+        nodes = set(component)
+        for node in component:
+            if any(v == node for u in inner - nodes for v, _ in within[u]):
+                yield node, nodes
+                yield from _loops_in(part, node, nodes)
+                break
+
+
+def _may_differ(head: Node, inner: set[Node], part: Part) -> bool:
+    """Whether a lap may be another than the one before: it has a loop, a branch, or a call."""
+    within = _within(part, head, inner)
+    edges: Mapping[Node, list[Edge]] = part.solved.edges
+    return (
+        any(len(following) > 1 for following in within.values())
+        or any(edge.called is not None for node in inner for edge in edges.get(node, ()))
+        or any(is_loop(component, within) for component in components(head, within))
+    )

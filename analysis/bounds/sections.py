@@ -15,10 +15,9 @@ from analysis.bounds.caches import COLD
 from analysis.bounds.costs import Costs
 from analysis.bounds.flow import Called, Node, Solved
 from analysis.bounds.graph import Disassembler
-from analysis.bounds.masks import HANDLER, Masks
-from analysis.bounds.price import NOTHING, Part, Price, Step, dearness
+from analysis.bounds.price import NOTHING, Mark, Part, Price, Section, Sink, Step, dearness
 from analysis.bounds.rounds import Unlimited
-from analysis.bounds.segments import Mark, Section, Sink
+from analysis.bounds.state import HANDLER, Masks
 from analysis.bounds.statements import Stated
 from analysis.bounds.ways import Ways
 from analysis.errors import NoBoundError

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from analysis.bounds.flow import Body, Flow, Node, Solved
-from analysis.bounds.lift import INVERSE, SP
+from analysis.bounds.graph import INVERSE, SP
 from analysis.bounds.state import Slot, State, covers, merge
 from analysis.bounds.values import SIGN, STACK, WORD, Value, minus, number, plus, relative, signed, unsigned
 from analysis.errors import NoBoundError

@@ -15,13 +15,12 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from analysis.compare import operations as by_operation
-from analysis.compare import run as of_run
+from analysis.compare import pairing as of_run
 from analysis.compare import settings
 from analysis.compare.operations import COLUMNS, Operations
-from analysis.compare.pairing import Pair, Pairing, SideRuns, find, pair
-from analysis.compare.placements import Ranges, of_worst_cases
-from analysis.compare.run import Run
+from analysis.compare.pairing import Pair, Pairing, Run, SideRuns, find, pair
 from analysis.compare.settings import Change
+from analysis.compare.values import Ranges, of_worst_cases
 from analysis.compare.worst import Distribution, Worst, allowed, distributions, worst_cases
 from base.files.errors import TailscopeError
 from base.run_folder.quantities import QUANTITIES

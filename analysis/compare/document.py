@@ -67,8 +67,7 @@ from typing import Any
 
 from analysis.compare.compared import Compared, Comparison
 from analysis.compare.operations import Changed, Moved, Operations
-from analysis.compare.pairing import Stored
-from analysis.compare.run import Run
+from analysis.compare.pairing import Run, Stored
 from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.worst import Distribution, Worst
 from base.metrology.intervals import CONFIDENCE

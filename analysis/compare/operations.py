@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from analysis.compare.run import Run
+from analysis.compare.pairing import Run
 
 _OUTCOME = "kind"
 _HITS = ("isr_hits", "control_hits")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from analysis.compare.operations import met_otherwise
-from analysis.compare.run import Run
+from analysis.compare.pairing import Run
 from base.metrology.comparison import LEAST_SAMPLES, Comparison, compare, exceedance_p
 from base.metrology.intervals import CONFIDENCE
 from base.metrology.membership import Reach

@@ -64,7 +64,8 @@ GATE = "gate"
 
 _HEAD = "# A baseline of `{}`, which --update writes anew: limits stay, comments do not.\n"
 _OF_RUNS = """\
-# An operation is its kind, then cycles/instructions/probes of its critical section; 8-9 is the least
+# An operation is its kind, then cycles/instructions/probes of its critical section; 8-9 is the
+# least
 # and the most, +1 an interrupt that met it. (a b)*3 stands for a b a b a b. A line begins with the
 # number of its first operation.
 """

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.compare.placements import Ranges
 from analysis.compare.settings import Change
+from analysis.compare.values import Ranges
 from analysis.judge.rows import Row
 
 State = Literal["as good", "better", "worse", "cannot say", "not judged"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from analysis.compare.placements import of_ranges
 from analysis.compare.settings import differing
+from analysis.compare.values import of_ranges
 from analysis.compare.worst import WORST_CASES
 from analysis.errors import GateError
 from analysis.judge import baseline as files

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.compare.pairing import Stored
-from analysis.compare.run import Run
-from analysis.compare.run import read as read_run
+from analysis.compare.pairing import Run, Stored
+from analysis.compare.pairing import read as read_run
 from analysis.compare.settings import chosen_of, made_by_of
 from analysis.errors import GateError
 from analysis.judge.operations import Operation

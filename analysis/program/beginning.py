@@ -10,11 +10,10 @@ import polars as pl
 from pydantic import Field
 
 from analysis.errors import MasksError
-from analysis.explain.exits import exits_of
 from analysis.explain.kernels.kernel import Kernel
-from analysis.explain.program import Function, Program
+from analysis.explain.program import Function, Program, exits_of
 from analysis.program.clock import Clock
-from analysis.program.shown import Hidden
+from analysis.program.parts import Hidden
 from base.files.errors import near_miss
 
 START, RESET = "start", "reset"

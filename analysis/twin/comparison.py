@@ -12,10 +12,10 @@ import polars as pl
 
 from analysis.errors import TwinError
 from analysis.explain.replay import elf_of, moved_elf_of
-from analysis.twin import causes
+from analysis.twin import verdict
 from analysis.twin.hypotheses import Bench, Hypothesis, Trials, try_all
+from analysis.twin.replay import Board, read_board
 from analysis.twin.residuals import CYCLES, beyond
-from analysis.twin.side import Board, read_board
 from analysis.twin.verdict import Row, Units, rows, sentence
 
 WITH_ITSELF = (
@@ -31,7 +31,7 @@ class Comparison:
     folder: Path
     board: Board
     trials: Trials
-    causes: causes.Causes | None
+    causes: verdict.Causes | None
 
     @property
     def units(self) -> Units:
@@ -145,7 +145,7 @@ def compare(
     bench = Bench(board, elf, lambda shift: moved_elf_of(board.manifest, shift), tell)
     trials = try_all(bench)
     differs = not beyond(trials.first).filter(pl.col("quantity").is_in(CYCLES)).is_empty()
-    return Comparison(folder, board, trials, causes.find(trials.given) if differs else None)
+    return Comparison(folder, board, trials, verdict.find(trials.given) if differs else None)
 
 
 def _tried(hypothesis: Hypothesis, holds: bool) -> dict[str, Any]:

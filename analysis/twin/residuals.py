@@ -17,8 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from analysis.errors import TwinError
-from analysis.twin.replay import Twin
-from analysis.twin.side import Integers, Side
+from analysis.twin.replay import Integers, Side, Twin
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.manifest import Manifest
 

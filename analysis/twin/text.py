@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
 from analysis.twin.hypotheses import Trials
-from analysis.twin.verdict import Row, Units
+from analysis.twin.verdict import Causes, Row, Units
 
 _WIDTH_COLUMNS = 120
 _STATISTICS = ("min", "median", "mean", "p99", "max")

@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.errors import GateError
 from analysis.judge import baseline as files
-from analysis.judge import lengths, limits, programs, render
+from analysis.judge import limits, programs, render
 from analysis.judge.baseline import Baseline
 from analysis.judge.checks import Report
 from analysis.judge.limits import Allowance, Limit
@@ -87,7 +87,7 @@ class Ready:
                 sentences.append("The settings are others.")
             sentences += [
                 f"{check.name}: {check.sentence}"
-                for check in lengths.compare(before.functions, subject, Allowance())
+                for check in programs.compare(before.functions, subject, Allowance())
                 if check.finding != "equal"
             ]
         return self.renew(

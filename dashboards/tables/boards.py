@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from analysis.compare.boards.across import Group as Alike
-from analysis.compare.boards.across import OnBoard
-from analysis.compare.boards.figures import Worst
+from analysis.compare.boards.across import OnBoard, Worst
 from analysis.compare.boards.tables import MEANING, signed
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.formatting import MISSING, grouped, samplerate, short, whole

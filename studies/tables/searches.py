@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from analysis.explain.loads import loads
+from analysis.explain.anatomy import loads
 from analysis.explain.program import Program
 from base import heap_size
 from firmware.build import image as firmware

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.counted import Counted
-from analysis.bounds.image import BEGIN, END, bounds_of, bounds_of_run
+from analysis.bounds.image import BEGIN, END, Counted, bounds_of, bounds_of_run
 from analysis.bounds.sections import Sections
 from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.contexts import MANY_FUNCTIONS
+from analysis.bounds.calls import MANY_FUNCTIONS
 from analysis.bounds.sections import Sections
 from analysis.explain.program import Program
 

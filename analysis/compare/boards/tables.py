@@ -1,12 +1,12 @@
-"""The tables of several boards, for a terminal, a page and a document."""
+"""The tables of several boards, for a terminal and a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from analysis.compare.boards.across import Across, Group, OnBoard
-from analysis.compare.boards.figures import Worst
+from analysis.compare.boards.across import Across, Group, OnBoard, Worst
 from analysis.compare.rows import Rows
+from analysis.compare.text import printed
 from base.microseconds import digits
 from base.run_folder.edges import NS_PER_S
 
@@ -154,3 +154,12 @@ def signed(value: float, decimals: int) -> str:
 
 def _yes(there: bool | None) -> str:
     return MISSING if there is None else "yes" if there else "none"
+
+
+# Several boards side by side, for the terminal.
+
+
+def as_text(boards: Across) -> str:
+    """A sentence for each group, the tables, and what is left out."""
+    remarks = [group.remark for group in boards.groups if group.remark]
+    return printed([*map(headline, boards.groups), *remarks, *every(boards), "", MEANING, *boards.left_out])

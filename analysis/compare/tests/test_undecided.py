@@ -12,8 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.compare.pairing import Stored
-from analysis.compare.run import Run
+from analysis.compare.pairing import Run, Stored
 from analysis.compare.worst import Distribution, distributions
 from base.run_folder.quantities import HIT, QUANTITIES
 from base.run_folder.tables import INTERRUPTS, OPERATIONS

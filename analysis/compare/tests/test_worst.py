@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 from analysis.compare.operations import join
-from analysis.compare.pairing import Stored
-from analysis.compare.run import Run
+from analysis.compare.pairing import Run, Stored
 from analysis.compare.worst import Finding, Worst, distributions, worst_cases
 from base.run_folder.quantities import DWT_CYCLES
 from base.run_folder.tables import INTERRUPTS, OPERATIONS

@@ -1,14 +1,11 @@
 """Calls and loops of traces that are written by hand, one instruction a line."""
 
-# spans: analysis/explain/calls.py, analysis/explain/loops.py
-
 from __future__ import annotations
 
 from itertools import count
 
-from analysis.explain.calls import Called, calls, own_cycles
+from analysis.explain.calls import Called, calls, dominating, own_cycles
 from analysis.explain.execution import Step
-from analysis.explain.loops import dominating
 
 BASE = {"main": 0x100, "walk": 0x200, "look": 0x300, "handler": 0x400, "pend": 0x500, "other": 0x600}
 

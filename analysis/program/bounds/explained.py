@@ -10,8 +10,8 @@ from pydantic import Field
 from analysis.bounds.parts import Frame, Spent, frames, parts
 from analysis.errors import NoBoundError
 from analysis.program.bounds.measure import Bounded, BoundsReport
+from analysis.program.parts import Address, Hidden, OrNull
 from analysis.program.places import Place
-from analysis.program.shown import Address, Hidden, OrNull
 from base.files.errors import near_miss
 
 LONGEST = "1"

@@ -18,7 +18,7 @@ from pydantic import Field
 from analysis.bounds.calls import Calls
 from analysis.bounds.flow import Flow, Outcome, solve
 from analysis.bounds.graph import Disassembler
-from analysis.bounds.masks import Masks
+from analysis.bounds.state import Masks
 from analysis.bounds.statements import Hint, Recursion, Stated
 from analysis.bounds.values import constant
 from analysis.errors import NoBoundError

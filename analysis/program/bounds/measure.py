@@ -12,14 +12,13 @@ import numpy as np
 import polars as pl
 from pydantic import Field, PlainSerializer
 
-from analysis.bounds import flash_lines
+from analysis.bounds import costs
 from analysis.bounds.caches import full
 from analysis.bounds.costs import Costs, Memory
-from analysis.bounds.masks import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.bounds.parts import longest_loop
-from analysis.bounds.price import Price
+from analysis.bounds.price import Price, Section
 from analysis.bounds.sections import Sections
-from analysis.bounds.segments import Section
+from analysis.bounds.state import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
@@ -29,8 +28,8 @@ from analysis.program.bounds.observed import CountedLoop, counted
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.masks.priorities import Exceptions
+from analysis.program.parts import Hidden, Opaque, OrNull
 from analysis.program.places import Place, handlers
-from analysis.program.shown import Hidden, Opaque, OrNull
 from analysis.program.subject import Subject
 from base.tell import Tell
 
@@ -291,7 +290,7 @@ def _estimated(
 
 def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
     stats = masks.run.stats
-    memories = flash_lines.of_options(masks.subject.user.options)
+    memories = costs.of_options(masks.subject.user.options)
     seen = Costs.of_flash(stats.flash_access_control, unknown, memories)
     if flash == "worst":
         seen = replace(seen, prefetch=True, code_cache=False, data_cache=False)

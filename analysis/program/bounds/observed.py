@@ -16,7 +16,7 @@ from pydantic import Field
 
 from analysis.bounds.rounds import Unlimited
 from analysis.program.masks.measure import MaskReport
-from analysis.program.shown import Address, Hidden
+from analysis.program.parts import Address, Hidden
 from simulator.masks import MOST_MARKS, run_marks
 
 _TRIAL = 16

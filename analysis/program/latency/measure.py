@@ -50,10 +50,9 @@ from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Answered, Cause, Held
 from analysis.program.latency.sections import Measured, Passed
 from analysis.program.masks import tasks
-from analysis.program.masks.stop import hangs, polled
-from analysis.program.named_places import function_named
-from analysis.program.places import Place, Places
-from analysis.program.shown import Hidden, NoteRow, OrNull
+from analysis.program.masks.worst import hangs, polled
+from analysis.program.parts import Hidden, NoteRow, OrNull
+from analysis.program.places import Place, Places, function_named
 from analysis.program.subject import Subject
 from base.metrology.quantiles import Summary, summarise
 from base.run_folder.explanation import Total

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from analysis.errors import LatencyError
-from analysis.explain.exits import exits_of
-from analysis.explain.program import Program
-from analysis.program.named_places import addresses_of, function_named
+from analysis.explain.program import Program, exits_of
+from analysis.program.places import addresses_of, function_named
 from simulator.masks import MOST_MARKS
 
 

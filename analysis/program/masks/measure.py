@@ -89,10 +89,9 @@ from analysis.program.masks import tasks
 from analysis.program.masks import worst as masks_worst
 from analysis.program.masks.intervals import KINDS, Sleep, intervals, sleep, stalls
 from analysis.program.masks.priorities import Exceptions, Holding, executed, held, parts
-from analysis.program.masks.stop import Stop, stop
-from analysis.program.masks.worst import Worst, name_of, worst_by_place
+from analysis.program.masks.worst import Stop, Worst, name_of, stop, worst_by_place
+from analysis.program.parts import Address, Counted, Hidden, NoteRow, OrNull, counted
 from analysis.program.places import Place, Places
-from analysis.program.shown import Address, Counted, Hidden, NoteRow, OrNull, counted
 from analysis.program.subject import Subject
 from base.processes import signals
 from base.run_folder.explanation import Total

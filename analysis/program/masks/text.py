@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import polars as pl
+
+from analysis.judge import rows as judged
+from analysis.judge.limits import ANY
+from analysis.judge.rows import FROM, Row, Subject, longest
 from analysis.program import parts
+from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import AtLevel, MaskReport, OfKind
-from analysis.program.masks.worst import Worst
+from analysis.program.masks.worst import Worst, name_of
 from analysis.program.parts import Part, few, length
+from base.files.markdown_text import cell
 from base.metrology.quantiles import Number
 from base.microseconds import UNIT, digits
 
@@ -156,3 +165,160 @@ def _what(worst: Worst) -> str:
             "erased"
         )
     return "\n".join(filter(None, (f"{worst.name}{task}", worst.who, asleep, flash)))
+
+
+# The call stacks of masks, for flame graph tools.
+
+
+def folded(report: MaskReport) -> str:
+    """`kind;outermost;…;innermost cycles`, one line for each stack that began an interval.
+
+    Cycles are those of all its intervals that ended. The format is that of Brendan Gregg's
+    stackcollapse scripts.
+    """
+    table = report.run.changes.with_row_index("begin_row").select(
+        pl.col("begin_row").cast(pl.Int64), "pc", "stack"
+    )
+    rows = report.counted_intervals.drop_nulls("cycles").join(table, on="begin_row")
+    totals: Counter[str] = Counter()
+    for kind, level, pc, stack, cycles in (
+        rows.group_by("kind", "level", "pc", "stack").agg(pl.col("cycles").sum()).iter_rows()
+    ):
+        frames = [frame.function for frame in reversed(report.places.stack(stack, pc))]
+        entry = report.places.entry(level) if kind == "handler" else None
+        own = [entry.function] if entry else []
+        names = (name_of(kind, level, report.places), *frames, *own)
+        totals[";".join(name.replace(";", ":") for name in names)] += cycles
+    return "".join(f"{stack} {cycles}\n" for stack, cycles in sorted(totals.items()))
+
+
+# Several builds of a program side by side: of each function the longest of each kind.
+
+
+_NONE = "-"
+Lengths = dict[tuple[str, str], list[Row | None]]
+
+
+def side_by_side(builds: Sequence[Subject]) -> Lengths:
+    """By function and kind the longest in each build, None where it has none; the longest first.
+
+    What the compiler puts behind a name, as in `lock.constprop.0`, makes no other function of it.
+    """
+    lengths: Lengths = {}
+    for number, build in enumerate(builds):
+        for row in build.rows:
+            key = (row.function.partition(".")[0], row.kind)
+            of_builds = lengths.setdefault(key, [None] * len(builds))
+            longest = of_builds[number]
+            if longest is None or row.cycles > longest.cycles:
+                of_builds[number] = row
+    return dict(
+        sorted(lengths.items(), key=lambda pair: (-max(row.cycles for row in pair[1] if row), pair[0]))
+    )
+
+
+def _part(builds: Sequence[Subject]) -> Part:
+    """Function and kind, the cycles of each build, and how much more the last has."""
+    headings = ("cycles", *(build.name for build in builds), "change")
+    lines = []
+    for (function, kind), of_builds in side_by_side(builds).items():
+        first, last = of_builds[0], of_builds[-1]
+        change = _NONE
+        if first and last:
+            more = last.cycles - first.cycles
+            change = f"{more:+,} ({more / first.cycles:+.1%})" if first.cycles else f"{more:+,}"
+        cycles = [f"{'≥ ' if row.open else ''}{row.cycles:,}" if row else _NONE for row in of_builds]
+        lines.append((f"{function}: {kind}", *cycles, change))
+    return Part("Builds side by side", headings, lines, numbers=range(1, len(headings)))
+
+
+def builds_as_text(sentences: Sequence[str], builds: Sequence[Subject]) -> str:
+    """A table of all rows, a column each build, after the sentences of each."""
+    return parts.as_text(sentences, [_part(builds)], everything=True)
+
+
+def builds_as_markdown(builds: Sequence[Subject]) -> str:
+    """The same for a comment on a change."""
+    part = _part(builds)
+    lines = [part.headings, ("---", *["---:"] * (len(part.headings) - 1)), *part.lines]
+    return "".join(f"| {' | '.join(map(cell, line))} |\n" for line in lines)
+
+
+def builds_as_json(builds: Sequence[Subject]) -> list[dict[str, Any]]:
+    """A row for each function and kind, with the figures of each build."""
+    return [
+        {
+            "function": function,
+            "kind": kind,
+            "cycles": [row.cycles if row else None for row in rows],
+            "open": [bool(row and row.open) for row in rows],
+        }
+        for (function, kind), rows in side_by_side(builds).items()
+    ]
+
+
+# The masks of a program as rows that are judged.
+
+
+COMMAND = "masks"
+PRIORITY = "priority"
+MASK_KINDS = (*KINDS, PRIORITY, ANY)
+
+
+def subject(report: MaskReport) -> judged.Subject:
+    """The longest interval of each kind in each function, also of those that did not end."""
+    return judged.Subject(
+        command=COMMAND,
+        name=report.subject.name,
+        settings={**report.subject.settings, FROM: report.start.settings},
+        rows=longest([*map(_ended, report.worst), *_open(report)]),
+        together=tuple(_priorities(report)),
+        refusal=" ".join(report.reasons),
+        polls=report.polls,
+        priority_bits=report.subject.priority_bits,
+    )
+
+
+def _ended(interval: Worst) -> Row:
+    assert interval.cycles is not None and interval.ns is not None
+    ns = max(interval.ns, interval.most_ns or 0.0)
+    return Row(interval.function, _kind(interval), interval.cycles, ns, interval.who)
+
+
+def _open(report: MaskReport) -> Iterator[Row]:
+    """Each lasts to the end of the run at least."""
+    helpers = {row.begin.function for row in report.worst if row.function != row.begin.function}
+    for interval in report.open:
+        asleep = _slept(report, interval.begin_cycle) if interval.kind in ("primask", "handler") else 0
+        function = interval.user if interval.begin.function in helpers else interval.begin.function
+        cycles, ns = _awake(report, interval.begin_cycle, asleep)
+        place = f"raised by {interval.begin}, still open at the end"
+        yield Row(function, _kind(interval), cycles, ns, place, open=True)
+
+
+def _priorities(report: MaskReport) -> Iterator[Row]:
+    """How long an interrupt of each priority could not be taken, whatever held it."""
+    for level in report.priorities:
+        kind, unused, worst = f"{PRIORITY} {level.priority:#04x}", not level.exceptions, level.worst
+        if worst:
+            place = f"from {worst.begin} to {worst.end}, held by {worst.held_by}"
+            ns = max(level.ns.max or 0.0, 0.0)
+            yield Row(worst.begin.function, kind, worst.cycles, ns, place, named_only=unused)
+        for begin in level.intervals.filter(pl.col("cycles").is_null())["begin_cycle"]:
+            cycles, ns = _awake(report, begin, _slept(report, begin))
+            place = f"since cycle {begin:,}, still not taken at the end"
+            yield Row(f"cycle {begin:,}", kind, cycles, ns, place, open=True, named_only=unused)
+
+
+def _awake(report: MaskReport, begin: int, asleep: int) -> tuple[int, float]:
+    """From a cycle to the end of the run, in cycles and ns."""
+    return report.cycles - begin - asleep, float(report.clock.between_ns(begin, report.cycles - asleep))
+
+
+def _slept(report: MaskReport, begin: int) -> int:
+    return int(report.slept.within(pl.Series([begin]), pl.Series([report.cycles]))[0])
+
+
+def _kind(interval: Worst) -> str:
+    """`basepri 0x50`, with its level; `handler` alone, as the function says which."""
+    return interval.name if interval.kind == "basepri" else interval.kind

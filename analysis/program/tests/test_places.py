@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from analysis.errors import LatencyError
+from analysis.explain.program import Function, exits_of
+from analysis.program.latency.sections import Section, parse
 from analysis.program.masks.measure import MaskReport, measure
+from analysis.program.masks.tests.made import Program
 from analysis.program.masks.worst import Worst
+from analysis.program.places import addresses_of, function_named
 from analysis.program.subject import Subject
+from simulator.masks import MOST_MARKS
 from simulator.program import user_program
 from tests import masked_sections
+from tests.sentences import Sentences
 
 # None of it has frame information. leaf() is called from caller(); stale() calls other() first, so
 # LR points behind that call, in another function; hook() is called by a pointer. The handler masks
@@ -127,3 +137,108 @@ def test_a_handler_was_called_by_nobody(report: MaskReport) -> None:
     assert names(masked(report, "handler")) == ["handler"]
     (handler,) = [worst for worst in report.worst if worst.kind == "handler"]
     assert [frame.function for frame in handler.stack] == ["handler", "reset"]
+
+
+# Places as a user writes them, in a program that is written by hand; and whole refusals.
+
+
+LINES = [
+    *((0x100, "app.c:10"), (0x104, "app.c:12"), (0x108, "app.c:10"), (0x140, ""), (0x200, "app.c:12")),
+    *((0x204, "app.c:20"), (0x300, "util.c:12"), (0x900, "app.c:30")),
+]
+
+
+class Named(Program):
+    """With labels, a line table and a function's instructions."""
+
+    def __init__(self, *code: tuple[int, str, str], functions: bool = True) -> None:
+        named = (("first", 0x100), ("second", 0x200), ("third", 0x300), ("twice", 0x400), ("twice", 0x500))
+        super().__init__(*(Function(name, address, 0x40) for name, address in named if functions))
+        self.labels = {"first": [0x100], "loop": [0x110], "twice": [0x400, 0x500]} if functions else {}
+        self.lines = LINES
+        self._instructions = code
+
+    def instructions(self, function: Function) -> list[tuple[int, int, str, str]]:
+        return [(function.address + at, 2, mnemonic, words) for at, mnemonic, words in self._instructions]
+
+
+PROGRAM: Any = Named()
+
+
+@pytest.mark.parametrize(
+    ("place", "addresses"),
+    [
+        ("0x109", [0x108]),  # without the Thumb bit
+        ("first", [0x100]),
+        ("loop", [0x110]),
+        ("first+0x12", [0x112]),
+        # The lowest instruction in each function; the code at 0x900 is of none.
+        ("app.c:10", [0x100]),
+        ("app.c:12", [0x104, 0x200]),
+        ("util.c:12", [0x300]),
+    ],
+)
+def test_a_place_is_one_or_more_addresses(place: str, addresses: list[int]) -> None:
+    assert addresses_of(PROGRAM, place) == addresses
+
+
+BARE: Any = Named(functions=False)
+NO_LINES: Any = Named()
+NO_LINES.has_lines = False
+RETURNS = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
+MANY: Any = Named(*RETURNS, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr"))
+
+
+@pytest.mark.parametrize(
+    ("read", "program", "word"),
+    [
+        *(
+            (addresses_of, PROGRAM, place)
+            for place in (
+                *("twice", "frist", "zzzzzz", "first+18", "app.c:x", "app.c:11", "app.c:31", "apq.c:11"),
+                "src/zzz:11",
+            )
+        ),
+        *((function_named, PROGRAM, name) for name in ("twice", "secnod")),
+        *((addresses_of, BARE, "first"), (addresses_of, NO_LINES, "app.c:10")),
+        *((parse, PROGRAM, text) for text in ("first", "..first", "first..")),
+        (parse, MANY, "first.."),
+    ],
+)
+def test_what_is_no_place_is_refused(
+    read: Callable[[Any, str], object], program: Any, word: str, sentences: Sentences
+) -> None:
+    with sentences.raised(LatencyError):
+        read(program, word)
+
+
+@pytest.mark.parametrize(
+    ("code", "exits"),
+    [
+        ("8 bx lr", "8 return"),
+        ("8 bx r3", "8 leaves"),
+        ("8 bxeq lr", "8 return"),
+        ("8 pop {r4, pc}; 10 pop {r4}", "8 return"),
+        ("8 ldm.w sp!, {r4, pc}; 12 ldr pc, [r3]", "8 return; 12 leaves"),
+        ("8 mov pc, lr; 10 mov pc, r3", "8 return; 10 leaves"),
+        ("8 mov r3, lr; 10 bx lr", "10 return"),
+        # A branch leaves where its target lies outside.
+        ("8 b.w #0x200; 12 beq #0xff; 14 b #0x100", "8 leaves; 12 leaves"),
+        ("8 bne #0x140; 10 bne #0x13f; 12 bl #0x200", "8 leaves"),
+    ],
+)
+def test_the_ways_out_of_a_function(code: str, exits: str) -> None:
+    rows = [row.split(" ", 2) for row in code.split("; ")]
+    program: Any = Named(*((int(at), mnemonic, words) for at, mnemonic, words in rows))
+    ways = exits_of(program, function_named(program, "first"))
+    assert "; ".join(f"{at - 0x100} {'return' if back else 'leaves'}" for at, back in ways.items()) == exits
+    assert parse(program, "first..") == Section("first..", frozenset((0x100,)), ways, (0x100, 0x140))
+
+
+def test_sections_are_two_places_or_a_function() -> None:
+    section = parse(PROGRAM, "first..app.c:12")
+    assert section == Section("first..app.c:12", frozenset((0x100,)), {0x104: True, 0x200: True})
+    assert section.addresses == {0x100, 0x104, 0x200}
+    most: Any = Named(*RETURNS)
+    assert len(parse(most, "first..").addresses) == MOST_MARKS
+    assert function_named(PROGRAM, "second").address == 0x200

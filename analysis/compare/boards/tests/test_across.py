@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from analysis.compare.boards.across import Across, across
-from analysis.compare.boards.cores import core_of
-from analysis.compare.boards.text import as_text
+from analysis.compare.boards.across import Across, across, core_of
+from analysis.compare.boards.tables import as_text
 from analysis.compare.tests.made import FIRMWARE, write
 from dashboards import boards as page
 from dashboards.tests.synthetic import Operation

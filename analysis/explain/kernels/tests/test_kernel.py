@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.explain.kernels import file as files
+from analysis.explain.kernels import kernel as files
 from analysis.explain.kernels.kernel import find
 from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.judge.limits import Allowance, parse_all
 from analysis.judge.programs import judge
-from analysis.program.bounds import rows
+from analysis.program.bounds import text
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.text import as_text
 from analysis.program.subject import Subject
@@ -90,7 +90,7 @@ def test_a_priority_that_waited_longer_than_its_bound_is_a_violation(tmp_path: P
     wrong = replace(report, priorities=(replace(last, cycles=last.seen - 1),))
     assert [violation.seen for violation in wrong.violations] == [last.seen]
     assert "priority 15 (0xf0)" in as_text(wrong).partition("By priority")[0]
-    assert rows.subject(wrong).wrong
+    assert text.subject(wrong).wrong
 
 
 def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Path) -> None:
@@ -99,12 +99,12 @@ def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Pat
     unused = next(row for row in report.priorities if row.number == 14)
     assert not unused.exceptions and unused.cycles is not None
     assert unused.cycles >= max(row.cycles or 0 for row in report.sections)
-    measured = rows.subject(report)
+    measured = text.subject(report)
     for name, most, status in (
         ("priority 14", unused.cycles - 1, 1),
         ("priority 0xe0", unused.cycles, 0),
     ):
-        limits = parse_all({name: str(most)}, rows.BOUND_KINDS, measured.priority_bits)
+        limits = parse_all({name: str(most)}, text.BOUND_KINDS, measured.priority_bits)
         assert judge(measured, limits, None, Allowance()).exit_status == status
 
 

@@ -13,7 +13,7 @@ from analysis.program.beginning import START
 from analysis.program.latency import measure
 from analysis.program.latency.measure import LatencyReport, latencies, section_times
 from analysis.program.latency.text import as_text
-from analysis.program.shown import as_json
+from analysis.program.parts import as_json
 from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
 from cli import latency as command

@@ -8,11 +8,10 @@ import pytest
 
 from analysis.program.beginning import Request
 from analysis.program.masks import measure
-from analysis.program.masks.folded import folded
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, Row, place
-from analysis.program.masks.text import as_text, headline, opening
-from analysis.program.shown import as_json
+from analysis.program.masks.text import as_text, folded, headline, opening
+from analysis.program.parts import as_json
 from base.metrology.tests.few import summary
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.program.masks import rows as judged
+from analysis.program.masks import text as judged
 from analysis.program.masks.tests import made
 
 SLOW_NS, FAST_NS = 62.5, 31.25

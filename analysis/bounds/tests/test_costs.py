@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis.bounds.caches import Lines
-from analysis.bounds.costs import Costs, Memory
-from analysis.bounds.flash_lines import OF_F0, OF_F1, OF_F4, OF_L4, FlashLines, Memories, of_options
+from analysis.bounds.costs import OF_F0, OF_F1, OF_F4, OF_L4, Costs, FlashLines, Memories, Memory, of_options
 from base.paths import ROOT
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.facts import LOOPS_FILE, Loops
+from analysis.bounds.image import LOOPS_FILE, Loops
 from analysis.errors import NoBoundError
 from base.files.tests.sentences import is_sentence
 from firmware.build import catalogue
