@@ -235,12 +235,13 @@ def compare(a: Path, b: Path, tell: Callable[[str], None] = lambda _: None) -> C
     pairing = pair(ours, theirs)
     compared: list[Compared] = []
     unreadable = [*ours.broken, *theirs.broken]
-    for number, one in enumerate(pairing.pairs, 1):
-        tell(f"{number} of {len(pairing.pairs)}: {one.b.manifest.scenario}, {one.b.manifest.configuration}")
+    for number, match in enumerate(pairing.pairs, 1):
+        manifest = match.b.manifest
+        tell(f"{number} of {len(pairing.pairs)}: {manifest.scenario}, {manifest.configuration}")
         try:
-            compared.append(compare_pair(one))
+            compared.append(compare_pair(match))
         except TailscopeError as error:
-            if one.by == "given":
+            if match.by == "given":
                 raise
             unreadable.append(str(error))
     return Comparison(ours, theirs, pairing, tuple(compared), tuple(dict.fromkeys(unreadable)))

@@ -144,17 +144,7 @@ def _worst(worst: Worst) -> dict[str, Any]:
 
 
 def _operations(operations: Operations) -> dict[str, Any]:
-    return {
-        "joined": operations.joined,
-        "only_a": operations.only_a,
-        "only_b": operations.only_b,
-        "changed": operations.changed,
-        "first": operations.first,
-        "other_outcome": list(operations.other_outcome),
-        "met_otherwise": operations.met_otherwise,
-        "columns": [_changed(change) for change in operations.columns],
-        "kinds": [asdict(kind) for kind in operations.kinds],
-    }
+    return {**asdict(operations), "columns": [_changed(change) for change in operations.columns]}
 
 
 def _changed(change: Changed) -> dict[str, Any]:
@@ -179,22 +169,17 @@ def _moved(move: Moved | None) -> dict[str, Any] | None:
 
 
 def _distribution(distribution: Distribution) -> dict[str, Any]:
-    effect = distribution.effect
+    effect = asdict(distribution.effect) if distribution.effect else {}
+    intervals = {} if distribution.no_interval else effect
     return {
         "quantity": distribution.quantity.key,
         "unit": distribution.quantity.unit,
         "a": distribution.a.model_dump(),
         "b": distribution.b.model_dump(),
         "budget": distribution.budget,
-        "delta": effect.delta if effect else None,
-        "shift": effect.shift if effect else None,
-        "delta_interval": _interval(distribution, effect.delta_interval if effect else None),
-        "shift_interval": _interval(distribution, effect.shift_interval if effect else None),
+        **{name: effect.get(name) for name in ("delta", "shift")},
+        **{name: intervals.get(name) for name in ("delta_interval", "shift_interval")},
         "no_interval": distribution.no_interval or None,
         "undecided": distribution.undecided,
         "beyond": distribution.beyond,
     }
-
-
-def _interval(distribution: Distribution, ends: tuple[float, float] | None) -> list[float] | None:
-    return None if ends is None or distribution.no_interval else list(ends)

@@ -161,25 +161,22 @@ def _changed(column: Column, marked: pl.DataFrame) -> Changed:
     change = pl.col(column.name + _OF_B).cast(pl.Float64) - pl.col(column.name + _OF_A).cast(pl.Float64)
     table = marked.filter(f"differs_{column.name}").with_columns(change=change)
     alike = table.filter(~pl.col("met_otherwise"))
+
+    def most(rows: pl.DataFrame, sign: int) -> Moved | None:
+        grown = sign * pl.col("change")
+        return _moved(column, rows.filter(grown > 0).sort(-grown, "seq"))
+
     return Changed(
         column=column,
         changed=table.height,
         first=_moved(column, table),
-        increase=_increase(column, table),
-        decrease=_decrease(column, table),
+        increase=most(table, 1),
+        decrease=most(table, -1),
         total=float(table["change"].sum()),
         met_alike=alike.height,
-        increase_met_alike=_increase(column, alike),
-        decrease_met_alike=_decrease(column, alike),
+        increase_met_alike=most(alike, 1),
+        decrease_met_alike=most(alike, -1),
     )
-
-
-def _increase(column: Column, table: pl.DataFrame) -> Moved | None:
-    return _moved(column, table.filter(pl.col("change") > 0).sort("change", "seq", descending=[True, False]))
-
-
-def _decrease(column: Column, table: pl.DataFrame) -> Moved | None:
-    return _moved(column, table.filter(pl.col("change") < 0).sort("change", "seq"))
 
 
 def _moved(column: Column, table: pl.DataFrame) -> Moved | None:

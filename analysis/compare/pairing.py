@@ -145,30 +145,27 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
     CompareError where the user named runs of two boards.
     """
     if a.single and b.single:
-        _check_one_board(a.runs[0], b.runs[0])
-        return Pairing((Pair(a.runs[0], b.runs[0], "given"),), (), (), {"a": 0, "b": 0})
-    ours, theirs = _latest(a), _latest(b)
-    pairs = [Pair(run, theirs[options], "options") for options, run in ours.items() if options in theirs]
-    left_a = [run for options, run in ours.items() if options not in theirs]
-    left_b = [run for options, run in theirs.items() if options not in ours]
+        ours, theirs = a.runs[0], b.runs[0]
+        boards = [run.manifest.board_folder for run in (ours, theirs)]
+        if boards[0] != boards[1]:
+            raise CompareError(
+                f"A is of {boards[0]} and B of {boards[1]}, and no run is better than one of another board: "
+                "set them side by side, in cycles and in µs, with ./lab compare --by board "
+                f"{ours.folder} {theirs.folder}."
+            )
+        return Pairing((Pair(ours, theirs, "given"),), (), (), {"a": 0, "b": 0})
+    latest_a, latest_b = _latest(a), _latest(b)
+    pairs = [Pair(run, latest_b[key], "options") for key, run in latest_a.items() if key in latest_b]
+    left_a = [run for key, run in latest_a.items() if key not in latest_b]
+    left_b = [run for key, run in latest_b.items() if key not in latest_a]
     loose = list(_only_ones(left_a, left_b))
     taken = {stored.folder for match in loose for stored in (match.a, match.b)}
     return Pairing(
         (*pairs, *loose),
         tuple(run for run in left_a if run.folder not in taken),
         tuple(run for run in left_b if run.folder not in taken),
-        {"a": len(a.runs) - len(ours), "b": len(b.runs) - len(theirs)},
+        {"a": len(a.runs) - len(latest_a), "b": len(b.runs) - len(latest_b)},
     )
-
-
-def _check_one_board(a: Stored, b: Stored) -> None:
-    """Raises CompareError where the runs are of two boards."""
-    ours, theirs = a.manifest.board_folder, b.manifest.board_folder
-    if ours != theirs:
-        raise CompareError(
-            f"A is of {ours} and B of {theirs}, and no run is better than one of another board: set them "
-            f"side by side, in cycles and in µs, with ./lab compare --by board {a.folder} {b.folder}."
-        )
 
 
 def _latest(side: SideRuns) -> dict[Options, Stored]:
@@ -211,8 +208,8 @@ class Run:
         """Each greatest value over the placements of the code, by quantity; empty where the image
         was linked once. Raises RunError.
         """
-        found = placements.read(self.stored.folder)
-        return found.headlines if found else {}
+        placed = placements.read(self.stored.folder)
+        return placed.headlines if placed else {}
 
     def samples(self, quantity: Quantity) -> pl.DataFrame:
         """The rows that have the quantity."""

@@ -20,12 +20,16 @@ def headline(compared: Compared) -> str:
             " ".join(compared.doubts) or "The runs have no worst case in common: there is nothing to compare."
         )
     if compared.status == "equal":
-        return _equal(compared)
+        n = compared.operations.joined if compared.operations else 0
+        what = "equal to the cycle" if compared.way == "exact" else "no difference beyond the budgets"
+        return f"{what}, {_counted(n, 'operation')}"
     for finding in ("worse", "better", "chance"):
         leading = next((worst for worst in compared.worst if worst.finding == finding), None)
         if leading:
             return f"{worst_sentence(leading)}{_operations(compared)}"
-    return f"{_no_worst_case(compared)}{_operations(compared)}"
+    exact = compared.way == "exact"
+    what = "no worst case changed" if exact else "no difference beyond the budgets in a worst case"
+    return f"{what}{_operations(compared)}"
 
 
 def overall(comparison: Comparison) -> str:
@@ -136,37 +140,19 @@ def _named(extreme: Extreme) -> str:
 
 def _weight(worst: Worst) -> str:
     if worst.finding == "within the budgets":
-        return f": no difference beyond the budgets (± {_budget(worst)})"
+        unit = worst.quantity.unit
+        return f": no difference beyond the budgets (± {short(worst.budget or 0, unit)}{spaced(unit)})"
     if worst.finding == "chance":
         return ", which may be chance: stimuli fell otherwise"
     return ""
-
-
-def _budget(worst: Worst) -> str:
-    unit = worst.quantity.unit
-    return f"{short(worst.budget or 0, unit)}{spaced(unit)}"
-
-
-def _equal(compared: Compared) -> str:
-    n = compared.operations.joined if compared.operations else 0
-    if compared.way == "exact":
-        return f"equal to the cycle, {_counted(n, 'operation')}"
-    return f"no difference beyond the budgets, {_counted(n, 'operation')}"
-
-
-def _no_worst_case(compared: Compared) -> str:
-    if compared.way == "exact":
-        return "no worst case changed"
-    return "no difference beyond the budgets in a worst case"
 
 
 def _operations(compared: Compared) -> str:
     operations = compared.operations
     if operations is None:
         return ""
-    if not operations.changed:
-        return f"; none of {_counted(operations.joined, 'operation')} changed"
-    return f"; {operations.changed:,} of {_counted(operations.joined, 'operation')} changed"
+    changed = f"{operations.changed:,}" if operations.changed else "none"
+    return f"; {changed} of {_counted(operations.joined, 'operation')} changed"
 
 
 def _counted(n: int, word: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -217,24 +218,23 @@ def worst_cases(a: Run, b: Run, exact: bool, joined: pl.DataFrame | None) -> tup
 def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame | None) -> Worst:
     ours, theirs = Extreme.of(a, quantity), Extreme.of(b, quantity)
     budget = 0.0 if exact else allowed(a, b, quantity)
-    if ours is None or theirs is None or budget is None:
-        return Worst(quantity, ours, theirs, budget, "not told")
-    if ours.at_least or theirs.at_least:
-        return Worst(quantity, ours, theirs, budget, "not told")
+    case = partial(Worst, quantity, ours, theirs, budget)
+    if ours is None or theirs is None or budget is None or ours.at_least or theirs.at_least:
+        return case("not told")
     if math.isclose(ours.value, theirs.value, rel_tol=_ROUNDING):
-        return Worst(quantity, ours, theirs, budget, "equal")
+        return case("equal")
     change = theirs.value - ours.value
     if abs(change) <= budget:
-        return Worst(quantity, ours, theirs, budget, "within the budgets")
+        return case("within the budgets")
     finding: Finding = "worse" if change > 0 else "better"
     if quantity.counted or (exact and joined is None and quantity.table == "operations"):
-        return Worst(quantity, ours, theirs, budget, finding)
+        return case(finding)
     lower, upper = (a, b) if change > 0 else (b, a)
     p = exceedance_p(_values(lower, quantity) + budget, _values(upper, quantity))
     alike = _change_met_alike(a, b, quantity, joined)
     if p < CHANCE or (abs(alike) > budget and (alike > 0) == (change > 0)):
-        return Worst(quantity, ours, theirs, budget, finding, p)
-    return Worst(quantity, ours, theirs, budget, "chance", p)
+        return case(finding, p)
+    return case("chance", p)
 
 
 def allowed(a: Run, b: Run, quantity: Quantity) -> float | None:

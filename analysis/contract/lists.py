@@ -110,13 +110,10 @@ def shrink(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
     """A list that still breaks, after at most `tries` tries: first fewer operations (ddmin, Zeller
     and Hildebrandt 2002), then smaller sizes. `operations` must break.
     """
-    left = [tries]
+    left = iter(range(tries))
 
     def still(candidate: Sequence[str]) -> bool:
-        if left[0] == 0 or not is_sound(candidate):
-            return False
-        left[0] -= 1
-        return breaks(candidate)
+        return is_sound(candidate) and next(left, None) is not None and breaks(candidate)
 
     return _smaller(_shorter(list(operations), still), still)
 

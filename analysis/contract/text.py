@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from analysis.contract.contract import Broken, Contract
 from base.processes import children
@@ -55,7 +56,7 @@ def _lines(contract: Contract) -> Iterator[str]:
     )
     for broken in contract.broken:
         yield f"breaks the contract: {sentence(broken)}"
-        yield from _operations(broken)
+        yield from _numbered(broken.operations, broken.judged.places)
     if not contract.broken:
         yield f"{contract.lists} lists of operations hold"
     if contract.suites:
@@ -134,31 +135,20 @@ def _place(offset: int) -> str:
     return f"at region + {offset:,}" if offset < 1 << 31 else f"at region - {(1 << 32) - offset:,}"
 
 
-def _names(broken: Broken) -> dict[str, str]:
-    slots = dict.fromkeys(line.split()[1] for line in broken.operations if line[0] in "arf")
-    return _letters(slots)
-
-
-def _letters(slots: Iterable[str]) -> dict[str, str]:
+def _names(operations: Sequence[str]) -> dict[str, str]:
+    slots = dict.fromkeys(line.split()[1] for line in operations if line[0] in "arf")
     return {slot: _LETTERS[n] if n < len(_LETTERS) else f"block {n}" for n, slot in enumerate(slots)}
 
 
 def _named(broken: Broken, slot: int) -> str:
-    return _names(broken).get(str(slot), "another block of the filled heap")
+    return _names(broken.operations).get(str(slot), "another block of the filled heap")
 
 
-def _operations(broken: Broken) -> Iterator[str]:
-    names = _names(broken)
-    for number, operation in enumerate(broken.operations):
-        place = broken.judged.places[number] if number < len(broken.judged.places) else ""
+def _numbered(operations: Sequence[str], places: Sequence[str] = ()) -> Iterator[str]:
+    names = _names(operations)
+    calls = zip_longest(operations, places[: len(operations)], fillvalue="")
+    for number, (operation, place) in enumerate(calls):
         yield f"  {number + 1:3}  {_call(operation, names):34} {_result(operation, place)}".rstrip()
-
-
-def _numbered(operations: Sequence[str]) -> Iterator[str]:
-    slots = dict.fromkeys(line.split()[1] for line in operations if line[0] in "arf")
-    names = _letters(slots)
-    for number, operation in enumerate(operations):
-        yield f"  {number + 1:3}  {_call(operation, names)}"
 
 
 def _call(operation: str, names: dict[str, str]) -> str:

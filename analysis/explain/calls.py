@@ -54,12 +54,12 @@ def calls(executed: Sequence[Step]) -> list[Called]:
         walk.at(number, step)
     if executed:
         walk.close(executed[-1].cycle + executed[-1].cycles)
-    return sorted(walk.found, key=lambda call: (call.begin, call.depth))
+    return sorted(walk.called, key=lambda call: (call.begin, call.depth))
 
 
 class _Walk:
     def __init__(self) -> None:
-        self.found: list[Called] = []
+        self.called: list[Called] = []
         self._now: Called | None = None
         self._entering = self._back = False
         self._last: Step | None = None
@@ -82,7 +82,7 @@ class _Walk:
 
     def close(self, cycle: int) -> None:
         """Ends all that is open."""
-        for call in self.found:
+        for call in self.called:
             if call.end < 0:
                 call.end = cycle
 
@@ -96,7 +96,7 @@ class _Walk:
         jumped: bool = False,
     ) -> Called:
         call = Called(step.function, step.cycle, -1, caller, returns_to, handler, jumped)
-        self.found.append(call)
+        self.called.append(call)
         return call
 
     def _turn(self, step: Step) -> None:
@@ -170,7 +170,7 @@ class _Walk:
         if leaves and not now.in_handler and outermost.returns_to is None:
             self._end(outermost, step.cycle)
             self._now = outermost.caller = Called(step.function, outermost.begin, -1, None)
-            self.found.append(self._now)
+            self.called.append(self._now)
         elif self._back:
             self._end(outermost, step.cycle)
             self._now = self._open(step, None)

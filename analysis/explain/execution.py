@@ -140,10 +140,10 @@ def _caller(
     `exact` is whether the instruction at `address` is the one that comes next.
     """
     unsaved = _unsaved_return(program, registers, address) if exact else None
-    found = _rules(program, address)
-    if found is None:
+    rules_there = _rules(program, address)
+    if rules_there is None:
         return None if unsaved is None else {**registers, _PC: unsaved}
-    rules, return_register = found
+    rules, return_register = rules_there
     cfa = rules["cfa"]
     if cfa.reg is None:
         return None

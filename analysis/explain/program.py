@@ -52,8 +52,8 @@ class Program:
             self._content = elf.read_bytes()
             self._file = ELFFile(io.BytesIO(self._content))
             table = self._file.get_section_by_name(".symtab")
-            found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
-            symbols = [(symbol.name, symbol.entry) for symbol in found]
+            entries = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+            symbols = [(symbol.name, symbol.entry) for symbol in entries]
             sections = _code_sections(self._file)
         except (OSError, *DAMAGED) as error:
             raise ExplainError(f"{elf} is no firmware ({first_line(error)}); build it again.") from None

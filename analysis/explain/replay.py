@@ -62,22 +62,23 @@ def _admit(manifest: Manifest, named: Path | None) -> None:
     """Has this process know the allocator of the run, if it is from outside: as the user names it,
     or named it here before.
     """
-    told = manifest.outside
-    if told is None:
+    origin = manifest.outside
+    if origin is None:
         return
     allocator = catalogue.OUTSIDE.get(manifest.allocator)
-    if named is None and allocator and allocator.source and allocator.source.sha256 == told.sha256:
+    if named is None and allocator and allocator.source and allocator.source.sha256 == origin.sha256:
         return
-    file = named or outside.remembered(manifest.allocator, told.sha256)
+    file = named or outside.remembered(manifest.allocator, origin.sha256)
     if file is None:
         raise ExplainError(
             f"The run is of {manifest.allocator}, an allocator from outside that was never built here as it "
-            f"was then (sha256 {told.sha256[:12]}): name its C file, --allocator FILE."
+            f"was then (sha256 {origin.sha256[:12]}): name its C file, --allocator FILE."
         )
     row = outside.read(file, manifest.allocator)
-    if row.source is None or row.source.sha256 != told.sha256:
+    if row.source is None or row.source.sha256 != origin.sha256:
         raise ExplainError(
-            f"{file} is not what ran (sha256 {told.sha256[:12]} then): name that, or run the scenario again."
+            f"{file} is not what ran (sha256 {origin.sha256[:12]} then): name that, or run the scenario "
+            "again."
         )
     catalogue.admit(row)
 

@@ -40,13 +40,13 @@ class Sources:
 
     def lines(self, places: Iterable[str]) -> dict[str, str]:
         """The text at each of `places`, such as `free_list.h:43`, as far as it can be told."""
-        found: dict[str, str] = {}
+        quoted: dict[str, str] = {}
         for place in dict.fromkeys(places):
             name, _, number = place.rpartition(":")
             lines = self._file(name)
             if number.isdecimal() and 0 < int(number) <= len(lines):
-                found[place] = lines[int(number) - 1].strip()[:_MOST_CHARACTERS]
-        return found
+                quoted[place] = lines[int(number) - 1].strip()[:_MOST_CHARACTERS]
+        return quoted
 
     def _file(self, name: str) -> list[str]:
         if name not in self._read:

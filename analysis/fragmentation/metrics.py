@@ -54,23 +54,26 @@ class Course:
     used: Bytes
 
 
-def course(operations: Operations, replay: Replay) -> Course:
-    """Follows a replay. What was refused changes nothing."""
-    served = (replay.status == 0).tolist()
+def _live(operations: Operations, served: npt.NDArray[np.bool_]) -> tuple[Bytes, Bytes]:
+    """Requested bytes, and number of live blocks, after each operation, if those `served` were."""
     sizes: dict[int, int] = {}
     total = 0
-    live = np.zeros(len(operations), dtype=np.int64)
-    blocks = np.zeros(len(operations), dtype=np.int64)
-    rows = zip(*(operations[:, column].tolist() for column in (KIND, SLOT, SIZE)), strict=True)
-    for number, (kind, slot, size) in enumerate(rows):
-        if served[number]:
+    live = np.zeros((2, len(operations)), dtype=np.int64)
+    columns = (*(operations[:, column] for column in (KIND, SLOT, SIZE)), served)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for number, (kind, slot, size, is_served) in enumerate(rows):
+        if is_served:
             total -= sizes.pop(slot, 0)
             if kind != FREE:
                 sizes[slot] = size
                 total += size
-        live[number] = total
-        blocks[number] = len(sizes)
-    return Course(live, blocks, _used(operations, replay))
+        live[:, number] = total, len(sizes)
+    return live[0], live[1]
+
+
+def course(operations: Operations, replay: Replay) -> Course:
+    """Follows a replay. What was refused changes nothing."""
+    return Course(*_live(operations, replay.status == 0), _used(operations, replay))
 
 
 def metrics(operations: Operations, replay: Replay) -> Metrics:
@@ -100,12 +103,12 @@ def _smallest_largest(largest_free: npt.NDArray[np.uint32]) -> int | None:
     return None if unknown else int(largest_free.min())
 
 
-def johnstone(found: Course) -> tuple[float, float, float, float]:
+def johnstone(course: Course) -> tuple[float, float, float, float]:
     """The four ratios of Johnstone and Wilson, in their order. Something must have been live."""
-    alive = found.live > 0
-    at_peak_live = int(found.live.argmax())
-    at_most_used = int(found.used.argmax())
-    live, used = found.live, found.used
+    alive = course.live > 0
+    at_peak_live = int(course.live.argmax())
+    at_most_used = int(course.used.argmax())
+    live, used = course.live, course.used
     return (
         float((used[alive] / live[alive]).mean()),
         float(used[at_peak_live] / live[at_peak_live]),
@@ -118,17 +121,8 @@ def least_bytes(operations: Operations, block_overhead_bytes: int) -> int:
     """A heap below this cannot serve the trace: payloads
     and headers that live at one time need as much.
     """
-    sizes: dict[int, int] = {}
-    total = most = 0
-    for kind, slot, size, _ in operations.tolist():
-        if kind & RETRY:
-            continue
-        total -= sizes.pop(slot, 0)
-        if kind != FREE:
-            sizes[slot] = size + block_overhead_bytes
-            total += sizes[slot]
-        most = max(most, total)
-    return most
+    live, blocks = _live(operations, operations[:, KIND] & RETRY == 0)
+    return int((live + block_overhead_bytes * blocks).max(initial=0))
 
 
 def _used(operations: Operations, replay: Replay) -> Bytes:

@@ -16,7 +16,7 @@ from analysis.twin import verdict
 from analysis.twin.hypotheses import Bench, Hypothesis, Trials, try_all
 from analysis.twin.replay import Board, read_board
 from analysis.twin.residuals import CYCLES, beyond
-from analysis.twin.verdict import Row, Units, rows, sentence
+from analysis.twin.verdict import Row, Units, listed, rows, sentence
 
 WITH_ITSELF = (
     "The run is of the virtual board, so this compares the simulator with itself: it shows that a run can be "
@@ -125,8 +125,7 @@ class Comparison:
 
 def _counted(numbers: tuple[int, ...]) -> str:
     """`1 (5) is` or `12 (60, 61, …) are`."""
-    shown = [f"{number:,}" for number in numbers[:5]] + (["…"] if len(numbers) > 5 else [])
-    return f"{len(numbers):,} ({', '.join(shown)}) {'is' if len(numbers) == 1 else 'are'}"
+    return f"{len(numbers):,} ({listed(numbers)}) {'is' if len(numbers) == 1 else 'are'}"
 
 
 def compare(

@@ -65,14 +65,14 @@ def rank(
     That is the claimed one, then every other of the accelerator with the claimed wait states, then
     all others. One that agrees to the cycle ends the search. `placed` is told with each.
     """
-    wanted, until_s = _cycles_of(board), _until_s(rerun, board)
+    until_s = _until_s(rerun, board)
     claimed &= LATENCY | ACCELERATOR
     settings: list[Tried] = []
     for flash_acr in sorted(
         _settings(), key=lambda acr: (acr != claimed, acr & LATENCY != claimed & LATENCY)
     ):
         tell(f"replaying with FLASH_ACR={flash_acr:#x}{placed}")
-        settings.append(Tried(flash_acr, _apart(wanted, rerun.beginning(until_s, flash_acr))))
+        settings.append(Tried(flash_acr, _apart(board, rerun.beginning(until_s, flash_acr))))
         if settings[-1].mean_cycles == 0:
             break
     # Of settings that come out alike the claimed one is believed.
@@ -82,17 +82,9 @@ def rank(
 
 
 def _settings() -> list[int]:
-    bits = list(_BITS)
-    accelerators = [
-        sum(bit for n, bit in enumerate(bits) if which >> n & 1) for which in range(1 << len(bits))
+    return [
+        states | bits for bits in range(0, ACCELERATOR + 1, 0x100) for states in range(_MOST_WAIT_STATES + 1)
     ]
-    return [states | bits for bits in accelerators for states in range(_MOST_WAIT_STATES + 1)]
-
-
-def _cycles_of(board: Side) -> pl.DataFrame:
-    return board.operations.select(
-        "seq", board_critical=pl.col("dwt_cycles"), board_operation=pl.col("dwt_operation_cycles")
-    )
 
 
 def _until_s(rerun: Rerun, board: Side) -> float:
@@ -104,14 +96,14 @@ def _until_s(rerun: Rerun, board: Side) -> float:
     return min(enough_s, longest_s(rerun.plan, rerun.core_hz))
 
 
-def _apart(wanted: pl.DataFrame, cycles: pl.DataFrame) -> float:
+def _apart(board: Side, cycles: pl.DataFrame) -> float:
     """The mean distance of both kinds of cycles, over the operations that both have."""
-    both = wanted.join(cycles, on="seq").head(_OPERATIONS)
+    both = board.operations.join(cycles, on="seq").head(_OPERATIONS)
     if both.is_empty():
         return float("inf")
-    apart = (pl.col("board_critical").cast(pl.Int64) - pl.col("critical")).abs() + (
-        pl.col("board_operation").cast(pl.Int64) - pl.col("operation")
-    ).abs()
+    critical = pl.col("dwt_cycles").cast(pl.Int64) - pl.col("critical")
+    operation = pl.col("dwt_operation_cycles").cast(pl.Int64) - pl.col("operation")
+    apart = critical.abs() + operation.abs()
     return float(np.mean(both.select(apart / 2).to_series().to_numpy()))
 
 

@@ -376,7 +376,7 @@ def matched(given: Pair, control: bool) -> Matched:
     other = np.flatnonzero((theirs["control"] == control).to_numpy())
     starts = _both(given.board.operations["start_sample"], given.twin.operations["start_sample"])
     if not len(mine) or not len(other) or not starts[2].all():
-        return _nothing_matched()
+        return Matched(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.float64, np.bool_, np.bool_)))
     sample = ours["sample"].to_numpy()[mine]
     window = _window(given.board, sample)
     since_hz = scale.twin_hz / (scale.board_hz * scale.ratio)
@@ -393,12 +393,6 @@ def matched(given: Pair, control: bool) -> Matched:
     allowed = scale.resolution + doubt * np.abs(since[mutual]) * (scale.core_hz / scale.twin_hz)
     moved = np.abs(phase) > allowed + _ROUNDING_CYCLES
     return Matched(rows, at, phase, moved, hits)
-
-
-def _nothing_matched() -> Matched:
-    none = np.empty(0, dtype=np.int64)
-    never = np.empty(0, dtype=np.bool_)
-    return Matched(none, none, np.empty(0), never, never)
 
 
 def _nearest(points: npt.NDArray[np.generic], wanted: Floats) -> Integers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +125,8 @@ def sentence(trials: Trials, claimed: int | None, units: Units) -> str:
 def _cause(hypothesis: Hypothesis, claimed: int | None) -> str:
     assumed = hypothesis.assumed
     if hypothesis.key == CLOCK:
-        return f"the board's clock runs {_clock(hypothesis)} against the analyzer"
+        pace = clock_words(assumed.ratio, hypothesis.clock_uncertainty)
+        return f"the board's clock runs {pace} against the analyzer"
     if hypothesis.key == FLASH:
         assert assumed.flash_acr is not None and claimed is not None
         return (
@@ -135,10 +136,6 @@ def _cause(hypothesis: Hypothesis, claimed: int | None) -> str:
     if hypothesis.key == PLACEMENT:
         return f"the board's code lies {assumed.shift_bytes} bytes further on (modulo 16) than the image's"
     return f"stimuli met the code at another phase, which decides {hypothesis.left_out:,} values"
-
-
-def _clock(hypothesis: Hypothesis) -> str:
-    return clock_words(hypothesis.assumed.ratio, hypothesis.clock_uncertainty)
 
 
 def _compared(trials: Trials) -> int:
@@ -184,7 +181,7 @@ def _differing(trials: Trials) -> str:
     if numbers:
         others = "" if len(numbers) == n else f", and the other {n - len(numbers):,} agree to the cycle"
         parts.append(
-            f"{len(numbers):,} of {n:,} operations differ ({_listed(numbers)}), by at most "
+            f"{len(numbers):,} of {n:,} operations differ ({listed(numbers)}), by at most "
             f"{_largest(cycles)} cycles{others}"
         )
     else:
@@ -208,7 +205,8 @@ def _largest(over: pl.DataFrame) -> str:
     return f"{over.select(pl.col('residual').abs().max()).item():,.0f}"
 
 
-def _listed(numbers: list[int]) -> str:
+def listed(numbers: Sequence[int]) -> str:
+    """The first few of some numbers: `60, 61, 62, 63, 64, …`."""
     shown = ", ".join(f"{number:,}" for number in numbers[:_MOST_NUMBERS])
     return shown if len(numbers) <= _MOST_NUMBERS else f"{shown}, …"
 

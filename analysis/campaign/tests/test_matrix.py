@@ -20,34 +20,36 @@ def read(folder: Path, text: str) -> matrix.Matrix:
 
 
 def test_every_combination_is_run_once(tmp_path: Path) -> None:
-    asked = read(
+    asked_for = read(
         tmp_path,
         'scenarios = ["mem_stress"]\nallocators = ["tlsf", "tlsf", "heap_4"]\nseeds = [1, 2, 3]\n'
         "parameters = [{ operations = 8 }, { operations = 9 }]\nheap_bytes = [4096, 8192]\n"
         'art = ["on", "off"]\nlocking = ["basepri", "primask"]\nknobs = [{}]\n'
         "samplerate = [84_000_000, 24_000_000]\n",
     )
-    points = list(asked.points())
-    assert len(points) == asked.count() == 2 * 3 * 2 * 2 * 2 * 2 * 2
+    points = list(asked_for.points())
+    assert len(points) == asked_for.count() == 2 * 3 * 2 * 2 * 2 * 2 * 2
     assert len({str(point) for point in points}) == len(points)
 
 
 def test_boards_are_an_axis_and_the_first_is_the_default(tmp_path: Path) -> None:
-    asked = read(
+    asked_for = read(
         tmp_path,
         'scenarios = ["mem_frag"]\nallocators = ["tlsf"]\nboards = ["nucleo-f446re", "nucleo-f401re"]\n'
         '[[exclude]]\nboards = ["nucleo-f446re"]\nallocators = ["seglist"]\n',
     )
-    assert [point.board for point in asked.points()] == ["nucleo-f446re", "nucleo-f401re"]
-    titles = [point.title for point in asked.points()]
+    assert [point.board for point in asked_for.points()] == ["nucleo-f446re", "nucleo-f401re"]
+    titles = [point.title for point in asked_for.points()]
     assert titles == ["mem_frag on tlsf, nucleo-f446re", "mem_frag on tlsf"]
-    assert order.samplerate_hz(next(asked.points())) == 180_000_000
+    assert order.samplerate_hz(next(asked_for.points())) == 180_000_000
     assert Point("mem_frag", "tlsf").board == "nucleo-f401re"
 
 
 def test_a_scenario_that_draws_nothing_runs_once_whatever_the_seeds(tmp_path: Path) -> None:
-    asked = read(tmp_path, 'scenarios = ["mem_frag", "mem_stress"]\nallocators = ["tlsf"]\nseeds = [1, 2]')
-    assert [(point.scenario, point.seed) for point in asked.points()] == [
+    asked_for = read(
+        tmp_path, 'scenarios = ["mem_frag", "mem_stress"]\nallocators = ["tlsf"]\nseeds = [1, 2]'
+    )
+    assert [(point.scenario, point.seed) for point in asked_for.points()] == [
         ("mem_frag", None),
         ("mem_stress", 1),
         ("mem_stress", 2),
@@ -55,13 +57,13 @@ def test_a_scenario_that_draws_nothing_runs_once_whatever_the_seeds(tmp_path: Pa
 
 
 def test_what_is_excluded_is_what_all_keys_of_a_table_list(tmp_path: Path) -> None:
-    asked = read(
+    asked_for = read(
         tmp_path,
         'scenarios = ["mem_frag", "mem_stress"]\nart = ["on", "off"]\n'
         '[[exclude]]\nscenarios = ["mem_frag"]\nart = ["off"]\n'
         '[[exclude]]\nallocators = ["tlsf"]\nart = ["on"]\n',
     )
-    assert [(point.scenario, point.allocator, point.art) for point in asked.points()] == [
+    assert [(point.scenario, point.allocator, point.art) for point in asked_for.points()] == [
         ("mem_frag", "seglist", "on"),
         ("mem_stress", "seglist", "on"),
         ("mem_stress", "seglist", "off"),

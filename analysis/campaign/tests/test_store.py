@@ -78,7 +78,7 @@ def test_a_run_is_settled(
 
 @pytest.mark.parametrize(("doubt", "kept"), [(False, [1, 2, 3]), (True, [1, 3])])
 def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(
-    tmp_path: Path, doubt: bool, kept: list[int]
+    tmp_path: Path, doubt: bool, left: list[int]
 ) -> None:
     store = stored(
         tmp_path,
@@ -88,11 +88,11 @@ def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(
     )
     with store.writing():
         store.keep_matrix(b"text", 5, over=True)
-        assert store.clean() == 5 - len(kept)
+        assert store.clean() == 5 - len(left)
         assert store.asked == (5, False)
         assert store.clean() == 0
-    assert store.rows()["key"].to_list() == [key(number) for number in kept]
-    assert sorted(path.stem for path in tmp_path.rglob("*.parquet")) == [key(number) for number in kept]
+    assert store.rows()["key"].to_list() == [key(number) for number in left]
+    assert sorted(path.stem for path in tmp_path.rglob("*.parquet")) == [key(number) for number in left]
     assert Store(tmp_path).results == store.results
 
 

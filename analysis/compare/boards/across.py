@@ -110,42 +110,30 @@ def figures(manifest: Manifest, operations: pl.DataFrame, core_hz: int) -> Figur
 
 
 def _worst(
-    manifest: Manifest, on_wire: Quantity, core_hz: int, counted: Quantity | None = None
+    manifest: Manifest, quantity: Quantity, core_hz: int, counted: Quantity | None = None
 ) -> Worst | None:
-    summary, maximum = manifest.statistics.get(on_wire.key), manifest.maxima.get(on_wire.key)
+    summary, maximum = manifest.statistics.get(quantity.key), manifest.maxima.get(quantity.key)
+    if summary is None or summary.max is None:
+        return None
     counter = manifest.statistics.get(counted.key) if counted else None
-    seq = maximum.seq if maximum else None
-    greatest = summary.max if summary else None
-    return _extreme(manifest, on_wire, core_hz, greatest, seq, counter.max if counter else None)
+    cycles = counter.max if counter else None
+    budget = manifest.error_budget.get(quantity.key)
+    return Worst(
+        ns=float(summary.max),
+        cycles=summary.max * core_hz / NS_PER_S if cycles is None else float(cycles),
+        counted=cycles is not None,
+        n=summary.n,
+        budget_ns=None if budget is None or budget.total.ns is None else float(budget.total.ns),
+        seq=maximum.seq if maximum else None,
+    )
 
 
 def _idle(manifest: Manifest, core_hz: int) -> Worst | None:
-    idle = manifest.baselines.get(LATENCY.key)
-    if idle is None:
+    idle, worst = manifest.baselines.get(LATENCY.key), _worst(manifest, LATENCY, core_hz)
+    if idle is None or worst is None:
         return None
-    worst = _extreme(manifest, LATENCY, core_hz, float(idle.value), None)
-    return replace(worst, n=idle.n) if worst else None
-
-
-def _extreme(
-    manifest: Manifest,
-    quantity: Quantity,
-    core_hz: int,
-    ns: float | None,
-    seq: int | None,
-    cycles: float | None = None,
-) -> Worst | None:
-    if ns is None:
-        return None
-    budget = manifest.error_budget.get(quantity.key)
-    return Worst(
-        ns=float(ns),
-        cycles=ns * core_hz / NS_PER_S if cycles is None else float(cycles),
-        counted=cycles is not None,
-        n=manifest.statistics[quantity.key].n,
-        budget_ns=None if budget is None or budget.total.ns is None else float(budget.total.ns),
-        seq=seq,
-    )
+    ns = float(idle.value)
+    return replace(worst, ns=ns, cycles=ns * core_hz / NS_PER_S, n=idle.n, seq=None)
 
 
 def _growth(operations: pl.DataFrame, core_hz: int) -> Growth | None:
@@ -324,7 +312,7 @@ def across(paths: Sequence[Path], tell: Callable[[str], None] = lambda _: None) 
             f"No allocator ran the same scenario on two boards (there is {names}): run it with "
             "--board a,b first."
         )
-    taken = {line.run for one in groups for line in one.lines}
+    taken = {line.run for group_ in groups for line in group_.lines}
     alone = [f"{run.folder}: no run of another board is like it." for run in chosen if run.name not in taken]
     sentences = [sentence for side in sides for sentence in (*side.broken, *side.left_out)]
     return Across(groups, tuple(dict.fromkeys((*sentences, *alone))))

@@ -141,20 +141,20 @@ def read(path: Path) -> KernelFile:
     return open_toml(path, KernelError).check(KernelFile)
 
 
-def known() -> list[Path]:
+def supplied() -> list[Path]:
     """The files of the kernels that come with the program, by name."""
     return sorted(FOLDER.glob("*.toml"))
 
 
 def chosen(word: str) -> list[Path]:
-    """The files that `--kernel WORD` means: of a name, a file; without a word all that are known,
+    """The files that `--kernel WORD` means: of a name, a file; without a word all of them,
     of "none" none. Raises KernelError.
     """
     if not word:
-        return known()
+        return supplied()
     if word == NONE:
         return []
-    named = {path.stem: path for path in known()}
+    named = {path.stem: path for path in supplied()}
     if word in named:
         return [named[word]]
     if word.endswith(".toml") or "/" in word:

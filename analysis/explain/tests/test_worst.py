@@ -83,9 +83,9 @@ def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
     ],
 )  # fmt: skip
 def test_a_latency_is_from_the_stimulus_to_its_answer(
-    quantity: Any, key: str, known: dict[str, Any], expected: tuple[int, ...], channels: Any, name: str
+    quantity: Any, key: str, fields: dict[str, Any], expected: tuple[int, ...], channels: Any, name: str
 ) -> None:
-    worst = worst_of(quantity.name, key, sample=100, **known)
+    worst = worst_of(quantity.name, key, sample=100, **fields)
     assert places(worst) == expected
     assert (worst.quantity, worst.channels, worst.key) == (quantity, channels, name)
 

@@ -84,7 +84,7 @@ def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
 
 
 def test_every_file_that_comes_along_is_sound() -> None:
-    assert [path.stem for path in files.known()] == sorted(made.KERNELS)
-    assert [files.read(path).name for path in files.known()] == [
+    assert [path.stem for path in files.supplied()] == sorted(made.KERNELS)
+    assert [files.read(path).name for path in files.supplied()] == [
         made.KERNELS[name] for name in sorted(made.KERNELS)
     ]
