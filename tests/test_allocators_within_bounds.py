@@ -17,6 +17,7 @@ from analysis.bounds.statements import Hint, Stated
 from analysis.explain.program import Program
 from firmware.build import image as firmware
 from firmware.build.placement import placed, placement
+from firmware.heap.tests.host_build import of_each_kind
 from scenarios import catalogue
 from scenarios.operations import MAX_SLOTS
 from scenarios.stimulus import NO_STIMULUS
@@ -28,10 +29,11 @@ PLACES = 16
 ALLOCATORS = list(firmware.allocators())
 
 
-@pytest.mark.parametrize(("number", "allocator"), list(enumerate(ALLOCATORS)), ids=ALLOCATORS)
-def test_no_section_is_longer_than_its_bound_wherever_the_code_lies(number: int, allocator: str) -> None:
+@pytest.mark.parametrize("allocator", of_each_kind(ALLOCATORS))
+def test_no_section_is_longer_than_its_bound_wherever_the_code_lies(allocator: str) -> None:
     """Without the accelerator the bound is nearest to the truth."""
-    built = placed(firmware.build(allocator, art=False), placement(1 + 7 * number % (PLACES - 1)))
+    place = placement(1 + 7 * ALLOCATORS.index(allocator) % (PLACES - 1))
+    built = placed(firmware.build(allocator, art=False), place)
     knobs, flash_acr = built.configuration.knobs, built.configuration.flash_acr
     bounds = code_bounds(built.elf, allocator, knobs, flash_acr, MAX_SLOTS)
     assert (bounds["allocate"].cycles is None) == (allocator in WITHOUT)
@@ -55,7 +57,7 @@ STATED = [
 ]
 
 
-@pytest.mark.parametrize("allocator", sorted({allocator for allocator, _ in STATED}))
+@pytest.mark.parametrize("allocator", of_each_kind(sorted({allocator for allocator, _ in STATED})))
 def test_only_what_the_code_does_not_tell_is_stated(allocator: str) -> None:
     """What a loop's code tells is asked first here, as of any program. An entry that nobody asks
     for is to be taken out, unless the bound is the shorter for it.

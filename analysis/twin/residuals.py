@@ -376,7 +376,8 @@ def matched(given: Pair, control: bool) -> Matched:
     other = np.flatnonzero((theirs["control"] == control).to_numpy())
     starts = _both(given.board.operations["start_sample"], given.twin.operations["start_sample"])
     if not len(mine) or not len(other) or not starts[2].all():
-        return Matched(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.float64, np.bool_, np.bool_)))
+        none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
+        return Matched(none, none, np.empty(0), no, no)
     sample = ours["sample"].to_numpy()[mine]
     window = _window(given.board, sample)
     since_hz = scale.twin_hz / (scale.board_hz * scale.ratio)

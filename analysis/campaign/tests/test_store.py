@@ -76,7 +76,7 @@ def test_a_run_is_settled(
         assert not store.settled(key(11))
 
 
-@pytest.mark.parametrize(("doubt", "kept"), [(False, [1, 2, 3]), (True, [1, 3])])
+@pytest.mark.parametrize(("doubt", "left"), [(False, [1, 2, 3]), (True, [1, 3])])
 def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(
     tmp_path: Path, doubt: bool, left: list[int]
 ) -> None:

@@ -75,7 +75,7 @@ def medians(sure: Sequence[float], unsure: Sequence[float]) -> Iterator[float]:
 def test_no_way_to_decide_makes_alike_what_is_told_apart() -> None:
     """All ways of both runs, one after the other."""
     random, differing = Random(7), 0
-    for _ in range(300):
+    for _ in range(100):
         sides = []
         for middle in (100, random.choice((100, 106, 112))):
             drawn = [float(random.randint(middle - 4, middle + 4)) for _ in range(12)]
@@ -92,7 +92,7 @@ def test_no_way_to_decide_makes_alike_what_is_told_apart() -> None:
             assert distribution.undecided == len(perhaps + also)
         differing += distribution.beyond
         assert not (distribution.beyond and alike and perhaps + also)
-    assert differing > 30
+    assert differing > 10
 
 
 def test_a_difference_of_as_much_as_the_budgets_is_undecided_in_either_direction() -> None:

@@ -58,7 +58,6 @@ TEN = [10] * 10
         ([*TEN[1:], 11], TEN, (), True, False, "better", None),
         # Of the same operations: one above ten others, met by as many interrupts, or by more.
         (TEN, [*TEN[1:], 11], (), True, True, "worse", 0.5),
-        ([*TEN[1:], 11], TEN, (), True, True, "better", 0.5),
         (TEN, [*TEN[1:], 11], (9,), True, True, "chance", 0.5),
         # All else is shorter: what grew was lengthened by the interrupt.
         (TEN, [*[9] * 9, 11], (9,), True, True, "chance", 0.5),
@@ -67,10 +66,8 @@ TEN = [10] * 10
         ([*TEN[1:], 11], TEN, tuple(range(10)), True, True, "chance", 0.5),
         # On a board 2 + 2 cycles mean nothing.
         (TEN, [*TEN[1:], 14], (), False, True, "within the budgets", None),
-        ([*TEN[1:], 14], TEN, (), False, True, "within the budgets", None),
         (TEN, [*TEN[1:], 15], (), False, True, "worse", 0.5),
         (TEN, [*TEN[1:], 15], (), False, False, "chance", 0.5),
-        (TEN, [*TEN[1:], 15], (9,), False, True, "chance", 0.5),
         # Four of four are above four others in one of 70 orders, five of five in one of 252.
         ([10] * 4, [15] * 4, (), False, False, "chance", pytest.approx(1 / 70)),
         ([10] * 5, [15] * 5, (), False, False, "worse", pytest.approx(1 / 252)),
@@ -117,9 +114,7 @@ def test_counts_are_never_chance() -> None:
     ("shift", "refused", "beyond"),
     [
         (4, "", False),
-        (5, "", True),
         (-5, "", True),
-        (-4, "", False),
         (4, "It is a ramp.", False),
         (-5, "It is a ramp.", True),
     ],

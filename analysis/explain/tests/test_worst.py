@@ -74,7 +74,7 @@ def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantity", "key", "known", "expected", "channels", "name"),
+    ("quantity", "key", "fields", "expected", "channels", "name"),
     [
         (INTERRUPT, "interrupt_latency_ns", {"value": 1000.0, "start_sample": 90, "seq": 2},
          (100, 110, 100, 90, 50, 150), ("STIM", "ISR"), "2"),
