@@ -582,6 +582,7 @@ def test_the_evidence_has_what_was_stated_and_whether_it_was_of_use(
     assert int(row["cycles"]) - int(row["seen_cycles"]) == int(row["slack_cycles"]) > 0
 
 
+@pytest.mark.long
 def test_the_evidence_is_the_same_to_the_byte_wherever_it_is_made(
     evidence_of: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
@@ -599,6 +600,7 @@ def outcome(path: Path, **changed: object) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_the_evidence_takes_trials_along(evidence_of: tuple[Path, Path, Path], tmp_path: Path) -> None:
     elf, loops, _ = evidence_of
     file, made = outcome(tmp_path / "it.json", seed=7), tmp_path / "evidence"

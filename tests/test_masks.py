@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.program.masks.measure import MaskReport, measure
+from analysis.program.masks.text import folded
 from analysis.program.masks.timeline import timeline
 from analysis.program.parts import as_json
 from analysis.program.subject import Subject

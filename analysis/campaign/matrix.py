@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, product
 from pathlib import Path
@@ -36,28 +36,20 @@ T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1)]
 
 
-def _check_scenario(name: str) -> str:
-    if not name.endswith(".toml") and name not in catalogue.names():
-        raise not_among(name, catalogue.names())
-    return name
+def _one_of(
+    names: Callable[[], Collection[str]], is_path: Callable[[str], bool] = lambda _: False
+) -> AfterValidator:
+    def check(word: str) -> str:
+        if not is_path(word) and word not in names():
+            raise not_among(word, names())
+        return word
+
+    return AfterValidator(check)
 
 
-def _check_allocator(word: str) -> str:
-    names = (EVERY, *allocators_of.own())
-    if not outside.is_path(word) and word not in names:
-        raise not_among(word, names)
-    return word
-
-
-def _check_board(name: str) -> str:
-    if name not in boards.names():
-        raise not_among(name, boards.names())
-    return name
-
-
-ScenarioName = Annotated[str, AfterValidator(_check_scenario)]
-AllocatorName = Annotated[str, AfterValidator(_check_allocator)]
-BoardName = Annotated[str, AfterValidator(_check_board)]
+ScenarioName = Annotated[str, _one_of(catalogue.names, lambda name: name.endswith(".toml"))]
+AllocatorName = Annotated[str, _one_of(lambda: (EVERY, *allocators_of.own()), outside.is_path)]
+BoardName = Annotated[str, _one_of(boards.names)]
 """Of the boards that come with the bench: a worker of a cluster has no other ones."""
 HeapBytes = Annotated[int, Field(gt=0, le=1 << 32)]
 Samplerate = Annotated[int, Field(ge=10, le=200_000_000)]

@@ -76,15 +76,19 @@ def _parts(parts: list[Part], cycles: int) -> list[str]:
         by = ("", "") if part.what == "exception" else (part.place, part.source)
         sums[part.words, *by] += part.cycles
     rows = [
-        f"  {taken:>8,} {taken / max(cycles, 1):>6.1%}  {words}{f', by {place}  {source}' if place else ''}"
+        f"{_share(taken, cycles)}  {words}{f', by {place}  {source}' if place else ''}"
         for (words, place, source), taken in sorted(sums.items(), key=lambda item: -item[1])
     ]
     return ["what the time went to", *rows]
 
 
+def _share(taken: int, cycles: int) -> str:
+    return f"  {taken:>8,} {taken / max(cycles, 1):>6.1%}"
+
+
 def _lines(replay: Replayed) -> list[str]:
     rows = [
-        f"  {line.cycles:>8,} {line.cycles / max(replay.cycles, 1):>6.1%}  {line.source:<24} "
+        f"{_share(line.cycles, replay.cycles)}  {line.source:<24} "
         f"{replay.sources.get(line.source, '')}".rstrip()
         for line in replay.lines[:_MOST_INSTRUCTIONS]
     ]
@@ -93,7 +97,7 @@ def _lines(replay: Replayed) -> list[str]:
 
 def _totals(title: str, totals: list[Total], cycles: int) -> list[str]:
     rows = [
-        f"  {total.cycles:>8,} {total.cycles / max(cycles, 1):>6.1%} {total.executions:>8,}×  "
+        f"{_share(total.cycles, cycles)} {total.executions:>8,}×  "
         f"{total.name}{'  ' + total.source if total.source else ''}"
         for total in totals
     ]

@@ -102,10 +102,9 @@ def judge(entry: Entry, before: Sequence[Operation], run: StoredRun, most: int) 
     same_firmware = entry.made_by.get(FIRMWARE) == run.made_by.get(FIRMWARE)
     excuse = excuse_of(entry.made_by, run.made_by)
     pairs = changed(before, run)
-    counted = run.counts_probes and entry.made_by.get("probes") == run.made_by.get("probes")
     checks = [_outcomes(pairs, len(before), most)]
     for figure in (PROBES, CYCLES, PULSES):
-        if figure.quantity == "probes" and not counted:
+        if figure.quantity == "probes" and not _counts_in_both(entry, run):
             checks.append(Check("probes", "not judged", "Probes are not counted in both."))
             continue
         check = _figure(figure, pairs, len(before), most)
@@ -126,9 +125,11 @@ def judge_counts(entry: Entry, before: Sequence[Operation], run: StoredRun, most
     then, now = (list(map(_counts, operations)) for operations in (before, run.operations))
     pairs = _pairs(run.names, then, now)
     checks = [_outcomes(pairs, len(before), most)]
-    counted = run.counts_probes and entry.made_by.get("probes") == run.made_by.get("probes")
-    checks += [_figure(PROBES, pairs, len(before), most)] if counted else []
-    return checks
+    return [*checks, *([_figure(PROBES, pairs, len(before), most)] if _counts_in_both(entry, run) else [])]
+
+
+def _counts_in_both(entry: Entry, run: StoredRun) -> bool:
+    return run.counts_probes and entry.made_by.get("probes") == run.made_by.get("probes")
 
 
 def _counts(operation: Operation) -> Operation:

@@ -236,31 +236,22 @@ def _target(address: int, first: int, second: int) -> int:
 
 def function_named(program: Program, name: str) -> Function:
     """The function of that name. Raises LatencyError, which suggests near names."""
-    functions = [function for function in program.functions if function.name == name]
-    if len(functions) == 1:
-        return functions[0]
-    if functions:
-        addresses = ", ".join(f"{function.address:#010x}" for function in functions)
-        raise LatencyError(f"{len(functions)} functions are named {name}: give an address, of {addresses}.")
-    raise _unknown(program, f"function {name}", name, [function.name for function in program.functions])
+    functions = {each.address: each for each in program.functions if each.name == name}
+    names = [function.name for function in program.functions]
+    return functions[_only(program, "function", "", name, list(functions), names)]
 
 
-def _unknown(program: Program, what: str, name: str, names: list[str]) -> LatencyError:
+def _only(program: Program, noun: str, where: str, name: str, addresses: list[int], names: list[str]) -> int:
+    if len(addresses) == 1:
+        return addresses[0]
+    if addresses:
+        listed = ", ".join(f"{at:#010x}" for at in addresses)
+        raise LatencyError(f"{len(addresses)} {noun}s are named {name}: give an address, of {listed}.")
     if not program.functions:
-        return LatencyError(f"The program has no symbols, so {name} is not known: give an address, 0x….")
+        raise LatencyError(f"The program has no symbols, so {name} is not known: give an address, 0x….")
     near = nearest(name, names)
     advice = f"did you mean {' or '.join(near)}?" if near else "it may have been inlined or left out."
-    return LatencyError(f"There is no {what}: {advice}")
-
-
-def _label(program: Program, name: str) -> int:
-    places = program.labels.get(name, [])
-    if len(places) == 1:
-        return places[0]
-    if places:
-        addresses = ", ".join(f"{address:#010x}" for address in places)
-        raise LatencyError(f"{len(places)} places are named {name}: give an address, of {addresses}.")
-    raise _unknown(program, f"place {name} in the code", name, list(program.labels))
+    raise LatencyError(f"There is no {noun} {name}{where}: {advice}")
 
 
 def addresses_of(program: Program, place: str) -> list[int]:
@@ -276,7 +267,9 @@ def addresses_of(program: Program, place: str) -> list[int]:
     name, plus, offset = place.partition("+")
     if plus and re.fullmatch(r"0x[0-9a-fA-F]+", offset) is None:
         raise LatencyError(f"{place} is no place: write {name}+0x and hexadecimal digits.")
-    return [_label(program, name) + (int(offset, 16) if plus else 0)]
+    labels = program.labels
+    address = _only(program, "place", " in the code", name, labels.get(name, []), list(labels))
+    return [address + (int(offset, 16) if plus else 0)]
 
 
 def _line(program: Program, file: str, line: str) -> list[int]:
