@@ -1,4 +1,4 @@
-"""How large the region of a heap may be, and how large it is where nobody says."""
+"""The limits of the size of a heap's region, and its default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a report takes to make and to open, and how large it is."""
+"""The time that a report takes to make and to open, and its size."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Check(BaseModel):
 
     @property
     def of_row(self) -> bool:
-        """Whether it is of something that was measured, and of no limit."""
+        """True of a measured row, false of a limit."""
         return self.finding in _ROWS
 
     def fails(self, more_cycles: int) -> bool:

@@ -295,7 +295,7 @@ class Costs:
 
     @property
     def certain(self) -> bool:
-        """Whether it is known of each read of the flash how long it takes."""
+        """True if the duration of each read of the flash is known."""
         return not (self.prefetch or self.code_cache or self.data_cache or self.reads_on)
 
     @property

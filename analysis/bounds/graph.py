@@ -200,7 +200,7 @@ class Instruction:
     pointer: str = ""
     """Of a call or a branch through a pointer: why it is not known where it goes."""
     service: bool = False
-    """Whether it is SVC, which calls its handler."""
+    """True of SVC, which calls its handler."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a longest way costs, and what it is made of."""
+"""The cost of a longest way, and its parts."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def contains(outer: Value, inner: Value) -> bool:
 
 
 def between(value: Value, low: int, high: int, is_signed: bool) -> tuple[bool, Value]:
-    """Whether `value` can lie between the limits, and what it is then."""
+    """The part of `value` between the limits, behind True; False where there is none."""
     if value is not None and value[0]:
         return (low <= high, value)
     least, most = signed(value) if is_signed else unsigned(value)

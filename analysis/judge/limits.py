@@ -190,7 +190,7 @@ def override(
 
 
 def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
-    """What the limit says of these rows: it is broken, may be broken, or holds."""
+    """The finding on these rows: the limit is broken, may be broken, or holds."""
     held = sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
     if not held:
         sentence = f"Nothing of {limit.name} {words.none}."

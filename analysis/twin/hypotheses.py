@@ -308,7 +308,7 @@ def _placement(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis
 
 
 def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
-    """It only leaves out. So it holds where the cycles of what is kept agree, and that is much."""
+    """A hypothesis that leaves values out; it holds only if the cycles of the rest agree."""
     if bench.pair(assumed)[0].clock is None:
         return Hypothesis(PHASE, _NO_RATIO)
     words = "stimuli met the code at another phase; what they decide is left out"

@@ -59,7 +59,7 @@ DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") els
 """What stands before a command so that it is killed when the thread that started it is gone."""
 
 GRACE_S = 2.0
-"""How long a process may take to end when it is asked to, before it is killed."""
+"""The patience with a process that is to end, before it is killed."""
 
 
 def run(

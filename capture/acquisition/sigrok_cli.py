@@ -522,7 +522,7 @@ def _exit_problems(status: int) -> list[str]:
 
 
 def count_problems(wanted: int, got: int) -> list[str]:
-    """That the capture is short, in a sentence, if it is."""
+    """The sentence on a capture that is short; nothing of one that is whole."""
     if got >= wanted:
         return []
     return [

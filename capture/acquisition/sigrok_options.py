@@ -57,7 +57,7 @@ class Options:
     most_samples: int = 0
 
     def can_sample_at(self, rate_hz: int) -> bool:
-        """Whether it is one of the samplerates; true where the driver tells none."""
+        """True of a samplerate that the driver lists, and of any where it lists none."""
         if self.steps_hz:
             least, most, step = self.steps_hz
             return least <= rate_hz <= most and (rate_hz - least) % step == 0

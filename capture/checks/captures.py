@@ -241,7 +241,7 @@ def of_threshold(wire: Wire) -> Finding:
 
 
 def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Finding:
-    """Whether every sample of these runs came."""
+    """True if every sample of these runs came."""
     asked_samples = sum(manifest.tool_report.asked_samples for _, manifest in outcomes)
     got = sum(manifest.total_samples for _, manifest in outcomes)
     seconds = sum(manifest.total_samples / manifest.samplerate_hz for _, manifest in outcomes)

@@ -56,7 +56,7 @@ class Tool:
     settings: Settings
 
     def path(self) -> str:
-        """Where it is. Raises CaptureError."""
+        """The path of the program. Raises CaptureError."""
         program = shutil.which(self.settings.program or self.command)
         if program is None:
             where = self.settings.program or f"{self.command} on PATH"

@@ -19,7 +19,7 @@ class Preset(Table):
     """An analyzer."""
 
     title: str
-    """What it is."""
+    """The analyzer's name for people."""
     sources: list[str]
     """Where each fact is from."""
     driver: str = ""

@@ -94,7 +94,7 @@ class _Header:
         self.variables.append(_Variable(words[0], width, words[2], path, first, last))
 
     def index(self) -> Callable[[str], list[_Bit]]:
-        """What has a name, each net once. Raises CaptureError where it is no level."""
+        """The named variables, each net once. Raises CaptureError where one has no level."""
         whole = by_path(variable.path for variable in self.variables)
 
         def find(name: str) -> list[_Bit]:

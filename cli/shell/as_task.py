@@ -71,7 +71,7 @@ def _command(words: tuple[str, ...]) -> click.Command:
 
 
 def _key(param: click.Parameter) -> str:
-    """How invoke knows it: an option as it is typed, without the dashes."""
+    """The name of an option for invoke: as it is typed, without the dashes."""
     return max(param.opts, key=len).lstrip("-").replace("-", "_")
 
 

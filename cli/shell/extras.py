@@ -13,7 +13,7 @@ _EXTRAS = {
 
 
 def sentence(missing: ModuleNotFoundError) -> str | None:
-    """What to do where a package of an extra is not installed; None where it is none of these."""
+    """The remedy for a package of an extra that is not installed; None for any other."""
     module = (missing.name or "").partition(".")[0]
     extra = _EXTRAS.get(module)
     if extra is None:

@@ -1,4 +1,4 @@
-"""What each allocator needs for the traces, and the worst that runs of these traces showed."""
+"""The memory that each allocator needs for the traces, beside the worst section of their runs."""
 
 from __future__ import annotations
 

@@ -250,7 +250,7 @@ class Board(_BoardTable):
 
     @property
     def word(self) -> str:
-        """What names it: the folder's name, or its path where it is none of the bench's."""
+        """The board's name: that of its folder, or the path of a folder elsewhere."""
         return self.name if self.folder == FOLDER / self.name else str(self.folder)
 
     def flash_acr(self, art: bool) -> int:

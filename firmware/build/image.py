@@ -132,7 +132,7 @@ class BuildSpec:
 
     @property
     def folder(self) -> Path:
-        """Where it is built."""
+        """The folder of the build."""
         words = [self.row.build_name, *([] if self.art else ["art-off"]), *self.other_lock]
         words += [] if self.heap_bytes == self.board.memory.heap_bytes else [f"heap={self.heap_bytes}"]
         words += self.turned_knobs

@@ -46,7 +46,7 @@ class ProcessFile:
 
 
 def open_file(path: Path) -> ProcessFile | None:
-    """What the file's head says; None where the recorder could not begin, or it is damaged."""
+    """The head of the file; None where the recorder could not begin, or it is damaged."""
     try:
         with path.open("rb") as file:
             page = file.read(_HEAD_BYTES)

@@ -35,7 +35,7 @@ _MOST_ENTRIES = 10_000
 
 
 class _Entry(Table):
-    """What somebody says of a function, and why it is so."""
+    """A statement on a function, with its reason."""
 
     function: _Function
     why: _Text
