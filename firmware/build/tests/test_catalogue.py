@@ -48,7 +48,6 @@ def test_a_row_is_read(tmp_path: Path) -> None:
         ('kind = "allocator"', 'kind = "index"', "mine.promises"),  # the block layer keeps all of them
         ("times = 2", "lines = [2]", "mine.search[1]"),  # a statement or lines, not both
         ("instruction = 'b'", "instruction = 'b('", "mine.search[1].instruction"),
-        ('licence = "MIT"', 'license = "MIT"', "mine.licen"),
     ],
 )
 def test_a_slip_is_told_with_file_and_key(tmp_path: Path, was: str, becomes: str, key: str) -> None:

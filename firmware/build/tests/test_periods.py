@@ -13,18 +13,6 @@ def narrow() -> Board:
 
 
 @pytest.mark.parametrize(
-    "stimulus",
-    [
-        Stimulus("periodic", 65_536, 65_536),
-        Stimulus("random", 43_690, 0, 1),
-        Stimulus("sweep", 65_495, 7919),
-    ],
-)
-def test_what_16_bits_count_is_played(stimulus: Stimulus, narrow: Board) -> None:
-    assert periods.objection(stimulus, "x", narrow) is None
-
-
-@pytest.mark.parametrize(
     ("stimulus", "told"),
     [
         (Stimulus("periodic", 65_537, 0), "The stimulus of x takes 65,537 ticks"),

@@ -56,19 +56,3 @@ def test_a_statistic_may_move_within_its_budget(run: Healthy, name: str, part: f
 )
 def test_what_is_counted_or_stated_may_not_change_at_all(run: Healthy, path: str, value: Any) -> None:
     assert changed(run, path, value) == [path]
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "headlines"),
-    [
-        ("baselines.dwt_cycles", None, ["dwt_cycles.baseline"]),
-        ("maxima.critical_ns.live", 40, ["critical_ns.max of live"]),
-        ("maxima.critical_ns.seq", 1, []),  # another operation may be the first of equal maxima
-        ("serial.bytes", 1, []),
-    ],
-)
-def test_a_change_has_the_name_of_its_headline(
-    run: Healthy, path: str, value: Any, headlines: list[str]
-) -> None:
-    assert changed(run, path, value) == headlines
-    assert changes(run.manifest, run.manifest) == ()
