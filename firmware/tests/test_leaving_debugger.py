@@ -24,7 +24,6 @@ CORE_HZ = boards.default().core_hz
 RUN_MS = 50
 LONGEST_WAIT_MS = 630 + 130
 """As docs/reference/wiring.md says."""
-STAYS_US = 3_600_000_000
 BESIDE_THE_COUNTER = 4
 """22 cycles on the wire where CYCCNT counts 18."""
 
