@@ -10,8 +10,14 @@
 #   TAILSCOPE_OPTIONS   more words of that command: --chip stm32f411re --gaps
 #   TAILSCOPE_WHEEL     a path of the wheel, or the address of a release's asset; nothing if it is installed
 #   TAILSCOPE_REPORT    the folder to write; tailscope-report when not given
+#   TAILSCOPE_ARTIFACT  what GitHub is to call the report; / and what else it refuses becomes -
 # The exit status is that of tailscope: 0 as good, 1 worse, 2 cannot say.
 set -eu
+
+report=${TAILSCOPE_REPORT:-tailscope-report}
+if [ -n "${GITHUB_OUTPUT:-}" ]; then
+    printf 'artifact=%s\n' "${TAILSCOPE_ARTIFACT:-$report}" | sed 's/[^A-Za-z0-9._=-]/-/g' >>"$GITHUB_OUTPUT"
+fi
 
 say() { printf 'gate: %s\n' "$*" >&2; }
 die() { say "$*"; exit 2; }
@@ -32,7 +38,6 @@ fi
 if [ -n "${TAILSCOPE_WHEEL:-}" ]; then install_wheel "$TAILSCOPE_WHEEL"; fi
 command -v tailscope >/dev/null || die "there is no tailscope: say where its wheel is, TAILSCOPE_WHEEL"
 
-report=${TAILSCOPE_REPORT:-tailscope-report}
 mkdir -p "$report"
 if [ -n "${TAILSCOPE_IRQ:-}" ]; then
     set -- latency "$TAILSCOPE_ELF" --irq "$TAILSCOPE_IRQ"

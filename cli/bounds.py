@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, FOLDER, INSTANT, Choice, OptionError, Value, Whole
+from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, Choice, OptionError, Value, Whole
 
 if TYPE_CHECKING:
     from analysis.program.bounds.explained import Explained
@@ -88,7 +88,7 @@ class Margin(Value):
     help="the path that a bound is of: each instruction, how often, its share; without a word the "
     "longest, else the n-th longest, or that at a function, file.c:12 or an address",
 )
-@option("--output", type=FILE, help="an HTML file to write: bounds, priorities, the longest path")
+@option("--output", type=OUTPUT, help="an HTML file to write: bounds, priorities, the longest path")
 @option(
     "--observed",
     type=Margin(),

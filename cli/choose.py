@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from base.paths import RUNS
-from cli.shell import known, shared
+from cli.shell import extras, known, shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import BOARD, FOLDER, SCENARIO, SECONDS, OptionError
 
@@ -72,6 +72,7 @@ def command(
     if trace and name:
         raise OptionError("Give scenarios or --trace FILE: a trace is replayed by `recorded` alone.")
     word = f"virtual:{board}" if board in known.chips() else board
+    extras.need("scipy")
     options = Options(parameters=recorded(trace, scale), boards=(word,), heap_bytes=heap_bytes, stored=True)
     with kept.told([], "the runs that are over are stored: run it again"):
         where.run(word)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import FILE, RUN, Choice
+from cli.shell.values import OUTPUT, RUN, Choice
 
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
 
@@ -19,7 +19,7 @@ EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
     type=Choice("board"),
     help="board: set the runs of several boards side by side, in cycles and in µs, and judge none",
 )
-@option("--output", type=FILE, help="an HTML file to write")
+@option("--output", type=OUTPUT, help="an HTML file to write")
 @json_option
 def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, as_json: bool) -> int:
     """Compare runs: what changed in settings and figures, by how much, and where.

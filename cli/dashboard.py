@@ -7,7 +7,7 @@ from pathlib import Path
 
 from base.paths import BUILD, DASHBOARD, RUNS
 from cli.shell.declare import argument, declare, option
-from cli.shell.values import FILE, RUN, SECONDS
+from cli.shell.values import OUTPUT, RUN, SECONDS
 
 
 @declare(section="Read what came out")
@@ -19,7 +19,7 @@ from cli.shell.values import FILE, RUN, SECONDS
 )
 @option(
     "--output",
-    type=FILE,
+    type=OUTPUT,
     default=DASHBOARD,
     show_default="build/dashboard.html",
     help="the HTML file to write",
@@ -30,7 +30,7 @@ from cli.shell.values import FILE, RUN, SECONDS
     type=SECONDS,
     help="how long an interrupt may wait, such as 10us: the page says who stays within it",
 )
-@option("--pdf", type=FILE, help="print all of it to this file too, by Chromium or Chrome")
+@option("--pdf", type=OUTPUT, help="print all of it to this file too, by Chromium or Chrome")
 @option("--all", "every", is_flag=True, help="without run folders: every one in runs/, not only the latest")
 @option(
     "--subtract-baseline",

@@ -50,7 +50,11 @@ class Report:
         installed = self.findings["tools"]
         width = max(len(finding.subject) for finding in installed)
         lines = [f"{finding.subject:<{width}}  {finding.words}" for finding in installed]
-        if self.board:
+        missing = [finding.subject for finding in installed if finding.state == "wrong"]
+        if not self.board:
+            can = f"Install first: {', '.join(missing)}." if missing else "The virtual board can run."
+            lines += ["", f"{can} What a board on the desk needs, ./lab doctor --board NAME says."]
+        else:
             lines += ["", f"board {self.board}", *self._device_lines()]
             last = "can run" if self.can_run else "cannot run yet"
             lines += ["", f"The bench {last} with the board {self.board}."]

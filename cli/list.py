@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cli.shell import known
 from cli.shell.declare import answer, declare, json_option
 
 _ALLOCATORS = (
@@ -29,14 +30,9 @@ def inventory() -> dict[str, list[Entry]]:
     """
     from capture.desk import bench
     from firmware.build import boards
-    from scenarios import catalogue
 
-    scenarios = [catalogue.load(name) for name in catalogue.names()]
     return {
-        "scenarios": [
-            {"name": scenario.name, "description": scenario.description, "parameters": scenario.parameters}
-            for scenario in scenarios
-        ],
+        "scenarios": [known.scenario(name) for name in known.scenarios()],
         "allocators": allocators(),
         "boards": [
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT, OptionError
+from cli.shell.values import FILE, INSTANT, OUTPUT, OptionError
 
 if TYPE_CHECKING:
     from analysis.program.masks.measure import MaskReport
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @shared.begin
 @shared.kernel
 @option("--explain", is_flag=True, help="the instructions of the longest interval of each kind, too")
-@option("--output", type=FILE, help="an HTML file to write: places, curves, timeline, priorities")
+@option("--output", type=OUTPUT, help="an HTML file to write: places, curves, timeline, priorities")
 @option(
     "--folded",
     type=FILE,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import DASHBOARD, RUNS
-from cli.shell import known, shared
+from cli.shell import extras, known, shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.values import FOLDER, PLACEMENTS, SCENARIO, SECONDS, Choice, Several
 
@@ -133,6 +133,7 @@ def run(
     from cli.work import kept
     from cli.work.options import Options
 
+    extras.need("plotly", "scipy")
     results: list[RunResult] = []
     chosen = options or Options()
     with kept.told(results, "no run was recorded"):

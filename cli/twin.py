@@ -6,14 +6,14 @@ from pathlib import Path
 
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import FILE, RUN
+from cli.shell.values import OUTPUT, RUN
 
 
 @declare(section="Read what came out")
 @argument("run", type=RUN, help="a run folder, of any board")
 @option(
     "--output",
-    type=FILE,
+    type=OUTPUT,
     help="the HTML file to write: residuals as a histogram and over the operations",
 )
 @shared.allocator_file

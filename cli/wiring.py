@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @argument(
     "what",
     type=Choice("plan", "check"),
+    default="plan",
     help="plan: which clip goes where; check: move each pin in turn and say which clip is on it",
 )
 @shared.board

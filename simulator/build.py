@@ -16,6 +16,7 @@ from base.files.turns import taking_turns
 from base.files.whole import WriteError, write_whole
 from base.paths import CACHE, INSTALLED
 from base.processes import children
+from base.tell import Tell
 
 FOLDER = Path(__file__).resolve().parent
 NAME = "virtual-nucleo"
@@ -46,16 +47,24 @@ class BuildError(SimulatorError):
     """The virtual Nucleo cannot be built."""
 
 
-@cache
-def build() -> Path:
-    """Builds the program if it is out of date, and returns its path. Raises BuildError.
+_BUILT: list[Path] = []
+"""What this process has built or found, at most one: asking takes a while."""
+
+
+def build(tell: Tell = lambda _: None) -> Path:
+    """Builds the program if it is out of date, and returns its path; `tell` hears of it where it is
+    built. Raises BuildError.
 
     What was built of the same sources in any checkout of the user is taken from there. If several
     processes build at once, cargo lets one build and the others wait. An installed package has it
     built, for its own architecture.
     """
-    if INSTALLED:
-        return BINARY
+    if not _BUILT:
+        _BUILT.append(BINARY if INSTALLED else _found_or_built(tell))
+    return _BUILT[0]
+
+
+def _found_or_built(tell: Tell) -> Path:
     digest = _digest(_cargo_version())
     kept = CACHE / "built" / f"{NAME}-{digest}"
     with taking_turns(BINARY):
@@ -64,6 +73,7 @@ def build() -> Path:
         if kept.exists():
             write_whole(BINARY, partial(_copy, kept))
         else:
+            tell("building the virtual Nucleo")
             _build()
             with suppress(WriteError):
                 write_whole(kept, partial(_copy, BINARY))

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import polars as pl
 from polars.exceptions import PolarsError
 
-from base.run_folder.edges import CHANNELS
+from base.run_folder.channels import CHANNELS
 from firmware.build.board_table import USUAL_PINS
 from simulator.build import SimulatorError
 

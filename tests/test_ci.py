@@ -67,7 +67,9 @@ class Stranger:
     def gate(self, **given: str) -> subprocess.CompletedProcess[str]:
         """The script, with `elf` and what is given as variables: limit is TAILSCOPE_LIMIT."""
         inputs = {"elf": "fw.elf", "until": "5ms", **given}
-        variables = {f"TAILSCOPE_{name.upper()}": value for name, value in inputs.items()}
+        variables = {
+            name if name.isupper() else f"TAILSCOPE_{name.upper()}": value for name, value in inputs.items()
+        }
         return self.run(f"sh {SCRIPT}", bare=False, **variables)
 
     def report(self, name: str) -> Path:
@@ -172,7 +174,16 @@ def _wheel() -> Iterator[tuple[str, str]]:
 def test_the_action_hands_over_each_of_its_inputs() -> None:
     read = set(re.findall(r"TAILSCOPE_[A-Z]+", SCRIPT.read_text("utf-8")))
     assert set(JUDGE["env"]) == read
-    assert JUDGE["env"] == {f"TAILSCOPE_{name.upper()}": _input(name) for name in ACTION["inputs"]}
+    inputs = {f"TAILSCOPE_{name.upper()}": _input(name) for name in ACTION["inputs"]}
+    assert JUDGE["env"] == inputs | {"TAILSCOPE_ARTIFACT": JUDGE["env"]["TAILSCOPE_ARTIFACT"]}
+
+
+def test_the_report_has_a_name_that_an_artifact_may_have(stranger: Stranger) -> None:
+    output = stranger.folder / "output"
+    done = stranger.gate(artifact="build/cycles-job-0", GITHUB_OUTPUT=str(output))
+    assert done.returncode == 2  # it says nothing of what to judge by, and the step that uploads follows
+    assert output.read_text() == "artifact=build-cycles-job-0\n"
+    assert ACTION["runs"]["steps"][1]["with"]["name"] == "${{ steps.judge.outputs.artifact }}"
 
 
 def test_the_action_runs_the_script_where_it_lies(stranger: Stranger) -> None:
@@ -213,7 +224,8 @@ def test_the_recipes_name_what_there_is() -> None:
 
 def test_gitlab_has_the_same_script() -> None:
     assert GITLAB["script"] == [SCRIPT.read_text("utf-8")]
-    assert GITLAB["artifacts"]["paths"] == [GITLAB["variables"]["TAILSCOPE_REPORT"]]
+    assert GITLAB["artifacts"]["paths"] == ["$TAILSCOPE_REPORT"]
+    assert GITLAB["artifacts"]["reports"] == {"junit": "$TAILSCOPE_REPORT/tailscope.xml"}
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="there is no shellcheck")

@@ -158,9 +158,9 @@ class Choice:
         seen = f"its longest section of {best.operations:,} was {_of(best.section_ns)}, in {best.scenario}"
         if standing == "fits":
             others = sum(self.standing(other) == "fits" for other in self.candidates) - 1
-            why = f"{others} more fit, and take more RAM" if others else "no other is shown to fit"
+            why = f"of {others + 1} that fit it takes the least RAM" if others else "no other is shown to fit"
             if others and not math.isfinite(best.ram_bytes):
-                why = f"{others} more fit; their RAM cannot be compared"
+                why = f"of {others + 1} that fit none has its RAM measured"
             proof = f"by its machine code no section takes more than {_of(best.bound_ns)}, within {limit}"
             return f"{best.allocator}: {proof}; {seen}; {why}."
         if standing == "not proven":

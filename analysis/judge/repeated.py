@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from analysis.compare.settings import excuse_of
 from analysis.judge.baseline import Entry, Statistics
@@ -116,6 +115,8 @@ def difference(
     `before` has two values or more, `now` one or more. `budgets` is added to either side: what
     repetition cannot show, since it is wrong in the same way each time.
     """
+    import scipy  # of an extra: cli/shell/extras.py
+
     x, y = np.asarray(before, dtype=float), np.asarray(now, dtype=float)
     free = len(x) + len(y) - 2
     squares = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
@@ -159,6 +160,8 @@ def _check(word: str, differences: Sequence[Difference], unit: str) -> Check:
 def _operations(
     entry: Entry, before: Sequence[Operation], runs: Sequence[StoredRun], share: float, most: int
 ) -> Check:
+    import scipy  # of an extra: cli/shell/extras.py
+
     figures = entry.figures
     cycles = np.array([_undisturbed(run.operations) for run in runs])
     now = np.fmin.reduce(cycles)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 LAGS = 10
 
@@ -29,6 +28,8 @@ def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> TestResult:
     `values` are in the order of time, and more than `lags`. A constant series passes. Source: Ljung
     and Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978.
     """
+    import scipy  # of an extra: cli/shell/extras.py
+
     series = np.asarray(values, dtype=np.float64)
     centred = series - series.mean()
     n, power = len(centred), float(centred @ centred)
@@ -45,6 +46,8 @@ def mann_kendall(values: npt.ArrayLike) -> TestResult:
     A constant series passes. Source: Mann, "Nonparametric tests against trend", Econometrica 13,
     1945; with Kendall's tau-b, which allows for ties.
     """
+    import scipy  # of an extra: cli/shell/extras.py
+
     series = np.asarray(values)
     if np.ptp(series) == 0:
         return TestResult("Mann-Kendall", 0.0, 1.0)
@@ -58,6 +61,8 @@ def halves_alike(values: npt.ArrayLike) -> TestResult:
     It is conservative where values repeat. Source: Smirnov, "On the estimation of the discrepancy
     between empirical curves of distribution for two independent samples", 1939.
     """
+    import scipy  # of an extra: cli/shell/extras.py
+
     series = np.asarray(values)
     middle = len(series) // 2
     result = scipy.stats.ks_2samp(series[:middle], series[middle:])

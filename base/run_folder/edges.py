@@ -15,13 +15,10 @@ from pydantic import Field
 from ..files.complaints import quoted
 from ..files.documents import Table
 from ..files.errors import CaptureError, RunError
+from .channels import CHANNELS as CHANNELS
+from .channels import MARKED_CHANNELS as MARKED_CHANNELS
 from .tables import MOST_SAMPLES as MOST_SAMPLES
 from .tables import read_metadata, read_table, write_table
-
-CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
-"""In the order of their numbers (docs/reference/pins.md)."""
-MARKED_CHANNELS = ("CRIT", "OP")
-"""Driven by the firmware's markers, each with a read of DWT: wire and DWT see the same section."""
 
 NS_PER_S = 1_000_000_000
 

@@ -20,6 +20,7 @@ from ..files.errors import RunError
 from ..heap_size import DEFAULT_BYTES
 from ..metrology.membership import Ends, Reach
 from ..metrology.quantiles import AT_LEAST, Number, Summary
+from .channels import FIRST_BOARD as FIRST_BOARD
 from .edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S, EdgeList, read_parquet
 from .folder import (
     EDGES,
@@ -42,9 +43,6 @@ ACCELERATOR_BITS = 0x710
 
 VIRTUAL_BOARD = "virtual_nucleo"
 """Of `tools`: only a run on the virtual board has it."""
-
-FIRST_BOARD = "nucleo-f401re"
-"""The folder of the board that is used where nobody says otherwise."""
 
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]

@@ -19,14 +19,14 @@ from base.files.complaints import WrongValueError, among, expecting, not_among, 
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import CaptureError, near_miss
 from base.paths import BENCH
-from base.run_folder.edges import CHANNELS
+from base.run_folder.channels import CHANNELS
 from capture.desk.loading import Programmer, Settings, Way, ways
 from capture.desk.presets import Preset, preset, presets
 from capture.desk.pyocd import ProbeAddress
 from firmware.build import boards
+from firmware.build.board_table import USUAL_PINS
 from firmware.build.boards import Board, BoardError
 from scenarios.operations import BAUD_MAX, BAUD_MIN, BAUD_UNIT, DEFAULT_BAUD
-from simulator.outputs import PINS
 
 BOARDS = Path(__file__).with_name("boards")
 
@@ -439,7 +439,7 @@ class BoardResource:
         """
         inputs = {channel: f"D{number}" for number, channel in enumerate(CHANNELS)} | self.analyzer.channels
         pins = {channel: place.pin for channel, place in self.board.pins.items()}
-        return ",".join(f"{inputs[name]}={pin}" for name, pin in pins.items() if pin != PINS[name])
+        return ",".join(f"{inputs[name]}={pin}" for name, pin in pins.items() if pin != USUAL_PINS[name])
 
     def clipped(self, more: str) -> str:
         """The same, with `more` behind them; they hold where both name an input."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError, near_miss
-from base.run_folder.edges import CHANNELS
+from base.run_folder.channels import CHANNELS
 from capture.desk.bench import BoardResource
 
 # Of the STM32F4 line: ports A to K, of sixteen pins each.

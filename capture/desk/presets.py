@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from base.files.complaints import WrongValueError
 from base.files.documents import Table, read_toml
 from base.files.errors import CaptureError
-from base.run_folder.edges import CHANNELS
+from base.run_folder.channels import CHANNELS
 
 _FOLDER = Path(__file__).with_name("analyzers")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from base.files.errors import CaptureError
-from base.run_folder.edges import CHANNELS
+from base.run_folder.channels import CHANNELS
 from capture.desk.bench import BoardResource
 from capture.desk.board import Board, Connections, Counter
 from capture.desk.pyocd import ProbeAddress, post_mortem

@@ -17,7 +17,6 @@ def command(output: Path | None) -> None:
     from cli.work import progress
 
     with progress.shown() as tell, TemporaryDirectory(prefix="tailscope-across-") as folder:
-        tell("building the virtual Nucleo")
         from studies.tables import boards
 
         measured = boards.measured(Path(folder), progress.Counted(tell, boards.steps()))

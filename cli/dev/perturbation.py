@@ -12,7 +12,6 @@ def command() -> None:
     from cli.work import progress
 
     with progress.shown() as tell:
-        tell("building the virtual Nucleo")
         from quality import perturbation
 
         measured = list(perturbation.tables(progress.Counted(tell, perturbation.steps())))

@@ -21,7 +21,7 @@ def command(allocator: list[str], as_json: bool) -> int:
     from cli.work import progress
     from firmware.build import outside
 
-    with progress.shown() as tell:
+    with progress.shown(every_s=1.0) as tell:
         contracts = [hold(name, tell) for name in outside.admit(allocator)]
     answer(
         as_json,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli.shell import known, shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import FILE, RUN, SCENARIO, WHOLE
+from cli.shell.values import FILE, OUTPUT, RUN, SCENARIO, WHOLE
 
 
 @declare(section="What it costs")
@@ -46,7 +46,7 @@ from cli.shell.values import FILE, RUN, SCENARIO, WHOLE
     multiple=True,
     help="run folders of the same trace, for the page: their worst critical sections",
 )
-@option("--output", type=FILE, help="the HTML file to write: heap beside worst critical section")
+@option("--output", type=OUTPUT, help="the HTML file to write: heap beside worst critical section")
 @json_option
 def command(
     name: tuple[str, ...],

@@ -73,8 +73,7 @@ def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix
     from studies.worst import board
     from studies.worst.matrix import Cell, Matrix
 
-    tell("building the virtual Nucleo")
-    simulator.build()
+    simulator.build(tell)
     images = []
     counted = Counted(tell, len(allocators))
     for allocator in allocators:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 _EXTRAS = {
     **dict.fromkeys(("flask", "werkzeug"), "app"),
     "pyocd": "board",
+    **dict.fromkeys(("plotly", "scipy"), "report"),
     **dict.fromkeys(("dask", "distributed"), "campaign"),
     "yaml": "labgrid",
     **dict.fromkeys(("saleae", "grpc"), "saleae"),
 }
 """By the module that is imported, the extra of pyproject.toml."""
+
+
+def need(*modules: str) -> None:
+    """Raises ModuleNotFoundError for the first that is not there, before anything is measured."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise ModuleNotFoundError(name=module)
 
 
 def sentence(missing: ModuleNotFoundError) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.shell.declare import option
-from cli.shell.values import FILE, OptionError, Value
+from cli.shell.values import FILE, OUTPUT, OptionError, Value
 
 if TYPE_CHECKING:
     from analysis.judge.limits import Allowance
@@ -99,7 +99,7 @@ _OF_ALL = (
     option(
         "--junit",
         "junit_file",
-        type=FILE,
+        type=OUTPUT,
         help="a file of JUnit XML to write: a test case each limit and each row",
     ),
     option(
@@ -135,7 +135,7 @@ _OF_PROGRAMS = (
     option(
         "--bencher",
         "bencher_file",
-        type=FILE,
+        type=OUTPUT,
         help="the cycles to write in Bencher's metric format, for charts",
     ),
 )

@@ -59,6 +59,20 @@ def parameters(scenario: str) -> list[str]:
     return list(_tables(_SCENARIOS / f"{scenario}.toml").get("parameters", {}))
 
 
+def scenario(name: str) -> dict[str, Any]:
+    """Name, description and parameters of a scenario that comes with the bench; paths lead on from
+    the folder where the user stands.
+    """
+    tables = _tables(_SCENARIOS / f"{name}.toml")
+    given = tables.get("parameters", {})
+    files = {key: _SCENARIOS / value for key, value in given.items() if str(value).endswith(".csv")}
+    here = Path.cwd()
+    shown = {
+        key: str(path.relative_to(here) if path.is_relative_to(here) else path) for key, path in files.items()
+    }
+    return {"name": name, "description": tables.get("description"), "parameters": {**given, **shown}}
+
+
 def knobs(names: Iterable[str]) -> list[str]:
     """The knobs that any of the allocators has."""
     rows = _tables(_CATALOGUE)

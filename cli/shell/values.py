@@ -6,6 +6,7 @@ functions behind the kinds raise OptionError, for those who read such words else
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -30,6 +31,18 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60
 _TIME = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,9}})?|\.[0-9]{{1,9}}) ?({'|'.join(_SECONDS)})")
 _SHIFTS = {"k": 10, "m": 20}
 _MOST_SHOWN = 80
+
+
+class OutputFile(click.Path):
+    """A file to write: refused before anything is measured where its folder cannot have it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(value)
+        folder = next((place for place in path.absolute().parents if place.exists()), Path("/"))
+        if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+            why = "is a folder" if path.is_dir() else f"cannot be written: {folder} takes no files"
+            raise click.BadParameter(f"{_flag(param)} {value}: it {why}; name another file.", ctx, param)
+        return path
 
 
 class OptionError(TailscopeError):
@@ -434,6 +447,7 @@ def either(words: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
+OUTPUT = OutputFile()
 ALLOCATORS = Allocators()
 SCENARIO = Scenario()
 BOARD = Board()

@@ -13,7 +13,6 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 from base.paths import ROOT
-from cli.tests.typed import refused
 from dashboards.app.library import Library
 from dashboards.app.server import ServeError, serve
 
@@ -45,13 +44,3 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
             ServeError, match=rf"^Port {port} of 127\.0\.0\.1 cannot be used \(Address already"
         ):
             serve(Library(tmp_path), tmp_path / "token", port)
-
-
-@pytest.mark.parametrize("port", ["", "-1", "65536", "http", "8e3"])
-def test_what_is_no_port_is_said_so(port: str) -> None:
-    assert refused("app", f"--port={port}").startswith(f"--port {port}: give a whole number")
-
-
-def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    said = refused("app", "--port", "0", "--runs", str(tmp_path / "none"))
-    assert "does not exist; run a scenario first" in said

@@ -61,38 +61,19 @@ def test_json_is_one_option_wherever_it_is() -> None:
     [
         ("scenari", "There is no command 'scenari'. Did you mean scenario?"),
         ("xyzzy", "There is no command 'xyzzy'. ./lab --help lists them all."),
-        ("heap xyzzy", "There is no command 'xyzzy'. ./lab heap --help lists them all."),
         ("heap wurst", "There is no command 'wurst'. Did you mean worst?"),
-        ("--versio", "./lab has no option --versio. Did you mean --version?"),
         (
             "scenario mem_frag --alocator=tlsf",
             "./lab scenario has no option --alocator. Did you mean --allocator?",
         ),
-        ("app --bogus", "./lab app has no option --bogus. ./lab app --help lists them."),
-        ("compare --bogus", "./lab compare has no option --bogus. ./lab compare --help lists them."),
-        ("redecode", "./lab redecode needs RUN: a run folder."),
         ("redecode docs two", "./lab redecode cannot take 'two': ./lab redecode --help says what it takes."),
         ("explain docs --perfetto", "--perfetto needs a value: a timeline of the run to write, which"),
-        ("list --json=yes", "--json takes no value: leave out what stands behind it."),
         ("heap contract", "./lab heap contract needs --allocator: one or more, separated by commas"),
-        ("scenario mem_frga", "There is no scenario 'mem_frga'. Did you mean mem_frag?"),
-        ("scenario mem_frag --allocator tslf", "There is no allocator 'tslf'. Did you mean tlsf?"),
-        ("scenario mem_frag --board nucelo", "bench.toml has no board 'nucelo'. Did you mean nucleo?"),
-        ("scenario mem_frag --summary xml", "--summary xml: give json."),
-        ("redecode runs/nowhere", "There is no run folder runs/nowhere."),
-        ("completion bsah", "SHELL bsah: give bash, zsh or fish. Did you mean bash?"),
         ("dev bench capturr", "WHAT capturr: give simulator, capture or dashboard. Did"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(words: str, sentence: str) -> None:
     assert refused(*words.split()).startswith(sentence)
-
-
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_misuse_is_status_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(click.UsageError, match="--no-such-option"):
-        start.run([*words, "--no-such-option"])
-    capsys.readouterr()
 
 
 def test_words_that_are_held_twice_to_load_nothing_are_the_same() -> None:
@@ -115,10 +96,6 @@ REFUSED = (
     *("scenari", "scenario mem_frag --art onn", "scenario mem_frag --allocator tslf", "scenario mem_frga"),
     *("scenario mem_frag --board nucelo", "scenario mem_frag --bogus", "observe x.sr --scenario mem_frga"),
     *("redecode runs/nowhere", "heap contract --allocator tslf"),
-)
-REFUSED_LATER = (
-    *("observe", "wiring", "wiring plan --board mars", "campaign", "campaign no/such.toml", "app --port x"),
-    *("app --runs no/such", "gate --basline x", "compare a", "redecode docs", "dev soak", "fragmentation"),
 )
 """What needs a library to be refused by."""
 
@@ -148,12 +125,6 @@ def test_help_and_a_refusal_load_nothing_that_takes_a_while() -> None:
     assert codes == [0] * len(ASKED_FOR) + [2] * len(REFUSED)
     assert loaded == []
     assert len(complaints) == len(REFUSED)
-
-
-def test_misuse_is_status_2_and_one_sentence() -> None:
-    codes, _, output, complaints = statuses(REFUSED_LATER)
-    assert (codes, output) == ([2] * len(REFUSED_LATER), [])
-    assert len(complaints) == len(REFUSED_LATER)
 
 
 def test_without_its_packages_it_says_how_to_get_them() -> None:

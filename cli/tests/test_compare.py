@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from analysis.compare.tests.made import with_cycles, write
-from analysis.errors import CompareError
 from cli.shell import start
 
 STATUS: dict[str, tuple[Callable[[Path], Path], int]] = {
@@ -27,12 +26,6 @@ def test_the_exit_status(name: str, tmp_path: Path, capfd: pytest.CaptureFixture
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
-def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    folders = write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 9}))
-    assert start.run(["compare", *map(str, folders), "--json"]) == 1
-    assert json.loads(capfd.readouterr().out)["status"] == "worse"
-
-
 def test_boards_are_set_side_by_side(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """600 cycles of the wire are 599 of the counter (synthetic.DISAGREEMENT_CYCLES) at 84 MHz."""
     write(tmp_path)
@@ -46,22 +39,3 @@ def test_boards_are_set_side_by_side(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert (first["cycles"], first["counted"], first["n"]) == (599, True, 3)
     assert first["ns"] == pytest.approx(600 * 1e9 / 84e6)
     assert page.read_text(encoding="utf-8").startswith("<!")
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["{0}"], "Give two runs, or two folders of runs; --by board takes any number."),
-        (["{0}", "{0}", "{0}"], "Give two runs, or two folders of runs; --by board takes any number."),
-        (
-            ["--by", "board", "{0}"],
-            "No allocator ran the same scenario on two boards (there is nucleo-f401re): run it with --board "
-            "a,b first.",
-        ),
-    ],
-)
-def test_what_cannot_be_compared_is_one_sentence(words: list[str], sentence: str, tmp_path: Path) -> None:
-    folder = str(write(tmp_path))
-    with pytest.raises(CompareError) as refused:
-        start.run(["compare", *(word.format(folder) for word in words)])
-    assert str(refused.value) == sentence

@@ -45,11 +45,3 @@ def test_the_steps_end_at_the_first_that_is_wrong() -> None:
     assert results[2].figures == (Figure("probe", "There."),)
     bring_up = BringUp("mine", results, len(CHECKS))
     assert not bring_up.whole and "stopped at step 5 of 14, load: The probe is gone." in bring_up.verdict
-
-
-def test_a_virtual_board_is_not_asked_what_means_nothing_there() -> None:
-    checks = [replace(check, look=broken) for check in CHECKS if check.virtual]
-    results = list(walk(Desk(read_bench().board("virtual")), checks))
-    assert [(result.state, result.words) for result in results] == [
-        ("skipped", check.virtual) for check in checks
-    ]

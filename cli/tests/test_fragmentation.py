@@ -6,11 +6,10 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from statistics import fmean, stdev
 
 import pytest
 
-from analysis.fragmentation import metrics, text
+from analysis.fragmentation import text
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from cli.tests.typed import refused
@@ -66,32 +65,6 @@ def test_the_heap_is_the_scenarios_own_unless_another_is_asked_for(tmp_path: Pat
         assert row.heap_bytes == heap_bytes
 
 
-def test_the_table_says_units_counts_and_seeds() -> None:
-    done = bench("mem_stress", "--allocator", "tlsf,heap_4", "--seeds", "3", "--parameter", "operations=200")
-    assert done.returncode == 0, done.stderr
-    for words in ("mem_stress: operations 200, 3 seeds from 0x1234abcd", "a heap of 65,536 bytes", "median"):
-        assert words in done.stdout
-    assert "heap_4" in done.stdout
-
-
-def test_of_several_seeds_the_spread_is_told_and_the_search_may_be_left_out() -> None:
-    words = ("periodic_small", "--allocator", "tlsf_conte", "--seeds", "3", "--parameter", "ticks=300")
-    done = bench(*words, "--no-search", "--json")
-    rows = json.loads(done.stdout)
-    assert [(row["cost_metric_bytes"], row["looked_up_to_bytes"]) for row in rows] == [(None, 0)] * 3
-    # It keeps its lists at the region's beginning.
-    assert all(row["used_from_start_bytes"] > row["used_bytes"] + 1000 for row in rows)
-    values = [row["fragmentation_from_start_percent"] for row in rows]
-    assert values == [
-        pytest.approx(100 * (row["used_from_start_bytes"] / row["peak_live_bytes"] - 1)) for row in rows
-    ]
-    printed = bench(*words, "--no-search").stdout
-    line = printed[printed.index("from the start") :].splitlines()[1].split()
-    figures = [f"{figure(values):.2f}" for figure in (fmean, stdev, max, min)]
-    assert line[0] == "tlsf_conte" and line[-4:] == figures
-    assert "no heap that was tried" not in printed
-
-
 def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
     image = catalogue.load("mem_stress", {"operations": 40}).compile().image
     changes = {"image_crc32": f"{body_crc32(image):08X}"}
@@ -131,61 +104,16 @@ def test_a_heap_that_is_too_small_counts_what_it_refuses(tmp_path: Path) -> None
     assert text.as_text([row]).partition("\n")[0] == "smallest heap: 1,200 bytes on first_fit"
 
 
-def test_the_first_line_has_the_allocators_that_need_least_and_most(tmp_path: Path) -> None:
-    """12,285 bytes take 12,288 and a header of 16; ten times 100 take 1,200 so, 112 each with a
-    header of 8 on heap_4 beside its end marker of 8."""
-    names = ["first_fit", "heap_4", "ublox_buddy"]
-    file = trace(tmp_path, "a,1,12285\n")
-    assert text.as_text(fragmentation.run([], trace=file, allocator=names)).partition("\n")[0] == (
-        "smallest heap: 12,304 bytes on first_fit and heap_4; not found on ublox_buddy"
-    )
-    file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
-    assert text.as_text(fragmentation.run([], trace=file, allocator=names[:2])).partition("\n")[0] == (
-        "smallest heap: 1,128 bytes on heap_4 to 1,200 bytes on first_fit"
-    )
-
-
-def test_a_search_that_would_take_too_long_tells_its_bounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(metrics, "REPLAYED_OPERATIONS_LIMIT", 10)
-    file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
-    (row,) = fragmentation.run([], trace=file, allocator=["first_fit"])
-    # Ten payloads of 100 bytes and headers of 16 must fit; twice that serves.
-    assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (None, (1160, 2320))
-    assert "first_fit: the smallest heap has from 1,160 to 2,320 bytes; --exhaustive" in text.as_text([row])
-    (row,) = fragmentation.run([], trace=file, allocator=["first_fit"], exhaustive=True)
-    assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (1200, None)
-
-
-def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
-    names, parameters = ["tlsf", "ublox_buddy"], {"operations": "200"}
-    rows, three = (
-        fragmentation.run(["mem_stress"], allocator=names, parameters=parameters, jobs=jobs)
-        for jobs in (1, 6)
-    )
-    assert rows == three
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         ("", "Name one scenario"),
         ("mem_stress --no-search --exhaustive", "An exhaustive search cannot be left out; "),
-        ("mem_stress --trace x.csv", "There is no parameter 'trace'"),
-        ("mem_stress mem_frag", "Name one scenario"),
         ("--trace x.csv --seeds 3", "neither seeds nor parameters"),
-        ("--trace none.csv", "none.csv cannot be read"),
         ("mem_frag --seeds 3", "draws no random numbers; leave --seeds out"),
-        ("mem_stress --heap 100001", "give a multiple of 8"),
         ("mem_stress --runs .", "say with --output"),
-        ("mem_stress --runs docs --output x.html", "docs: has no run.json"),
-        ("mem_stress --heap many", "--heap many: give a whole number"),
-        ("mem_stress --seeds 0", "--seeds 0: give 1 or more"),
-        ("mem_stress --allocator tlfs", "There is no allocator 'tlfs'"),
         ("mem_stress --allocator heap_1", "heap_1 never frees"),
         ("mem_stress --allocator tlsf_crate --heap 131072", "65,536 bytes at most"),
-        ("mem_stress --allocator tlsf --knob SLOTS=8", "has no knob 'SLOTS'"),
     ],
 )
 def test_what_cannot_be_asked_is_a_sentence(words: str, says: str) -> None:

@@ -52,26 +52,16 @@ def test_the_exit_status_is_the_shells_and_files_are_written(
     assert (nowhere.returncode, nowhere.stderr.count("\n")) == (2, 1)
 
 
-def test_a_second_update_leaves_the_file_as_it_was(run: Path, baseline: Path) -> None:
-    before = baseline.stat().st_mtime_ns
-    assert "as it was" in lab.run("gate", run, "--baseline", baseline, "--update").stdout
-    assert baseline.stat().st_mtime_ns == before
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("--baseline b", "./lab gate needs RUN: run folders"),
         (".", "Say what to judge by"),
         (". --update --limit free=1us", "--update needs the file to write"),
-        (". --limit free", "--limit free: give a kind and its limit"),
         (". --limit free=1us --limit free=2us", "free is given twice, as 1us and as 2us."),
         (". --limit fre=1us", "--limit fre: there is no such kind"),
-        (". --limit free=1us --named -1", "--named -1"),
         (". --baseline no/where.toml", "does not exist: check the path, or write it with --update."),
         (". --baseline b --update --junit o", "--update judges nothing"),
         (". --baseline b.toml --markdown ./b.toml", "--baseline and --markdown both name b.toml"),
-        (". --limit free=1us --junit o --markdown ./o", "both name o"),
         (f". --baseline {'y' * 5000} --update", "cannot be read: File name too long"),
     ],
 )

@@ -31,15 +31,16 @@ def test_names_are_those_of_their_readers() -> None:
 def test_parameters_are_those_of_the_generator(name: str) -> None:
     generator = tomllib.loads((ROOT / "scenarios" / f"{name}.toml").read_text())["generator"]
     assert set(known.parameters(name)) == {field.name for field in fields(GENERATORS[generator])}
+    scenario = catalogue.load(name)
+    listed = {"name": name, "description": scenario.description, "parameters": scenario.parameters}
+    assert known.scenario(name) == listed
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"allocators_": ["tlsf", "tslf"]}, "There is no allocator 'tslf'. Did you mean tlsf?"),
-        ({"allocators_": ["TLSF"]}, "There is no allocator 'TLSF'. Did you mean tlsf?"),
         ({"allocators_": [""]}, "There is no allocator '': choose from avl, best_fit, "),
-        ({"scenario": "mem_frga"}, "There is no scenario 'mem_frga'. Did you mean mem_frag?"),
         ({"scenario": "quux"}, "There is no scenario 'quux': choose from kernel_masking, "),
         (
             {"scenario": "mem_frag", "parameters_": ["dept"]},

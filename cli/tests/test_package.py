@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from base.paths import ROOT
 from cli.work import package
-from cli.work.package_content import PackageError
 from firmware.build import image as firmware
 from tests import lab
 
@@ -114,35 +110,6 @@ def test_it_is_small_and_has_the_package_its_images_and_licences(wheel: Path) ->
     assert any("/clap-" in name for name in licences)
 
 
-def test_the_program_inside_needs_no_shared_library(wheel: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        program = Path(archive.extract("tailscope/_program/simulator/virtual-nucleo", tmp_path))
-        mode = archive.getinfo("tailscope/_program/simulator/virtual-nucleo").external_attr >> 16
-    assert mode & 0o111
-    program.chmod(0o755)
-    alone = subprocess.run([program, "--version"], env={}, capture_output=True, text=True, check=True)
-    assert alone.stdout.startswith("virtual-nucleo ")
-    listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
-    assert "not a dynamic executable" in listed.stderr or "statically linked" in listed.stdout
-
-
-def test_digests_and_sbom_tell_what_is_there(made: package.Made) -> None:
-    sums = next(file for file in made.files if file.name == "SHA256SUMS")
-    checked = subprocess.run(
-        ["sha256sum", "--check", sums.name], cwd=sums.parent, capture_output=True, check=False
-    )
-    assert checked.returncode == 0
-    sbom = json.loads(next(file for file in made.files if file.name.endswith(".cdx.json")).read_text())
-    lock = (ROOT / "simulator" / "Cargo.lock").read_text(encoding="utf-8")
-    crates = [
-        component for component in sbom["components"] if component.get("purl", "").startswith("pkg:cargo/")
-    ]
-    assert {"clap", "gimli"} <= {component["name"] for component in crates}
-    assert all(
-        f'name = "{component["name"]}"\nversion = "{component["version"]}"' in lock for component in crates
-    )
-
-
 def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: Path, tmp_path: Path) -> None:
     before = {path for path in installed.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"}
     done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL)
@@ -175,21 +142,6 @@ def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: 
     assert after == before
 
 
-@pytest.mark.long
-def test_the_worst_is_explained_with_its_source(installed: Path, home: Path, tmp_path: Path) -> None:
-    tailscope(installed, home, tmp_path, *SCENARIO, *SMALL)
-    run = next((tmp_path / "runs").glob("*-mem_frag-*"))
-    done = tailscope(installed, home, tmp_path, "explain", str(run.relative_to(tmp_path)))
-    assert done.returncode == 0, done.stderr
-    by_line = done.stdout.partition("most expensive source lines")[2].partition("\n\n")[0]
-    lines = re.findall(r"%  (\S+):(\d+) +(.+)", by_line)
-    assert lines
-    for name, number, text in lines:
-        (file,) = (ROOT / "firmware").rglob(name)
-        assert file.read_text(encoding="utf-8").splitlines()[int(number) - 1].strip() == text
-    assert pl.read_parquet(run / "operations.parquet").height > 0
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -205,31 +157,3 @@ def test_what_needs_a_tool_says_which(
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()[-1]) > 20
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.long
-def test_a_folder_that_cannot_be_written_to_gets_a_sentence(
-    installed: Path, home: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "runs").write_text("a file")
-    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "runs" in done.stderr
-
-
-def test_settings_come_from_the_folder_or_from_the_user(installed: Path, home: Path, tmp_path: Path) -> None:
-    config = tmp_path / "config"
-    (config / "tailscope").mkdir(parents=True)
-    (config / "tailscope" / "bench.toml").write_text("nonsense = 1\n")
-    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL, XDG_CONFIG_HOME=str(config))
-    assert done.returncode == 2
-    assert "config/tailscope/bench.toml" in done.stderr
-    (tmp_path / "bench.toml").write_text("wrong = 2\n")
-    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL, XDG_CONFIG_HOME=str(config))
-    assert "wrong" in done.stderr and "nonsense" not in done.stderr
-
-
-def test_another_machine_is_refused() -> None:
-    with pytest.raises(PackageError, match="riscv64"):
-        package.make(Path("/nowhere"), "riscv64", [ALLOCATOR], quiet)

@@ -3,19 +3,12 @@
 import json
 import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from analysis.compare.tests.made import FIRMWARE, write
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder.edges import read_parquet
@@ -64,18 +57,6 @@ def test_pulseview_gets_the_session_its_setup_and_the_decoders(
     assert pulseview.run(folder) == 3
     assert capfd.readouterr().out == f"--dont-scan --clean {folder}/capture.sr {ROOT}/decoders\n"
     assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup()
-
-
-def test_the_decoders_get_the_clock_of_the_runs_board(
-    tmp_path: Path, stand_in: Callable[[str], None]
-) -> None:
-    stand_in("exit 0")
-    fields = {"allocator": "seglist", "board": "nucleo-f446re", "core_hz": 180_000_000}
-    firmware = {**FIRMWARE, "core_hz": None}
-    folder = write(tmp_path / "runs", changes={"asked": fields, "firmware": firmware})
-    write_sr(folder / "capture.sr", Waveform(2000).edges())
-    assert pulseview.run(folder) == 0
-    assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(core_hz=180_000_000)
 
 
 def test_the_worst_sample_is_between_the_cursors(
@@ -129,80 +110,3 @@ def test_a_window_that_was_kept_is_opened_between_cursors(
     assert (tmp_path / "windows" / "CRIT-1.pvs").read_text(encoding="utf-8") == setup(marked)
     with pytest.raises(TailscopeError, match="has no window OP-1; it has CRIT-1, CRIT-2, end"):
         pulseview.run(tmp_path, window="OP-1")
-
-
-def test_a_capture_that_is_whole_has_no_windows(tmp_path: Path) -> None:
-    with pytest.raises(TailscopeError, match="has no windows: all of its capture was kept"):
-        pulseview.run(folder_with_session(tmp_path), window="CRIT-1")
-
-
-def test_without_pulseview_the_sentence_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(TailscopeError, match=r"pulseview is not installed; .*apt-get install pulseview"):
-        pulseview.run(folder_with_session(tmp_path))
-
-
-def test_without_a_display_nothing_is_started(
-    tmp_path: Path, stand_in: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in("exit 0")
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(TailscopeError, match="DISPLAY is not set"):
-        pulseview.run(folder_with_session(tmp_path))
-
-
-def test_a_folder_without_a_session_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TailscopeError, match=r"capture\.sr does not exist; name a run folder"):
-        pulseview.run(tmp_path)
-
-
-@contextmanager
-def display(folder: Path) -> Iterator[str]:
-    """A display of Xvfb's own choice, that nobody sees."""
-    read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-nolisten", "tcp", "-screen", "0", "1000x800x24"]
-    with (folder / "Xvfb.log").open("wb") as log:
-        server = subprocess.Popen(command, pass_fds=(write,), stderr=log)
-    os.close(write)
-    try:
-        with os.fdopen(read) as file:
-            yield f":{file.readline().strip()}"
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def text_with(path: Path, words: str, within_s: float = 60) -> str:
-    """What the file says, once it says `words`."""
-    until_s = time.monotonic() + within_s
-    while words not in (text := path.read_text(encoding="utf-8", errors="replace")):
-        assert time.monotonic() < until_s, f"no {words!r} in:\n{text[-2000:]}"
-        time.sleep(0.1)
-    return text
-
-
-@pytest.mark.long
-@pytest.mark.skipif(
-    not (shutil.which("pulseview") and shutil.which("Xvfb")), reason="pulseview or Xvfb is not installed"
-)
-def test_pulseview_itself_opens_a_run_and_decodes_it(tmp_path: Path, stand_in: Callable[[str], None]) -> None:
-    """It tells what it does, since a stand-in before it on the path asks it to."""
-    stand_in(f'exec {shutil.which("pulseview")} -l 5 "$@"')
-    folder = folder_with_session(tmp_path)
-    log = tmp_path / "said"
-    command = [sys.executable, "-m", "cli", "pulseview", str(folder)]
-    with display(tmp_path) as number, log.open("wb") as output:
-        environment = {**os.environ, "HOME": str(tmp_path), "DISPLAY": number}
-        opened = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env=environment)
-        try:
-            for decoder in ("critical_section", "irq_latency"):
-                text_with(log, "handled all samples (abs cur 2000 / abs end 2000)")
-                text = text_with(log, f"samples, 2000 bytes, unitsize = 1), instance {decoder}-1")
-            assert "Could not restore" not in text
-        finally:
-            opened.send_signal(signal.SIGTERM)
-            status = opened.wait(20)
-    assert status == 0, "PulseView closes in order when it is asked to end"

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
 from pathlib import Path
 
 import pytest
 
 from base.files.tests.sentences import is_sentence
-from base.processes import signals
 from cli.heap import reproduce
 from cli.shell import start
 from cli.tests.typed import refused
-from studies.reproduce import beside, published
-from studies.reproduce.beside import Beside
 from studies.reproduce.published import UnknownTableError
 
 FREE = ("thesis-1", "thesis-2", "deck2-ranges")
@@ -37,34 +32,12 @@ def test_it_writes_a_file_for_each_table_and_the_page(tmp_path: Path) -> None:
     assert summary[-2] == "deck2-ranges  1 of 2 equal"
 
 
-def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
-    done = reproduce.run([*FREE[::-1], *FREE], output=tmp_path, jobs=1)
-    assert tuple(made.table.name for made in done) == FREE
-
-
 def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(UnknownTableError) as raised:
         reproduce.run(["thesis-1", "thesis-99"], output=tmp_path, jobs=1)
     assert is_sentence(str(raised.value), "There is no table 'thesis-99': * Did you mean thesis-9?")
     assert refused("heap", "reproduce", "thesis-1", "--jobs", "none").startswith("--jobs none: give")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_a_signal_keeps_what_is_done_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(_: Beside) -> str:
-        os.kill(os.getpid(), signal.SIGINT)
-        signals.check()
-        return ""
-
-    monkeypatch.setattr(beside, "as_csv", stop)
-    with pytest.raises(signals.Stopped, match=r"1 of 3 tables are done, .* run again"), signals.orderly():
-        reproduce.run(FREE, output=tmp_path, jobs=1)
-
-
-def test_every_table_is_listed() -> None:
-    lines = reproduce.listing().splitlines()
-    assert [line.split()[0] for line in lines] == list(published.names())
 
 
 def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(

@@ -41,21 +41,6 @@ def test_any_other_word_is_one_sentence_with_the_rooms_there_are(word: str) -> N
     assert "\n" not in str(refused.value)
 
 
-def test_what_is_nearly_a_room_is_guessed() -> None:
-    with pytest.raises(RoomError, match=r"Did you mean capture\?"):
-        rooms.of("captrue")
-
-
-def test_every_room_has_checks() -> None:
-    for name in rooms.names():
-        assert names(name), name
-
-
-def test_a_folder_that_nothing_looks_into_is_named_with_its_room() -> None:
-    with pytest.raises(RoomError, match=r"^Nothing is checked in firmware/cmake: choose firmware\.$"):
-        suite.chosen(["firmware/cmake"])
-
-
 def test_a_room_has_its_style_and_its_tests_and_no_other_rooms() -> None:
     style = [f"python: {tool} in capture/verdict" for tool in ("ruff", "format", "mypy")]
     assert names("capture/verdict") == [*style, "python: layers", "python: pytest in capture/verdict"]
@@ -96,12 +81,6 @@ def test_the_whole_is_every_language_and_every_allocator_once() -> None:
         "shellcheck",
     }
     assert {name.split(": ")[1] for name in chosen} == kinds
-
-
-def test_several_rooms_are_checked_at_once_and_what_they_share_once() -> None:
-    chosen = names("simulator/crates", "simulator/tests", "cli")
-    assert chosen.count("simulator: tests") == 1
-    assert "python: pytest in cli" in chosen
 
 
 def test_style_is_what_looks_at_the_sources_only() -> None:

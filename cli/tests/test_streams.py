@@ -49,14 +49,6 @@ def test_a_reader_that_leaves_ends_the_command_in_silence() -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
-def test_few_descriptors_are_enough() -> None:
-    line = f"ulimit -n 20; exec {sys.executable} -m cli {LIST}"
-    done = subprocess.run(
-        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_while_the_first_modules_load_is_one_sentence() -> None:
     command = [sys.executable, "-X", "importtime", "-m", "cli", LIST]

@@ -66,8 +66,7 @@ def _run(
     json: bool,
 ) -> Done:
     try:
-        shown("building the virtual Nucleo")
-        simulator.build()
+        simulator.build(shown)
         wanted = conduct.check(wanted, _refuse, shown)
         for name in sorted(wanted.left_out):
             shown.line(f"{name} is left out: it cannot run all of the scenarios.")

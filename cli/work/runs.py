@@ -147,16 +147,16 @@ def _images(
     """Builds the virtual Nucleo and each image, by its folder: as many at a time as there are
     cores.
     """
-    shown("building the virtual Nucleo")
     builds: dict[Path, _Planned] = {}
     for run in runs:
         builds.setdefault(run.spec.folder, run)
     until = f"to build, then {len(runs):,} runs" if len(runs) > 1 else "to build, then the run"
     counted = progress.Counted(shown, len(builds), until=until)
     images: dict[Path, firmware.FirmwareImage] = {}
+    began_s = time.time()
     with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
         try:
-            simulated = at_a_time.submit(simulator.build)
+            simulated = at_a_time.submit(simulator.build, shown)
             compiled = options.placements > 1
             under_way = {
                 folder: at_a_time.submit(firmware.make, run.spec, compiled=compiled)
@@ -167,10 +167,10 @@ def _images(
                 shown.line(sentence)
             for folder, run in builds.items():
                 title = run.title(options, of_image=True)
-                counted(f"firmware with {title}: building")
+                counted(f"firmware with {title}")
                 image = images[folder] = under_way[folder].result()
-                how = "from a package" if packaged.holds(image.elf) else "built"
-                shown.line(f"firmware with {title}: {how}, sha256 {image.sha256[:12]}")
+                new = not packaged.holds(image.elf) and image.elf.stat().st_mtime >= began_s
+                shown.line(f"firmware with {title}:{' built,' if new else ''} sha256 {image.sha256[:12]}")
         finally:
             at_a_time.shutdown(wait=False, cancel_futures=True)
     return images

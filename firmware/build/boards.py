@@ -15,7 +15,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, PositiveInt, Strict, model_validator
 
@@ -25,11 +25,13 @@ from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError, near_miss
 from base.files.whole import WriteError, write_bytes
 from base.paths import BUILD, ROOT
-from base.run_folder.edges import CHANNELS
-from base.run_folder.manifest import FIRST_BOARD, AskedFirmware
+from base.run_folder.channels import CHANNELS, FIRST_BOARD
 from base.run_folder.records import Locking
 from firmware.build.board_table import MOST_OPERATIONS_BYTES, TABLE
 from firmware.build.clock_trees import ClockTree, tree_of
+
+if TYPE_CHECKING:
+    from base.run_folder.manifest import AskedFirmware
 
 FOLDER = ROOT / "firmware" / "boards"
 DEFAULT = FIRST_BOARD

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,8 @@ from simulator.tests.stand_in import stand_in
 
 
 @pytest.fixture(autouse=True)
-def _nothing_built_yet() -> Iterator[None]:
-    simulator.build.cache_clear()
-    yield
-    simulator.build.cache_clear()
+def _nothing_built_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator, "_BUILT", [])
 
 
 @pytest.mark.parametrize(

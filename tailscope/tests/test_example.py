@@ -88,14 +88,3 @@ def test_the_python_of_the_reference_runs(checkout: Checkout, number: int) -> No
     done = typed(checkout, checkout.folder, sys.executable, "-c", block)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) >= block.count("print(")
-
-
-def test_the_reference_has_every_name() -> None:
-    import tailscope
-
-    page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
-    functions = {name for name in tailscope.__all__ if name.islower()} | {"Run", "Error", "NotComplete"}
-    assert all(re.search(rf"\b{name}\b", page) for name in functions)
-    public = [name for kind in (tailscope.Run, tailscope.Masks, tailscope.Latency) for name in vars(kind)]
-    missing = [name for name in public if not name.startswith("_") and not re.search(rf"\b{name}\b", page)]
-    assert missing == []

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import tailscope
-from base.paths import ROOT
 from tests import lab, masked_sections
 from tests.sentences import Sentences
 
@@ -84,16 +79,6 @@ def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> No
     assert refused.value.verdict == "truncated"
 
 
-def test_a_mask_that_never_ends_is_not_overlooked(tmp_path: Path) -> None:
-    elf = changed(
-        tmp_path, ("    in_turn();\n    doze();", '    __asm__ volatile("cpsid i");\n    for (;;) {}')
-    )
-    with pytest.raises(tailscope.NotComplete, match=r"stopped in reset .* masks with primask"):
-        tailscope.masks(elf, until=UNTIL)
-    result = tailscope.masks(elf, until=UNTIL, any_verdict=True)
-    assert (result.complete, result.longest("faultmask").cycles) == (False, 301)
-
-
 def test_a_section_that_the_end_cuts_off_has_no_length(elf: Path) -> None:
     """update_table is under way: it masks for a thousand cycles from about cycle 380 on."""
     result = tailscope.masks(elf, until="cycles:600")
@@ -110,14 +95,6 @@ def test_what_was_never_seen_is_within_no_limit(masks: tailscope.Masks) -> None:
     assert (interval.cycles, interval.seen) == (0, False)
     with pytest.raises(tailscope.Error, match="it cannot be said that it is within a limit"):
         interval.check(at_most_cycles=5)
-
-
-def test_a_core_that_sleeps_at_the_end_is_no_mask_that_lasts(elf: Path) -> None:
-    """An interrupt would wake it: `doze` masks, and sleeps from cycle 2,600 to beyond 7,000."""
-    result = tailscope.masks(elf, until="cycles:6000")
-    assert [interval["kind"] for interval in result.document["open"]] == ["primask"]
-    assert result.document["open"][0]["asleep_cycles"] > 3000
-    assert result.longest("primask").cycles == 1001
 
 
 def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Latency) -> None:
@@ -147,25 +124,3 @@ def test_the_sentence_is_that_of_the_program(
             tailscope.masks(name, until=until)
     with sentences.raised(tailscope.Error):
         masks.longest("irq")
-
-
-def test_the_program_ends_with_what_started_it(elf: Path) -> None:
-    """Ctrl-C reaches both from a terminal; here only the one that waits."""
-    script = f"import tailscope; tailscope.latency({str(elf)!r}, irq='TIM2', until='20s')"
-    waiting = subprocess.Popen(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while not (children := children_of(waiting.pid)):
-        assert waiting.poll() is None
-        time.sleep(0.05)
-    time.sleep(0.5)
-    waiting.send_signal(2)
-    assert "KeyboardInterrupt" in waiting.communicate(timeout=300)[1]
-    assert not any(Path(f"/proc/{child}").exists() for child in children)
-
-
-def children_of(process: int) -> list[str]:
-    return Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()

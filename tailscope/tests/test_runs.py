@@ -81,18 +81,6 @@ def test_the_worst_is_held_to_a_limit(folder: Path) -> None:
         worst.check(at_most_ns=1)
 
 
-def test_what_is_asked_for_and_not_there_is_told(damaged: Path) -> None:
-    maxima = json.loads((damaged / "run.json").read_text())["maxima"]
-    edit_manifest(damaged, maxima={**maxima, "free_critical_ns": None})
-    run = tailscope.Run(damaged)
-    with pytest.raises(tailscope.Error, match="no quantity 'irq'; choose section, allocate, free, "):
-        run.worst("irq")
-    with pytest.raises(tailscope.Error, match="has no sample of free"):
-        run.worst("free")
-    with pytest.raises(tailscope.Error, match="no quantity 'latency'; choose section_ns, "):
-        run.statistics("latency")
-
-
 @pytest.mark.parametrize("verdict", ["truncated", "inconclusive"])
 def test_a_run_that_is_not_complete_has_no_numbers_by_accident(damaged: Path, verdict: str) -> None:
     edit_manifest(damaged, verdict=verdict, reasons=["A clip is off."])
@@ -118,14 +106,6 @@ def remove(name: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).unlink()
 
 
-def link(name: str) -> Callable[[Path], object]:
-    def change(folder: Path) -> None:
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to("/etc/passwd")
-
-    return change
-
-
 def table(name: str, **columns: object) -> Callable[[Path], object]:
     """Replaces columns of a table by an expression or a value."""
 
@@ -139,23 +119,11 @@ def table(name: str, **columns: object) -> Callable[[Path], object]:
     return change
 
 
-def without(name: str, column: str) -> Callable[[Path], object]:
-    def change(folder: Path) -> None:
-        pl.read_parquet(folder / name).drop(column).write_parquet(folder / name)
-        seal(folder)
-
-    return change
-
-
 CHANGES: tuple[Callable[[Path], object], ...] = (
-    *(remove(name) for name in ("run.json", "operations.parquet", "interrupts.parquet", "edges.parquet")),
-    *(manifest_of(text) for text in ("{", "[" * 100_000, " " * (17 << 20))),
-    *(rewrite(schema=4), rewrite(schema=2), rewrite(verdict="fine"), rewrite(files={})),
-    link("explain/more"),
-    *(without("interrupts.parquet", "hit"), without("operations.parquet", "used_bytes")),
+    *(remove(name) for name in ("run.json", "operations.parquet", "edges.parquet")),
+    *(manifest_of(text) for text in ("{", " " * (17 << 20))),
+    *(rewrite(schema=2), rewrite(verdict="fine"), rewrite(files={})),
     table("operations.parquet", seq=pl.lit(1, pl.UInt32)),
-    table("interrupts.parquet", time_ns=pl.lit(-1.0)),
-    table("edges.parquet", word=pl.lit(1, pl.UInt8)),
     lambda folder: (folder / "edges.parquet").write_bytes(b"PAR1"),
     lambda folder: (folder / "observed.json").touch(),
 )

@@ -255,9 +255,8 @@ class MaskReport:
 
 def measure(subject: Subject, explain: bool, tell: Tell) -> MaskReport:
     """Runs the program and finds what held interrupts off. Raises TailscopeError."""
-    tell("building the virtual Nucleo")
     with signals.orderly():
-        build()
+        build(tell)
         tell(f"running {subject.name}")
         request = subject.start
         run = simulator.run_masks(
