@@ -48,7 +48,7 @@ def test_the_names_tell_the_board_where_it_is_not_the_first(runs: list[Path]) ->
         ("virtual,virtual", "--board virtual,virtual: virtual is named twice; name each board once."),
         ("virtual,virtual:nucleo-f401re", "--board names virtual twice: name each board once"),
         ("virtual,desk", "The desk of desk is emulated for one command alone: give it a --board by itself."),
-        ("virtual,virtual:nucleo-f999re", "bench.toml has no board 'virtual:nucleo-f999re'."),
+        ("virtual,virtual:nucleo-f999re", "The bench has no board 'virtual:nucleo-f999re', and"),
     ],
 )
 def test_what_is_wrong_with_several_boards_is_one_sentence(words: str, sentence: str) -> None:
