@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from base.paths import BUILD, ROOT
+from base.paths import BUILD
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FOLDER
@@ -36,13 +36,14 @@ def command(
     """Make the tables of five publications again, beside their published values."""
     from dataclasses import asdict
 
+    from base.files import results as csv_files
     from studies.reproduce import beside
     from studies.reproduce.conclusions import conclusions
 
     if listed:
         print(listing())
         return
-    results = None if table or quick else ROOT / "docs" / "results"
+    results = None if table or quick else csv_files.FOLDER
     done = run(table, quick=quick, jobs=jobs, output=output, results=results)
     answer(
         as_json,

@@ -19,6 +19,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
+from base.files import results
 from base.paths import ROOT
 from cli.shell import start
 from cli.work import command_pages, site_tables
@@ -97,7 +98,7 @@ def _file(name: str, config: MkDocsConfig) -> File:
 def _as_page(source: PurePosixPath) -> str:
     if source.suffix == ".csv":
         return f"# {source.name}\n\n{site_tables.of_csv(ROOT / source)}\n"
-    if (ROOT / source).parent == reproduced.RESULTS / reproduced.FOLDER:
+    if (ROOT / source).parent == results.FOLDER / reproduced.FOLDER:
         return reproduced.markdown(ROOT / source)
     text = (ROOT / source).read_text(encoding="utf-8")
     language = _LANGUAGES.get(source.suffix, "text")

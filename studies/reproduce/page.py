@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,13 +9,12 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from base.paths import ROOT
+from base.files import results as csv_files
 from dashboards.page.templates import DRAWING, Figure, entries, render
 from studies.reproduce import figures, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.sections import Chapter, Section, chapters
 
-RESULTS = ROOT / "docs" / "results"
 SUMMARY = "reproduced.csv"
 FOLDER = "reproduced"
 _SUMMARY_COLUMNS = ("table", "what", "conclusions", "compared", "figures")
@@ -34,16 +31,16 @@ _TEMPLATES = Environment(
 
 
 def results(tables: Sequence[Beside]) -> dict[str, str]:
-    """The content of each file below RESULTS, by its path: the summary of all tables as CSV, the
+    """The content of each file in docs/results, by its path: the summary of all tables as CSV, the
     sections of each publication as JSON. Equal results give equal text.
     """
     all_chapters = chapters(tables)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_SUMMARY_COLUMNS)
-    for section in (section for chapter in all_chapters for section in chapter.sections):
-        writer.writerow((section.name, section.title, section.verdicts, section.compared, section.headline))
-    files = {SUMMARY: text.getvalue()}
+    rows = (
+        (section.name, section.title, section.verdicts, section.compared, section.headline)
+        for chapter in all_chapters
+        for section in chapter.sections
+    )
+    files = {SUMMARY: csv_files.text(_SUMMARY_COLUMNS, rows)}
     for chapter in all_chapters:
         made = [{name: asdict(section)[name] for name in _MADE_HERE} for section in chapter.sections]
         files[f"{FOLDER}/{chapter.source.key}.json"] = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
