@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tailscope._base import Manifest, Statistics
+    from tailscope._bounds import Bounded, Bounds, bounds
     from tailscope._errors import Error, NotComplete
     from tailscope._figures import Cycles, Figure, Nanoseconds, Place
     from tailscope._latency import Cause, Latency, Passed, Section, Wait, latency
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from tailscope._run import Explanation, Run, Worst, run
 
 __all__ = [
+    "Bounded",
+    "Bounds",
     "Cause",
     "Cycles",
     "Error",
@@ -45,6 +48,7 @@ __all__ = [
     "Statistics",
     "Wait",
     "Worst",
+    "bounds",
     "latency",
     "masks",
     "run",
@@ -54,6 +58,7 @@ __all__ = [
 # this package, needs none of them.
 _NAMES = {
     "_base": ("Manifest", "Statistics"),
+    "_bounds": ("Bounded", "Bounds", "bounds"),
     "_errors": ("Error", "NotComplete"),
     "_figures": ("Cycles", "Figure", "Nanoseconds", "Place"),
     "_latency": ("Cause", "Latency", "Passed", "Section", "Wait", "latency"),

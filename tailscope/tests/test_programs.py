@@ -50,6 +50,17 @@ def test_the_document_is_that_of_the_command(elf: Path, masks: tailscope.Masks) 
     assert masks.document == json.loads(said.stdout)
 
 
+def test_a_bound_is_that_of_the_command_and_not_below_what_was_seen(elf: Path) -> None:
+    result = tailscope.bounds(elf, until=BRIEFLY)
+    assert result.document == json.loads(lab.run("bounds", str(elf), "--until", BRIEFLY, "--json").stdout)
+    longest = result.longest
+    assert (longest.kind, longest.begin and longest.begin.function) == ("primask", "update_table")
+    assert longest.seen_cycles == 1000 + 1 <= longest.cycles <= 1000 + 10
+    assert all((row.seen_cycles or 0) <= row.cycles <= longest.cycles for row in result.worst)
+    with pytest.raises(AssertionError, match="are more than the 1,000 allowed"):
+        longest.check(at_most_cycles=1000)
+
+
 def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
     interval = masks.longest("primask")
     interval.check(at_most_cycles=1001, at_most_ns=1001 * CYCLE_NS)
