@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from base.files.errors import CaptureError
@@ -81,22 +80,6 @@ def test_an_import_has_the_edges_and_the_findings_of_the_run(
     assert said["imported"]["samplerate_from"] == rate_from
     assert redecode(again.folder) == again
     assert manifest(again.folder) == said
-
-
-@pytest.mark.parametrize("write", [writers.logic_2_csv])
-def test_a_file_that_does_not_tell_its_end_gives_the_same_findings(
-    stored: RunResult, tmp_path: Path, write: Callable[[Path, EdgeList], Path]
-) -> None:
-    edges = read_parquet(stored.folder / "edges.parquet")
-    again = store(by_number(write(tmp_path, edges)), of_run(stored.folder), tmp_path / "runs")
-    before, after = findings(stored.folder), findings(again.folder)
-    assert after.pop("total_samples") == edges.sample[-1] + 1 < before.pop("total_samples")
-    assert after.pop("tool_report")["asked_samples"] < before.pop("tool_report")["asked_samples"]
-    for document in (before, after):
-        document["files"].pop("edges.parquet")
-    assert after == before
-    columns = pl.read_parquet(stored.folder / "operations.parquet")
-    assert pl.read_parquet(again.folder / "operations.parquet").equals(columns)
 
 
 def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:

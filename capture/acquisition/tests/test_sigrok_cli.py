@@ -162,18 +162,6 @@ def test_of_wide_samples_the_first_byte_counts(fake_tool: Path, step: int) -> No
     assert expand(result) == bytes(i // 50 for i in range(1000))
 
 
-def test_names_and_settings_of_the_analyzer_reach_the_command_line() -> None:
-    names = tuple("01234567")
-    request = CaptureRequest(
-        *("dreamsourcelab-dslogic", "1.12", 25_000_000, 7, tuple("76543210"), names, 2, ("continuous=on",))
-    )
-    assert request.device_bits() == (7, 6, 5, 4, 3, 2, 1, 0)
-    assert request.arguments() == [
-        *("--driver", "dreamsourcelab-dslogic:conn=1.12", "--config", "samplerate=25000000:continuous=on"),
-        *("--channels", "0,1,2,3,4,5,6,7", "--samples", "7", "--output-format", "binary"),
-    ]
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path, tmp_path: Path) -> None:
     install(fake_tool, "send(bytes(5)); time.sleep(600)")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from capture.checks import ask as asking
 from capture.checks.ask import listed
-from capture.checks.host import Analyzer, Facts, UsbDevice, usb_devices
+from capture.checks.host import Analyzer, Facts
 from capture.desk.bench import read_bench
 
 NUCLEO = read_bench().board("nucleo")
@@ -39,21 +37,3 @@ def test_the_real_tool_is_read() -> None:
     (demo,) = facts.analyzers
     assert (demo.title, demo.inputs[:8]) == ("Demo device", EIGHT)
     assert facts.chosen == facts.analyzers and not facts.scan_fault
-
-
-def test_the_kernels_list_is_read(tmp_path: Path) -> None:
-    """A bus as sysfs shows it: a device, its interface, and one whose node nobody may open."""
-    for name, product, number in (("1-2", "374B", "7"), ("1-3", "3881", "12")):
-        folder = tmp_path / "sys" / name
-        folder.mkdir(parents=True)
-        values = {"idVendor": "0483", "idProduct": product, "busnum": "1", "devnum": number}
-        for attribute, value in {**values, "manufacturer": "STMicroelectronics"}.items():
-            (folder / attribute).write_text(f"{value}\n")
-    (tmp_path / "sys" / "1-2:1.0").mkdir()
-    node = tmp_path / "dev" / "001" / "007"
-    node.parent.mkdir(parents=True)
-    node.touch()
-    assert list(usb_devices(tmp_path / "sys", tmp_path / "dev")) == [
-        UsbDevice("0483:374b", "STMicroelectronics", "", str(node), accessible=True),
-        UsbDevice("0483:3881", "STMicroelectronics", "", str(node.with_name("012")), accessible=False),
-    ]

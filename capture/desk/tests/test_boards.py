@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from base.files.errors import CaptureError
-from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
+from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource
 from capture.desk.board import Connections
 from capture.desk.nucleo_board import NucleoBoard
-from capture.desk.open_board import open_board
 from capture.desk.pyocd import ProbeAddress
 from capture.desk.virtual_board import VirtualBoard
 from simulator.tests.stand_in import asked, listening
@@ -22,18 +21,6 @@ from simulator.tests.stand_in import asked, listening
 ANALYZER = AnalyzerResource(driver="beaglelogic", samplerate_hz=84_000_000)
 VIRTUAL = BoardResource("virtual", LoaderResource(kind="virtual-nucleo"), "tcp", ANALYZER)
 FIRMWARE, IMAGE = Path("fw.elf"), b"operations"
-
-
-def test_a_board_that_nobody_loads_is_left_alone(tmp_path: Path) -> None:
-    lines = ['default = "mine"', "[boards.mine.loader]", 'kind = "none"', "[boards.mine.analyzer]"]
-    (tmp_path / "bench.toml").write_text("\n".join([*lines, 'preset = "fx2lafw"']))
-    resource = read_bench(tmp_path / "bench.toml").board()
-    with open_board(resource, "none") as board:
-        assert board.load(None, b"") == Connections(serial_url="", analyzer=None, probe=None)
-        assert board.resetter(None) is None and not board.ended()
-        for elf, image in ((FIRMWARE, b""), (None, IMAGE)):
-            with pytest.raises(CaptureError, match=r"'mine' has no loader in bench.toml, so nothing can be"):
-                board.load(elf, image)
 
 
 def test_the_virtual_board_tells_where_it_is_heard(tmp_path: Path) -> None:
