@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from base.run_folder.quantities import CONTROL, CRITICAL, DWT_CYCLES, KEYS, LATENCY, PROBES, TASK
-from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
+from base.run_folder.quantities import CONTROL, CRITICAL, DWT_CYCLES, LATENCY, PROBES, TASK
+from dashboards.loaded.adjustments import Adjustments, adjusted
 from dashboards.loaded.quantities import samples
-from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.report import write_report
 from dashboards.tests.synthetic import (
@@ -21,7 +21,6 @@ from dashboards.tests.synthetic import (
     mem_stress,
     write_run,
 )
-from tests.run_folders import seal
 
 SAMPLE_NS = 1e9 / RATE_HZ
 STATISTICS = ("median", "p90", "p99", "max")
@@ -30,10 +29,6 @@ STATISTICS = ("median", "p90", "p99", "max")
 @pytest.fixture
 def run(stress: list[Series]) -> LoadedRun:
     return stress[0].run
-
-
-def test_nothing_is_done_unasked(run: LoadedRun) -> None:
-    assert adjusted(run, AS_MEASURED) is run
 
 
 def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
@@ -95,18 +90,3 @@ def test_the_report_says_what_was_done(tmp_path: Path) -> None:
     for words in ("baseline is subtracted", "a tick may have delayed are left out"):
         assert page.count(words) > figures > 3
         assert words not in plain
-
-
-def test_where_nothing_is_known_nothing_is_taken_off(tmp_path: Path) -> None:
-    """A run whose records lost the tick and the calibration."""
-    none = dict.fromkeys(KEYS)
-    folder = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 50), changes={"baselines": none})
-    path = folder / "interrupts.parquet"
-    table = pl.read_parquet(path)
-    unknown = {name: pl.lit(None, table.schema[name]) for name in ("tick", "task_tick", "tick_phase_cycles")}
-    table.with_columns(**unknown).write_parquet(path)
-    seal(path.parent)
-    run = load_run(folder)
-    shown = adjusted(run, Adjustments(True, True))
-    assert shown.summary(LATENCY) == run.summary(LATENCY)
-    assert all("nothing is" in words for words in shown.adjustments) and len(shown.adjustments) == 2

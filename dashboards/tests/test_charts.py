@@ -198,17 +198,6 @@ def test_the_ramp(tmp_path: Path, sentences: Sentences) -> None:
     assert [drawn.showlegend for drawn in chart.figure.data[:6]] == [False, True, True, False, False, False]
 
 
-@pytest.mark.parametrize("grows", [False, True])
-def test_a_bound_is_drawn_across_all_depths_unless_it_grows_with_the_heap(
-    tmp_path: Path, grows: bool
-) -> None:
-    bound = {"instructions": 9, "cycles": 4_200, "ns": 50_000.0, "why_not": None, "observed_cycles": 3_000,
-             "ratio": 1.4, "region_decided": grows}  # fmt: skip
-    chart = whole(ramp(made(tmp_path, RAMP, "mem_frag", "tlsf", bounds={"allocate": bound})))
-    bounds = [listed(drawn.y) for drawn in chart.figure.data if drawn.name == "tlsf bound"]
-    assert bounds == ([] if grows else [us(4_200, 4_200), [4_200] * 2])
-
-
 def test_what_all_charts_have_in_common(tmp_path: Path, sentences: Sentences) -> None:
     operations = [Operation("A", 16, 1, 300)]
     many = [series for name in "abcdefg" for series in made(tmp_path / name, operations, "s", name)]

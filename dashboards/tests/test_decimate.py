@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboards.figures.chart import Chart
-from dashboards.figures.decimate import CLOUD_COLUMNS, COLUMNS, LONG, thin, thinned
-from dashboards.figures.figure import Figure, bar, scatter
+from dashboards.figures.decimate import CLOUD_COLUMNS, COLUMNS, thin
+from dashboards.figures.figure import Figure, scatter
 
 POINTS = 60_000
 
@@ -54,13 +53,6 @@ def test_a_lonely_maximum_among_a_million_is_drawn() -> None:
         assert len(trace["x"]) < 10_000
 
 
-def test_of_a_short_trace_nothing_is_left_out() -> None:
-    x, y = noise(LONG)
-    figure = Figure(scatter(x=x, y=y), bar(x=x, y=y), scatter(x=["a"] * LONG * 2, y=[1] * LONG * 2))
-    assert thin(figure) == (0, 0)
-    assert len(figure.data[0]["x"]) == LONG
-
-
 def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
     y = np.linspace(1, 9, 20_000)
     y[10_000:10_100] = np.nan
@@ -70,13 +62,3 @@ def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
     assert np.isnan(figure.data[0]["y"]).any()
     # Points even on a logarithmic axis fill its buckets evenly, each with its first and last.
     assert drawn > 1.9 * COLUMNS
-
-
-@pytest.mark.parametrize("points", [100, POINTS])
-def test_a_figure_that_is_drawn_in_part_says_so(points: int) -> None:
-    x, y = noise(points)
-    chart = Chart("key", "title", "n = all", "", (), Figure(scatter(x=x, y=y)))
-    subtitle = thinned(chart).subtitle
-    drawn = len(chart.figure.data[0]["x"])
-    part = f" · drawn in part, every maximum kept: {drawn:,} of {points:,} points"
-    assert subtitle == ("n = all" if points == 100 else f"n = all{part}")

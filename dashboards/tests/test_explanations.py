@@ -108,14 +108,6 @@ def test_a_page_is_led_to_the_instant_with_and_without_a_replay(
     assert ("pieces" in explanation) == replayed
 
 
-def test_a_source_line_comes_with_its_text_where_that_is_known(run: Path) -> None:
-    explain(run, interrupt=KNOWN)
-    explanation = packed(run)
-    assert explanation["stack"] == [["main+0x4", "main.c:7", "run();"]]
-    assert explanation["lines"] == [["main", 10, 4, "main.c:7", "run();"]]
-    assert (explanation["parts"][0]["source"], explanation["parts"][0]["text"]) == ("main.c:8", "")
-
-
 def test_a_forged_explanation_does_not_fill_the_page(run: Path) -> None:
     long = "x" * 50_000
     part, frame, total = KNOWN["parts"][0], KNOWN["stack"][0], KNOWN["lines"][0]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboards.answer import answer
-from dashboards.headline import facts, headline
+from dashboards.headline import facts
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import by_scenario
@@ -16,38 +16,6 @@ from dashboards.tests.synthetic import mem_frag, write_run
 
 def run(folder: Path, **said: Any) -> LoadedRun:
     return load_run(write_run(folder, "mem_frag", "tlsf", mem_frag("tlsf", depths=8), changes=said))
-
-
-def spoken(*runs: LoadedRun) -> str:
-    return " ".join(headline("mem_frag", lanes(by_scenario(runs)["mem_frag"])))
-
-
-def test_what_is_not_as_usual_is_part_of_the_name(tmp_path: Path) -> None:
-    usual = run(tmp_path / "a", locking="basepri", knobs={"TLSF_SLOTS": "16"}, turned_knobs={})
-    other = run(tmp_path / "b", locking="scheduler", turned_knobs={"TLSF_SLOTS": "8"})
-    assert usual.manifest.configuration == "tlsf"
-    assert other.manifest.configuration == "tlsf, scheduler, TLSF_SLOTS=8"
-    assert run(tmp_path / "c").manifest.locking == "basepri"
-
-
-def test_another_heap_than_the_usual_is_part_of_the_name(tmp_path: Path) -> None:
-    firmware = run(tmp_path / "a").manifest.firmware.model_dump()
-    names = {
-        heap_bytes: run(tmp_path / str(heap_bytes), firmware={**firmware, "heap_bytes": heap_bytes})
-        for heap_bytes in (65_536, 86_064, None)
-    }
-    assert [name.manifest.configuration for name in names.values()] == ["tlsf", "tlsf, heap 86,064", "tlsf"]
-
-
-def test_where_interrupts_are_masked_they_wait(tmp_path: Path) -> None:
-    said = spoken(run(tmp_path))
-    assert said.startswith("tlsf can keep an interrupt waiting")
-    assert "task" not in said
-
-
-def test_with_the_scheduler_suspended_the_task_waits(tmp_path: Path) -> None:
-    said = spoken(run(tmp_path, locking="scheduler"))
-    assert said.startswith("tlsf can keep a woken task waiting")
 
 
 def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> None:

@@ -302,6 +302,49 @@ def test_tables_show_what_is_chosen_sort_and_are_saved(browser: Browser, tmp_pat
     assert worst == pytest.approx({"seglist": 3_426e9 / 84e6, "tlsf": 454e9 / 84e6})
 
 
+def test_a_limit_is_a_line_and_says_who_stays_within_it(browser: Browser) -> None:
+    """seglist can keep an interrupt waiting 41.33 µs in mem_frag, tlsf 5.95 µs."""
+    over = f"[...document.querySelectorAll('{SHOWN} tr.over th')].map(one => one.innerText.split(' ')[0])"
+    browser.go("#/overview?limit=10us")
+    assert set(browser.evaluate(over)) >= {"seglist"} and "tlsf" not in browser.evaluate(over)
+    assert browser.page.title() == "Overview · Tailscope"
+    box = browser.page.locator("#limit")
+    box.fill("1ms")
+    box.press("Enter")
+    assert browser.evaluate(over) == [] and browser.evaluate("location.hash").endswith("limit=1ms")
+    box.fill("soon")
+    box.press("Enter")
+    assert browser.page.locator("#limit-wrong").is_visible()
+    browser.go(f"#/ramp?{FRAG}&limit=10us")
+    lines = (
+        f"document.querySelector('{SHOWN} .plot').layout.shapes.filter(one => one.y0 === 10 && one.y1 === 10)"
+    )
+    assert browser.evaluate(f"{lines}.length") == 1
+
+
+def test_two_instants_lie_on_the_time_since_their_stimulus(browser: Browser) -> None:
+    """Of operation 2302 the section ends at CRIT's fall; the address holds zoom and cursors."""
+    tlsf = SEGLIST.replace("seglist", "tlsf")
+    browser.go(f"#/sample/{SEGLIST}/2302")
+    browser.page.locator("#beside").select_option(label="tlsf, 5.95 µs")
+    browser.settle()
+    assert f"beside={tlsf}%2F" in browser.evaluate("location.hash")
+    wave = "document.querySelector('.wave')"
+    names = browser.evaluate(f"{wave}.data.map(one => one.name)")
+    assert len(names) == 16 and names[:8] == names[8:]
+    crit = browser.evaluate(f"{wave}.data.filter(one => one.name === 'CRIT').map(one => one.x[2] - one.x[1])")
+    assert crit == pytest.approx([3_426 / 84, 454 / 84])
+    lowest = browser.evaluate(f"[0, 8].map(at => Math.max(...{wave}.data[at].y))")
+    assert lowest[1] < lowest[0]
+    browser.evaluate(f"Plotly.relayout({wave}, {{'xaxis.range': [-1, 2]}})")
+    browser.wait("() => location.hash.includes('at=-1%2C2')")
+    title_before = title(browser)
+    browser.page.locator("h2:visible").click()
+    browser.page.keyboard.press("ArrowLeft")
+    browser.settle()
+    assert title(browser) != title_before
+
+
 def saved(browser: Browser, kind: str, folder: Path) -> str:
     """Saves the first table or figure of the page as that kind; the name it is given."""
     with browser.page.expect_download() as waiting:
@@ -312,9 +355,7 @@ def saved(browser: Browser, kind: str, folder: Path) -> str:
 
 def test_a_figure_is_saved_as_a_picture(browser: Browser, tmp_path: Path) -> None:
     browser.go(f"#/ramp?{FRAG}")
-    for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
-        saved(browser, kind, tmp_path)
-        assert (tmp_path / kind).read_bytes().startswith(begins)
+    saved(browser, "svg", tmp_path)
     # It stands alone: title and runs are in it.
     content = (tmp_path / "svg").read_bytes()
     assert b"Cost against depth" in content and SEGLIST.encode() in content
@@ -445,6 +486,7 @@ def test_paper_has_every_page_and_column_and_no_controls(browser: Browser) -> No
     assert browser.evaluate(f"{controls}.length") == 0
 
 
+@pytest.mark.long
 def test_who_likes_it_dark_gets_dark_figures_and_prints_light_ones(
     report: Path, hostile: Path, tmp_path: Path
 ) -> None:

@@ -56,20 +56,8 @@ def test_each_call_has_a_bar_of_its_worst_answer(swept: Series) -> None:
     assert list(bars.x) == pytest.approx([(WAITED + ROUNDS - 1) * 1e6 / RATE_HZ] * 5, abs=0.00005)
 
 
-def test_calls_without_a_label_are_drawn_too(tmp_path: Path) -> None:
-    run = load_run(written(tmp_path, labelled=False))
-    chart = masking_by_call(by_scenario([run])["kernel_masking"])
-    assert chart is not None
-    assert list(as_plotly(chart.figure).data[0].y) == ["no label"]
-
-
 def test_the_waveform_behind_each_bar_is_kept(swept: Series) -> None:
     # All calls of a round wait equally long, so that no latency names but one of them.
     samples = embed(swept, 1)["samples"]
     assert len(worst_by_call(swept)) == 5
     assert {str(seq) for seq in worst_by_call(swept)["seq"]} <= set(samples)
-
-
-def test_another_sweep_has_no_calls(frag: list[Series]) -> None:
-    assert worst_by_call(frag[0]).is_empty()
-    assert masking_by_call(frag) is None

@@ -10,8 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from base.run_folder.manifest import Maximum
-from base.run_folder.quantities import CRITICAL, HIT
+from base.run_folder.quantities import CRITICAL
 from capture.summary.samples import OPERATION_COLUMNS
 from dashboards.blocks import Cell, Grid
 from dashboards.loaded.quantities import bounds_sentence, samples
@@ -69,18 +68,6 @@ def test_a_table_is_exported_with_its_values_whole(stress: list[Series]) -> None
     summary = stress[0].run.summary(CRITICAL)
     assert of_wire.select("max", "n", "mean").row(0) == (summary.max, summary.n, summary.mean)
     assert frame["p99_99"].null_count() == len(frame)
-
-
-def test_a_worst_latency_has_what_the_timer_told(stress: list[Series]) -> None:
-    series = stress[0]
-    nothing = dict.fromkeys(OPERATION_COLUMNS)
-    maximum = Maximum.model_validate({**nothing, "value": 1240.0, "times": 1, "timer_ns": 1234.5})
-    maxima = series.run.manifest.maxima | {HIT.key: maximum}
-    manifest = series.run.manifest.model_copy(update={"maxima": maxima})
-    table = comparison([replace(series, run=replace(series.run, manifest=manifest))])
-    assert cell_of(table, f"{HIT.words} (µs)", "max").notes[-1] == "by the timer 1.23"
-    assert "timer" in table.legend
-    assert "by the timer" not in str(comparison(stress))
 
 
 BOUND = {"instructions": 700, "cycles": 1_000, "ns": 11_904.8, "why_not": None, "observed_cycles": 400,
@@ -163,12 +150,6 @@ def test_an_interval_that_is_too_narrow_says_so(stress: list[Series], frag: list
     assert all(re.fullmatch(r"\[[\d,.]+, [\d,.]+\]†", interval) for _, interval in marked)
     assert table.legend.count("†") == 1 and "† The samples are not independent" in table.legend
     assert "†" not in str(comparison(frag))
-
-
-def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
-    table = comparison(frag)
-    assert "The scenario is a ramp." in table.legend
-    assert notes_of(table) == []
 
 
 def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -> None:

@@ -62,17 +62,6 @@ def test_it_fits_80_columns_and_gives_the_reasons(tmp_path: Path) -> None:
     ]
 
 
-def test_a_recording_that_was_replayed_is_told_once(tmp_path: Path) -> None:
-    parameters = {"trace": "own.csv", "trace_sha256": "ab" * 32, "scale": 3, "divide": 2}
-    folders = [
-        write_run(tmp_path, "recorded", name, mem_frag("tlsf", 30), changes={"parameters": parameters})
-        for name in ("tlsf", "seglist")
-    ]
-    text = " ".join(" ".join(_printed([load_run(folder) for folder in folders])).split())
-    words = f"those of the trace own.csv (SHA-256 {'ab' * 32}), with one block in 3 and sizes divided by 2."
-    assert text.count(words) == 1
-
-
 def test_two_runs_have_the_same_short_table_and_the_sentence_of_the_overview(runs: list[LoadedRun]) -> None:
     lines = _printed(runs)
     tlsf = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.statistics
