@@ -11,11 +11,11 @@ from base.paths import RUNS
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import WHOLE, Choice
 
-BENCHMARKS = ("simulator", "capture", "dashboard")
+BENCHMARKS = ("simulator", "capture", "dashboard", "startup")
 
 
 @declare(section="Is it fast?")
-@argument("what", type=Choice(*BENCHMARKS), help="simulator, capture, or dashboard")
+@argument("what", type=Choice(*BENCHMARKS), help="simulator, capture, dashboard, or startup")
 @option(
     "--repeats",
     type=WHOLE,
@@ -33,7 +33,7 @@ def command(what: str, repeats: int, as_json: bool) -> None:
         speeds = capture.measure(repeats)
         answer(as_json, lambda: list(map(asdict, speeds)), lambda: capture.as_text(speeds))
         return
-    figures = _dashboard(repeats) if what == "dashboard" else _simulator(repeats)
+    figures = {"dashboard": _dashboard, "simulator": _simulator, "startup": _startup}[what](repeats)
     answer(as_json, lambda: figures, lambda: "\n".join(f"{name}: {value}" for name, value in figures.items()))
 
 
@@ -41,6 +41,12 @@ def _simulator(repeats: int) -> Mapping[str, Any]:
     from quality.speeds import simulator
 
     return simulator.measure(repeats)
+
+
+def _startup(repeats: int) -> Mapping[str, Any]:
+    from quality.speeds import startup
+
+    return startup.measure(repeats)
 
 
 def _dashboard(repeats: int) -> Mapping[str, Any]:

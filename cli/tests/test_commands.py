@@ -69,7 +69,7 @@ def test_json_is_one_option_wherever_it_is() -> None:
         ("redecode docs two", "./lab redecode cannot take 'two': ./lab redecode --help says what it takes."),
         ("explain docs --perfetto", "--perfetto needs a value: a timeline of the run to write, which"),
         ("heap contract", "./lab heap contract needs --allocator: one or more, separated by commas"),
-        ("dev bench capturr", "WHAT capturr: give simulator, capture or dashboard. Did"),
+        ("dev bench capturr", "WHAT capturr: give simulator, capture, dashboard or startup. Did"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(words: str, sentence: str) -> None:
@@ -97,7 +97,6 @@ REFUSED = (
     *("scenario mem_frag --board nucelo", "scenario mem_frag --bogus", "observe x.sr --scenario mem_frga"),
     *("redecode runs/nowhere", "heap contract --allocator tslf"),
 )
-"""What needs a library to be refused by."""
 
 
 def statuses(lines: Sequence[str]) -> tuple[list[int], list[str], list[str], list[str]]:
@@ -125,6 +124,12 @@ def test_help_and_a_refusal_load_nothing_that_takes_a_while() -> None:
     assert codes == [0] * len(ASKED_FOR) + [2] * len(REFUSED)
     assert loaded == []
     assert len(complaints) == len(REFUSED)
+
+
+def test_names_are_listed_without_a_library_of_tables() -> None:
+    codes, loaded, output, _ = statuses(["list", "heap list"])
+    assert codes == [0, 0] and len(output) > 60
+    assert not {"polars", "numpy", "scipy", "plotly"} & {*loaded}
 
 
 def test_without_its_packages_it_says_how_to_get_them() -> None:
