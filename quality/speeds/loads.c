@@ -11,7 +11,8 @@ void reset(void);
 __attribute__((section(".vectors"), used)) static void *const vectors[] = {&stack_top, reset};
 
 static const uint32_t sines[64] = {SINES};
-static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+static const uint8_t turns[4][4] = {
+    {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
 static uint32_t words[BLOCKS];
 static struct block {
     struct block *next;
@@ -86,6 +87,5 @@ void reset(void) {
     words[0] = seed;
     register uint32_t operation __asm__("r0") = SYS_EXIT, reason __asm__("r1") = STOPPED;
     __asm__ volatile("bkpt 0xab" : : "r"(operation), "r"(reason) : "memory");
-    for (;;) {
-    }
+    for (;;) {}
 }

@@ -29,7 +29,8 @@ int main(int argc, char **argv) {
     FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
     const uint32_t *vectors = (const uint32_t *)(const void *)flash;
     if (file == NULL || fread(flash, 1, sizeof flash, file) == 0 ||
-        uc_open(UC_ARCH_ARM, UC_MODE_THUMB, &uc) || uc_ctl_set_cpu_model(uc, UC_CPU_ARM_CORTEX_M4) ||
+        uc_open(UC_ARCH_ARM, UC_MODE_THUMB, &uc) ||
+        uc_ctl_set_cpu_model(uc, UC_CPU_ARM_CORTEX_M4) ||
         uc_mem_map_ptr(uc, FLASH, FLASH_BYTES, UC_PROT_READ | UC_PROT_EXEC, flash) ||
         uc_mem_map(uc, SRAM, SRAM_BYTES, UC_PROT_ALL) ||
         uc_hook_add(uc, &hook, UC_HOOK_CODE, count, NULL, 1, 0) ||
