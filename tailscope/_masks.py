@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from tailscope._baseline import Check, check, judgement_of
 from tailscope._bench import ask, options
@@ -15,7 +15,8 @@ __tracebackhide__ = True  # pytest shows the line of the test
 
 _RESET = "(reset)"
 _OF_INTERRUPTS = ("primask", "faultmask", "basepri", "handler")
-KINDS = (*_OF_INTERRUPTS, "scheduler")
+Kind: TypeAlias = Literal["primask", "faultmask", "basepri", "handler", "scheduler"]
+KINDS: tuple[str, ...] = get_args(Kind)
 
 
 class Interval(Figure):
@@ -128,7 +129,7 @@ class Masks:
         """The longest interval of each place, the longest of all first."""
         return tuple(map(Interval.model_validate, self.document["worst"]))
 
-    def longest(self, kind: str | None = None, level: int | None = None) -> Interval:
+    def longest(self, kind: Kind | None = None, level: int | None = None) -> Interval:
         """The longest interval of what holds interrupts off; of a kind, and of a level, if they are
         named: a locked scheduler only if it is.
 

@@ -134,4 +134,4 @@ def test_the_sentence_is_that_of_the_program(
         with sentences.raised(tailscope.Error):
             tailscope.masks(name, until=until)
     with sentences.raised(tailscope.Error):
-        masks.longest("irq")
+        masks.longest("irq")  # type: ignore[arg-type]
