@@ -140,7 +140,7 @@ def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane]) -> Do
     """
     if not lanes:
         return None
-    axis, ramps = _Axis(_values(lanes)), _ramps(series)
+    axis, ramps = Axis(_values(lanes)), _ramps(series)
     return DotPlot(
         title=f"{scenario}: who waits how long",
         unit="µs",
@@ -185,7 +185,7 @@ def _values(lanes: Iterable[Lane]) -> Iterator[float]:
                 yield waiter.bound_ns
 
 
-class _Axis:
+class Axis:
     """A logarithmic axis from a little below the least value to a little above the greatest."""
 
     def __init__(self, values_ns: Iterable[float]) -> None:
@@ -212,12 +212,12 @@ class _Axis:
         return [value for value in every if self._low <= math.log10(value) <= self._high]
 
 
-def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
+def _lane(lane: Lane, axis: Axis, ramps: dict[str, Line]) -> DotLane:
     rows = tuple(_row(lane, waiter, axis, ramps) for waiter in lane.waiters)
     return DotLane(f"{lane.who[0].upper()}{lane.who[1:]} can wait{lane.work}", rows)
 
 
-def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
+def _row(lane: Lane, waiter: Waiter, axis: Axis, ramps: dict[str, Line]) -> DotRow:
     series = waiter.series
     key = worst_key(series.run, SECTION if waiter.wait.by == "section" else lane.quantity)
     cells = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]

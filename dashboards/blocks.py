@@ -169,6 +169,7 @@ class DotPlot:
     lanes: tuple[DotLane, ...]
     legend: str
     ends_ns: tuple[float, float]
+    names: str = "allocator"
 
     @property
     def dense(self) -> bool:

@@ -16,13 +16,13 @@ _COLUMNS = 64
 _EDGES_SHOWN = 24
 _SHOWN = {"median": "1 in 2", "p90": "1 in 10", "p99": "1 in 100", "p99_9": "1 in 1,000"}
 _SHOWN |= {"p99_99": "1 in 10,000", "max": "longest"}
-_HIGH, _LOW, _BOTH = "▔", "▁", "│"
+_HIGH, _LOW, _BOTH = "▆", "▁", "│"
 
 
 def line(growing: Growing) -> str:
     """`3.2 s captured; CRIT: 1,204 pulses, longest 43.2 µs; STIM to ISR: …`."""
-    parts = [_captured(growing)]
-    for name, summary in _figures(growing).items():
+    parts = [captured(growing)]
+    for name, summary in figures(growing).items():
         if summary.max is not None:
             parts.append(f"{name}: {summary.n:,}, longest {summary.at_least}{microseconds(summary.max)}")
     return "; ".join(parts)
@@ -37,9 +37,46 @@ def picture(growing: Growing) -> list[str]:
     first, last = _window(rows)
     width = microseconds((last - first) * rows.sample_ns)
     begin_s = (base + first) / rows.samplerate_hz
-    lines = [f"{_captured(growing)}; the last edges, {width} from {begin_s:.6f} s on", ""]
+    lines = [f"{captured(growing)}; the last edges, {width} from {begin_s:.6f} s on", ""]
     lines += [f"{name:<6}{wave(rows, name, first, last)}" for name in rows.channels]
-    return [*lines, "", *tails(_figures(growing))]
+    return [*lines, "", *tails(figures(growing))]
+
+
+def traces(growing: Growing) -> dict[str, str]:
+    """The last edges of each channel as the points of an SVG polyline: x from 0 to 1000 over one
+    time for all, y 2 where high and 18 where low. Empty before the first sample.
+    """
+    if growing.recent is None:
+        return {}
+    _, rows = growing.recent
+    first, last = _window(rows)
+    per = 1_000 / max(last - first, 1)
+    drawn = {}
+    for name in rows.channels:
+        changes = rows.transitions(name)
+        y = 2 if level_at(rows, name, np.array([first]))[0] else 18
+        points = [f"0,{y}"]
+        for sample in changes.sample[(changes.sample > first) & (changes.sample < last)]:
+            x = f"{(sample - first) * per:.1f}"
+            points += [f"{x},{y}", f"{x},{20 - y}"]
+            y = 20 - y
+        drawn[name] = " ".join([*points, f"1000,{y}"])
+    return drawn
+
+
+def figures(growing: Growing) -> dict[str, Summary]:
+    """The statistics of each pulse and latency so far, in ns."""
+    widths = {f"{name}, width": summary for name, summary in growing.widths_ns().items()}
+    return widths | growing.latencies_ns()
+
+
+def captured(growing: Growing) -> str:
+    """`3.2 s captured`."""
+    recent = growing.recent
+    if recent is None:
+        return "no sample yet"
+    base, rows = recent
+    return f"{(base + rows.total_samples) / rows.samplerate_hz:.1f} s captured"
 
 
 def tails(figures: Mapping[str, Summary]) -> list[str]:
@@ -73,16 +110,3 @@ def _window(rows: EdgeList) -> tuple[int, int]:
     end = int(rows.sample[-1]) if rows.sample.size else 0
     around = max((end - begin) // 16, 1)
     return max(begin - around, 0), min(end + around, rows.total_samples)
-
-
-def _figures(growing: Growing) -> dict[str, Summary]:
-    widths = {f"{name}, width": summary for name, summary in growing.widths_ns().items()}
-    return widths | growing.latencies_ns()
-
-
-def _captured(growing: Growing) -> str:
-    recent = growing.recent
-    if recent is None:
-        return "no sample yet"
-    base, rows = recent
-    return f"{(base + rows.total_samples) / rows.samplerate_hz:.1f} s captured"

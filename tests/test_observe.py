@@ -254,7 +254,7 @@ def test_windows_are_told_and_drawn_on_the_desk_whose_analyzer_may_drop_samples(
         r"^Of \d\.\d+ s with [\d,]+ pulses, 0\.0\d+ s in 3 windows were kept: 2 ms around the 1 longest"
     )
     assert re.search(sentence, done.stdout, re.M)
-    assert re.search(r"^CRIT  [▔▁│]{64}$", done.stdout, re.M)
+    assert re.search(r"^CRIT  [▆▁│]{64}$", done.stdout, re.M)
     verdict = done.stdout.splitlines()[-2]
     assert verdict.startswith("inconclusive: CRIT (PA8) has pulses of a single sample")
     assert "Samples that the analyzer dropped without a word would not be seen" in verdict

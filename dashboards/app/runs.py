@@ -11,6 +11,7 @@ import polars as pl
 from base.run_folder.folder import PROGRESS
 from base.run_folder.progress_file import Section, SoFar, read
 from base.run_index.row import HEADLINES
+from dashboards.app.wires import Wire
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample
 from dashboards.formatting import MISSING, grouped, number, short, whole
 
@@ -44,7 +45,7 @@ class Box:
     operations: int | None = None
     planned: int = 1
     facts: str = ""
-    wire: str = ""
+    wire: Wire | None = None
 
 
 def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
@@ -53,7 +54,9 @@ def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
     return {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
 
 
-def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar], wires: Mapping[str, str]) -> list[Box]:
+def boxes(
+    runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar], wires: Mapping[str, Wire]
+) -> list[Box]:
     """The runs of the index `table` that go on, as `going` has them, and those that were killed.
 
     `wires` are pictures of captures, by id. A killed run leaves its progress behind
@@ -62,7 +65,7 @@ def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar], wires: Ma
     unfinished = table.filter(pl.col("state") == "unfinished")["id"]
     killed = [run_id for run_id in unfinished if run_id not in going and (runs / run_id / PROGRESS).exists()]
     return [
-        *(_box(so_far, wires.get(identity, "")) for identity, so_far in going.items()),
+        *(_box(so_far, wires.get(identity)) for identity, so_far in going.items()),
         *(
             Box(
                 f"{run} was killed before its end; ./lab redecode it, or run the scenario again.", killed=True
@@ -72,7 +75,7 @@ def boxes(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar], wires: Ma
     ]
 
 
-def _box(so_far: SoFar, wire: str) -> Box:
+def _box(so_far: SoFar, wire: Wire | None) -> Box:
     name = f"{so_far.scenario} with {so_far.allocator} on {so_far.board}"
     head = f"{name}: {so_far.step}, run {grouped(so_far.run)} of {grouped(so_far.runs)}"
     facts = " · ".join(_facts(so_far))

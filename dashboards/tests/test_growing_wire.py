@@ -19,9 +19,9 @@ def rows(*pairs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
 
 def test_each_part_is_high_low_or_both() -> None:
     edges = EdgeList(*rows((0, 0), (10, 1), (20, 3), (25, 1), (30, 0)), HZ, 40, PAIR)
-    assert wave(edges, "CRIT", 0, 40, columns=4) == "▁▔▔▁"
+    assert wave(edges, "CRIT", 0, 40, columns=4) == "▁▆▆▁"
     assert wave(edges, "OP", 0, 40, columns=4) == "▁▁│▁"
-    assert wave(edges, "OP", 0, 40, columns=8) == "▁▁▁▁▔▁▁▁"
+    assert wave(edges, "OP", 0, 40, columns=8) == "▁▁▁▁▆▁▁▁"
 
 
 def test_the_picture_says_how_long_one_in_so_many_took() -> None:
@@ -43,4 +43,4 @@ def test_a_capture_without_an_edge_is_drawn_flat() -> None:
     growing = Growing()
     growing.add(NewEdges(*rows((0, 1)), HZ, 0, 1_000, PAIR))
     lines = picture(growing)
-    assert "CRIT  " + 64 * "▔" in lines
+    assert "CRIT  " + 64 * "▆" in lines

@@ -145,6 +145,10 @@ def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
             assert "mem_stress with tlsf on virtual: capturing, run 2 of 5" in live["boxes"]
             assert "longest allocation so far 100,000.0 ns (8,400 cycles), operation 77" in live["boxes"]
             assert '<progress value="300" max="1200"' in live["boxes"] and "200.00" in live["boxes"]
+            # The channel is low, high, low again.
+            assert re.search(
+                r'<polyline points="0,18 [\d.]+,18 [\d.]+,2 [\d.]+,2 [\d.]+,18 1000,18"', live["boxes"]
+            )
             assert live["counted"] == COUNTED.replace("1 unfinished", "1 under way")
         (runs / UNDER_WAY / EDGE_STREAM).unlink()
     (runs / UNDER_WAY / "progress.json").write_text("{}", encoding="utf-8")
