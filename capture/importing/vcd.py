@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import islice, takewhile
 from typing import BinaryIO, NamedTuple
 
 from base.files.complaints import quoted
@@ -54,76 +55,54 @@ class _Bit(NamedTuple):
     place: int
 
 
-class _Header:
+class _Header(NamedTuple):
     """The declarations: the variables, the timescale, the samplerate."""
 
-    def __init__(self) -> None:
-        self.variables: list[_Variable] = []
-        self.unit_s: Fraction | None = None
-        self.samplerate_hz: int | None = None
-        self._scopes: list[str] = []
+    variables: list[_Variable]
+    unit_s: Fraction | None
+    samplerate_hz: int | None
 
-    def take(self, keyword: str, words: list[str]) -> None:
-        text = " ".join(words)
-        if keyword == "$timescale":
-            match = _TIMESCALE.fullmatch(text)
-            if not match:
-                raise CaptureError(f"its timescale {quoted(text)} is none.")
-            self.unit_s = int(match[1]) * _UNITS[match[2]]
-        elif keyword == "$comment" and (rate := _STATED_RATE.search(text)):
-            self.samplerate_hz = stated_in(rate[1])
-        elif keyword == "$scope":
-            self._scopes.append(" ".join(words[1:]))
-        elif keyword == "$upscope":
-            del self._scopes[-1:]
-        elif keyword == "$var":
-            self._variable(words)
 
-    def _variable(self, words: list[str]) -> None:
-        if len(words) < 4 or not words[1].isascii() or not words[1].isdigit() or len(words[1]) > 9:
-            raise CaptureError(f"a declaration in it is incomplete: {quoted(' '.join(words))}.")
-        if len(self.variables) == _MOST_VARIABLES:
-            raise CaptureError(f"it declares more than {_MOST_VARIABLES:,} variables.")
-        name, width = " ".join(words[3:]), int(words[1])
-        first, last = width - 1, 0
-        if match := _RANGE.fullmatch(name):
-            name, first, last = match[1], int(match[2]), int(match[3])
-        elif match := _BIT.fullmatch(name):
-            name = f"{match[1]}[{match[2]}]"
-        path = ".".join([*filter(None, self._scopes), name])
-        self.variables.append(_Variable(words[0], width, words[2], path, first, last))
+def _variable(words: list[str], scopes: list[str]) -> _Variable:
+    if len(words) < 4 or not words[1].isascii() or not words[1].isdigit() or len(words[1]) > 9:
+        raise CaptureError(f"a declaration in it is incomplete: {quoted(' '.join(words))}.")
+    name, width = " ".join(words[3:]), int(words[1])
+    first, last = width - 1, 0
+    if match := _RANGE.fullmatch(name):
+        name, first, last = match[1], int(match[2]), int(match[3])
+    elif match := _BIT.fullmatch(name):
+        name = f"{match[1]}[{match[2]}]"
+    path = ".".join([*filter(None, scopes), name])
+    return _Variable(words[0], width, words[2], path, first, last)
 
-    def index(self) -> Callable[[str], list[_Bit]]:
-        """The named variables, each net once. Raises CaptureError where one has no level."""
-        whole = by_path(variable.path for variable in self.variables)
 
-        def find(name: str) -> list[_Bit]:
-            bit = _BIT.fullmatch(name)
-            name = f"{bit[1]}[{bit[2]}]" if bit else name
-            nets = {self._whole(self.variables[number]) for number in whole(name)}
-            if not nets and bit:
-                vectors = [self.variables[number] for number in whole(bit[1])]
-                nets = {found for vector in vectors for found in self._of_vector(vector, int(bit[2]))}
-            return sorted(nets)
+def _finder(variables: list[_Variable]) -> Callable[[str], list[_Bit]]:
+    """What has a name, each net once. Raises CaptureError where it is no level."""
+    at = by_path(variable.path for variable in variables)
 
-        return find
+    def find(name: str) -> list[_Bit]:
+        bit = _BIT.fullmatch(name)
+        nets = {_whole(variables[number]) for number in at(f"{bit[1]}[{bit[2]}]" if bit else name)}
+        if not nets and bit:
+            place = int(bit[2])
+            nets = {
+                _Bit(vector.code, abs(place - vector.last))
+                for vector in (variables[number] for number in at(bit[1]))
+                if vector.kind not in _NO_LEVELS
+                and min(vector.first, vector.last) <= place <= max(vector.first, vector.last)
+            }
+        return sorted(nets)
 
-    def _whole(self, variable: _Variable) -> _Bit:
-        if variable.kind in _NO_LEVELS:
-            raise CaptureError(f"{quoted(variable.path)} is of type {variable.kind} and has no level.")
-        if variable.width != 1:
-            first, last = variable.first, variable.last
-            raise CaptureError(
-                f"{quoted(variable.path)} has several bits; name one, {variable.path}[{first}] to [{last}]."
-            )
-        return _Bit(variable.code, 0)
+    return find
 
-    def _of_vector(self, vector: _Variable, number: int) -> Iterator[_Bit]:
-        """Bit `number`, if the vector has it."""
-        if vector.kind not in _NO_LEVELS and min(vector.first, vector.last) <= number <= max(
-            vector.first, vector.last
-        ):
-            yield _Bit(vector.code, abs(number - vector.last))
+
+def _whole(variable: _Variable) -> _Bit:
+    kind, width, code, path, first, last = variable
+    if kind in _NO_LEVELS:
+        raise CaptureError(f"{quoted(path)} is of type {kind} and has no level.")
+    if width != 1:
+        raise CaptureError(f"{quoted(path)} has several bits; name one, {path}[{first}] to [{last}].")
+    return _Bit(code, 0)
 
 
 def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:
@@ -132,7 +111,7 @@ def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str
     words = _whole_words(lines)
     header = _read_header(words)
     scalars = [variable.path for variable in header.variables if variable.width == 1]
-    chosen, named = selection.nets(header.index(), scalars)
+    chosen, named = selection.nets(_finder(header.variables), scalars)
     changes = Changes(chosen)
     begin, end = _read_changes(words, chosen, changes)
     if header.unit_s is None:
@@ -159,20 +138,33 @@ def _whole_words(lines: Lines) -> Iterator[str]:
 
 
 def _read_header(words: Iterator[str]) -> _Header:
-    header = _Header()
+    variables: list[_Variable] = []
+    scopes: list[str] = []
+    unit_s, rate_hz = None, None
     for keyword in words:
         if not keyword.startswith("$"):
             raise CaptureError(f"it has {quoted(keyword)} before $enddefinitions.")
-        inside = []
-        for word in words:
-            if word == "$end":
-                break
-            inside.append(word)
-            if len(inside) > _MOST_WORDS:
-                raise CaptureError(f"its {quoted(keyword)} has no $end.")
-        header.take(keyword, inside)
-        if keyword == "$enddefinitions":
-            return header
+        inside = list(islice(takewhile(lambda word: word != "$end", words), _MOST_WORDS))
+        text = " ".join(inside)
+        if len(inside) == _MOST_WORDS:
+            raise CaptureError(f"its {quoted(keyword)} has no $end.")
+        if keyword == "$timescale":
+            match = _TIMESCALE.fullmatch(text)
+            if not match:
+                raise CaptureError(f"its timescale {quoted(text)} is none.")
+            unit_s = int(match[1]) * _UNITS[match[2]]
+        elif keyword == "$comment" and (rate := _STATED_RATE.search(text)):
+            rate_hz = stated_in(rate[1])
+        elif keyword == "$scope":
+            scopes.append(" ".join(inside[1:]))
+        elif keyword == "$upscope":
+            del scopes[-1:]
+        elif keyword == "$var":
+            variables.append(_variable(inside, scopes))
+            if len(variables) > _MOST_VARIABLES:
+                raise CaptureError(f"it declares more than {_MOST_VARIABLES:,} variables.")
+        elif keyword == "$enddefinitions":
+            return _Header(variables, unit_s, rate_hz)
     raise CaptureError("it has no $enddefinitions.")
 
 

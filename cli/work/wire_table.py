@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base.metrology.quantiles import Summary
 from base.microseconds import UNIT, decimals_of, digits, microseconds
+from base.run_folder.edges import NOT
 from base.run_folder.observed import ObservedManifest
 
 _SHOWN = ("n", "min", "median", "p99", "max")
@@ -28,13 +29,18 @@ def lines(manifest: ObservedManifest) -> list[str]:
         for name, summary in part.items():
             row = title.format(name)
             rows.append((row, *_cells(summary, decimals), places.get(row, "")))
-    table = [(f"{first:<22}" + "".join(f"{cell:>16}" for cell in cells)).rstrip() for first, *cells in rows]
+    widest = max(len(first) for first, *_ in rows)
+    table = [
+        (f"{first:<{max(widest, 22)}}" + "".join(f"{cell:>16}" for cell in cells)).rstrip()
+        for first, *cells in rows
+    ]
     return [*table, *_periods(manifest, decimals)]
 
 
 def _periods(manifest: ObservedManifest, decimals: int) -> list[str]:
     return [
-        f"{name}: high {duty:.2%} of its periods, which differ by "
+        f"{name.removeprefix(NOT)}: {'low' if name.startswith(NOT) else 'high'} {duty:.2%} of its periods, "
+        "which differ by "
         f"{microseconds(part.max - part.min, decimals)}."
         for name, duty in manifest.duty.items()
         if (part := manifest.intervals_ns[name]).max is not None and part.min is not None

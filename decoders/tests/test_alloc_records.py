@@ -119,11 +119,6 @@ def test_what_is_wrong_gets_a_warning(tmp_path: Path, log: bytes, expected: list
         assert words.startswith(begin)
 
 
-def test_a_wrong_checksum_is_marked_where_it_stands(tmp_path: Path) -> None:
-    session = saved(tmp_path, MARK + b"@MARK,2*0000\n")
-    assert annotations(session, "=checksum-bad") == [f"{place(20, 24)} alloc_records-1: Wrong CRC"]
-
-
 def test_bytes_without_a_stop_bit_are_blamed_on_the_line(tmp_path: Path) -> None:
     stops = itertools.chain([1] * len(MARK), [0] * 5, itertools.repeat(1))
     words = warnings(saved(tmp_path, MARK * 3, stop_bits=stops))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from base.files.errors import CaptureError
-from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.edges import EdgeList
 from base.run_folder.session_file import write_sr
 from capture.reading import frames, vectorised
 from capture.reading.vectorised import Stimuli
@@ -132,7 +132,3 @@ def test_a_decoder_that_breaks_off_is_an_error_although_sigrok_exits_with_zero()
     decoder = "critical_section:crit=CRIT:core_hz=0"
     with pytest.raises(CaptureError, match="core_hz must be positive"):
         sigrok.said(sigrok.DRAWN / "stimuli.sr", decoder, "-A", "critical_section")
-
-
-def test_the_channels_of_a_capture_are_those_the_decoders_ask_for() -> None:
-    assert {"CRIT", "OP", "SYNC", *(name for pair in KINDS for name in pair)} == set(CHANNELS)

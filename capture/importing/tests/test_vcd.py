@@ -50,7 +50,6 @@ HABITS = {
         "CRIT",
         10**6,
     ),
-    "Vivado ILA: 1 ps": (PLAIN.replace("1 us", "1ps"), "CRIT", 1),
     "GHDL: bit of a vector, shortened": (
         US + "$var reg 8 ! bus[7:0] $end\n" + END + EDGES.replace("0!", "b0 !").replace("1!", "b10 !"),
         "bus[1]",
@@ -99,14 +98,8 @@ HABITS = {
         "CRIT",
         10**6,
     ),
-    "scopes that have no name": (
-        US + "$scope begin $end\n" + VAR + "$upscope $end\n" + END + EDGES,
-        "CRIT",
-        10**6,
-    ),
     "cocotb: several changes a line": (PLAIN.replace("!\n#", "! #"), "CRIT", 10**6),
     "DOS ends of lines, a byte order mark": ("\ufeff" + PLAIN.replace("\n", "\r\n"), "CRIT", 10**6),
-    "codes of several signs": (PLAIN.replace("!", '"#$%'), "CRIT", 10**6),
     "times that begin late": (
         US
         + VAR
