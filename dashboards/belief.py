@@ -24,9 +24,7 @@ def belief(series: Sequence[Series]) -> Belief | None:
     if not series:
         return None
     doubtful = [member for member in series if not member.run.manifest.complete]
-    warned = [
-        member for member in series if len(member.run.manifest.warnings) > _undecided(member.run.manifest)
-    ]
+    warned = [member for member in series if _doubts(member.run.manifest)]
     level = "red" if doubtful else "amber" if warned else "green"
     manifests = [member.run.manifest for member in series]
     facts = (_complete(series, doubtful), *_warned(warned), *_agreement(manifests), *_budget(series))
@@ -39,22 +37,25 @@ def _complete(series: Sequence[Series], doubtful: Sequence[Series]) -> Fact:
         return Fact(words, "run", doubtful[0].run.id)
     if len(series) == 1:
         return Fact("the run is complete", "run", series[0].run.id)
-    return Fact(f"all {len(series)} runs complete", "matrix")
+    return Fact(f"{_all(len(series))} complete", "matrix")
+
+
+def _all(count: int) -> str:
+    return "both runs" if count == 2 else f"all {count} runs"
 
 
 def _warned(warned: Sequence[Series]) -> Iterator[Fact]:
     """The first warning, at once."""
     if warned:
-        warning = warned[0].run.manifest.warnings[0]
+        warning = _doubts(warned[0].run.manifest)[0]
         text = warning if len(warning) <= _MOST_OF_A_WARNING else f"{warning[: _MOST_OF_A_WARNING - 1]}…"
         head = "a warning" if len(warned) == 1 else f"{len(warned)} runs with warnings, such as"
         yield Fact(f"{head}: {text}", "run", warned[0].run.id)
 
 
-def _undecided(manifest: Manifest) -> int:
-    """The number of warnings that only count undecided interrupts."""
-    budget = manifest.error_budget.get(HIT.key)
-    return int(budget is not None and budget.undecided is not None)
+def _doubts(manifest: Manifest) -> list[str]:
+    """The warnings but for that on undecided interrupts, which names the budgets that have them."""
+    return [warning for warning in manifest.warnings if HIT.key not in warning]
 
 
 def _agreement(manifests: Sequence[Manifest]) -> Iterator[Fact]:

@@ -211,3 +211,15 @@ def test_runs_are_named_by_what_they_differ_in(
     ]
     series = by_scenario([load_run(folder) for folder in folders])["mem_stress"]
     assert sorted(member.name for member in series) == names
+
+
+def test_a_warning_is_quoted_unless_the_budgets_have_it(runs: list[LoadedRun]) -> None:
+    def warned(*warnings: str) -> list[Series]:
+        changed = runs[0].manifest.model_copy(update={"warnings": list(warnings)})
+        return by_scenario([replace(runs[0], manifest=changed)])[changed.scenario]
+
+    known = "3 interrupts: the budgets of interrupt_latency_hit_ns have both ends."
+    evidence, doubtful = belief(warned(known)), belief(warned(known, "The clock drifts."))
+    assert evidence is not None and doubtful is not None
+    assert (evidence.level, doubtful.level) == ("green", "amber")
+    assert Fact("a warning: The clock drifts.", "run", runs[0].id) in doubtful.facts
