@@ -28,7 +28,6 @@ def test_each_signal_goes_to_the_channel_of_its_name(number: int) -> None:
 @pytest.mark.parametrize(
     ("time_s", "digits"),
     [
-        (Fraction(3, 2), "1 50000000 0 0 0 0 0"),
         (Fraction(12, 10**9), "1 20000000 0 0 0 0 -8"),
         (Fraction(1, 3), "33333333 33333333 33333333 33333333 33333333 0 -8"),
         (Fraction(12345678) + Fraction(1, 10**8), "12345678 1 0 0 0 0 0"),
