@@ -101,13 +101,6 @@ def test_a_section_that_the_end_cuts_off_has_no_length(elf: Path) -> None:
         result.not_taken(0x30)
 
 
-def test_what_was_never_seen_is_within_no_limit(masks: tailscope.Masks) -> None:
-    interval = masks.longest("scheduler")
-    assert (interval.cycles, interval.seen) == (0, False)
-    with pytest.raises(tailscope.Error, match="it cannot be said that it is within a limit"):
-        interval.check(at_most_cycles=5)
-
-
 def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Latency) -> None:
     """CPSID takes a cycle; it is in progress when the interrupt is pended."""
     wait = latency.longest
