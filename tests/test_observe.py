@@ -199,7 +199,7 @@ def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-UNFRAMED = ("--channels", "CRIT=PA8,OP=PA9", "--elf", program("tasks"), "--duration", "60ms")
+UNFRAMED = ("--channels", "CRIT=PA8,heap=PA9", "--elf", program("tasks"), "--duration", "60ms")
 
 
 def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
@@ -212,7 +212,7 @@ def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
         *("run.json", "observed.json", "kept.parquet", "windows"),
     }
     windows = result["kept"]["windows"]
-    assert [window["name"] for window in windows] == ["CRIT-1", "CRIT-2", "OP-1", "OP-2", "end"]
+    assert [window["name"] for window in windows] == ["CRIT-1", "CRIT-2", "heap-1", "heap-2", "end"]
     longest = max(end - begin for begin, end in pulses_of(edges, "CRIT"))
     assert windows[0]["end"] - windows[0]["start"] == longest
     for place in windows:
