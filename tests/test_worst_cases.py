@@ -20,6 +20,7 @@ def worst(allocator: str, art: bool) -> tuple[int, int]:
     return worst_cycles(allocator, art)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("allocator", ALLOCATORS)
 def test_the_result_is_what_a_fresh_measurement_gives(allocator: str) -> None:
     published = {name: [int(cell) for cell in cells] for name, *cells in results.read("tlsf")}
@@ -28,6 +29,7 @@ def test_the_result_is_what_a_fresh_measurement_gives(allocator: str) -> None:
     assert published[allocator] == pytest.approx(measured, rel=TOLERANCE), again
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("art", [True, False], ids=["art-on", "art-off"])
 @pytest.mark.parametrize("other", OTHERS)
 def test_our_worst_is_below_theirs(other: str, art: bool) -> None:

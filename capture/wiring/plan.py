@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
@@ -23,7 +23,7 @@ class Place:
     pin: str
     header: str
     connector: str
-    morpho: str = ""
+    morpho: str
 
     def __str__(self) -> str:
         return f"{self.channel} ({self.header}, {self.connector})"
@@ -77,13 +77,4 @@ def as_text(board: BoardResource) -> str:
 
 def as_json(board: BoardResource) -> list[dict[str, str]]:
     """The plan's rows, without the ground."""
-    return [
-        {
-            "input": clip.input,
-            "channel": clip.place.channel,
-            "pin": clip.place.pin,
-            "header": clip.place.header,
-            "connector": clip.place.connector,
-        }
-        for clip in clips(board)
-    ]
+    return [{"input": clip.input, **asdict(clip.place)} for clip in clips(board)]

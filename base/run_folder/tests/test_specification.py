@@ -11,7 +11,6 @@ from base.metrology.quantiles import PERCENTILES, Summary
 from base.paths import ROOT
 from base.run_folder import memory
 from base.run_folder.manifest import Intervals, Manifest
-from base.run_folder.observed import Asked, ClockFound, FramesFound, ObservedManifest, Program
 from base.run_folder.quantities import KEYS
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
 
@@ -35,15 +34,6 @@ def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Sche
 
 def test_the_statistics_of_run_json_are_the_quantities() -> None:
     assert [name for name, field in Manifest.model_fields.items() if field.annotation is Summary] == [*KEYS]
-
-
-def test_the_keys_of_runs_from_the_wire_alone_are_those_of_the_page() -> None:
-    page = page_of("observed")
-    words = set(re.findall(r"\b[a-z][a-z0-9_]+\b", page))
-    for model in (Asked, ObservedManifest, Program, FramesFound, ClockFound):
-        assert {field.alias or name for name, field in model.model_fields.items()} <= words
-    keys = {field.alias or name for name, field in Asked.model_fields.items()}
-    assert keys <= {field.alias or name for name, field in ObservedManifest.model_fields.items()}
 
 
 def test_the_models_have_the_percentiles_that_are_computed() -> None:
