@@ -29,7 +29,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What takes longer than ten minutes may hold, and where sentences change."""
+    """Options: the tests that take long, and where sentences change."""
     parser.addoption("--all", action="store_true", help="also the tests that are marked long")
     parser.addoption("--renew-sentences", action="store_true", help="write tests/sentences.json anew")
 

@@ -27,7 +27,7 @@ def _rooms() -> Iterator[str]:
     shell_complete=_complete,
     help="folders such as simulator, capture/verdict or heap/tlsf; all when none is given",
 )
-@option("--all", "everything", is_flag=True, help="also what takes longer than ten minutes")
+@option("--all", "everything", is_flag=True, help="also the tests that take long")
 def command(room: tuple[str, ...], everything: bool) -> int:
     """Run the checks of the project, or those of the given rooms."""
     from cli.work import suite
