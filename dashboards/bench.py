@@ -6,9 +6,9 @@ import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from shutil import which
 
 from base.files.errors import TailscopeError
+from dashboards import printed
 from dashboards.report import write_report
 
 _READY = "() => document.body.dataset.shown"
@@ -45,7 +45,7 @@ def measure(runs: Sequence[Path], folder: Path, repeats: int) -> dict[str, float
 
 def _opened(report: Path) -> tuple[float, float]:
     """Seconds to the overview, and from there to a figure."""
-    executable = which("chromium") or which("chromium-browser") or which("google-chrome")
+    executable = printed.browser()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from base.files.errors import TailscopeError
+from base.processes import children
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WITHIN_S = 300
@@ -21,7 +22,7 @@ class PrintError(TailscopeError):
 
 
 def browser() -> str | None:
-    """The path of a browser that prints without a screen; None where there is none."""
+    """The path of a browser that needs no screen; None where there is none."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
@@ -39,10 +40,9 @@ def print_pdf(page: Path, output: Path) -> Path:
             f"{page.resolve().as_uri()}#/print",
         ]
         try:
-            printed = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+            printed = children.run(command, within_s=WITHIN_S)
         except subprocess.TimeoutExpired:
             raise PrintError(f"{program} did not print {page} within {WITHIN_S} s.") from None
     if printed.returncode or not output.is_file():
-        last = printed.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-        raise PrintError(f"{program} did not print {page}: {last[0][:300]}")
+        raise PrintError(f"{program} did not print {page}: {children.last_words(printed.stderr)[:300]}")
     return output

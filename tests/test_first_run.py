@@ -19,7 +19,8 @@ from capture.desk import emulated
 from capture.desk.bench import read_bench
 from cli.work import tools
 from cli.work.desk_checks import CHECKS
-from dashboards.tests.browser import Browser, chromium
+from dashboards.printed import browser as chromium
+from dashboards.tests.browser import Browser
 from firmware.build import boards
 from simulator.desk import EmulatedDesk
 

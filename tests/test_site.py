@@ -16,7 +16,8 @@ from base.paths import ROOT
 from cli.dev import site
 from cli.work import site_tables
 from cli.work.site_pages import questions
-from dashboards.tests.browser import Browser, chromium
+from dashboards.printed import browser as chromium
+from dashboards.tests.browser import Browser
 from tests import pages
 
 pytestmark = pytest.mark.docs

@@ -81,7 +81,7 @@ def read_level_table(
     chosen = selection.among(names)
     blocks = _Blocks(file, kind, len(names))
     changed: list[tuple[npt.NDArray[np.float64], Words]] = []
-    begin, end, rows, digits, before = 0.0, -np.inf, 0, 0, -1
+    begin, end, rows, digits, before, count_changed = 0.0, -np.inf, 0, 0, -1, 0
     for block in blocks:
         table = _table(block, kind, len(names))
         word = _words(table, list(chosen.values()))
@@ -96,7 +96,8 @@ def read_level_table(
         moved = np.append(word[:1] != before, word[1:] != word[:-1])
         changed.append((time[moved], word[moved]))
         before, rows = int(word[-1]), rows + word.size
-        check_count(sum(part.size for part, _ in changed) - 1)
+        count_changed += int(moved.sum())
+        check_count(count_changed - 1)
     if not rows:
         raise CaptureError("it has no line but the heading.")
     per_s = rate_hz if rate_hz and kind != SALEAE else 10**digits

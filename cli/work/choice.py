@@ -66,7 +66,7 @@ def _smallest(
     whole trace; or the sentence why it is not found.
     """
     traces = [scenarios_trace.read(trace)] if trace else list(map(trace_of, plans))
-    found: dict[str, int | str] = {}
+    smallest: dict[str, int | str] = {}
     with progress.shown() as tell:
         counted = progress.Counted(tell, len(allocators))
         for name in allocators:
@@ -75,12 +75,12 @@ def _smallest(
                 fragmentation.choose(traces, [name], heap_bytes)
                 rows = Study(traces, [name], heap_bytes, jobs=jobs).rows()
             except TailscopeError as error:
-                found[name] = str(error)
+                smallest[name] = str(error)
                 continue
             sizes = [row.cost_metric.smallest_bytes for row in rows]
-            found[name] = (
+            smallest[name] = (
                 " ".join(text.notes(rows))
                 if None in sizes
                 else max(size for size in sizes if size is not None)
             )
-    return found
+    return smallest

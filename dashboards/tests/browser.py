@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import shutil
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, Literal
 
 import playwright.sync_api
 from playwright.sync_api import ConsoleMessage, Page, sync_playwright
+
+from dashboards.printed import browser as chromium
 
 _DRAW_ALL = """async () => {
   for (const plot of document.querySelectorAll(".plot")) {
@@ -34,11 +35,6 @@ _IN_SIGHT_DRAWN = """() => [...document.querySelectorAll(".plot")].every((plot) 
   const { top, bottom } = plot.getBoundingClientRect();
   return !plot.checkVisibility() || bottom < 0 || top > innerHeight || plot.dataset.drawn;
 })"""
-
-
-def chromium() -> str | None:
-    """The browser's path, or None where there is none."""
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @cache

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dashboards.tests.browser import Browser, chromium
+from dashboards.printed import browser as chromium
+from dashboards.tests.browser import Browser
 
 WIDTH, HEIGHT = 1200, 1225
 SHOWN = "#/ramp?scenario=mem_frag"

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dashboards.loaded.runs import find_runs
+from dashboards.printed import browser as chromium
 from dashboards.report import write_report
-from dashboards.tests.browser import Browser, chromium, started
+from dashboards.tests.browser import Browser, started
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run
 
 FOLDER = Path(__file__).parent / "references"

@@ -12,7 +12,8 @@ from analysis.program.bounds.explained import LONGEST, Explained, explain
 from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.subject import Subject
 from dashboards import bounds as pages
-from dashboards.tests.browser import assert_draws, chromium
+from dashboards.printed import browser as chromium
+from dashboards.tests.browser import assert_draws
 from simulator.program import user_program
 from tests import masked_sections
 

@@ -9,8 +9,9 @@ import pytest
 from analysis.compare.compared import Comparison, compare
 from analysis.compare.tests.made import with_cycles, write
 from dashboards import compare as dashboards_compare
+from dashboards.printed import browser as chromium
 from dashboards.tests.as_plotly import as_plotly
-from dashboards.tests.browser import assert_draws, chromium
+from dashboards.tests.browser import assert_draws
 
 in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
 

@@ -11,7 +11,8 @@ import pytest
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.subject import Subject
 from dashboards import masks
-from dashboards.tests.browser import assert_draws, chromium
+from dashboards.printed import browser as chromium
+from dashboards.tests.browser import assert_draws
 from simulator.program import user_program
 from tests import masked_sections
 

@@ -13,8 +13,9 @@ import pytest
 
 from dashboards.glossary import glossary
 from dashboards.loaded.runs import find_runs
+from dashboards.printed import browser as chromium
 from dashboards.report import write_report
-from dashboards.tests.browser import Browser, chromium, violations
+from dashboards.tests.browser import Browser, violations
 from dashboards.tests.synthetic import Operation, write_run
 from dashboards.tests.test_explanations import ALLOCATION, ANATOMY, HOSTILE, explain
 

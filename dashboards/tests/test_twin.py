@@ -10,8 +10,9 @@ from analysis.twin.comparison import Comparison, compare
 from analysis.twin.tests.made import made_run
 from analysis.twin.text import WORST
 from dashboards import twin
+from dashboards.printed import browser as chromium
 from dashboards.tests.as_plotly import as_plotly
-from dashboards.tests.browser import assert_draws, chromium
+from dashboards.tests.browser import assert_draws
 from scenarios import catalogue
 
 in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")

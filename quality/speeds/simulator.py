@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from statistics import median
 
 from base.files.errors import TailscopeError
 from quality.soundness.compiling import LINKER_SCRIPT
+from quality.speeds.cpu import cpu_s
 from simulator import run as simulator
 from simulator.program import user_program
 
@@ -64,7 +64,7 @@ def measure(repeats: int = REPEATS) -> dict[str, float | int | str]:
             if qemu:
                 ways["qemu"] = partial(_call, [qemu, *_QEMU, elf])
                 ways["qemu_icount"] = partial(_call, [qemu, "-icount", "shift=0", *_QEMU, elf])
-            runs = [{way: executed / _cpu_s(run) / 1e6 for way, run in ways.items()} for _ in range(repeats)]
+            runs = [{way: executed / cpu_s(run) / 1e6 for way, run in ways.items()} for _ in range(repeats)]
             figures[f"{load}_instructions"] = executed
             figures |= {f"{load}_{way}_mips": median(run[way] for run in runs) for way in ways}
             figures[f"{load}_unicorn_hook_ratio"] = median(
@@ -73,14 +73,6 @@ def measure(repeats: int = REPEATS) -> dict[str, float | int | str]:
     if not qemu:
         figures["qemu"] = "qemu-system-arm is not installed"
     return figures
-
-
-def _cpu_s(run: Callable[[], object]) -> float:
-    """What the processes that `run` waits for take of the CPU, in seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _executed(elf: Path, timing: str = simulator.NUCLEO) -> int:

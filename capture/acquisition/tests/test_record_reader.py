@@ -70,14 +70,16 @@ PATIENCE_S = 20.0
 RUN = record("BOOT,7,a,1,1,00000000,k,1,1,basepri,none,bypass,04000000,nucleo-f401re") + record("END,0")
 
 
-@pytest.fixture
-def line() -> Iterator[tuple[int, str]]:
+def opened_pty() -> Iterator[tuple[int, str]]:
     """The device's end of a PTY, and the port's name."""
     device, port = pty.openpty()
     tty.setraw(port)
     yield device, os.ttyname(port)
     os.close(port)
     os.close(device)
+
+
+line = pytest.fixture(opened_pty, name="line")
 
 
 def test_it_ends_with_the_last_record(line: tuple[int, str]) -> None:
@@ -89,14 +91,8 @@ def test_it_ends_with_the_last_record(line: tuple[int, str]) -> None:
     assert reader.problem is None
 
 
-@pytest.fixture
-def elsewhere() -> Iterator[tuple[int, str]]:
-    """A second line, as which a port comes back."""
-    device, port = pty.openpty()
-    tty.setraw(port)
-    yield device, os.ttyname(port)
-    os.close(port)
-    os.close(device)
+elsewhere = pytest.fixture(opened_pty, name="elsewhere")
+"""A second line, as which a port comes back."""
 
 
 def absent_at_first(port: str) -> Callable[[], str]:

@@ -21,7 +21,8 @@ from capture.acquisition.tests.test_pins import store as store_observed
 from dashboards.app.library import Library
 from dashboards.app.listening import Server
 from dashboards.app.server import make_app
-from dashboards.tests.browser import Browser, chromium, violations
+from dashboards.printed import browser as chromium
+from dashboards.tests.browser import Browser, violations
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
