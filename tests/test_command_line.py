@@ -116,11 +116,11 @@ def test_the_script_passes_on_words_output_and_status() -> None:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
+def test_ctrl_c_keeps_the_run_and_ends_the_campaign(tmp_path: Path) -> None:
     """As from a terminal: every process of the group gets the signal."""
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
-        [str(ROOT / "lab"), "scenario", "mem_frag", "--parameter", "trials=40"],
+        [str(ROOT / "lab"), "scenario", "mem_frag", "--parameter", "trials=40", "--runs", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -139,4 +139,3 @@ def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
     assert manifest["verdict"] == "truncated"
     assert any("interrupted" in reason for reason in manifest["reasons"])
     assert wait_until(lambda: not processes_of(mark))
-    shutil.rmtree(folders[0])

@@ -12,7 +12,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -24,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from base.paths import ROOT, RUNS
+from base.paths import ROOT
 from firmware.build import image as firmware
 from simulator import build as simulator
 from tests.processes import MARKER, processes_of, wait_until
@@ -44,7 +43,7 @@ pytestmark = pytest.mark.usefixtures("interruptible")
 @dataclass
 class Bench:
     """`./lab scenario` in a process group of its own, with
-    a temporary folder and a scenario of its own.
+    folders and a scenario of its own.
     """
 
     folder: Path
@@ -58,7 +57,7 @@ class Bench:
     @property
     def runs(self) -> list[Path]:
         """The folders of its runs."""
-        return sorted(RUNS.glob(f"*{self.mark}*"))
+        return sorted((self.folder / "runs").glob(f"*{self.mark}*"))
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         self.temporary.mkdir(exist_ok=True)
@@ -66,7 +65,16 @@ class Bench:
         text = (ROOT / "scenarios" / "mem_frag.toml").read_text(encoding="utf-8")
         scenario.write_text(text.replace("mem_frag", self.mark, 1), encoding="utf-8")
         process = subprocess.Popen(
-            [ROOT / "lab", "scenario", str(scenario), "--allocator", "tlsf", *words],
+            [
+                ROOT / "lab",
+                "scenario",
+                scenario,
+                "--allocator",
+                "tlsf",
+                "--runs",
+                self.folder / "runs",
+                *words,
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -90,8 +98,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-    for folder in bench.runs:
-        shutil.rmtree(folder)
 
 
 def faults(
