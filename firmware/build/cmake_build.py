@@ -36,6 +36,8 @@ _SHARED = (
 _SOURCES = ROOT / "firmware"
 _TOOLS = ("cmake", "ninja", "arm-none-eabi-gcc", "cc", "rustc", "/usr/bin/rustc", "cargo")
 _TAIL_LINES = 20
+_FAILED = "FAILED: "
+"""How Ninja begins the lines on a command that failed."""
 # From nothing an allocator takes some seconds, those of Rust a minute.
 _WITHIN_S = 3600.0
 
@@ -183,14 +185,17 @@ def _tools() -> tuple[str, ...]:
 def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:
     """Runs `command` in `folder`, which has `title` `step`, and returns what it printed.
 
-    Raises BuildError with the last words of the tool.
+    Raises BuildError with what failed first, where the tool names it: Ninja goes on with what is
+    under way beside it. Otherwise with the tool's last words.
     """
     try:
         finished = children.run(command, within_s=_WITHIN_S, folder=folder)
     except subprocess.TimeoutExpired:
         raise BuildError(f"{title} did not {step} within {_WITHIN_S:g} s.") from None
     if finished.returncode != 0:
-        tail = (finished.stdout + finished.stderr).splitlines()[-_TAIL_LINES:]
+        lines = (finished.stdout + finished.stderr).splitlines()
+        first = next((n for n, line in enumerate(lines) if line.startswith(_FAILED)), -_TAIL_LINES)
+        tail = lines[first:][:_TAIL_LINES]
         raise BuildError("\n".join([f"{title} did not {step}; the tool said:", *tail]))
     return finished.stdout
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from firmware.build import image as image
-from firmware.build.cmake_build import Build, BuildError
+from firmware.build.cmake_build import Build, BuildError, run_step
 
 
 @pytest.fixture
@@ -46,3 +46,13 @@ def test_what_does_not_compile_any_more_is_configured_again(tmp_path: Path, step
     with pytest.raises(BuildError, match="compile"):
         build(tmp_path, broken="compile").make()
     assert steps == ["compile", "configure", "compile"]
+
+
+@pytest.mark.parametrize("later", [0, 5, 40])
+def test_what_failed_is_said_whatever_was_built_beside_it(later: int) -> None:
+    lines = ["[1/50] one", "FAILED: b.o", "cc -c b.c", "b.c:1: error: HDR is 4", *["[2/50] c"] * later]
+    script = "".join(f"echo '{line}'\n" for line in lines)
+    with pytest.raises(BuildError) as refused:
+        run_step("The heap", "compile", ["sh", "-c", f"{script}exit 1"])
+    assert "b.c:1: error: HDR is 4" in str(refused.value)
+    assert len(str(refused.value).splitlines()) <= 21
