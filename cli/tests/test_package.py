@@ -142,6 +142,15 @@ def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: 
     assert after == before
 
 
+def test_another_board_needs_no_tool(installed: Path, home: Path, tmp_path: Path) -> None:
+    board = "nucleo-f072rb"
+    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL, "--board", f"virtual:{board}")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(next((tmp_path / "runs").glob("*-mem_frag-*/run.json")).read_text())
+    assert document["verdict"] == "complete"
+    assert document["firmware"]["elf_sha256"] == firmware.build(ALLOCATOR, board=board).sha256
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

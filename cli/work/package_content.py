@@ -22,7 +22,7 @@ from base.processes import children
 from cli.shell import root
 from cli.shell.project import project
 from cli.shell.shared import USUAL_TWO
-from firmware.build import catalogue, host_heap, packaged
+from firmware.build import boards, catalogue, host_heap, packaged
 from firmware.build import image as firmware
 from scenarios.operations import EXTRAS
 from simulator import build as simulator
@@ -40,6 +40,8 @@ _LEFT_OUT = {"__pycache__", "tests"}
 _TESTS_OF_USERS = ROOT / "firmware" / "heap" / "tests"
 """What `contract` holds a user's own allocator to."""
 _NOT_OF_SIMULATOR = {"crates", "target", "fuzz", "Cargo.toml", "Cargo.lock"}
+ON_ALL_BOARDS = ("seglist", "tlsf", "heap_4")
+"""The allocators that an installed package runs on every board without a compiler."""
 _FREE = {"MIT", "BSD-3-Clause", "Apache-2.0", "CC0", "public domain"}
 """Licences whose works may go along as programs, if their text does."""
 _KERNEL = ROOT / "firmware" / "kernel" / "package" / "Cargo.toml"
@@ -99,7 +101,8 @@ def images(
     folder: Path, names: Collection[str], tell: Callable[[str], None]
 ) -> tuple[list[firmware.FirmwareImage], dict[str, str]]:
     """Builds the images of the allocators and puts them below `folder`: with the accelerator and
-    without, those that a command takes by itself also with each extra that scenarios call for.
+    without, those that a command takes by itself also with each extra that scenarios call for, and
+    those of ON_ALL_BOARDS for every board.
 
     Returns them, and by name why an allocator stays out. Raises BuildError.
     """
@@ -111,15 +114,20 @@ def images(
         elif not _FREE & {*row.licence.split(" OR ")}:
             out[name] = f"its licence is {row.licence}"
         else:
-            for art, extras in _usual(name):
-                tell(f"{name}{'' if art else ', ART off'}{''.join(f', {extra}' for extra in extras)}")
-                made.append(firmware.package(folder / "firmware" / packaged.IMAGES, name, art, extras))
+            for spec in _usual(name):
+                tell(spec.name)
+                made.append(firmware.package(folder / "firmware" / packaged.IMAGES, spec))
     return made, out
 
 
-def _usual(name: str) -> list[tuple[bool, tuple[str, ...]]]:
-    extras = sorted(set(EXTRAS.values())) if name in USUAL_TWO.split(",") else ()
-    return [(True, ()), (False, ()), *((True, (extra,)) for extra in extras)]
+def _usual(name: str) -> Iterator[firmware.BuildSpec]:
+    of = firmware.BuildSpec.of
+    yield of(name)
+    yield of(name, art=False)
+    if name in USUAL_TWO.split(","):
+        yield from (of(name, extras=(extra,)) for extra in sorted(set(EXTRAS.values())))
+    if name in ON_ALL_BOARDS:
+        yield from (of(name, board=board) for board in boards.names() if board != boards.DEFAULT)
 
 
 def host_programs(folder: Path, made: Iterable[firmware.FirmwareImage]) -> None:

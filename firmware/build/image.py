@@ -131,8 +131,8 @@ class BuildSpec:
         return tuple(f"{name}={value}" for name, value in knobs if value != self.row.knobs[name])
 
     @property
-    def folder(self) -> Path:
-        """The folder of the build."""
+    def name(self) -> str:
+        """What differs from the default, below the board's name where it is not the default's."""
         words = [self.row.build_name, *([] if self.art else ["art-off"]), *self.other_lock]
         words += [] if self.heap_bytes == self.board.memory.heap_bytes else [f"heap={self.heap_bytes}"]
         words += self.turned_knobs
@@ -140,7 +140,12 @@ class BuildSpec:
         words += [f"without-{instrument}" for instrument in self.without]
         words += [] if self.optimization == "2" else [f"O{self.optimization}"]
         name = "-".join(words)
-        return BUILDS / name if self.board.name == boards.DEFAULT else BUILDS / self.board.name / name
+        return name if self.board.name == boards.DEFAULT else f"{self.board.name}/{name}"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the build."""
+        return BUILDS / self.name
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
@@ -184,7 +189,7 @@ def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
     Raises BuildError, and WriteError where the folder cannot be made.
     """
     described = _cmake_build(spec)
-    if not compiled and (ready := packaged.find(spec.folder.name, described.definitions)):
+    if not compiled and (ready := packaged.find(spec.name, described.definitions)):
         configuration = _configuration(spec, ready["kernel"])
         return FirmwareImage(ready["elf"], ready["sha256"], spec.row.id, configuration, tuple(ready["looks"]))
     cmake_build.check_tools(TOOLS)
@@ -329,13 +334,13 @@ def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) 
         raise BuildError(refusal)
 
 
-def package(folder: Path, allocator: str, art: bool, extras: tuple[str, ...]) -> FirmwareImage:
-    """Builds an image at the usual settings and puts it below `folder`. Raises BuildError."""
-    spec = BuildSpec.of(allocator, art, extras=extras)
+def package(folder: Path, spec: BuildSpec) -> FirmwareImage:
+    """Builds the image of a spec and puts it below `folder`. Raises BuildError."""
     built = make(spec, compiled=True)
     definitions = _cmake_build(spec).definitions
     kernel = built.configuration.kernel
-    packaged.write(folder, definitions, built.elf.parent, built.sha256, kernel, built.looks)
+    place = folder / spec.name
+    packaged.write(place, definitions, built.elf.parent, built.sha256, kernel, built.looks)
     return built
 
 

@@ -64,15 +64,16 @@ def holds(elf: Path) -> bool:
 
 
 def write(
-    folder: Path,
+    place: Path,
     definitions: Mapping[str, object],
     built: Path,
     sha256: str,
     kernel: str,
     looks: tuple[int, ...],
 ) -> None:
-    """Puts the image that lies in the folder `built` below `folder`, for `find` by that name."""
-    place = folder / built.name
+    """Puts the image that lies in the folder `built` into the folder `place`, which `find` knows by its
+    name below IMAGES.
+    """
     place.mkdir(parents=True)
     for file in (ELF, FOOTPRINT):
         shutil.copyfile(built / file, place / file)

@@ -21,7 +21,7 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     built.mkdir()
     (built / packaged.ELF).write_bytes(b"elf")
     (built / packaged.FOOTPRINT).write_bytes(b"footprint")
-    packaged.write(tmp_path / "images", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
+    packaged.write(tmp_path / "images" / "tlsf", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
     monkeypatch.setattr(packaged, "INSTALLED", True)
     monkeypatch.setattr(packaged, "ROOM", tmp_path)
     return tmp_path / "images" / "tlsf"
