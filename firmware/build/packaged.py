@@ -71,9 +71,7 @@ def write(
     kernel: str,
     looks: tuple[int, ...],
 ) -> None:
-    """Puts the image that lies in the folder `built` into the folder `place`, which `find` knows by its
-    name below IMAGES.
-    """
+    """Puts the image in the folder `built` into `place`, which `find` knows by its name below IMAGES."""
     place.mkdir(parents=True)
     for file in (ELF, FOOTPRINT):
         shutil.copyfile(built / file, place / file)
