@@ -71,7 +71,7 @@ def write(
     kernel: str,
     looks: tuple[int, ...],
 ) -> None:
-    """Puts the image in the folder `built` into `place`, whose name below IMAGES `find` is given."""
+    """Puts the image in the folder `built` into `place`, whose name below IMAGES `find` takes."""
     place.mkdir(parents=True)
     for file in (ELF, FOOTPRINT):
         shutil.copyfile(built / file, place / file)
