@@ -34,7 +34,7 @@ BLOCKS = [
 USES, EXTENDS, HEAP_GITHUB, HEAP_GITLAB = BLOCKS
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 GITLAB: dict[str, Any] = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text("utf-8"))[".tailscope"]
-JUDGE: dict[str, Any] = ACTION["runs"]["steps"][0]
+_CACHE, JUDGE, REPORT = ACTION["runs"]["steps"]
 STANDS_IN = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m cli "$@"\n'
 """Of the program that the wheel installs: this checkout's."""
 
@@ -183,7 +183,7 @@ def test_the_report_has_a_name_that_an_artifact_may_have(stranger: Stranger) -> 
     done = stranger.gate(artifact="build/cycles-job-0", GITHUB_OUTPUT=str(output))
     assert done.returncode == 2  # it says nothing of what to judge by, and the step that uploads follows
     assert output.read_text() == "artifact=build-cycles-job-0\n"
-    assert ACTION["runs"]["steps"][1]["with"]["name"] == "${{ steps.judge.outputs.artifact }}"
+    assert REPORT["with"]["name"] == "${{ steps.judge.outputs.artifact }}"
 
 
 def test_the_action_runs_the_script_where_it_lies(stranger: Stranger) -> None:
@@ -196,7 +196,7 @@ def test_the_action_runs_the_script_where_it_lies(stranger: Stranger) -> None:
         assert made.returncode == 0, made.stderr
     done = stranger.run(JUDGE["run"], GITHUB_ACTION_PATH=str(ROOT), **variables)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ACTION["runs"]["steps"][1]["with"]["path"] == _input("report")
+    assert REPORT["with"]["path"] == _input("report")
     assert (stranger.folder / given["report"] / "tailscope.md").exists()
 
 

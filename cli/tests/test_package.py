@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from cli.work import package
 from firmware.build import image as firmware
 from tests import lab
@@ -89,6 +90,8 @@ def test_the_same_checkout_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> 
 def test_it_is_small_and_has_the_package_its_images_and_licences(wheel: Path) -> None:
     assert wheel.name.endswith(f"_{os.uname().machine}.whl")
     assert "manylinux_2_17" in wheel.name
+    recipe = (ROOT / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
+    assert recipe.count(f"tools/{wheel.name.replace(os.uname().machine, 'x86_64')}\n") == 2
     assert wheel.stat().st_size < 25e6
     with zipfile.ZipFile(wheel) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
