@@ -9,10 +9,11 @@
 //! source.
 
 use crate::chip_file;
+use crate::lines::{f0, f1, f4, l4, FamilyFacts, LineFacts};
 use crate::peripherals::address_map::Entry;
 use cortex_m::model::FlashPort;
 use cortex_m::{CoreKind, Model};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -30,23 +31,22 @@ pub enum Family {
     F072,
 }
 
-/// Families whose peripherals have the same registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Line {
-    F4,
-    L4,
-    F1,
-    F0,
-}
-
 impl Family {
-    pub fn line(self) -> Line {
+    /// What tells the family from others.
+    pub fn facts(self) -> &'static FamilyFacts {
         match self {
-            Family::F401 | Family::F411 | Family::F407 | Family::F446 => Line::F4,
-            Family::L476 => Line::L4,
-            Family::F103 => Line::F1,
-            Family::F072 => Line::F0,
+            Family::F401 => &f4::F401,
+            Family::F411 => &f4::F411,
+            Family::F407 => &f4::F407,
+            Family::F446 => &f4::F446,
+            Family::L476 => &l4::L476,
+            Family::F103 => &f1::F103,
+            Family::F072 => &f0::F072,
         }
+    }
+
+    pub fn line(self) -> &'static LineFacts {
+        self.facts().line
     }
 }
 
@@ -266,6 +266,10 @@ fn names() -> String {
 }
 
 impl Chip {
+    pub fn line(&self) -> &'static LineFacts {
+        self.family.line()
+    }
+
     /// The chip of this name, with or without `stm32`, in letters of any size.
     pub fn named(text: &str) -> Result<&'static Chip, UnknownChip> {
         let wanted = text.to_ascii_uppercase();

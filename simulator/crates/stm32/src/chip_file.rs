@@ -1,7 +1,8 @@
 //! A chip from outside: one table of somebody's own, as those in `chips/`. It is looked at before
 //! anything is made of it, so whatever it holds ends in a chip or in one sentence.
 
-use crate::chip::{chips, Chip, ChipRow, Line, Place, Table, MOST_SRAM_BYTES};
+use crate::chip::{chips, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES};
+use crate::lines::LineFacts;
 use crate::peripherals::address_map::ENTRY_BYTES;
 use crate::peripherals::flash::{flash_sizes, is_flash_size};
 use crate::peripherals::rcc::gates;
@@ -103,7 +104,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST_NAME_BYTES && text.chars().all(plain)
 }
 
-fn check_chip(row: &ChipRow, line: Line) -> Result<(), String> {
+fn check_chip(row: &ChipRow, line: &LineFacts) -> Result<(), String> {
     let name = &row.name;
     must(is_name(name), || {
         format!("chips: name is letters, digits, _ and -, {MOST_NAME_BYTES} at most")
@@ -112,12 +113,12 @@ fn check_chip(row: &ChipRow, line: Line) -> Result<(), String> {
         format!("chips: {name} is modelled already: give this one a name of its own")
     })?;
     must(
-        row.flash_kib <= usize::MAX / KIB && is_flash_size(line, row.flash_kib * KIB),
+        row.flash_kib <= usize::MAX / KIB && is_flash_size(&line.flash, row.flash_kib * KIB),
         || {
             format!(
                 "chips: flash_kib = {} is no whole number of {}",
                 row.flash_kib,
-                flash_sizes(line)
+                flash_sizes(&line.flash)
             )
         },
     )?;
@@ -189,7 +190,7 @@ fn check_limits(table: &Table) -> Result<(), String> {
     )
 }
 
-fn check_peripherals(places: &[Place], line: Line) -> Result<(), String> {
+fn check_peripherals(places: &[Place], line: &LineFacts) -> Result<(), String> {
     for (n, place) in places.iter().enumerate() {
         must(is_name(&place.name), || {
             format!(
@@ -223,7 +224,7 @@ fn check_peripherals(places: &[Place], line: Line) -> Result<(), String> {
     Ok(())
 }
 
-fn check_place(place: &Place, line: Line) -> Result<(), String> {
+fn check_place(place: &Place, line: &LineFacts) -> Result<(), String> {
     must(
         place.base >= 0x4000_0000 && place.base % ENTRY_BYTES == 0,
         || {
@@ -248,7 +249,7 @@ fn check_place(place: &Place, line: Line) -> Result<(), String> {
         return Err(format!("interrupt {line} is not 0 to {}", IRQ_LINES - 1));
     }
     // The model knows where its peripherals are: which pins, lines and streams they reach.
-    let of_line = chips().filter(|chip| chip.family.line() == line);
+    let of_line = chips().filter(|chip| std::ptr::eq(chip.line(), line));
     let mut modelled = of_line.flat_map(|chip| &chip.peripherals);
     must(
         place.kind.is_none() || modelled.any(|entry| entry.is_model_of(place)),

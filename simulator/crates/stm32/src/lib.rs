@@ -3,6 +3,7 @@
 pub mod chip;
 mod chip_file;
 pub mod edges;
+pub mod lines;
 pub mod manners;
 pub mod memory;
 pub mod peripherals;

@@ -4,7 +4,6 @@
 use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
 use super::{gpio_f1, Peripheral};
-use crate::chip::Line;
 use serde::{Deserialize, Serialize};
 
 const MODER: u32 = 0x00;
@@ -17,14 +16,35 @@ const BSRR: u32 = 0x18;
 const LCKR: u32 = 0x1C;
 const AFRL: u32 = 0x20;
 const AFRH: u32 = 0x24;
-/// The STM32L4 and the STM32F0 have it.
+/// Not every line has it.
 const BRR: u32 = 0x28;
-/// The STM32L4: switches to its ADC, which nothing here sees.
-const ASCR: u32 = 0x2C;
 const LCKK: u32 = 1 << 16;
-pub(super) const PINS: u32 = 0xFFFF;
+pub(crate) const PINS: u32 = 0xFFFF;
 
-const fn table(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 10] {
+/// How a pin is configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GpioKind {
+    /// Mode, speed, pull and alternate function have registers of their own.
+    Moder,
+    /// Four bits of CRL or CRH say all (RM0008 §9.2); whose pin it is, AFIO says.
+    Crl,
+}
+
+/// What tells the ports of one line from those of another.
+pub struct GpioFacts {
+    pub kind: GpioKind,
+    /// The registers of ports that begin with pins of their own, such as the debug port's.
+    pub tables: &'static [(&'static str, &'static [Register])],
+    /// Those of the other ports.
+    pub table: &'static [Register],
+    /// Bit n: n is the lowest speed.
+    pub slow_speeds: u8,
+    /// How long an edge of that speed may take.
+    pub slow_edge_ns: u64,
+}
+
+/// The registers of a port with these reset values.
+pub const fn ports(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 10] {
     [
         Register::new(MODER, "MODER", moder, !0),
         Register::new(OTYPER, "OTYPER", 0, PINS),
@@ -39,44 +59,11 @@ const fn table(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 10] {
     ]
 }
 
-// Reset values of §8.4.1–8.4.4: the debug pins PA13–15, PB3 and PB4 start as alternate functions.
-static TABLE_A: [Register; 10] = table(0xA800_0000, 0x0C00_0000, 0x6400_0000);
-static TABLE_B: [Register; 10] = table(0x0000_0280, 0x0000_00C0, 0x0000_0100);
-static TABLE: [Register; 10] = table(0, 0, 0);
-
-/// RM0091 §8.4: only the pins of SWD start as alternate functions.
-const fn table_f0(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 11] {
-    let [a, b, c, d, e, f, g, h, i, j] = table(moder, ospeedr, pupdr);
+/// The same with BRR.
+pub const fn ports_with_brr(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 11] {
+    let [a, b, c, d, e, f, g, h, i, j] = ports(moder, ospeedr, pupdr);
     let reset = Register::new(BRR, "BRR", 0, PINS);
     [a, b, c, d, e, f, g, h, i, j, reset]
-}
-static TABLE_F0_A: [Register; 11] = table_f0(0x2800_0000, 0x0C00_0000, 0x2400_0000);
-static TABLE_F0: [Register; 11] = table_f0(0, 0, 0);
-
-/// RM0351 §8.5: pins start in analog mode.
-const fn table_l4(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 12] {
-    let [a, b, c, d, e, f, g, h, i, j, k] = table_f0(moder, ospeedr, pupdr);
-    let switches = Register::new(ASCR, "ASCR", 0, PINS);
-    [a, b, c, d, e, f, g, h, i, j, k, switches]
-}
-static TABLE_L4_A: [Register; 12] = table_l4(0xABFF_FFFF, 0x0C00_0000, 0x6400_0000);
-static TABLE_L4_B: [Register; 12] = table_l4(0xFFFF_FEBF, 0x0000_00C0, 0x0000_0100);
-static TABLE_L4: [Register; 12] = table_l4(0xFFFF_FFFF, 0, 0);
-static TABLE_L4_H: [Register; 12] = table_l4(0x0000_000F, 0, 0);
-
-fn table_of(line: Line, port: usize) -> &'static [Register] {
-    match (line, PORTS[port]) {
-        (Line::F4, "GPIOA") => &TABLE_A,
-        (Line::F4, "GPIOB") => &TABLE_B,
-        (Line::F4, _) => &TABLE,
-        (Line::L4, "GPIOA") => &TABLE_L4_A,
-        (Line::L4, "GPIOB") => &TABLE_L4_B,
-        (Line::L4, "GPIOH") => &TABLE_L4_H,
-        (Line::L4, _) => &TABLE_L4,
-        (Line::F0, "GPIOA") => &TABLE_F0_A,
-        (Line::F0, _) => &TABLE_F0,
-        (Line::F1, _) => &gpio_f1::TABLE,
-    }
 }
 
 /// The ports of the line, in the order of their index, which is also how SYSCFG codes them. Ports F,
@@ -97,7 +84,8 @@ pub struct Levels {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Gpio {
-    pub(super) line: Line,
+    pub(super) kind: GpioKind,
+    slow_speeds: u8,
     pub(super) registers: Registers,
     lock: LockSequence,
     /// Pins that the board pulls up.
@@ -137,10 +125,13 @@ enum LockSequence {
 }
 
 impl Gpio {
-    pub fn new(line: Line, port: usize) -> Gpio {
+    pub fn new(facts: &GpioFacts, port: usize) -> Gpio {
+        let own = facts.tables.iter().find(|row| row.0 == PORTS[port]);
+        let table = own.map_or(facts.table, |row| row.1);
         let mut gpio = Gpio {
-            line,
-            registers: Registers::new(PORTS[port], table_of(line, port)),
+            kind: facts.kind,
+            slow_speeds: facts.slow_speeds,
+            registers: Registers::new(PORTS[port], table),
             lock: LockSequence::Idle,
             pulled_up_outside: if port == PORT_C { BUTTON } else { 0 },
             claimed: 0,
@@ -155,9 +146,9 @@ impl Gpio {
 
     /// Whether a write to this register can change a pin's alternate function.
     pub fn selects_functions(&self, offset: u32) -> bool {
-        match self.line {
-            Line::F1 => gpio_f1::configures(offset),
-            _ => matches!(offset, MODER | AFRL | AFRH),
+        match self.kind {
+            GpioKind::Crl => gpio_f1::configures(offset),
+            GpioKind::Moder => matches!(offset, MODER | AFRL | AFRH),
         }
     }
 
@@ -176,10 +167,10 @@ impl Gpio {
         self.settle();
     }
 
-    /// The alternate function of a pin. `None` if the pin has another mode. On the STM32F1 it is 0, and
-    /// AFIO chooses; there an input is one, too.
+    /// The alternate function of a pin. `None` if the pin has another mode. Where AFIO
+    /// chooses it is 0, and an input is one, too.
     pub fn alternate_function(&self, pin: u32) -> Option<u32> {
-        if self.line == Line::F1 {
+        if self.kind == GpioKind::Crl {
             return self.is_f1_function(pin).then_some(0);
         }
         let selected = self.registers.get(if pin < 8 { AFRL } else { AFRH }) >> (pin % 8 * 4) & 0xF;
@@ -191,12 +182,9 @@ impl Gpio {
         two_bits(self.registers.get(OSPEEDR), pin)
     }
 
-    /// Three speeds on the STM32F0: x0, 01 and 11 (RM0091 §8.4.3).
     fn slowest(&self, speeds: u32) -> u32 {
-        match self.line {
-            Line::F0 => spread(speeds, 0b00) | spread(speeds, 0b10),
-            _ => spread(speeds, 0b00),
-        }
+        let slow = (0..4).filter(|speed| self.slow_speeds >> speed & 1 != 0);
+        slow.fold(0, |pins, speed| pins | spread(speeds, speed))
     }
 
     fn mode(&self, pin: u32) -> u32 {
@@ -205,7 +193,7 @@ impl Gpio {
 
     /// Updates the configuration from the registers, and then the levels.
     pub(super) fn configured(&mut self) {
-        if self.line == Line::F1 {
+        if self.kind == GpioKind::Crl {
             self.configuration = self.configuration_f1();
             self.configuration.pulled_up |= self.pulled_up_outside;
             return self.settle();
@@ -244,12 +232,12 @@ impl Gpio {
 
     /// IDR and BSRR.
     pub fn fast(&self) -> Fast {
-        match self.line {
-            Line::F1 => Fast {
+        match self.kind {
+            GpioKind::Crl => Fast {
                 polled: gpio_f1::IDR,
                 written: gpio_f1::BSRR,
             },
-            _ => Fast {
+            GpioKind::Moder => Fast {
                 polled: IDR,
                 written: BSRR,
             },
@@ -258,17 +246,17 @@ impl Gpio {
 
     #[inline(always)]
     fn data_offset(&self) -> u32 {
-        match self.line {
-            Line::F1 => gpio_f1::ODR,
-            _ => ODR,
+        match self.kind {
+            GpioKind::Crl => gpio_f1::ODR,
+            GpioKind::Moder => ODR,
         }
     }
 
     /// Where LCKR is.
     fn lock_offset(&self) -> u32 {
-        match self.line {
-            Line::F1 => gpio_f1::LCKR,
-            _ => LCKR,
+        match self.kind {
+            GpioKind::Crl => gpio_f1::LCKR,
+            GpioKind::Moder => LCKR,
         }
     }
 
@@ -310,7 +298,7 @@ impl Gpio {
             return 0;
         }
         let locked = self.registers.get(self.lock_offset()) & PINS;
-        let f1 = self.line == Line::F1;
+        let f1 = self.kind == GpioKind::Crl;
         let field = |pin: u32| match offset {
             _ if f1 => gpio_f1::field(offset, pin),
             MODER | OSPEEDR | PUPDR => 0b11 << (2 * pin),
@@ -339,13 +327,13 @@ impl Peripheral for Gpio {
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
-        match (self.line, offset) {
-            (Line::F1, gpio_f1::BSRR) => self.set_and_reset(value),
-            (Line::F1, gpio_f1::BRR) => self.set_and_reset(value << 16),
-            (Line::F1, gpio_f1::LCKR) => self.write_lock(value),
-            (Line::F4 | Line::L4 | Line::F0, BSRR) => self.set_and_reset(value),
-            (Line::F4 | Line::L4 | Line::F0, BRR) => self.set_and_reset(value << 16),
-            (Line::F4 | Line::L4 | Line::F0, LCKR) => self.write_lock(value),
+        match (self.kind, offset) {
+            (GpioKind::Crl, gpio_f1::BSRR) => self.set_and_reset(value),
+            (GpioKind::Crl, gpio_f1::BRR) => self.set_and_reset(value << 16),
+            (GpioKind::Crl, gpio_f1::LCKR) => self.write_lock(value),
+            (GpioKind::Moder, BSRR) => self.set_and_reset(value),
+            (GpioKind::Moder, BRR) => self.set_and_reset(value << 16),
+            (GpioKind::Moder, LCKR) => self.write_lock(value),
             _ => {
                 let frozen = self.frozen(offset);
                 let kept = self.registers.get(offset) & frozen;
@@ -401,21 +389,21 @@ mod tests {
         // PA13 (SWDIO) and PA15 (JTDI) are pulled up, PA14 (SWCLK) down, PB4 (NJTRST) up. PC13 is
         // the button.
         assert_eq!(
-            Gpio::new(Line::F4, 0).levels(),
+            Gpio::new(&crate::lines::f4::LINE.gpio, 0).levels(),
             Levels {
                 high: 0xA000,
                 driven: 0
             }
         );
         assert_eq!(
-            Gpio::new(Line::F4, 1).levels(),
+            Gpio::new(&crate::lines::f4::LINE.gpio, 1).levels(),
             Levels {
                 high: 0x0010,
                 driven: 0
             }
         );
         assert_eq!(
-            Gpio::new(Line::F4, 2).levels(),
+            Gpio::new(&crate::lines::f4::LINE.gpio, 2).levels(),
             Levels {
                 high: 0x2000,
                 driven: 0
@@ -425,7 +413,7 @@ mod tests {
 
     #[test]
     fn bsrr_sets_over_resets() {
-        let mut port = Gpio::new(Line::F4, 3);
+        let mut port = Gpio::new(&crate::lines::f4::LINE.gpio, 3);
         port.write(MODER, 0x5555_5555, 0).unwrap();
         port.write(ODR, 0b0110, 0).unwrap();
         port.write(BSRR, 0b0100 << 16 | 0b0010 << 16 | 0b0011, 0)
@@ -443,7 +431,7 @@ mod tests {
 
     #[test]
     fn open_drain_releases_to_the_pull_resistor() {
-        let mut port = Gpio::new(Line::F4, 3);
+        let mut port = Gpio::new(&crate::lines::f4::LINE.gpio, 3);
         port.write(MODER, 0b01_01, 0).unwrap();
         port.write(OTYPER, 0b11, 0).unwrap();
         port.write(PUPDR, 0b00_01, 0).unwrap();
@@ -467,7 +455,7 @@ mod tests {
 
     #[test]
     fn the_lock_sequence_freezes_the_configuration() {
-        let mut port = Gpio::new(Line::F4, 3);
+        let mut port = Gpio::new(&crate::lines::f4::LINE.gpio, 3);
         for value in [LCKK | 1, 1, LCKK | 1] {
             port.write(LCKR, value, 0).unwrap();
         }
@@ -480,7 +468,7 @@ mod tests {
 
     #[test]
     fn analog_pins_read_low() {
-        let mut port = Gpio::new(Line::F4, 2);
+        let mut port = Gpio::new(&crate::lines::f4::LINE.gpio, 2);
         assert_eq!(port.read(IDR, 0), 0x2000);
         port.write(MODER, 0b11 << 26, 0).unwrap();
         assert_eq!(port.read(IDR, 0), 0);

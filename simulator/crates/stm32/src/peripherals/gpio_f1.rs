@@ -1,7 +1,7 @@
 //! What the ports of the STM32F1 configure in a way of their own (RM0008 §9.2): four bits a pin, and no
 //! numbers of alternate functions.
 
-use super::gpio::{Configuration, Gpio, PINS};
+use super::gpio::{Configuration, Gpio, GpioKind, PINS};
 use super::registers::Register;
 
 const CRL: u32 = 0x00;
@@ -81,8 +81,8 @@ impl Gpio {
 
     /// Whether a peripheral drives a pin, if it is switched to it.
     pub fn lets_drive(&self, pin: u32) -> bool {
-        match self.line {
-            crate::chip::Line::F1 => {
+        match self.kind {
+            GpioKind::Crl => {
                 let mode = self.mode_f1(pin);
                 matches!(
                     mode,
@@ -92,7 +92,7 @@ impl Gpio {
                     }
                 )
             }
-            _ => true,
+            GpioKind::Moder => true,
         }
     }
 
@@ -124,12 +124,11 @@ impl Gpio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::Line;
     use crate::peripherals::gpio::Levels;
     use crate::peripherals::Peripheral;
 
     fn port() -> Gpio {
-        Gpio::new(Line::F1, 3)
+        Gpio::new(&crate::lines::f1::LINE.gpio, 3)
     }
 
     /// RM0008 §9.1, table 20: CNF and MODE.

@@ -3,7 +3,7 @@
 use super::rcc::{lsi_hz, reset_clock, Frequency, ResetCause};
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
-use crate::chip::{Family, Line};
+use crate::chip::Family;
 use serde::{Deserialize, Serialize};
 
 const KR: u32 = 0x00;
@@ -60,9 +60,9 @@ pub struct Iwdg {
 
 impl Iwdg {
     pub fn of(family: Family) -> Iwdg {
-        let table: &'static [Register] = match family.line() {
-            Line::F4 | Line::F1 => &TABLE,
-            Line::L4 | Line::F0 => &WINDOW_TABLE,
+        let table: &'static [Register] = match family.line().watchdog_has_window {
+            false => &TABLE,
+            true => &WINDOW_TABLE,
         };
         Iwdg {
             registers: Registers::new("IWDG", table),

@@ -14,7 +14,7 @@ pub mod dma;
 pub mod exti;
 pub mod flash;
 pub mod gpio;
-mod gpio_f1;
+pub mod gpio_f1;
 pub mod i2c;
 pub mod iwdg;
 pub mod known_gaps;

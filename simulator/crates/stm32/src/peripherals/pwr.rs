@@ -3,100 +3,40 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::{nucleo, Chip, Family, Line, Scale};
+use crate::chip::{nucleo, Chip, Scale};
 use serde::{Deserialize, Serialize};
 
-const CR: u32 = 0x00;
-const CSR: u32 = 0x04;
-const VOS_SHIFT: u32 = 14;
-const VOS_SHIFT_L4: u32 = 9;
-const VOSRDY: u32 = 1 << 14;
+pub const CR: u32 = 0x00;
+pub const CSR: u32 = 0x04;
+pub const VOS_SHIFT: u32 = 14;
+pub const VOSRDY: u32 = 1 << 14;
 /// The backup regulator, in CSR, and that it is ready.
-const BRE: u32 = 1 << 9;
-const BRR: u32 = 1 << 3;
-const DBP: u32 = 1 << 8;
+pub const BRE: u32 = 1 << 9;
+pub const BRR: u32 = 1 << 3;
+pub const DBP: u32 = 1 << 8;
 /// The over-drive, in CR; the flags that it is ready stand in the same places of CSR.
-const ODEN: u32 = 1 << 16;
-const ODSWEN: u32 = 1 << 17;
-const ODRDY: u32 = 1 << 16;
-const ODSWRDY: u32 = 1 << 17;
+pub const ODEN: u32 = 1 << 16;
+pub const ODSWEN: u32 = 1 << 17;
+pub const ODRDY: u32 = 1 << 16;
+pub const ODSWRDY: u32 = 1 << 17;
 
-const fn table(reset: u32, scales: u32) -> [Register; 2] {
-    [
-        // Missing: Stop and Standby modes, the voltage detector, flash power-down. CWUF and CSBF
-        // clear flags that are never set. A bit of VOS that the chip has not is reserved.
-        Register::new(CR, "CR", reset, scales << VOS_SHIFT | DBP)
-            .inert(0b1100 | 0b11 << VOS_SHIFT)
-            .missing(0x3EF3),
-        // Missing: the wake-up pin.
-        Register::new(CSR, "CSR", 0, BRE)
-            .inert(VOSRDY | BRR)
-            .missing(0x0100),
-    ]
+/// What tells the controller of one family from that of another.
+pub struct PwrFacts {
+    pub table: &'static [Register],
+    /// Where CR has VOS. `None`: the chip has one voltage.
+    pub vos_shift: Option<u32>,
+    /// Whether CSR tells that the scale and the backup regulator are ready.
+    pub tells_ready: bool,
+    pub over_drive: OverDrive,
 }
 
-static TABLE: [Register; 2] = table(0x8000, 0b11);
-/// RM0390 §5.4.1: the over-drive. Missing: the under-drive, and what Stop mode does with the flash.
-static TABLE_F446: [Register; 2] = {
-    let [control, status] = table(0xC000, 0b11);
-    [
-        Register::new(CR, "CR", 0xC000, control.writable | ODEN | ODSWEN)
-            .inert(control.inert)
-            .missing(control.missing | 0x003C_0000),
-        status
-            .inert(VOSRDY | BRR | ODRDY | ODSWRDY)
-            .missing(0x000C_0180),
-    ]
-};
-/// RM0090 §5.4.1: VOS has one bit.
-static TABLE_F407: [Register; 2] = table(0x4000, 0b01);
-
-const fn pulls(offset: u32, name: &'static str) -> Register {
-    Register::new(offset, name, 0, 0).missing(0xFFFF)
+/// How a scale is made to allow more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverDrive {
+    None,
+    /// By ODEN and ODSWEN, whose flags are in CSR.
+    Switched,
 }
-
-/// RM0351 §5.4. SR2.VOSF is never set: a new range is there at once. Missing: low-power modes, wake-up
-/// pins, the voltage detectors, and the pulls of Standby mode.
-static TABLE_L4: [Register; 23] = [
-    Register::new(CR, "CR1", 0x0200, 0b11 << VOS_SHIFT_L4 | DBP).missing(0x4007),
-    Register::new(0x04, "CR2", 0, 0).missing(0x06FF),
-    Register::new(0x08, "CR3", 0x8000, 0).missing(0x851F),
-    Register::new(0x0C, "CR4", 0, 0).missing(0x031F),
-    Register::new(0x10, "SR1", 0, 0).inert(0x811F),
-    Register::new(0x14, "SR2", 0x0100, 0).inert(0xFF00),
-    Register::new(0x18, "SCR", 0, 0).inert(0x011F),
-    pulls(0x20, "PUCRA"),
-    pulls(0x24, "PDCRA"),
-    pulls(0x28, "PUCRB"),
-    pulls(0x2C, "PDCRB"),
-    pulls(0x30, "PUCRC"),
-    pulls(0x34, "PDCRC"),
-    pulls(0x38, "PUCRD"),
-    pulls(0x3C, "PDCRD"),
-    pulls(0x40, "PUCRE"),
-    pulls(0x44, "PDCRE"),
-    pulls(0x48, "PUCRF"),
-    pulls(0x4C, "PDCRF"),
-    pulls(0x50, "PUCRG"),
-    pulls(0x54, "PDCRG"),
-    pulls(0x58, "PUCRH"),
-    pulls(0x5C, "PDCRH"),
-];
-
-/// The STM32F1 and the STM32F0 have one voltage. Missing: Stop and Standby modes, the voltage
-/// detector, the wake-up pins.
-const fn plain(wake_up_pins: u32) -> [Register; 2] {
-    [
-        Register::new(CR, "CR", 0, DBP)
-            .inert(0b1100)
-            .missing(0x00F3),
-        Register::new(CSR, "CSR", 0, 0)
-            .inert(0b1111)
-            .missing(wake_up_pins),
-    ]
-}
-static TABLE_F1: [Register; 2] = plain(0x0100);
-static TABLE_F0: [Register; 2] = plain(0xFF00);
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Pwr {
@@ -107,18 +47,14 @@ pub struct Pwr {
 
 impl Pwr {
     pub fn of(chip: &'static Chip) -> Pwr {
-        let table: &'static [Register] = match chip.family {
-            Family::F407 => &TABLE_F407,
-            Family::F446 => &TABLE_F446,
-            Family::F401 | Family::F411 => &TABLE,
-            Family::L476 => &TABLE_L4,
-            Family::F103 => &TABLE_F1,
-            Family::F072 => &TABLE_F0,
-        };
         Pwr {
             chip,
-            registers: Registers::new("PWR", table),
+            registers: Registers::new("PWR", chip.family.facts().pwr.table),
         }
+    }
+
+    fn facts(&self) -> &'static PwrFacts {
+        &self.chip.family.facts().pwr
     }
 
     /// The chip, which a snapshot keeps beside its memories.
@@ -129,7 +65,7 @@ impl Pwr {
     /// On the chip the selected scale becomes active when the PLL is turned on (§5.1.3). Here it
     /// does at once.
     pub fn set_pll_on(&mut self, on: bool) {
-        if self.chip.family.line() == Line::F4 {
+        if self.facts().tells_ready {
             self.registers.set_bits(CSR, VOSRDY, on);
         }
     }
@@ -138,7 +74,11 @@ impl Pwr {
     /// reserved scale allows: here, all that the chip does.
     pub fn highest_core_hz(&self) -> u64 {
         let control = self.registers.get(CR);
-        let highest = |scale: &Scale| match control & (ODEN | ODSWEN) == ODEN | ODSWEN {
+        let over_drive = match self.facts().over_drive {
+            OverDrive::None => false,
+            OverDrive::Switched => control & (ODEN | ODSWEN) == ODEN | ODSWEN,
+        };
+        let highest = |scale: &Scale| match over_drive {
             true => scale.over_drive_hz,
             false => scale.highest_hz,
         };
@@ -154,11 +94,7 @@ impl Pwr {
     }
 
     fn scale(&self, control: u32) -> Option<&'static Scale> {
-        let vos = match self.chip.family.line() {
-            Line::F4 => control >> VOS_SHIFT & 0b11,
-            Line::L4 => control >> VOS_SHIFT_L4 & 0b11,
-            Line::F1 | Line::F0 => 0,
-        };
+        let vos = (self.facts().vos_shift).map_or(0, |shift| control >> shift & 0b11);
         self.chip.scales.iter().find(|scale| scale.vos == vos)
     }
 }
@@ -170,11 +106,11 @@ impl Peripheral for Pwr {
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
         self.registers.set(offset, value);
-        if offset == CSR && self.chip.family.line() == Line::F4 {
+        if offset == CSR && self.facts().tells_ready {
             // §5.4.2: ready at once here.
             self.registers.set_bits(CSR, BRR, value & BRE != 0);
         }
-        if offset == CR && self.chip.family == Family::F446 {
+        if offset == CR && self.facts().over_drive == OverDrive::Switched {
             // RM0390 §5.1.4: the over-drive is switched on once it is ready. Here both are at once.
             let ready = if value & ODEN == 0 { 0 } else { value };
             self.registers.set_bits(CSR, ODRDY | ODSWRDY, false);
@@ -188,7 +124,7 @@ impl Peripheral for Pwr {
     }
 
     fn reset(&mut self) {
-        let pll_on = self.registers.get(CSR) & VOSRDY != 0;
+        let pll_on = self.facts().tells_ready && self.registers.get(CSR) & VOSRDY != 0;
         self.registers.reset();
         self.set_pll_on(pll_on);
     }

@@ -4,83 +4,31 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::Line;
 use serde::{Deserialize, Serialize};
 
 const EXTICR1: u32 = 0x08;
 
 /// AFIO_MAPR.
-const MAPR: u32 = 0x04;
-const SWJ_CFG: u32 = 0b111 << 24;
-/// USART1–3, TIM1–4: the remaps that are modelled.
-const REMAPS: u32 = 0x0000_1FFC;
+pub const MAPR: u32 = 0x04;
+pub const SWJ_CFG: u32 = 0b111 << 24;
 
-const fn extis() -> [Register; 4] {
+/// What tells the controller of one line from that of another.
+pub struct SyscfgFacts {
+    pub name: &'static str,
+    pub table: &'static [Register],
+    /// Whether it also says which pins peripherals and the debug port have: AFIO.
+    pub assigns_pins: bool,
+}
+
+/// EXTICR1 to EXTICR4.
+pub const fn extis() -> [Register; 4] {
     [
-        Register::new(0x08, "EXTICR1", 0, 0xFFFF),
+        Register::new(EXTICR1, "EXTICR1", 0, 0xFFFF),
         Register::new(0x0C, "EXTICR2", 0, 0xFFFF),
         Register::new(0x10, "EXTICR3", 0, 0xFFFF),
         Register::new(0x14, "EXTICR4", 0, 0xFFFF),
     ]
 }
-
-static TABLE_L4: [Register; 10] = {
-    let [one, two, three, four] = extis();
-    [
-        Register::new(0x00, "MEMRMP", 0, 0).missing(0x107),
-        // Drive of I2C pins, the analog switches' booster, interrupts of the FPU.
-        Register::new(0x04, "CFGR1", 0x7C00_0001, 0).missing(0xFC7F_0101),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x18, "SCSR", 0, 0).inert(0b10).missing(1),
-        Register::new(0x1C, "CFGR2", 0, 0)
-            .inert(1 << 8)
-            .missing(0xF),
-        Register::new(0x20, "SWPR", 0, 0).missing(!0),
-        Register::new(0x24, "SKR", 0, 0).missing(0xFF),
-    ]
-};
-
-static TABLE_F0: [Register; 6] = {
-    let [one, two, three, four] = extis();
-    [
-        // Flash stays at address 0. DMA remaps, drive of I2C pins.
-        Register::new(0x00, "CFGR1", 0, 0).missing(0x7FFF_FFFF),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x18, "CFGR2", 0, 0)
-            .inert(1 << 8)
-            .missing(0b111),
-    ]
-};
-
-static TABLE_AFIO: [Register; 7] = {
-    let [one, two, three, four] = extis();
-    [
-        Register::new(0x00, "EVCR", 0, 0).missing(0xFF),
-        Register::new(MAPR, "MAPR", 0, REMAPS | SWJ_CFG).missing(0x001F_E003),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x1C, "MAPR2", 0, 0).missing(0x7E0),
-    ]
-};
-
-static TABLE: &[Register] = &[
-    // Flash stays at address 0.
-    Register::new(0x00, "MEMRMP", 0, 0).missing(0b11),
-    Register::new(0x04, "PMC", 0, 0).missing(1 << 16),
-    Register::new(0x08, "EXTICR1", 0, 0xFFFF),
-    Register::new(0x0C, "EXTICR2", 0, 0xFFFF),
-    Register::new(0x10, "EXTICR3", 0, 0xFFFF),
-    Register::new(0x14, "EXTICR4", 0, 0xFFFF),
-    Register::new(0x20, "CMPCR", 0, 0).inert(1 << 8).missing(1),
-];
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Syscfg {
@@ -96,15 +44,9 @@ pub struct Claimed {
 }
 
 impl Syscfg {
-    pub fn of(line: Line) -> Syscfg {
-        let (name, table): (_, &'static [Register]) = match line {
-            Line::F4 => ("SYSCFG", TABLE),
-            Line::L4 => ("SYSCFG", &TABLE_L4),
-            Line::F1 => ("AFIO", &TABLE_AFIO),
-            Line::F0 => ("SYSCFG", &TABLE_F0),
-        };
+    pub fn of(facts: &SyscfgFacts) -> Syscfg {
         Syscfg {
-            registers: Registers::new(name, table),
+            registers: Registers::new(facts.name, facts.table),
         }
     }
 
@@ -165,7 +107,19 @@ impl Peripheral for Syscfg {
     }
 }
 
-/// The code of a field of AFIO_MAPR that must have a value.
-pub const fn remap(shift: u32, bits: u32, value: u32) -> u32 {
-    shift | bits << 8 | value << 16
+/// The fields of AFIO_MAPR that say which pins a peripheral has: where they stand, and their bits.
+const FIELDS: [(&str, u32, u32); 7] = [
+    ("USART1", 2, 1),
+    ("USART2", 3, 1),
+    ("USART3", 4, 3),
+    ("TIM1", 6, 3),
+    ("TIM2", 8, 3),
+    ("TIM3", 10, 3),
+    ("TIM4", 12, 1),
+];
+
+/// The code of a value of a peripheral's field of AFIO_MAPR. `None` if it has none there.
+pub fn remap(peripheral: &str, value: u32) -> Option<u32> {
+    let (_, shift, bits) = FIELDS.iter().find(|row| row.0 == peripheral)?;
+    (value <= *bits).then_some(shift | bits << 8 | value << 16)
 }

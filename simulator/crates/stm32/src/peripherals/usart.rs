@@ -6,7 +6,6 @@
 use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
-use crate::chip::Line;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -89,19 +88,10 @@ static TABLE_V2: &[Register] = &[
 /// Which registers it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Version {
-    /// The STM32F1 and the STM32F4.
+    /// One data register.
     V1,
-    /// The STM32F0 and the STM32L4.
+    /// RDR and TDR, and ISR with ICR.
     V2,
-}
-
-impl Version {
-    pub fn of(line: Line) -> Version {
-        match line {
-            Line::F4 | Line::F1 => Version::V1,
-            Line::L4 | Line::F0 => Version::V2,
-        }
-    }
 }
 
 /// Where a version has its registers.

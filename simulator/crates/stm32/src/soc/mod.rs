@@ -18,8 +18,8 @@ mod schedule;
 mod second_sram;
 mod silicon;
 mod system_memory;
+pub use system_memory::SystemMemory;
 
-use crate::chip::Line;
 use crate::edges::{Edge, Pin};
 use crate::manners::{Manners, Oddity};
 use crate::memory::Memory;
@@ -36,7 +36,7 @@ use crate::peripherals::rcc::{Clocks, Hse, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::{self, Outputs, Timer};
-use crate::peripherals::usart::{self, Usart, Version};
+use crate::peripherals::usart::{self, Usart};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
 use others::Others;
@@ -116,7 +116,7 @@ pub struct Soc {
     observed: [u32; PORTS.len()],
 }
 
-/// Gives the debug port of an STM32F1 its pins.
+/// Gives the debug port the pins that AFIO leaves it.
 fn claim(ports: &mut [Gpio; PORTS.len()], syscfg: &Syscfg) {
     let claimed = syscfg.claimed();
     for (port, (pins, high)) in claimed.pins.into_iter().zip(claimed.high).enumerate() {
@@ -133,17 +133,17 @@ impl Soc {
         let chip = memory.chip();
         let rcc = Rcc::of(chip);
         let clocks = rcc.clocks();
-        let family = chip.family.line();
-        let syscfg = Syscfg::of(family);
-        let mut ports = std::array::from_fn(|port| Gpio::new(family, port));
-        if family == Line::F1 {
+        let facts = chip.line();
+        let syscfg = Syscfg::of(&facts.syscfg);
+        let mut ports = std::array::from_fn(|port| Gpio::new(&facts.gpio, port));
+        if facts.syscfg.assigns_pins {
             claim(&mut ports, &syscfg);
         }
         let others = Others::of(chip);
         let line = |block, n| entry_of(chip, block).map_or(0, |place| place.interrupt(n));
         let timers = std::array::from_fn(|timer| {
             let lines = [0, 1].map(|n| line(Block::Timer(timer), n));
-            Timer::new(&timer::models(family)[timer], lines)
+            Timer::new(&facts.timers[timer], lines)
         });
         Soc {
             memory,
@@ -160,7 +160,7 @@ impl Soc {
             timers,
             usarts: std::array::from_fn(|n| {
                 let irq = line(Block::Usart(n), 0);
-                Usart::new(Version::of(family), usart::MODELS[n], irq)
+                Usart::new(facts.usart, usart::MODELS[n], irq)
             }),
             console: usart::USART2,
             dac: Dac::default(),
@@ -170,7 +170,7 @@ impl Soc {
             }),
             serving_dma: false,
             reset_due: None,
-            exti: Exti::of(family),
+            exti: Exti::of(&facts.exti),
             syscfg,
             dbgmcu: Dbgmcu::of(chip),
             schedule: Schedule::new(others.len()),
@@ -201,6 +201,7 @@ impl Soc {
         let chip = self.memory.chip();
         self.map = AddressMap::of(chip);
         self.routes = Routes::of(chip.family);
+        self.exti.set_facts(&chip.line().exti);
         self.rcc.set_chip(chip);
         self.pwr.set_chip(chip);
         self.flash.set_chip(chip);

@@ -1,7 +1,6 @@
 //! What drives pins, and what their edges reach.
 
 use super::Soc;
-use crate::chip::Line;
 use crate::edges::{Edge, Pin};
 use crate::peripherals::address_map::{has, Block};
 use crate::peripherals::alternate_functions::{Route, UsartPin};
@@ -24,7 +23,7 @@ impl Soc {
 
     /// Call after a change of AFIO, which on the STM32F1 says whose pins are whose.
     pub(super) fn pins_remapped(&mut self, now: u64) {
-        if self.memory.chip().family.line() != Line::F1 {
+        if !self.memory.chip().line().syscfg.assigns_pins {
             return;
         }
         super::claim(&mut self.ports, &self.syscfg);
@@ -139,7 +138,9 @@ impl Soc {
     }
 
     fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
-        if self.syscfg.selects(port, line) && self.exti.edge(line, level) {
+        let selected = self.exti.selects(port, line);
+        let selected = selected.unwrap_or_else(|| self.syscfg.selects(port, line));
+        if selected && self.exti.edge(line, level) {
             self.exti_changed();
         }
     }

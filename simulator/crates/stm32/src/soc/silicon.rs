@@ -2,7 +2,6 @@
 //! on the chip alone.
 
 use super::Soc;
-use crate::chip::Line;
 use crate::manners::{Access, Oddity};
 use crate::peripherals::address_map::Connection;
 use crate::peripherals::gpio::PORTS;
@@ -17,10 +16,6 @@ const AHB_DELAY_CYCLES: u64 = 2;
 const NVIC_ISPR: u32 = 0xE000_E200;
 const GPIOA: u32 = 0x4002_0000;
 const PORT_BYTES: u32 = 0x400;
-/// OSPEEDR 00 (DS10086, table "I/O AC characteristics"): an edge may take this long, at 50 pF; x0 on
-/// the STM32F0 (DS9826, the same table).
-const SLOW_EDGE_NS: u64 = 100;
-const SLOW_EDGE_F0_NS: u64 = 125;
 const NS_PER_S: u64 = 1_000_000_000;
 /// A pulse is told of if an edge may take more than such a part of it: below that the pin is but
 /// late, and a lamp or a slow bus does not mind.
@@ -96,10 +91,7 @@ impl Soc {
 
     fn slow_edge_cycles(&self) -> u64 {
         let core = self.clocks.core;
-        let edge_ns = match self.memory.chip().family.line() {
-            Line::F0 => SLOW_EDGE_F0_NS,
-            _ => SLOW_EDGE_NS,
-        };
+        let edge_ns = self.memory.chip().line().gpio.slow_edge_ns;
         (edge_ns * core.numerator).div_ceil(core.denominator * NS_PER_S)
     }
 

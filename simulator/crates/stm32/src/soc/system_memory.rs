@@ -2,45 +2,20 @@
 //! §3.6.1, §24; RM0351 §47; RM0008 §30; RM0091 §33).
 
 use super::Soc;
-use crate::chip::Line;
+use crate::peripherals::flash::FlashKind;
 use cortex_m::bus::{Fault, Width};
 use std::ops::RangeInclusive;
 
 const SYSTEM_MEMORY: RangeInclusive<u32> = 0x1FFF_0000..=0x1FFF_FFFF;
 
 /// Where a line has what.
-struct Places {
-    otp: Option<RangeInclusive<u32>>,
-    unique_id: u32,
+pub struct SystemMemory {
+    pub otp: Option<RangeInclusive<u32>>,
+    pub unique_id: u32,
     /// The word with the size of the flash, and how far up it stands there.
-    flash_kib: (u32, u32),
-    options: RangeInclusive<u32>,
+    pub flash_kib: (u32, u32),
+    pub options: RangeInclusive<u32>,
 }
-
-const F4: Places = Places {
-    otp: Some(0x1FFF_7800..=0x1FFF_7A0F),
-    unique_id: 0x1FFF_7A10,
-    flash_kib: (0x1FFF_7A20, 16),
-    options: 0x1FFF_C000..=0x1FFF_C00F,
-};
-const L4: Places = Places {
-    otp: Some(0x1FFF_7000..=0x1FFF_73FF),
-    unique_id: 0x1FFF_7590,
-    flash_kib: (0x1FFF_75E0, 0),
-    options: 0x1FFF_7800..=0x1FFF_7807,
-};
-const F1: Places = Places {
-    otp: None,
-    unique_id: 0x1FFF_F7E8,
-    flash_kib: (0x1FFF_F7E0, 0),
-    options: 0x1FFF_F800..=0x1FFF_F80F,
-};
-const F0: Places = Places {
-    otp: None,
-    unique_id: 0x1FFF_F7AC,
-    flash_kib: (0x1FFF_F7CC, 0),
-    options: 0x1FFF_F800..=0x1FFF_F80F,
-};
 
 /// Wafer and lot of a chip that does not exist: "TAILSCOPE401" as text.
 const IDENTITY: [u32; 3] = [
@@ -68,13 +43,12 @@ impl Soc {
 
     fn system_word(&self, address: u32) -> Option<u32> {
         let chip = self.memory.chip();
-        let places = match chip.family.line() {
-            Line::F4 => F4,
-            Line::L4 => L4,
-            Line::F1 => F1,
-            Line::F0 => F0,
-        };
-        if places.otp.is_some_and(|otp| otp.contains(&address)) {
+        let places = &chip.line().system_memory;
+        if places
+            .otp
+            .as_ref()
+            .is_some_and(|otp| otp.contains(&address))
+        {
             return Some(u32::MAX);
         }
         if places.options.contains(&address) {
@@ -95,14 +69,17 @@ impl Soc {
         // Of a byte and its complement.
         let pair = |byte: u32| byte | (byte ^ 0xFF) << 8;
         let protected = self.flash.is_protected();
-        match (self.memory.chip().family.line(), offset) {
-            (Line::F4, 0) => Some(0xFFFF_0000 | self.flash.option_bytes().0),
-            (Line::F4, 8) => Some(0xFFFF_0000 | self.flash.option_bytes().1),
-            (Line::L4, 0) => Some(self.flash.options()),
-            (Line::L4, 4) => Some(!self.flash.options()),
-            (Line::F1, 0) => Some(pair(if protected { 0 } else { 0xA5 }) | pair(0xFF) << 16),
-            (Line::F0, 0) => Some(pair(if protected { 0 } else { 0xAA }) | pair(0xFF) << 16),
-            (Line::F1 | Line::F0, _) => Some(pair(0xFF) | pair(0xFF) << 16),
+        let facts = &self.memory.chip().line().flash;
+        match (facts.kind, offset) {
+            (FlashKind::Sectors, 0) => Some(0xFFFF_0000 | self.flash.option_bytes().0),
+            (FlashKind::Sectors, 8) => Some(0xFFFF_0000 | self.flash.option_bytes().1),
+            (FlashKind::DoubleWords, 0) => Some(self.flash.options()),
+            (FlashKind::DoubleWords, 4) => Some(!self.flash.options()),
+            (FlashKind::HalfWords, 0) => {
+                let level = if protected { 0 } else { facts.open.into() };
+                Some(pair(level) | pair(0xFF) << 16)
+            }
+            (FlashKind::HalfWords, _) => Some(pair(0xFF) | pair(0xFF) << 16),
             _ => None,
         }
     }

@@ -1,6 +1,5 @@
 //! The flash interface of the STM32F1 (PM0075) and of the STM32F0 (RM0091 §3.5), which follows it:
-//! pages, programmed by half words. Times are those of DS5319 and DS9826, tables "Flash memory
-//! characteristics": typical to program, the longest to erase, since no typical one is given.
+//! pages, programmed by half words.
 
 use super::operation::Store;
 use super::*;
@@ -11,9 +10,6 @@ pub const SR: u32 = 0x0C;
 pub const CR: u32 = 0x10;
 const AR: u32 = 0x14;
 pub const OBR: u32 = 0x1C;
-/// No protection, watchdog by software.
-pub const OBR_RESET_F1: u32 = 0x03FF_FFFC;
-pub const OBR_RESET_F0: u32 = 0xFFFF_FF00;
 pub const RDPRT: u32 = 1 << 1;
 
 const PRFTBE: u32 = 1 << 4;
@@ -35,10 +31,21 @@ const CR_BITS: u32 = PG | PER | MER | STRT | LOCK | OPTWRE | ERRIE | EOPIE;
 /// OPTPG and OPTER: option bytes are not programmed.
 const CR_MISSING: u32 = 0b11 << 4;
 
-const HALF_PROGRAM_US: u64 = 53;
-const PAGE_ERASE_US: u64 = 40_000;
+pub(super) static HALF_WORDS: Layout = Layout {
+    status: SR,
+    busy: BSY,
+    control: CR,
+    options: (OBR, 0),
+    protection: (RDPRT, 0, RDPRT),
+    stalls: &[CR],
+    interrupts: [(EOPIE, EOP), (ERRIE, PGERR | WRPRTERR)],
+    started: &[(CR, STRT)],
+    // PM0075 §3.4: EOP tells of every operation.
+    end: (EOP, None),
+};
 
-const fn table(options: u32, access_missing: u32, control_missing: u32) -> [Register; 8] {
+/// The registers, with these option bytes and with what is missing in ACR and CR.
+pub const fn table(options: u32, access_missing: u32, control_missing: u32) -> [Register; 8] {
     [
         Register::new(ACR, "ACR", PRFTBE | PRFTBS, 0b111 | PRFTBE)
             .inert(PRFTBS)
@@ -52,10 +59,6 @@ const fn table(options: u32, access_missing: u32, control_missing: u32) -> [Regi
         Register::new(0x20, "WRPR", !0, 0).inert(!0),
     ]
 }
-
-/// Missing: half cycle access. The STM32F0 can load the option bytes anew.
-pub static TABLE_F1: [Register; 8] = table(OBR_RESET_F1, 1 << 3, 0);
-pub static TABLE_F0: [Register; 8] = table(OBR_RESET_F0, 0, 1 << 13);
 
 impl Flash {
     pub(super) fn write_f1(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
@@ -111,14 +114,14 @@ impl Flash {
         let size = self.chip.flash_bytes;
         let (bytes, microseconds) = match self.registers.get(CR) & (PER | MER) {
             PER => {
-                let page = self.page_bytes();
+                let page = self.facts().page_bytes;
                 let address = self.registers.get(AR);
                 let offset = address.wrapping_sub(crate::memory::FLASH_BASE) as usize;
                 if offset >= size {
                     return refuse(AR, "an address that is not in the flash");
                 }
                 let start = offset - offset % page;
-                (start..start + page, PAGE_ERASE_US)
+                (start..start + page, self.facts().page_erase_us)
             }
             MER => (0..size, self.chip.mass_erase_us[0]),
             _ => return refuse(CR, "STRT without one of PER and MER"),
@@ -127,14 +130,6 @@ impl Flash {
         self.begin(microseconds, now);
         self.registers.set_bits(CR, STRT, true);
         Ok(())
-    }
-
-    /// Medium-density chips have pages of 1 KiB, the STM32F072 of 2 KiB.
-    fn page_bytes(&self) -> usize {
-        match self.line() {
-            Line::F0 => 2048,
-            _ => 1024,
-        }
     }
 
     /// PM0075 §2.3.3: a half word that is not erased can only be programmed to zeros. Other widths
@@ -158,7 +153,7 @@ impl Flash {
             self.registers.set_bits(SR, PGERR, true);
             return Store::Nothing;
         }
-        self.begin(HALF_PROGRAM_US, now);
+        self.begin(self.facts().program_us, now);
         match self.ignores_writes {
             true => Store::Nothing,
             false => Store::Cells {
@@ -167,24 +162,6 @@ impl Flash {
                 value: value.into(),
             },
         }
-    }
-
-    /// PM0075 §3.4: EOP tells of every operation.
-    pub(super) fn ended_f1(&mut self) {
-        self.registers.set_bits(CR, STRT, false);
-        self.registers.set_bits(SR, EOP, true);
-    }
-
-    pub(super) fn interrupt_f1(&self) -> bool {
-        let (status, control) = (self.registers.get(SR), self.registers.get(CR));
-        control & EOPIE != 0 && status & EOP != 0
-            || control & ERRIE != 0 && status & (PGERR | WRPRTERR) != 0
-    }
-
-    pub(super) fn protect_f1(&mut self, protected: bool) {
-        let bits = if protected { RDPRT } else { 0 };
-        self.options = self.options & !RDPRT | bits;
-        self.registers.set(OBR, self.options);
     }
 }
 

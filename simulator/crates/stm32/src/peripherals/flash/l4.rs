@@ -1,65 +1,43 @@
-//! The flash interface of the STM32L4 (RM0351 §3.7): two banks of pages of 2 KiB, programmed by double
-//! words. Times are those of DS10198, table "Flash memory characteristics", typical values.
+//! The flash interface of the STM32L4 (RM0351 §3.7) and of the lines that follow it: pages in one or two
+//! banks, programmed by double words.
 
 use super::operation::Store;
 use super::*;
 use cortex_m::bus::Width;
 
 pub const KEYR: u32 = 0x08;
-const OPTKEYR: u32 = 0x0C;
+pub const OPTKEYR: u32 = 0x0C;
 pub const SR: u32 = 0x10;
 pub const CR: u32 = 0x14;
 pub const OPTR: u32 = 0x20;
-/// No protection, two banks, no boot from bank 2, watchdogs by software.
-pub const OPTR_RESET: u32 = 0xFFEF_F8AA;
-
 const PROGERR: u32 = 1 << 3;
 const SIZERR: u32 = 1 << 6;
 const PGSERR: u32 = 1 << 7;
-const ERRORS: u32 = OPERR | PROGERR | WRPERR | PGAERR | SIZERR | PGSERR | 0b11 << 8;
+pub const ERRORS: u32 = OPERR | PROGERR | WRPERR | PGAERR | SIZERR | PGSERR | 0b11 << 8;
 
-const PER: u32 = 1 << 1;
-const MER1: u32 = 1 << 2;
-const PNB: u32 = 0xFF << 3;
-const BKER: u32 = 1 << 11;
-const MER2: u32 = 1 << 15;
-const OPTLOCK: u32 = 1 << 30;
-const CR_BITS: u32 = PG | PER | MER1 | PNB | BKER | MER2 | STRT | EOPIE | ERRIE | OPTLOCK | LOCK;
+pub const PER: u32 = 1 << 1;
+pub const MER1: u32 = 1 << 2;
+pub const PNB: u32 = 0xFF << 3;
+pub const BKER: u32 = 1 << 11;
+pub const MER2: u32 = 1 << 15;
+pub const OPTLOCK: u32 = 1 << 30;
+pub const CR_BITS: u32 =
+    PG | PER | MER1 | PNB | BKER | MER2 | STRT | EOPIE | ERRIE | OPTLOCK | LOCK;
 
-const PAGE_BYTES: usize = 2048;
 const DOUBLE_WORD_BYTES: usize = 8;
-const PROGRAM_US: u64 = 82;
-const PAGE_ERASE_US: u64 = 22_020;
 
-pub static TABLE: [Register; 16] = [
-    // Missing: the power-down of the flash.
-    Register::new(
-        ACR,
-        "ACR",
-        0x0600,
-        0b111 | 1 << 8 | ICEN | DCEN | ICRST | DCRST,
-    )
-    .missing(0b11 << 13),
-    Register::new(0x04, "PDKEYR", 0, 0).missing(!0),
-    Register::new(KEYR, "KEYR", 0, !0),
-    Register::new(OPTKEYR, "OPTKEYR", 0, !0),
-    Register::new(SR, "SR", 0, EOP | ERRORS | 0b11 << 14).inert(BSY),
-    // Missing: fast programming, option bytes, read protection by PCROP.
-    Register::new(CR, "CR", LOCK | OPTLOCK, CR_BITS).missing(0b11 << 17 | 0b11 << 26),
-    Register::new(0x18, "ECCR", 0, 0)
-        .inert(0b11 << 30)
-        .missing(1 << 24),
-    // Option bytes are not programmed.
-    Register::new(OPTR, "OPTR", OPTR_RESET, 0).missing(!0),
-    Register::new(0x24, "PCROP1SR", 0xFFFF_FFFF, 0).missing(!0),
-    Register::new(0x28, "PCROP1ER", 0x0FFF_0000, 0).missing(!0),
-    Register::new(0x2C, "WRP1AR", 0xFF00_FFFF, 0).missing(!0),
-    Register::new(0x30, "WRP1BR", 0xFF00_FFFF, 0).missing(!0),
-    Register::new(0x44, "PCROP2SR", 0xFFFF_FFFF, 0).missing(!0),
-    Register::new(0x48, "PCROP2ER", 0xFFFF_0000, 0).missing(!0),
-    Register::new(0x4C, "WRP2AR", 0xFF00_FFFF, 0).missing(!0),
-    Register::new(0x50, "WRP2BR", 0xFF00_FFFF, 0).missing(!0),
-];
+pub(super) static DOUBLE_WORDS: Layout = Layout {
+    status: SR,
+    busy: BSY,
+    control: CR,
+    options: (OPTR, 0),
+    protection: (0xFF, 0xAA, 0x55),
+    stalls: &[CR],
+    // §3.7.5: OPERR, as EOP, is set only with its interrupt enabled.
+    interrupts: [(EOPIE, EOP), (ERRIE, OPERR)],
+    started: &[(CR, STRT)],
+    end: (EOP, Some(EOPIE)),
+};
 
 impl Flash {
     pub(super) fn write_l4(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
@@ -109,12 +87,13 @@ impl Flash {
     /// §3.3.6: the page, or one or both banks.
     fn erase_l4(&mut self, now: u64) -> Result<(), Unmodelled> {
         let control = self.registers.get(CR);
-        let bank = self.chip.flash_bytes / 2;
+        let facts = self.facts();
+        let bank = self.chip.flash_bytes / facts.banks;
         let bytes = match control & (PER | MER1 | MER2) {
             PER => {
                 let page = (control & PNB) as usize >> 3;
-                let start = page * PAGE_BYTES + if control & BKER != 0 { bank } else { 0 };
-                start..start + PAGE_BYTES
+                let start = page * facts.page_bytes + if control & BKER != 0 { bank } else { 0 };
+                start..start + facts.page_bytes
             }
             MER1 => 0..bank,
             MER2 => bank..2 * bank,
@@ -128,9 +107,9 @@ impl Flash {
             let why = "PNB names a page that the chip has not";
             return Err(self.registers.refuse(CR, why));
         }
-        let microseconds = match bytes.len() {
-            PAGE_BYTES => PAGE_ERASE_US,
-            _ => self.chip.mass_erase_us[0],
+        let microseconds = match bytes.len() == facts.page_bytes {
+            true => facts.page_erase_us,
+            false => self.chip.mass_erase_us[0],
         };
         self.erasure = Some(bytes);
         self.begin(microseconds, now);
@@ -166,7 +145,7 @@ impl Flash {
                 if held != u64::MAX && double != 0 {
                     return self.failed_l4(PROGERR);
                 }
-                self.begin(PROGRAM_US, now);
+                self.begin(self.facts().program_us, now);
                 match self.ignores_writes {
                     true => Store::Nothing,
                     false => Store::Cells {
@@ -186,24 +165,6 @@ impl Flash {
         let all = error | if signals { OPERR } else { 0 };
         self.registers.set_bits(SR, all, true);
         Store::Nothing
-    }
-
-    pub(super) fn ended_l4(&mut self) {
-        self.registers.set_bits(CR, STRT, false);
-        // §3.7.5: EOP is set only with its interrupt enabled.
-        let signals = self.registers.get(CR) & EOPIE != 0;
-        self.registers.set_bits(SR, EOP, signals);
-    }
-
-    pub(super) fn interrupt_l4(&self) -> bool {
-        let (status, control) = (self.registers.get(SR), self.registers.get(CR));
-        control & EOPIE != 0 && status & EOP != 0 || control & ERRIE != 0 && status & OPERR != 0
-    }
-
-    pub(super) fn protect_l4(&mut self, protected: bool) {
-        let level = if protected { 0x55 } else { 0xAA };
-        self.options = self.options & !0xFF | level;
-        self.registers.set(OPTR, self.options);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Flash interface: access control, locks, programming, erasing, write protection. Here are the
-//! registers of the STM32F4 (RM0368 §3.8); `l4.rs` and `f1.rs` have those of the other lines.
+//! registers of the flash with sectors (RM0368 §3.8); `l4.rs` and `f1.rs` have those of the other kinds.
 //!
 //! This file has the registers. The SoC changes the array, and holds up accesses while an operation
 //! is under way (§3.5).
 
-mod f1;
-mod l4;
+pub mod f1;
+pub mod l4;
 mod lock;
 mod operation;
 mod sectors;
@@ -15,14 +15,14 @@ pub use sectors::{flash_sizes, is_flash_size};
 use super::rcc::{reset_clock, Frequency};
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
-use crate::chip::{nucleo, Chip, Line};
+use crate::chip::{nucleo, Chip};
 use lock::Lock;
 use operation::Operation;
 pub use operation::Store;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-const ACR: u32 = 0x00;
+pub const ACR: u32 = 0x00;
 const KEYR: u32 = 0x04;
 const OPTKEYR: u32 = 0x08;
 const SR: u32 = 0x0C;
@@ -30,31 +30,31 @@ const CR: u32 = 0x10;
 const OPTCR: u32 = 0x14;
 
 const LATENCY: u32 = 0xF;
-const ICEN: u32 = 1 << 9;
-const DCEN: u32 = 1 << 10;
-const ICRST: u32 = 1 << 11;
-const DCRST: u32 = 1 << 12;
+pub const ICEN: u32 = 1 << 9;
+pub const DCEN: u32 = 1 << 10;
+pub const ICRST: u32 = 1 << 11;
+pub const DCRST: u32 = 1 << 12;
 const ACR_BITS: u32 = LATENCY | 1 << 8 | ICEN | DCEN | ICRST | DCRST;
 
-const EOP: u32 = 1 << 0;
-const OPERR: u32 = 1 << 1;
-const WRPERR: u32 = 1 << 4;
-const PGAERR: u32 = 1 << 5;
+pub const EOP: u32 = 1 << 0;
+pub const OPERR: u32 = 1 << 1;
+pub const WRPERR: u32 = 1 << 4;
+pub const PGAERR: u32 = 1 << 5;
 const PGPERR: u32 = 1 << 6;
 const PGSERR: u32 = 1 << 7;
-const BSY: u32 = 1 << 16;
+pub const BSY: u32 = 1 << 16;
 const SR_FLAGS: u32 = EOP | OPERR | WRPERR | PGAERR | PGPERR | PGSERR | 1 << 8;
 
-const PG: u32 = 1 << 0;
+pub const PG: u32 = 1 << 0;
 const SER: u32 = 1 << 1;
 const MER: u32 = 1 << 2;
 const SNB: u32 = 0xF << 3;
 const PSIZE_SHIFT: u32 = 8;
 const PSIZE: u32 = 0b11 << PSIZE_SHIFT;
-const STRT: u32 = 1 << 16;
-const EOPIE: u32 = 1 << 24;
-const ERRIE: u32 = 1 << 25;
-const LOCK: u32 = 1 << 31;
+pub const STRT: u32 = 1 << 16;
+pub const EOPIE: u32 = 1 << 24;
+pub const ERRIE: u32 = 1 << 25;
+pub const LOCK: u32 = 1 << 31;
 const CR_BITS: u32 = PG | SER | MER | SNB | PSIZE | STRT | EOPIE | ERRIE | LOCK;
 
 const OPTLOCK: u32 = 1 << 0;
@@ -70,11 +70,83 @@ const PROTECTION_BITS: u32 = 1 << 5 | 0xFF << 8 | 1 << 31;
 const RDP: u32 = 0xFF << 8;
 const RDP_LEVEL_1: u32 = 0x55 << 8;
 /// §3.8.6: no protection, watchdog by software.
-const OPTCR_RESET: u32 = 0x0FFF_AAED;
+pub const OPTCR_RESET: u32 = 0x0FFF_AAED;
 
 /// §3.5.1 and §3.6.2.
 const KEYS: [u32; 2] = [0x4567_0123, 0xCDEF_89AB];
 const OPTION_KEYS: [u32; 2] = [0x0819_2A3B, 0x4C5D_6E7F];
+
+/// How a flash is programmed and erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlashKind {
+    /// In sectors of unlike sizes, by the width that PSIZE says.
+    Sectors,
+    /// In pages of one or two banks, by double words.
+    DoubleWords,
+    /// In pages, by half words.
+    HalfWords,
+}
+
+/// What tells the flash of one line from that of another.
+pub struct FlashFacts {
+    pub kind: FlashKind,
+    /// The registers of chips with up to so many bytes of flash.
+    pub tables: &'static [(usize, &'static [Register])],
+    /// ACR's wait states.
+    pub latency: u32,
+    /// The option bytes of a chip as it is delivered, as their register shows them.
+    pub options: u32,
+    /// RDP of a chip without protection.
+    pub open: u8,
+    /// Of sectors, that of the first.
+    pub page_bytes: usize,
+    pub banks: usize,
+    /// Typical times to program once, and to erase a page or the first sector.
+    pub program_us: u64,
+    pub page_erase_us: u64,
+}
+
+/// Where a kind has its registers, and which bits mean what.
+struct Layout {
+    status: u32,
+    busy: u32,
+    control: u32,
+    /// Where the option bytes show, and what else a reset sets there.
+    options: (u32, u32),
+    /// Of the option bytes: what tells of read protection, without it and with it.
+    protection: (u32, u32, u32),
+    /// Writes to these wait while the flash is busy.
+    stalls: &'static [u32],
+    /// Enables in the control register, and the flags of which each lets one interrupt.
+    interrupts: [(u32, u32); 2],
+    /// Bits that the end of an operation clears.
+    started: &'static [(u32, u32)],
+    /// The flag of that end. `Some`: only while this is enabled.
+    end: (u32, Option<u32>),
+}
+
+static SECTORS: Layout = Layout {
+    status: SR,
+    busy: BSY,
+    control: CR,
+    options: (OPTCR, OPTLOCK),
+    protection: (RDP, OPTCR_RESET & RDP, RDP_LEVEL_1),
+    stalls: &[CR, OPTCR],
+    interrupts: [(EOPIE, EOP), (ERRIE, OPERR)],
+    started: &[(CR, STRT), (OPTCR, OPTSTRT)],
+    // §3.8.4: EOP is set only with its interrupt enabled.
+    end: (EOP, Some(EOPIE)),
+};
+
+impl FlashKind {
+    fn layout(self) -> &'static Layout {
+        match self {
+            FlashKind::Sectors => &SECTORS,
+            FlashKind::DoubleWords => &l4::DOUBLE_WORDS,
+            FlashKind::HalfWords => &f1::HALF_WORDS,
+        }
+    }
+}
 
 const fn table(options: u32) -> [Register; 6] {
     [
@@ -88,8 +160,8 @@ const fn table(options: u32) -> [Register; 6] {
     ]
 }
 
-static TABLE: [Register; 6] = table(OPTION_BITS);
-static LARGE_TABLE: [Register; 6] = table(OPTION_BITS | LARGE_OPTION_BITS);
+pub static TABLE: [Register; 6] = table(OPTION_BITS);
+pub static LARGE_TABLE: [Register; 6] = table(OPTION_BITS | LARGE_OPTION_BITS);
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
@@ -105,7 +177,7 @@ pub struct Flash {
     /// What holds instead of ACR once that is set. It survives a reset.
     forced: Option<u32>,
     operation: Option<Operation>,
-    /// The STM32L4 programs two words at once: the first, until the second comes.
+    /// Of two words that are programmed at once the first, until the second comes.
     first_word: Option<(usize, u32)>,
     /// The bytes that the last operation erases, until the SoC has done it.
     erasure: Option<Range<usize>>,
@@ -119,24 +191,15 @@ pub struct Flash {
 
 impl Flash {
     pub fn of(chip: &'static Chip) -> Flash {
-        let table: &'static [Register] = match chip.family.line() {
-            Line::F4 if chip.flash_bytes > nucleo().flash_bytes => &LARGE_TABLE,
-            Line::F4 => &TABLE,
-            Line::L4 => &l4::TABLE,
-            Line::F1 => &f1::TABLE_F1,
-            Line::F0 => &f1::TABLE_F0,
-        };
+        let facts = &chip.line().flash;
+        let fits = |row: &&(usize, &[Register])| chip.flash_bytes <= row.0;
+        let table = facts.tables.iter().find(fits).map_or(&[][..], |row| row.1);
         Flash {
             chip,
             registers: Registers::new("FLASH", table),
             lock: Lock::new(KEYS),
             option_lock: Lock::new(OPTION_KEYS),
-            options: match chip.family.line() {
-                Line::F4 => OPTCR_RESET,
-                Line::L4 => l4::OPTR_RESET,
-                Line::F1 => f1::OBR_RESET_F1,
-                Line::F0 => f1::OBR_RESET_F0,
-            },
+            options: facts.options,
             shut: false,
             core: reset_clock(chip.family),
             forced: None,
@@ -149,8 +212,12 @@ impl Flash {
 }
 
 impl Flash {
-    fn line(&self) -> Line {
-        self.chip.family.line()
+    fn facts(&self) -> &'static FlashFacts {
+        &self.chip.line().flash
+    }
+
+    fn layout(&self) -> &'static Layout {
+        self.facts().kind.layout()
     }
 
     /// FLASH_ACR, or what is forced: wait states, prefetch and caches. The fetch timing needs it.
@@ -169,11 +236,8 @@ impl Flash {
 
     /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
     pub fn highest_core_hz(&self) -> u64 {
-        let latency = match self.line() {
-            Line::F4 => LATENCY,
-            Line::L4 | Line::F1 | Line::F0 => 0b111,
-        };
-        self.chip.highest_core_hz(self.registers.get(ACR) & latency)
+        let latency = self.registers.get(ACR) & self.facts().latency;
+        self.chip.highest_core_hz(latency)
     }
 
     /// Turns read protection on or off (§3.6.3): RDP is neither 0xAA nor 0xCC at level 1. A program
@@ -181,22 +245,12 @@ impl Flash {
     /// or erased. That a debugger cannot read the array is not modelled.
     pub fn protect(&mut self, protected: bool) {
         self.shut = protected;
-        match self.line() {
-            Line::F4 => self.protect_f4(protected),
-            Line::L4 => self.protect_l4(protected),
-            Line::F1 | Line::F0 => self.protect_f1(protected),
-        }
-    }
-
-    fn protect_f4(&mut self, protected: bool) {
-        let level = if protected {
-            RDP_LEVEL_1
-        } else {
-            OPTCR_RESET & RDP
-        };
-        self.options = self.options & !RDP | level;
-        let shown = self.registers.get(OPTCR) & !RDP | level;
-        self.registers.set(OPTCR, shown);
+        let layout = self.layout();
+        let (mask, open, shut) = layout.protection;
+        let level = if protected { shut } else { open };
+        self.options = self.options & !mask | level;
+        let shown = self.registers.get(layout.options.0) & !mask | level;
+        self.registers.set(layout.options.0, shown);
     }
 
     /// The chip, which a snapshot keeps beside its memories.
@@ -217,21 +271,16 @@ impl Flash {
 
     /// Whether read protection is on.
     pub fn is_protected(&self) -> bool {
-        match self.line() {
-            Line::F4 => self.options & RDP == RDP_LEVEL_1,
-            Line::L4 => self.options & 0xFF != 0xAA,
-            Line::F1 | Line::F0 => self.options & f1::RDPRT != 0,
-        }
+        let (mask, open, _) = self.layout().protection;
+        self.options & mask != open
     }
 
     pub fn interrupt(&self) -> bool {
-        match self.line() {
-            Line::F4 => {}
-            Line::L4 => return self.interrupt_l4(),
-            Line::F1 | Line::F0 => return self.interrupt_f1(),
-        }
-        let (status, control) = (self.registers.get(SR), self.registers.get(CR));
-        control & EOPIE != 0 && status & EOP != 0 || control & ERRIE != 0 && status & OPERR != 0
+        let layout = self.layout();
+        let status = self.registers.get(layout.status);
+        let control = self.registers.get(layout.control);
+        let up = |(enable, flags): &(u32, u32)| control & enable != 0 && status & flags != 0;
+        layout.interrupts.iter().any(up)
     }
 
     fn write_access_control(&mut self, value: u32) -> Result<(), Unmodelled> {
@@ -288,20 +337,15 @@ impl Peripheral for Flash {
 
     fn read(&mut self, offset: u32, now: u64) -> u32 {
         self.advance(now);
-        match (self.line(), offset) {
-            (Line::L4, KEYR) => self.registers.get(offset),
-            (Line::L4, l4::KEYR) => 0,
-            (_, KEYR | OPTKEYR) => 0, // write only
-            _ => self.registers.get(offset),
-        }
+        self.registers.get(offset) // keys are not kept
     }
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
         self.advance(now);
-        match self.line() {
-            Line::F4 => {}
-            Line::L4 => return self.write_l4(offset, value, now),
-            Line::F1 | Line::F0 => return self.write_f1(offset, value, now),
+        match self.facts().kind {
+            FlashKind::Sectors => {}
+            FlashKind::DoubleWords => return self.write_l4(offset, value, now),
+            FlashKind::HalfWords => return self.write_f1(offset, value, now),
         }
         match offset {
             ACR => self.write_access_control(value)?,
@@ -323,11 +367,8 @@ impl Peripheral for Flash {
 
     fn reset(&mut self) {
         self.registers.reset();
-        match self.line() {
-            Line::F4 => self.registers.set(OPTCR, self.options | OPTLOCK),
-            Line::L4 => self.registers.set(l4::OPTR, self.options),
-            Line::F1 | Line::F0 => self.registers.set(f1::OBR, self.options),
-        }
+        let (place, bits) = self.layout().options;
+        self.registers.set(place, self.options | bits);
         self.first_word = None;
         self.lock.reset();
         self.option_lock.reset();

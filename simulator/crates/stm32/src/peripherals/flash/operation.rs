@@ -3,7 +3,7 @@
 
 use super::*;
 use cortex_m::bus::Width;
-use sectors::{erase_us, holding, PROGRAM_US};
+use sectors::{erase_us, holding};
 
 /// A line of 128 bits. A programmed value may not cross its end.
 const ROW_BYTES: usize = 16;
@@ -42,20 +42,7 @@ impl Flash {
 
     /// Whether a write to this register waits while the flash is busy (§3.5.1).
     pub fn write_stalls(&self, offset: u32) -> bool {
-        match self.line() {
-            Line::F4 => matches!(offset, CR | OPTCR),
-            Line::L4 => offset == l4::CR,
-            Line::F1 | Line::F0 => offset == f1::CR,
-        }
-    }
-
-    /// The bit of the status register while an operation is under way.
-    fn busy_bit(&self) -> (u32, u32) {
-        match self.line() {
-            Line::F4 => (SR, BSY),
-            Line::L4 => (l4::SR, BSY),
-            Line::F1 | Line::F0 => (f1::SR, f1::BSY),
-        }
+        self.layout().stalls.contains(&offset)
     }
 
     /// Ends what is under way, as if its time had passed.
@@ -69,37 +56,34 @@ impl Flash {
     pub(super) fn operate(&mut self, now: u64) {
         if self.operation.is_some_and(|operation| operation.end <= now) {
             self.operation = None;
-            let (status, busy) = self.busy_bit();
-            self.registers.set_bits(status, busy, false);
-            match self.line() {
-                Line::F4 => {}
-                Line::L4 => return self.ended_l4(),
-                Line::F1 | Line::F0 => return self.ended_f1(),
+            let layout = self.layout();
+            self.registers.set_bits(layout.status, layout.busy, false);
+            for (register, bits) in layout.started {
+                self.registers.set_bits(*register, *bits, false);
             }
-            self.registers.set_bits(CR, STRT, false);
-            self.registers.set_bits(OPTCR, OPTSTRT, false);
-            // §3.8.4: EOP is set only with its interrupt enabled.
-            let signals = self.registers.get(CR) & EOPIE != 0;
-            self.registers.set_bits(SR, EOP, signals);
+            let control = self.registers.get(layout.control);
+            let (flag, enable) = layout.end;
+            let signals = enable.is_none_or(|enable| control & enable != 0);
+            self.registers.set_bits(layout.status, flag, signals);
         }
     }
 
     /// A store to the array at `offset` bytes, where the 8 bytes around it hold `held`.
     pub fn store(&mut self, offset: usize, width: Width, value: u32, held: u64, now: u64) -> Store {
         self.operate(now);
-        match self.line() {
-            Line::F4 if !self.program(offset, width, now) => Store::Nothing,
-            Line::F4 => Store::Cells {
+        match self.facts().kind {
+            FlashKind::Sectors if !self.program(offset, width, now) => Store::Nothing,
+            FlashKind::Sectors => Store::Cells {
                 offset,
                 bytes: width.bytes() as usize,
                 value: value.into(),
             },
-            Line::L4 => self.store_l4(offset, width, value, held, now),
-            Line::F1 | Line::F0 => self.store_f1(offset, width, value, held, now),
+            FlashKind::DoubleWords => self.store_l4(offset, width, value, held, now),
+            FlashKind::HalfWords => self.store_f1(offset, width, value, held, now),
         }
     }
 
-    /// Starts programming for a store to the array of an STM32F4 at `offset` bytes. False if it is not allowed;
+    /// Starts programming for a store to an array of sectors at `offset` bytes. False if it is not allowed;
     /// then its flag is set. False also if an injected fault keeps it from having an effect.
     fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
         self.operate(now);
@@ -108,7 +92,7 @@ impl Flash {
             self.fail(error);
             return false;
         }
-        self.begin(PROGRAM_US, now);
+        self.begin(self.facts().program_us, now);
         !self.ignores_writes
     }
 
@@ -157,8 +141,8 @@ impl Flash {
         self.operation = Some(Operation {
             end: start + cycles,
         });
-        let (status, busy) = self.busy_bit();
-        self.registers.set_bits(status, busy, true);
+        let layout = self.layout();
+        self.registers.set_bits(layout.status, layout.busy, true);
     }
 
     pub(super) fn start_erasing(&mut self, now: u64) -> Result<(), Unmodelled> {

@@ -1,7 +1,8 @@
 //! Sectors of the flash (RM0368 §3.3, table 5), and how long work on them takes (DS10086, table
 //! "Flash memory programming", typical values at 2.7–3.6 V).
 
-use crate::chip::{Line, MOST_FLASH_BYTES};
+use super::{FlashFacts, FlashKind};
+use crate::chip::MOST_FLASH_BYTES;
 use std::ops::Range;
 
 /// The first byte of each sector of the largest flash, counted from its start, and the end. A
@@ -16,29 +17,29 @@ pub fn count(flash_bytes: usize) -> u32 {
     BOUNDS.partition_point(|start| *start < flash_bytes) as u32
 }
 
-/// Whether sectors or pages end where a flash of this size does. The STM32L4 has two banks of pages.
-pub fn is_flash_size(line: Line, bytes: usize) -> bool {
-    let pages = |size: usize| bytes > 0 && bytes <= MOST_FLASH_BYTES && bytes % size == 0;
-    match line {
-        Line::F4 => BOUNDS[1..].contains(&bytes),
-        Line::L4 => pages(2 * 2048),
-        Line::F1 => pages(1024),
-        Line::F0 => pages(2048),
+/// Whether sectors or pages end where a flash of this size does, in each bank.
+pub fn is_flash_size(facts: &FlashFacts, bytes: usize) -> bool {
+    match facts.kind {
+        FlashKind::Sectors => BOUNDS[1..].contains(&bytes),
+        FlashKind::DoubleWords | FlashKind::HalfWords => {
+            let step = facts.page_bytes * facts.banks;
+            bytes > 0 && bytes <= MOST_FLASH_BYTES && bytes % step == 0
+        }
     }
 }
 
 /// The sizes that a flash may have, in words.
-pub fn flash_sizes(line: Line) -> &'static str {
-    match line {
-        Line::F4 => "sectors: 16, 32, 48, 64, 128, then by 128 to 1024",
-        Line::L4 => "pages in two banks: by 4 to 1024",
-        Line::F1 => "pages: 1 to 1024",
-        Line::F0 => "pages: by 2 to 1024",
+pub fn flash_sizes(facts: &FlashFacts) -> String {
+    match facts.kind {
+        FlashKind::Sectors => "sectors: 16, 32, 48, 64, 128, then by 128 to 1024".into(),
+        FlashKind::DoubleWords | FlashKind::HalfWords => {
+            let step = facts.page_bytes * facts.banks / 1024;
+            let banks = ["", " in two banks"][facts.banks - 1];
+            format!("pages{banks}: by {step} to {}", MOST_FLASH_BYTES / 1024)
+        }
     }
 }
 
-/// Microseconds to program one byte, halfword or word.
-pub const PROGRAM_US: u64 = 16;
 /// Microseconds to erase sectors of 16, 64 and 128 KiB, for a parallelism of 8, 16 and 32 bits.
 const ERASE_US: [[u64; 3]; 3] = [
     [400_000, 1_200_000, 2_000_000],
@@ -78,7 +79,7 @@ mod tests {
             .collect();
         assert_eq!(sizes, [16, 16, 16, 16, 64, 128, 128, 128]);
         assert_eq!([0, 1, 2, 3].map(sectors), [8, 6, 8, 12]);
-        for chip in chips().filter(|chip| chip.family.line() == Line::F4) {
+        for chip in chips().filter(|chip| chip.line().flash.kind == FlashKind::Sectors) {
             assert_eq!(bytes(count(chip.flash_bytes) - 1).end, chip.flash_bytes);
         }
         let offsets = [

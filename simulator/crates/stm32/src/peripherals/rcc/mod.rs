@@ -1,13 +1,14 @@
 //! Reset and clock control, and the clock tree: what the lines have in common. Registers and PLL of
 //! each line are in a file of its own.
 
-mod f1;
-mod f4;
-mod l4;
+pub mod f1;
+pub mod f4;
+pub mod l4;
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::{nucleo, Bus, Chip, Family, Line};
+use crate::chip::{nucleo, Bus, Chip, Family};
+use crate::lines::LineFacts;
 use serde::{Deserialize, Serialize};
 
 /// At the same place on every chip.
@@ -36,23 +37,31 @@ const SFTRSTF: u32 = 1 << 28;
 const IWDGRSTF: u32 = 1 << 29;
 const WWDGRSTF: u32 = 1 << 30;
 
+/// CFGR's, unless a line has more sources.
 const SW: u32 = 0b11;
-const SWS: u32 = 0b11 << 2;
+const SWS_SHIFT: u32 = 2;
+const SWS: u32 = SW << SWS_SHIFT;
 
 /// What tells the clock control of one line from that of another.
 #[derive(Clone, Copy)]
-struct Layout {
+pub struct Layout {
     table: &'static [Register],
     cfgr: u32,
     bdcr: u32,
     csr: u32,
-    /// Where CFGR has PPRE1 and PPRE2. They are the same where both buses have one divider.
+    /// CFGR.SW, and where SWS stands.
+    switch: u32,
+    switched_shift: u32,
+    /// Where CFGR has HPRE, PPRE1 and PPRE2. The latter are the same where both buses have one divider.
+    ahb_shift: u32,
     apb1_shift: u32,
     apb2_shift: u32,
     /// CSR.RMVF, the flags that it removes, and the one of a supply that fell.
     remove_flags: u32,
     reset_flags: u32,
     brown_out_flag: u32,
+    /// The clock of a core that has just been reset.
+    reset_hz: u64,
     /// The HSI: on, ready, and its frequency.
     internal: (u32, u32, u64),
     /// What each value of CFGR.SW selects.
@@ -105,35 +114,13 @@ struct Pll {
 }
 
 fn layout(family: Family) -> &'static Layout {
-    match family {
-        Family::F401 => &f4::LAYOUT_F401,
-        Family::F411 => &f4::LAYOUT_F411,
-        Family::F407 => &f4::LAYOUT_F407,
-        Family::F446 => &f4::LAYOUT_F446,
-        Family::L476 => &l4::LAYOUT,
-        Family::F103 => &f1::LAYOUT_F103,
-        Family::F072 => &f1::LAYOUT_F072,
-    }
+    family.facts().rcc
 }
 
 /// The registers that turn on and reset what is on a bus. `None`: no clock of this bus is modelled.
-pub fn gates(line: Line, bus: Bus) -> Option<Gates> {
-    let gates = |enable, reset| Some(Gates { enable, reset });
-    match (line, bus) {
-        (_, Bus::Ahb3 | Bus::Ppb) => None,
-        (Line::F4, Bus::Ahb1) => gates(f4::AHB1ENR, Some(f4::AHB1RSTR)),
-        (Line::F4, Bus::Ahb2) => gates(f4::AHB2ENR, Some(f4::AHB2RSTR)),
-        (Line::F4, Bus::Apb1) => gates(f4::APB1ENR, Some(f4::APB1RSTR)),
-        (Line::F4, Bus::Apb2) => gates(f4::APB2ENR, Some(f4::APB2RSTR)),
-        (Line::L4, Bus::Ahb1) => gates(l4::AHB1ENR, Some(l4::AHB1RSTR)),
-        (Line::L4, Bus::Ahb2) => gates(l4::AHB2ENR, Some(l4::AHB2RSTR)),
-        (Line::L4, Bus::Apb1) => gates(l4::APB1ENR1, Some(l4::APB1RSTR1)),
-        (Line::L4, Bus::Apb2) => gates(l4::APB2ENR, Some(l4::APB2RSTR)),
-        (Line::F1, Bus::Ahb1 | Bus::Ahb2) => gates(f1::AHBENR, None),
-        (Line::F0, Bus::Ahb1 | Bus::Ahb2) => gates(f1::AHBENR, Some(f1::AHBRSTR)),
-        (Line::F1 | Line::F0, Bus::Apb1) => gates(f1::APB1ENR, Some(f1::APB1RSTR)),
-        (Line::F1 | Line::F0, Bus::Apb2) => gates(f1::APB2ENR, Some(f1::APB2RSTR)),
-    }
+pub fn gates(line: &LineFacts, bus: Bus) -> Option<Gates> {
+    let row = line.gates.iter().find(|row| row.0 == bus);
+    row.map(|row| row.1)
 }
 
 /// Offsets of two registers with a bit for each peripheral of a bus.
@@ -143,12 +130,25 @@ pub struct Gates {
     pub reset: Option<u32>,
 }
 
-/// The clock of a core that has just been reset: the HSI or MSI, undivided.
-pub fn reset_clock(family: Family) -> Frequency {
-    match family.line() {
-        Line::L4 => Frequency::hz(l4::MSI_RESET_HZ),
-        _ => Frequency::hz(layout(family).internal.2),
+impl Gates {
+    pub const fn new(enable: u32, reset: u32) -> Gates {
+        Gates {
+            enable,
+            reset: Some(reset),
+        }
     }
+
+    pub const fn without_reset(enable: u32) -> Gates {
+        Gates {
+            enable,
+            reset: None,
+        }
+    }
+}
+
+/// The clock of a core that has just been reset, undivided.
+pub fn reset_clock(family: Family) -> Frequency {
+    Frequency::hz(layout(family).reset_hz)
 }
 
 /// The typical frequency of a chip's LSI.
@@ -351,7 +351,7 @@ impl Rcc {
         Clocks {
             core: self
                 .system_clock()
-                .over(ahb_divider(configuration >> 4 & 0xF)),
+                .over(ahb_divider(configuration >> layout.ahb_shift & 0xF)),
             apb1_divider: apb_divider(configuration >> layout.apb1_shift & 0b111),
             apb2_divider: apb_divider(configuration >> layout.apb2_shift & 0b111),
             timers_fast: layout
@@ -433,7 +433,9 @@ impl Rcc {
 
     /// What CFGR.SW selects, if its value is not reserved.
     fn selected(&self, configuration: u32) -> Option<Source> {
-        self.layout().sources[(configuration & SW) as usize]
+        let layout = self.layout();
+        let source = layout.sources.get((configuration & layout.switch) as usize);
+        source.copied().flatten()
     }
 
     fn system_clock(&self) -> Frequency {
@@ -608,7 +610,9 @@ impl Rcc {
         }
         let frozen = self.frozen_settings(cfgr);
         let present = self.registers.get(cfgr);
-        let kept = value & !(SWS | frozen) | (value & SW) << 2 | present & frozen;
+        let (switch, shift) = (self.layout().switch, self.layout().switched_shift);
+        let kept = value & !(switch << shift | frozen) | (value & switch) << shift;
+        let kept = kept | present & frozen;
         self.registers.set(cfgr, kept);
         match (value ^ present) & frozen {
             0 => Ok(()),
@@ -665,10 +669,7 @@ impl Peripheral for Rcc {
         if offset == self.layout().bdcr {
             return self.backup(now);
         }
-        match (offset, self.chip.family.line()) {
-            (CR, _) | (f1::CR2, Line::F0) => self.with_ready_flags(offset, now),
-            _ => self.registers.get(offset),
-        }
+        self.with_ready_flags(offset, now)
     }
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {

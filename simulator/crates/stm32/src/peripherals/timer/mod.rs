@@ -12,7 +12,7 @@ mod next_event;
 
 use super::registers::{Registers, Unmodelled};
 use super::{Peripheral, Supply};
-pub use models::{models, place, Model, MODELS, TIMERS};
+pub use models::{place, Model, MODELS, MODELS_F0, MODELS_F1, MODELS_L4, TIMERS};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;

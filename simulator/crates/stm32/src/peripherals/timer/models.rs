@@ -2,7 +2,6 @@
 
 use super::{ARPE, CEN, EVENTS, MOE, OPM, OSSI, UDIS, UIF, URS};
 use super::{ARR, BDTR, CCER, CCMR1, CCMR2, CCR1, CCR4, CNT, CR1, CR2, DIER, EGR, PSC, RCR, SR};
-use crate::chip::Line;
 use crate::peripherals::registers::Register;
 
 /// What tells one timer from another.
@@ -325,25 +324,15 @@ const fn newer(
     ]
 }
 
-static MODELS_L4: [Model; TIMERS] = newer(&L4_32, &L4_16, &ADVANCED_L4);
-static MODELS_F0: [Model; TIMERS] = newer(&PLAIN_32, &PLAIN_16, &ADVANCED);
+pub static MODELS_L4: [Model; TIMERS] = newer(&L4_32, &L4_16, &ADVANCED_L4);
+pub static MODELS_F0: [Model; TIMERS] = newer(&PLAIN_32, &PLAIN_16, &ADVANCED);
 /// All of them have 16 bits.
-static MODELS_F1: [Model; TIMERS] = {
+pub static MODELS_F1: [Model; TIMERS] = {
     let mut models = newer(&PLAIN_16_F1, &PLAIN_16_F1, &ADVANCED_F1);
     models[0] = general("TIM2", &PLAIN_16_F1, 0xFFFF);
     models[3] = general("TIM5", &PLAIN_16_F1, 0xFFFF);
     models
 };
-
-/// The timers of a line.
-pub fn models(line: Line) -> &'static [Model; TIMERS] {
-    match line {
-        Line::F4 => &MODELS,
-        Line::L4 => &MODELS_L4,
-        Line::F1 => &MODELS_F1,
-        Line::F0 => &MODELS_F0,
-    }
-}
 
 /// The index of a timer, if one has this name on any line.
 pub fn place(name: &str) -> Option<usize> {

@@ -1,0 +1,47 @@
+//! What tells one line of chips from another: a record each, with its registers' tables. Peripherals ask
+//! it for facts, or for the kind that they are of, and know no line by name.
+
+pub mod f0;
+pub mod f1;
+pub mod f4;
+pub mod l4;
+
+use crate::chip::Bus;
+use crate::peripherals::alternate_functions::Routes;
+use crate::peripherals::dbgmcu::DbgmcuFacts;
+use crate::peripherals::exti::ExtiFacts;
+use crate::peripherals::flash::FlashFacts;
+use crate::peripherals::gpio::GpioFacts;
+use crate::peripherals::pwr::PwrFacts;
+use crate::peripherals::rcc::{Gates, Layout};
+use crate::peripherals::syscfg::SyscfgFacts;
+use crate::peripherals::timer::{Model, TIMERS};
+use crate::peripherals::usart::Version;
+pub use crate::soc::SystemMemory;
+use std::sync::LazyLock;
+
+/// Families whose peripherals have the same registers, but for those of clocks and power.
+pub struct LineFacts {
+    pub name: &'static str,
+    pub gpio: GpioFacts,
+    pub exti: ExtiFacts,
+    pub flash: FlashFacts,
+    pub syscfg: SyscfgFacts,
+    pub dbgmcu: DbgmcuFacts,
+    pub system_memory: SystemMemory,
+    /// The registers of RCC that turn on and reset what is on a bus.
+    pub gates: &'static [(Bus, Gates)],
+    /// The timers that a chip may have, in the order of [`crate::peripherals::timer::MODELS`].
+    pub timers: &'static [Model; TIMERS],
+    pub usart: Version,
+    /// Whether the independent watchdog has WINR.
+    pub watchdog_has_window: bool,
+}
+
+/// What tells families of a line from each other: those with a reference manual of their own.
+pub struct FamilyFacts {
+    pub line: &'static LineFacts,
+    pub rcc: &'static Layout,
+    pub pwr: PwrFacts,
+    pub routes: LazyLock<Routes>,
+}
