@@ -17,7 +17,7 @@ def manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def edit_manifest(folder: Path, **changes: Any) -> None:
+def edit_manifest(folder: Path, **changes: object) -> None:
     """Replaces what stands at the top of run.json under these names."""
     (folder / "run.json").write_text(json.dumps(manifest(folder) | changes), encoding="utf-8")
 

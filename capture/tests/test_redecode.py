@@ -42,7 +42,7 @@ NAME = RunName("mem_frag", "tlsf", "nucleo")
 ASKED = AskedFirmware(allocator="tlsf")
 
 
-def store(run: SyntheticRun, runs: Path, setting: Setting = SETTING, **report: Any) -> RunResult:
+def store(run: SyntheticRun, runs: Path, setting: Setting = SETTING, **report: tuple[str, ...]) -> RunResult:
     kind, seen = kind_of(Account(run.plan, ASKED, setting)), observation_of(run, **report)
     folder = begin_folder(runs, RunName(run.plan.name, "tlsf", "nucleo"), TIME, kind)
     keep_observation(folder, kind, seen)
@@ -50,9 +50,11 @@ def store(run: SyntheticRun, runs: Path, setting: Setting = SETTING, **report: A
     return kind.conclude(folder, seen)
 
 
-def observation_of(run: SyntheticRun, **report: Any) -> Observation:
+def observation_of(run: SyntheticRun, **report: tuple[str, ...]) -> Observation:
     edges = run.edges()
-    return Observation(edges, run.uart(), ToolReport(asked_samples=edges.total_samples, **report))
+    return Observation(
+        edges, run.uart(), ToolReport.model_validate({"asked_samples": edges.total_samples, **report})
+    )
 
 
 def kind_in(run: SyntheticRun) -> Kind:

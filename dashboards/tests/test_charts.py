@@ -41,7 +41,7 @@ def us(*cycles: float) -> Any:
 
 
 def made(
-    folder: Path, operations: Sequence[Operation], scenario: str, *names: str, **changes: Any
+    folder: Path, operations: Sequence[Operation], scenario: str, *names: str, **changes: object
 ) -> list[Series]:
     runs = [load_run(write_run(folder, scenario, name, list(operations), changes=changes)) for name in names]
     return by_scenario(runs)[scenario]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -13,9 +12,9 @@ from dashboards.pages.history import changes, history, settings
 from dashboards.tests.synthetic import Operation, write_run
 
 
-def run(folder: Path, day: int, cycles: int, code: str, **changed: Any) -> None:
+def run(folder: Path, day: int, cycles: int, code: str, verdict: str = "complete") -> None:
     operations = [Operation("A", 16, 1, cycles)] * 3
-    written = write_run(folder / "made", "mem_stress", "tlsf", operations, **changed)
+    written = write_run(folder / "made", "mem_stress", "tlsf", operations, verdict=verdict)
     manifest = (written / "run.json").read_text().replace("ab" * 32, code * 32)
     (written / "run.json").write_text(manifest)
     written.rename(folder / written.name.replace("20250102", f"202501{day:02}"))
@@ -27,7 +26,7 @@ def test_a_change_is_the_codes_where_its_place_does_not_do_as_much(tmp_path: Pat
         ((1_000, "aa"), (1_000, "bb"), (1_090, "cc"), (1_300, "dd"), (1_200, "dd")), start=1
     ):
         run(tmp_path, day, cycles, code)
-    run(tmp_path, 9, 5_000, "ee", verdict="truncated", reasons=("Cut.",))
+    run(tmp_path, 9, 5_000, "ee", verdict="truncated")
     table = index(tmp_path)
     (of_setting,) = settings(table)
     assert [row["time"].day for row in of_setting] == [1, 2, 3, 4, 5]

@@ -21,7 +21,7 @@ def test_placement_counts_as_much_as_the_widest_measured_row() -> None:
         assert 1.05 < ratio <= PLACED[accelerated] < ratio + 0.05
 
 
-def run(folder: Path, allocator: str, wait_ns: float, **changed: Any) -> Series:
+def run(folder: Path, allocator: str, wait_ns: float, **changed: object) -> Series:
     """A run whose longest possible wait is `wait_ns`, ±10 ns."""
     wait = {"of": "interrupt_latency_ns", "by": "section", "entry_ns": 500.0, "entry_n": 10, "open": False}
     changes = {"possible_wait": wait | {"ns": wait_ns, "budget_ns": 10.0}} | changed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from dashboards.answer import answer
 from dashboards.headline import facts
@@ -14,7 +13,7 @@ from dashboards.report import report_html
 from dashboards.tests.synthetic import mem_frag, write_run
 
 
-def run(folder: Path, **said: Any) -> LoadedRun:
+def run(folder: Path, **said: object) -> LoadedRun:
     return load_run(write_run(folder, "mem_frag", "tlsf", mem_frag("tlsf", depths=8), changes=said))
 
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -87,7 +86,7 @@ def test_a_run_that_is_not_complete_has_no_numbers_by_accident(damaged: Path, ve
     assert verdict in "\n".join(run.worst("interrupt").story())
 
 
-def rewrite(**changes: Any) -> Callable[[Path], object]:
+def rewrite(**changes: object) -> Callable[[Path], object]:
     return lambda folder: edit_manifest(folder, **changes)
 
 

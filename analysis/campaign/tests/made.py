@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from distributed import Client, LocalCluster
 
@@ -17,7 +16,7 @@ def key(number: int) -> str:
     return f"{number:064x}"
 
 
-def outcome(number: int, verdict: str | None = "complete", table: bytes = b"rows", **row: Any) -> Outcome:
+def outcome(number: int, verdict: str | None = "complete", table: bytes = b"rows", **row: object) -> Outcome:
     """What a run with one small table left."""
     values = {
         "key": key(number),

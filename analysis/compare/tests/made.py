@@ -42,12 +42,23 @@ def write(
     exact: bool = True,
     scenario: str = "made",
     allocator: str = "seglist",
+    verdict: str = "complete",
+    reasons: tuple[str, ...] = (),
+    board: str = "virtual",
     changes: Mapping[str, Any] | None = None,
-    **others: Any,
 ) -> Path:
     """A run folder in `runs`, of the virtual board or of another."""
     settings = {**(VIRTUAL if exact else {}), **(changes or {})}
-    return synthetic.write_run(runs, scenario, allocator, list(operations), changes=settings, **others)
+    return synthetic.write_run(
+        runs,
+        scenario,
+        allocator,
+        list(operations),
+        verdict=verdict,
+        reasons=reasons,
+        board=board,
+        changes=settings,
+    )
 
 
 def place(folder: Path, *critical_ns: float) -> Path:

@@ -77,5 +77,5 @@ def test_runs_that_cannot_be_believed_are_named_with_why(tmp_path: Path, sentenc
         sentences.hold(sentence)
 
 
-def manifest(tmp_path: Path, **fields: Any) -> Manifest:
+def manifest(tmp_path: Path, **fields: object) -> Manifest:
     return read_manifest(write(tmp_path, changes=fields) / "run.json")

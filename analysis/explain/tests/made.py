@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from base.run_folder.manifest import Maximum
 
 
-def maximum(value: float = 5000.0, **fields: Any) -> Maximum:
+def maximum(value: float = 5000.0, **fields: object) -> Maximum:
     """What run.json has of the greatest value, with nothing beside it but `fields`."""
-    return Maximum(**{**dict.fromkeys(Maximum.model_fields), "value": value, "times": 1, **fields})
+    given = {"value": value, "times": 1, **fields}
+    return Maximum.model_validate(dict.fromkeys(Maximum.model_fields) | given)

@@ -51,7 +51,7 @@ def edges() -> EdgeList:
     return EdgeList(np.array([0, *at]), np.array(words, dtype=np.uint8), 10_000_000, 200)
 
 
-def worst_of(quantity: str, key: str, value: float = 1200.0, **fields: Any) -> Worst:
+def worst_of(quantity: str, key: str, value: float = 1200.0, **fields: object) -> Worst:
     return find(quantity, {key: maximum(value, **fields)}, OPERATIONS, edges())
 
 

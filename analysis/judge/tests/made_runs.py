@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,13 +23,25 @@ def write(
     build: str = "ab",
     compiler: str = "GCC: 12.2.1",
     image: bytes = IMAGE,
-    **others: Any,
+    scenario: str = "made",
+    verdict: str = "complete",
+    reasons: tuple[str, ...] = (),
+    board: str = "virtual",
+    changes: Mapping[str, object] | None = None,
 ) -> Path:
     """A run of `operations`; `build` are the first digits of its firmware's digest."""
     tools = {"compiler": compiler, **({"virtual_nucleo": "0.1.0"} if exact else {"pyocd": "0.46.0"})}
-    changes = {"tools": tools, "firmware": {**made.FIRMWARE, "elf_sha256": build.ljust(64, "0")}}
-    changes |= others.pop("changes", {})
-    folder = made.write(runs, operations, exact=exact, changes=changes, **others)
+    firmware = {**made.FIRMWARE, "elf_sha256": build.ljust(64, "0")}
+    folder = made.write(
+        runs,
+        operations,
+        exact=exact,
+        scenario=scenario,
+        verdict=verdict,
+        reasons=reasons,
+        board=board,
+        changes={"tools": tools, "firmware": firmware, **(changes or {})},
+    )
     (folder / names.IMAGE).write_bytes(image)
     return folder
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -27,16 +27,16 @@ BEFORE = [
 ]
 
 
-def entry(*operations: Operation, build: str = "ab", compiler: str = "12", **others: Any) -> Entry:
+def entry(*operations: Operation, build: str = "ab", compiler: str = "12", **others: object) -> Entry:
     made_by = {"firmware sha256": build, "compiler": compiler, "probes": "records"}
-    figures = Figures(**{
+    figures = Figures.model_validate({
         "exact": True, "repetitions": 1, "image_sha256": "0" * 64, "pulse_beyond_cycles": 4,
         "operations": write(operations, [None] * len(operations), 4), **others,
     })  # fmt: skip
     return Entry(settings={"board folder": "nucleo-f401re"}, made_by=made_by, run=figures)
 
 
-def run(operations: Sequence[Operation], build: str = "cd", compiler: str = "12", **others: Any) -> Any:
+def run(operations: Sequence[Operation], build: str = "cd", compiler: str = "12", **others: object) -> Any:
     """Stands in for a run that was read, without latencies."""
     return SimpleNamespace(**{
         "operations": list(operations),
@@ -47,7 +47,7 @@ def run(operations: Sequence[Operation], build: str = "cd", compiler: str = "12"
     })  # fmt: skip
 
 
-def changed(**by_number: Any) -> list[Operation]:
+def changed(**by_number: Mapping[str, Any]) -> list[Operation]:
     """BEFORE with other operations: `_1={"cycles": 9}`."""
     return [replace(operation, **by_number.get(f"_{number}", {})) for number, operation in enumerate(BEFORE)]
 

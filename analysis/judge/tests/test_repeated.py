@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +20,12 @@ from tests.sentences import Sentences
 MADE_BY = {"firmware sha256": "ab", "compiler": "12", "probes": "records"}
 
 
-def run(cycles: Sequence[int | None] = (), hits: Sequence[int] = (), **others: Any) -> Any:
+def run(
+    cycles: Sequence[int | None] = (),
+    hits: Sequence[int] = (),
+    manifest: Mapping[str, object] | None = None,
+    **others: object,
+) -> Any:
     """A run of allocations with these cycles; `hits` are the numbers of those that were met."""
     operations = [
         Operation("A", length, length, None, 3, int(seq in hits)) for seq, length in enumerate(cycles)
@@ -29,15 +34,22 @@ def run(cycles: Sequence[int | None] = (), hits: Sequence[int] = (), **others: A
         "operations": operations, "names": [f"op {seq}" for seq in range(len(operations))],
         "counts_probes": True, "made_by": {**MADE_BY, "firmware sha256": "cd"}, "exact": False, **others,
         "manifest": SimpleNamespace(
-            **{"statistics": {}, "error_budget": {}, "maxima": {}, **others.get("manifest", {})}
+            **{"statistics": {}, "error_budget": {}, "maxima": {}, **(manifest or {})}
         ),
     })  # fmt: skip
 
 
-def measured(budget: float | None = 1.0, n: int = 5, key: str = "interrupt_latency_ns", **others: Any) -> Any:
+def measured(
+    budget: float | None = 1.0, n: int = 5, key: str = "interrupt_latency_ns", **statistics: float | None
+) -> Any:
     """A run with one quantity."""
     term = SimpleNamespace(total=SimpleNamespace(of=lambda unit: budget if unit in key else None))
-    return run(manifest={"statistics": {key: Summary(n=n, **others)}, "error_budget": {key: term}})
+    return run(
+        manifest={
+            "statistics": {key: Summary.model_validate({"n": n, **statistics})},
+            "error_budget": {key: term},
+        }
+    )
 
 
 def test_repetitions_are_summed_up_by_quantity() -> None:
@@ -74,8 +86,8 @@ def test_the_uncertainty_of_a_difference_is_that_of_students_t() -> None:
     assert [estimate.before, estimate.now] == pytest.approx([10.625, 44 / 3])
 
 
-def entry(**others: Any) -> Entry:
-    figures = Figures(**{
+def entry(**others: object) -> Entry:
+    figures = Figures.model_validate({
         "exact": False, "repetitions": 4, "image_sha256": "0" * 64, "operations": "", "scatter_cycles": 2,
         **others,
     })  # fmt: skip
@@ -149,7 +161,7 @@ def test_what_the_baseline_lacks_cannot_be_said() -> None:
 
 
 def limited(
-    greatest: float | None, budget: float | None = None, key: str = "critical_ns", **others: Any
+    greatest: float | None, budget: float | None = None, key: str = "critical_ns", **others: object
 ) -> Any:
     run = measured(budget, key=key, max=greatest)
     if budget is None:

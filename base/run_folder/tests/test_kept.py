@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -69,7 +68,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert (tmp_path / names.KEPT).read_bytes() == first
 
 
-def changed(path: Path, **fields: Any) -> None:
+def changed(path: Path, **fields: object) -> None:
     """The file with other metadata."""
     metadata = json.loads(pl.read_parquet_metadata(path)[METADATA_KEY]) | fields
     pl.read_parquet(path).write_parquet(path, metadata={METADATA_KEY: json.dumps(metadata)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask import Flask, request
@@ -32,7 +31,7 @@ def server(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-def get(server: FlaskClient, path: str, **options: Any) -> TestResponse:
+def get(server: FlaskClient, path: str, **options: object) -> TestResponse:
     return server.get(path, base_url="http://127.0.0.1:8050", **options)
 
 

@@ -129,7 +129,7 @@ def test_a_port_is_heard_until_the_time_is_over(
     talking = threading.Thread(target=talk)
     opened = serial.serial_for_url
 
-    def open_and_talk(*words: Any, **more: Any) -> Any:
+    def open_and_talk(*words: Any, **more: object) -> Any:
         """pySerial drops what came before it opened the port."""
         port = opened(*words, **more)
         talking.start()

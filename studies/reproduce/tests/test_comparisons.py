@@ -16,7 +16,9 @@ from studies.reproduce.sections import section
 NAMES = {"A": "avl", "B": "best_fit", "C": "tlsf", "D": "heap_4", "E": "umm_malloc"}
 
 
-def made(compared: str, printed: dict[str, Any], here: dict[str, MadeFigure | float], **more: Any) -> Beside:
+def made(
+    compared: str, printed: dict[str, Any], here: dict[str, MadeFigure | float], **more: object
+) -> Beside:
     """A table of one column beside what came out here."""
     part = {"title": "p", "unit": "cycles", "columns": ["c"], "rows": {k: [v] for k, v in printed.items()}}
     table = {"name": "t", "title": "T", "place": "here", "compared": compared, "part": [part]}

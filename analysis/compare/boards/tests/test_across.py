@@ -24,7 +24,7 @@ def ramp(depths: int = 20) -> list[Operation]:
     ]
 
 
-def on_f446(**more: Any) -> dict[str, Any]:
+def on_f446(**more: object) -> dict[str, Any]:
     """What a run of the Nucleo-F446RE has in run.json."""
     return {
         "asked": {"allocator": "seglist", "board": "nucleo-f446re"},
