@@ -13,8 +13,8 @@ import polars as pl
 from base.files.errors import RunError
 from base.files.whole import write_bytes
 from base.metrology.extremes import Estimate, Fit, estimate
-from base.metrology.intervals import CONFIDENCE
 from base.metrology.quantiles import percentile_distribution
+from base.metrology.summaries import CONFIDENCE
 from base.microseconds import unit_read
 from base.run_folder import folder as names
 from base.run_folder.edges import MOST_ROWS_READ

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.microseconds import digits, microseconds
 from base.run_folder.edges import EdgeList
 from capture.reading.growing import Growing

@@ -49,7 +49,10 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     table = run.operations if operations else run.interrupts
     # Lazily: of a million rows with all their columns a copy would take long.
     lazy_frame = (
-        table.lazy().filter(quantity.rows).drop_nulls(quantity.column).select(*named, quantity.column)
+        table.lazy()
+        .filter(pl.sql_expr(quantity.rows))
+        .drop_nulls(quantity.column)
+        .select(*named, quantity.column)
     )
     rows = lazy_frame.collect()
     at = rows[quantity.column].arg_max()

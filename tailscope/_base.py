@@ -20,7 +20,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from base.files.errors import TailscopeError
-    from base.metrology.quantiles import Summary as Statistics
+    from base.metrology.summaries import Summary as Statistics
     from base.run_folder.edges import EdgeList
     from base.run_folder.folder import check_members
     from base.run_folder.manifest import Manifest, Maximum, read_edges, read_manifest
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from base.run_folder.tables import read_interrupts
 else:
     from tailscope._program.base.files.errors import TailscopeError
-    from tailscope._program.base.metrology.quantiles import Summary as Statistics
+    from tailscope._program.base.metrology.summaries import Summary as Statistics
     from tailscope._program.base.run_folder.edges import EdgeList
     from tailscope._program.base.run_folder.folder import check_members
     from tailscope._program.base.run_folder.manifest import Manifest, Maximum, read_edges, read_manifest

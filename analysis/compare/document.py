@@ -70,7 +70,7 @@ from analysis.compare.operations import Changed, Moved, Operations
 from analysis.compare.pairing import Run, Stored
 from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.worst import Distribution, Worst
-from base.metrology.intervals import CONFIDENCE
+from base.metrology.summaries import CONFIDENCE
 
 SCHEMA = 1
 

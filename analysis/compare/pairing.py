@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -13,8 +13,7 @@ import polars as pl
 
 from analysis.errors import CompareError
 from base.files.errors import TailscopeError
-from base.metrology.membership import Reach
-from base.metrology.quantiles import Summary, summarise
+from base.metrology.summaries import Reach, Summary
 from base.run_folder import folder as names
 from base.run_folder import placements
 from base.run_folder.alike import Options, began, latest
@@ -23,7 +22,7 @@ from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.placements import Range
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
-from capture.summary.samples import maximum
+from capture.summary.maxima import maximum
 
 _RUNS = "runs"
 _OF_A_RUN = (names.MANIFEST, names.IMAGE, names.EDGE_STREAM, names.EDGES)
@@ -198,6 +197,7 @@ class Run:
     stored: Stored
     operations: pl.DataFrame
     interrupts: pl.DataFrame
+    _samples: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     @property
     def manifest(self) -> Manifest:
@@ -213,7 +213,9 @@ class Run:
 
     def samples(self, quantity: Quantity) -> pl.DataFrame:
         """The rows that have the quantity."""
-        return quantity.samples(self.operations, self.interrupts)
+        if quantity.key not in self._samples:
+            self._samples[quantity.key] = quantity.samples(self.operations, self.interrupts)
+        return self._samples[quantity.key]
 
     def reach(self, quantity: Quantity) -> Reach | None:
         """How far each statistic can move with samples that may not belong; None where all do."""
@@ -221,6 +223,8 @@ class Run:
 
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of all samples of the quantity."""
+        from base.metrology.quantiles import summarise
+
         samples = self.samples(quantity)
         return summarise(samples[quantity.column].to_numpy(), quantity.still_open(samples))
 

@@ -8,7 +8,7 @@ from analysis.compare.compared import Compared, Comparison
 from analysis.compare.pairing import Stored
 from analysis.compare.values import short, signed, spaced
 from analysis.compare.worst import Extreme, Worst
-from base.metrology.intervals import CONFIDENCE
+from base.metrology.summaries import CONFIDENCE
 
 _MINUS = "\N{MINUS SIGN}"
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import polars as pl
 
 from analysis.compare.operations import met_otherwise
 from analysis.compare.pairing import Run
-from base.metrology.comparison import LEAST_SAMPLES, Comparison, compare, exceedance_p
-from base.metrology.intervals import CONFIDENCE
-from base.metrology.membership import Reach
-from base.metrology.quantiles import AT_LEAST, Summary
+from base.metrology.summaries import AT_LEAST, CONFIDENCE, Reach, Summary
 from base.run_folder.figure_budget import ANYWHERE
 from base.run_folder.quantities import (
     CONTROL,
@@ -30,6 +26,11 @@ from base.run_folder.quantities import (
     TASK,
     Quantity,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from base.metrology.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def distributions(a: Run, b: Run, exact: bool) -> tuple[Distribution, ...]:
 
 
 def _distribution(a: Run, b: Run, quantity: Quantity, exact: bool) -> Distribution:
+    from base.metrology.comparison import LEAST_SAMPLES, compare
+
     ours, theirs = (run.samples(quantity)[quantity.column].to_numpy() for run in (a, b))
     estimated = not exact and min(len(ours), len(theirs)) >= LEAST_SAMPLES
     refused = next((reason for run in (a, b) if (reason := run.manifest.intervals.refused)), "")
@@ -230,6 +233,8 @@ def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame
     if quantity.counted or (exact and joined is None and quantity.table == "operations"):
         return case(finding)
     lower, upper = (a, b) if change > 0 else (b, a)
+    from base.metrology.comparison import exceedance_p
+
     p = exceedance_p(_values(lower, quantity) + budget, _values(upper, quantity))
     alike = _change_met_alike(a, b, quantity, joined)
     if p < CHANCE or (abs(alike) > budget and (alike > 0) == (change > 0)):
@@ -244,7 +249,7 @@ def allowed(a: Run, b: Run, quantity: Quantity) -> float | None:
 
 
 def _values(run: Run, quantity: Quantity) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return run.samples(quantity)[quantity.column].to_numpy().astype(np.float64)
+    return run.samples(quantity)[quantity.column].cast(pl.Float64).to_numpy()
 
 
 def _change_met_alike(a: Run, b: Run, quantity: Quantity, joined: pl.DataFrame | None) -> float:

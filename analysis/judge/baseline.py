@@ -51,7 +51,7 @@ from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
 from base.files.toml_text import document
 from base.files.whole import write_bytes
-from base.metrology.quantiles import Number
+from base.metrology.summaries import Number
 from base.run_folder.placements import Range
 
 SCHEMA = 3

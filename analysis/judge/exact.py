@@ -10,7 +10,7 @@ from analysis.judge.baseline import Entry, Statistics
 from analysis.judge.checks import Check, State
 from analysis.judge.operations import Operation
 from analysis.judge.stored import StoredRun
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.run_folder.quantities import CONTROL, LATENCY
 from base.run_folder.quantities import TASK as TASK_LATENCY
 

@@ -21,7 +21,7 @@ from analysis.judge.checks import Check, State
 from analysis.judge.exact import JUDGED, excused, judge_counts, statistics_of
 from analysis.judge.operations import Operation
 from analysis.judge.stored import IN_CYCLES, RESOLUTION_CYCLES, StoredRun, total_budget, unit_of
-from base.metrology.quantiles import Number
+from base.metrology.summaries import Number
 from base.run_folder.named_quantities import ALLOCATE, FREE, SECTION
 
 Floats = npt.NDArray[np.float64]

@@ -13,7 +13,7 @@ from analysis.compare.values import of_ranges
 from analysis.compare.worst import WORST_CASES
 from analysis.errors import GateError
 from analysis.judge import baseline as files
-from analysis.judge import exact, operations, repeated, stored
+from analysis.judge import exact, operations, stored
 from analysis.judge.baseline import GATE, REPETITIONS_LEAST, Baseline, Entry, Figures, Statistics
 from analysis.judge.checks import Check, Judgement, Report
 from analysis.judge.limits import NAMED, Allowance, Limit, hold
@@ -85,6 +85,8 @@ def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Li
         checks = exact.judge(entry, before, first, most)
         notes = [*exact.notes(before, first)]
     else:
+        from analysis.judge import repeated
+
         checks = repeated.judge(entry, before, runs, most)
         notes = []
     states = {check.state for check in checks}
@@ -204,6 +206,8 @@ def _entry(runs: Sequence[StoredRun]) -> Entry:
     pulse_beyond = _pulse_beyond(first) if first.exact else None
     if not first.exact:
         _check_counts(runs)
+        from analysis.judge import repeated
+
         measured, scatter, beyond = repeated.merged(runs)
         quantities = repeated.summed_up(runs)
     try:

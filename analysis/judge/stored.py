@@ -16,7 +16,7 @@ from analysis.compare.settings import chosen_of, made_by_of
 from analysis.errors import GateError
 from analysis.judge.operations import Operation
 from analysis.judge.rows import Row
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.run_folder import folder as names
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest

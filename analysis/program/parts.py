@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from base.metrology.quantiles import Summary, summarise
+from base.metrology.quantiles import summarise
+from base.metrology.summaries import Summary
 from base.microseconds import UNIT, digits
 from base.run_folder.explanation import Total
 from simulator.outputs import Note

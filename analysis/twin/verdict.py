@@ -13,7 +13,8 @@ import polars as pl
 from analysis.twin import hypotheses
 from analysis.twin.hypotheses import CLOCK, FLASH, PLACEMENT, Hypothesis, Trials, clock_words
 from analysis.twin.residuals import CYCLES, QUANTITIES, Pair, Quantity, beyond
-from base.metrology.quantiles import Summary, summarise
+from base.metrology.quantiles import summarise
+from base.metrology.summaries import Summary
 from base.run_folder.edges import NS_PER_S
 
 MOST_WORST = 10

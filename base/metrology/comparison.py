@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .intervals import CONFIDENCE
+from .summaries import CONFIDENCE
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

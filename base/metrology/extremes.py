@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from .intervals import CONFIDENCE
 from .series import LAGS, TestResult, halves_alike, ljung_box, mann_kendall
+from .summaries import CONFIDENCE
 
 # Of all tests together. Each test gets an equal share of it (Bonferroni).
 SIGNIFICANCE = 0.05

@@ -22,10 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .quantiles import PERCENTILES, rank, samples_needed
-
-CONFIDENCE = 0.95
-"""Of every interval, unless a caller asks for another."""
+from .summaries import CONFIDENCE, PERCENTILES, rank, samples_needed
 
 _KEPT = 1024
 

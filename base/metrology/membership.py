@@ -6,41 +6,16 @@ value over all ways to decide. A way that leaves nothing is no way.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
-from ..files.documents import Table
-from .quantiles import PERCENTILES, Number, rank, samples_needed
+from .summaries import PERCENTILES, Reach, rank, samples_needed
 
 Floats = npt.NDArray[np.float64]
-# JSON has a list where this has a tuple: the list becomes a tuple, and its parts stay strict.
-Ends = Annotated[tuple[Number, Number], Field(strict=False)]
-
 # The least and the greatest deviation are sought among all ways, and those grow with the square.
 MOST_FOR_A_DEVIATION = 256
-
-
-class Reach(Table):
-    """The ends of each statistic, in its unit, over all ways to decide `count` samples.
-
-    None where there is a way without the statistic, and of `stdev` where there are more than
-    MOST_FOR_A_DEVIATION such samples. Of a percentile the ends are bounds: none lies outside.
-    """
-
-    count: Annotated[int, Field(gt=0)]
-    n: Ends
-    min: Ends | None = None
-    mean: Ends | None = None
-    stdev: Ends | None = None
-    median: Ends | None = None
-    p90: Ends | None = None
-    p99: Ends | None = None
-    p99_9: Ends | None = None
-    p99_99: Ends | None = None
-    max: Ends | None = None
 
 
 def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:

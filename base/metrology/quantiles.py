@@ -8,94 +8,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
-from ..files.documents import Table
-
-MYRIAD = 10_000
-# By name, each as a share in ten-thousandths.
-PERCENTILES = {"median": 5_000, "p90": 9_000, "p99": 9_900, "p99_9": 9_990, "p99_99": 9_999}
-
-MOST_NUMBER = 1e28
-"""What any figure of a document may be, or minus that: in ns the most samples at 1 Hz."""
-
-AT_LEAST = "≥ "
-
-Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
-
-
-class Summary(Table):
-    """Statistics in the unit of the samples; None where these are too few.
-
-    `stdev` is that of a sample, with n - 1 below the root. `open` is how many of the samples are
-    waits that were not over: they last at least so long, and so `max` is a least value.
-    """
-
-    n: Annotated[int, Field(ge=0)]
-    min: Number | None = None
-    mean: Number | None = None
-    stdev: Annotated[Number, Field(ge=0)] | None = None
-    median: Number | None = None
-    p90: Number | None = None
-    p99: Number | None = None
-    p99_9: Number | None = None
-    p99_99: Number | None = None
-    max: Number | None = None
-    open: Annotated[int, Field(ge=0)] = 0
-
-    @property
-    def at_least(self) -> str:
-        """What stands before `max` where it is read: `≥ ` if it is a least value."""
-        return AT_LEAST if self.open else ""
-
-    def waiting(self, lasted: float) -> Summary:
-        """The summary beside a wait that is not over and has `lasted` so long: it is no sample."""
-        greatest = lasted if self.max is None else max(self.max, lasted)
-        return self.model_copy(update={"max": greatest, "open": self.open + 1})
-
-    def less(self, baseline: float) -> Summary:
-        """Every statistic less `baseline`; count and deviation are the same."""
-        taken = {
-            name: None if (value := getattr(self, name)) is None else value - baseline
-            for name in ("min", "mean", *PERCENTILES, "max")
-        }
-        return self.model_copy(update=taken)
-
-
-def samples_needed(per_myriad: int) -> int:
-    """How many samples a percentile needs, given as its share in ten-thousandths.
-
-    A percentile finer than the samples is a guess: it must be able to lie below the greatest of
-    them, so the 99th needs a hundred. The median needs but one.
-    """
-    return 1 if per_myriad <= MYRIAD // 2 else MYRIAD // (MYRIAD - per_myriad)
-
-
-def rank(n: int, per_myriad: int) -> int:
-    """The nearest rank, from 1, of a percentile of `n` samples, given in ten-thousandths.
-
-    It is the least rank with at least that share of the samples at or below it.
-    """
-    return max(-(-n * per_myriad // MYRIAD), 1)
+from .summaries import MYRIAD, PERCENTILES, Summary, rank, samples_needed
 
 
 def nearest_rank(ordered: npt.NDArray[Any], percent: int) -> float | int:
     """The smallest of the `ordered` values with at least `percent` % of them at or below it."""
     return _at_rank(ordered, rank(len(ordered), percent * (MYRIAD // 100)))
-
-
-def beside_open(summaries: Mapping[str, Summary], lasted: Mapping[str, float]) -> dict[str, Summary]:
-    """The summaries, each beside the wait of its name in `lasted`, which is not over."""
-    return {
-        name: summary.waiting(lasted[name]) if name in lasted else summary
-        for name, summary in summaries.items()
-    }
 
 
 def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:

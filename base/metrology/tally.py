@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .quantiles import Summary, summarise_counted
+from .quantiles import summarise_counted
+from .summaries import Summary
 
 Whole = npt.NDArray[np.int64]
 

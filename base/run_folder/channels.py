@@ -1,4 +1,4 @@
-"""What the bench is named by: channels and its first board. It imports nothing."""
+"""Channels, the first board, and the most that a capture may be. It imports nothing."""
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
 """In the order of their numbers (docs/reference/pins.md)."""
@@ -7,3 +7,11 @@ MARKED_CHANNELS = ("CRIT", "OP")
 
 FIRST_BOARD = "nucleo-f401re"
 """The folder of the board that is used where nobody says otherwise."""
+
+NS_PER_S = 1_000_000_000
+MOST_SAMPLERATE_HZ = 10**15
+"""A simulator's finest unit of time is 1 fs."""
+MOST_SAMPLES = 1 << 36
+"""Of a capture: more than ten minutes at 100 MS/s. A few bytes can state any number, and
+PulseView's copy has them all.
+"""

@@ -17,10 +17,10 @@ from ..files.documents import Table
 from ..files.errors import CaptureError, RunError
 from .channels import CHANNELS as CHANNELS
 from .channels import MARKED_CHANNELS as MARKED_CHANNELS
-from .tables import MOST_SAMPLES as MOST_SAMPLES
+from .channels import MOST_SAMPLERATE_HZ as MOST_SAMPLERATE_HZ
+from .channels import MOST_SAMPLES as MOST_SAMPLES
+from .channels import NS_PER_S as NS_PER_S
 from .tables import read_metadata, read_table, write_table
-
-NS_PER_S = 1_000_000_000
 
 Schema = Literal[1]
 SCHEMA: Schema = 1
@@ -35,8 +35,6 @@ MOST_ROWS = MOST_EDGES + (1 << 18) + 1
 """The extractor counts once in 2**18 samples, so an edge list may have that many rows more."""
 MOST_ROWS_READ = 1 << 24
 """Of edges.parquet: what was captured otherwise may have more edges than a capture here."""
-MOST_SAMPLERATE_HZ = 10**15
-"""A simulator's finest unit of time is 1 fs."""
 MOST_CHANNELS = 8
 """Bits of a word."""
 NOT = "!"

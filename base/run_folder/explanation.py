@@ -13,7 +13,7 @@ from pydantic import Field, RootModel
 
 from ..files.documents import DocumentError, Table, read_json
 from ..files.errors import TailscopeError
-from ..metrology.quantiles import MOST_NUMBER
+from ..metrology.summaries import MOST_NUMBER
 from .manifest import Count, Maximum
 from .named_quantities import NAMED
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -18,10 +18,9 @@ from ..files.complaints import WrongValueError, quoted
 from ..files.documents import Document, Table, open_json
 from ..files.errors import RunError
 from ..heap_size import DEFAULT_BYTES
-from ..metrology.membership import Ends, Reach
-from ..metrology.quantiles import AT_LEAST, Number, Summary
+from ..metrology.summaries import AT_LEAST, Ends, Number, Reach, Summary
 from .channels import FIRST_BOARD as FIRST_BOARD
-from .edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S, EdgeList, read_parquet
+from .channels import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S
 from .folder import (
     EDGES,
     MANIFEST,
@@ -32,6 +31,9 @@ from .folder import (
     is_observed,
 )
 from .quantities import KEYS
+
+if TYPE_CHECKING:
+    from .edges import EdgeList
 
 Schema = Literal[3]
 SCHEMA: Schema = 3
@@ -803,6 +805,8 @@ def read_edges(folder: Path, manifest: Manifest) -> EdgeList:
     """The capture of the run in `folder`. Raises CaptureError where it is missing or damaged, and
     RunError where it is another than the one that `manifest` tells of.
     """
+    from .edges import read_parquet
+
     edges = read_parquet(folder / EDGES)
     captured = (edges.samplerate_hz, edges.total_samples)
     if captured != (manifest.samplerate_hz, manifest.total_samples):

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ..files.documents import Table, read_json
 from ..files.errors import RunError
-from ..metrology.quantiles import Number, Summary
-from .edges import MOST_SAMPLERATE_HZ
+from ..metrology.summaries import Number, Summary
+from .channels import MOST_SAMPLERATE_HZ
 from .folder import check_members
 from .kept import Place
 from .manifest import REMEDY, Count, Imported, Sentences, ToolReport, Verdict

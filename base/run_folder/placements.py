@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from ..files.complaints import WrongValueError
 from ..files.documents import Table, read_json
 from ..files.errors import RunError
-from ..metrology.quantiles import Number
+from ..metrology.summaries import Number
 from . import folder as names
 from .manifest import Count, Manifest, Verdict
 from .quantities import KEYS

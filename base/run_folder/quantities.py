@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-import polars as pl
-
-from ..metrology.membership import Reach, reach
+from ..metrology.summaries import Reach
 from .records import ALLOCATION_KINDS
+
+if TYPE_CHECKING:
+    import polars as pl
 
 T = TypeVar("T")
 
-_ALLOCATIONS = pl.col("measured") & pl.col("kind").is_in(ALLOCATION_KINDS)
-_SERVED = pl.col("measured") & (pl.col("kind") == "A")
-_REFUSED = pl.col("measured") & (pl.col("kind") == "O")
-_FREES = pl.col("measured") & (pl.col("kind") == "F")
-_STIMULI = ~pl.col("control")
-_CONTROLS = pl.col("control")
-_CRITICAL = pl.col("hit") == "critical"
-_UNSURE_CRITICAL = ~pl.col("critical_sure").fill_null(True)
+# Conditions as SQL has them, so that their keys can be read without polars.
+_ALLOCATIONS = f"measured AND kind IN {tuple(ALLOCATION_KINDS)}"
+_SERVED = "measured AND kind = 'A'"
+_REFUSED = "measured AND kind = 'O'"
+_FREES = "measured AND kind = 'F'"
+_STIMULI = "NOT control"
+_CONTROLS = "control"
+_CRITICAL = "hit = 'critical'"
+_UNSURE_CRITICAL = "NOT COALESCE(critical_sure, TRUE)"
 _SECTION = ("CRIT", "CRIT")
 
 
@@ -29,19 +31,19 @@ class Quantity:
     """One quantity of a run.
 
     `key` names it in run.json, its unit included; `words` name it to a reader. The rows of `table`
-    that `rows` selects have it in `column`. What is read off the wire has an `interval`: the
-    channels of the edges at which it begins and ends. The rows that `undecided` selects may have
-    it or not: the wire does not tell. None where it tells of every row.
+    that `rows` selects, a condition in SQL, have it in `column`. What is read off the wire has an
+    `interval`: the channels of the edges at which it begins and ends. The rows that `undecided`
+    selects may have it or not: the wire does not tell. None where it tells of every row.
     """
 
     key: str
     words: str
     unit: Literal["", "cycles", "ns"]
     table: Literal["operations", "interrupts"]
-    rows: pl.Expr
+    rows: str
     column: str
     interval: tuple[str, str] | None = None
-    undecided: pl.Expr | None = None
+    undecided: str | None = None
 
     def still_open(self, samples: pl.DataFrame) -> int:
         """How many of the `samples` are waits that were not over."""
@@ -55,34 +57,41 @@ class Quantity:
 
     def samples(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
         """The rows that have the quantity: those of `rows` where `column` is not null, in order."""
-        return self._rows(operations, interrupts).filter(self.rows)
+        import polars as pl
+
+        return self._rows(operations, interrupts).filter(pl.sql_expr(self.rows))
 
     def reach(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Reach | None:
         """How far each statistic can move with the undecided rows; None where there are none."""
         if self.undecided is None:
             return None
+        import polars as pl
+
+        from ..metrology.membership import reach
+
         rows = self._rows(operations, interrupts)
-        perhaps = rows.filter(self.undecided)[self.column]
-        return reach(rows.filter(self.rows & ~self.undecided)[self.column], perhaps)
+        perhaps = rows.filter(pl.sql_expr(self.undecided))[self.column]
+        surely = rows.filter(pl.sql_expr(f"({self.rows}) AND NOT ({self.undecided})"))
+        return reach(surely[self.column], perhaps)
 
     def _rows(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
         table = operations if self.table == "operations" else interrupts
         return table.drop_nulls(self.column)
 
 
-def _probes(key: str, words: str, rows: pl.Expr) -> Quantity:
+def _probes(key: str, words: str, rows: str) -> Quantity:
     return Quantity(key, words, "", "operations", rows, "probes")
 
 
-def _instructions(key: str, words: str, rows: pl.Expr) -> Quantity:
+def _instructions(key: str, words: str, rows: str) -> Quantity:
     return Quantity(key, words, "", "operations", rows, "instructions")
 
 
-def _dwt_cycles(key: str, words: str, rows: pl.Expr) -> Quantity:
+def _dwt_cycles(key: str, words: str, rows: str) -> Quantity:
     return Quantity(key, words, "cycles", "operations", rows, "dwt_cycles")
 
 
-def _critical(key: str, words: str, rows: pl.Expr) -> Quantity:
+def _critical(key: str, words: str, rows: str) -> Quantity:
     return Quantity(key, words, "ns", "operations", rows, "wire_critical_ns", _SECTION)
 
 
@@ -92,13 +101,13 @@ DWT_CYCLES = _dwt_cycles("dwt_cycles", "critical section by DWT", _ALLOCATIONS)
 CRITICAL = _critical("critical_ns", "critical section on the wire", _ALLOCATIONS)
 
 
-def _section(key: str, words: str, rows: pl.Expr) -> Quantity:
+def _section(key: str, words: str, rows: str) -> Quantity:
     return Quantity(key, words, "ns", "operations", rows, "wire_section_ns", _SECTION)
 
 
-SECTION = _section("section_ns", "masked section of any operation", pl.lit(True))
+SECTION = _section("section_ns", "masked section of any operation", "TRUE")
 UNINTERRUPTED = _section(
-    "uninterrupted_section_ns", "masked section that no interrupt ran in", ~pl.col("interrupted")
+    "uninterrupted_section_ns", "masked section that no interrupt ran in", "NOT interrupted"
 )
 
 # Served and refused requests apart; those above have both (docs/design/README.md).
@@ -125,9 +134,9 @@ FREE_CRITICAL = _critical("free_critical_ns", "critical section of a free, on th
 def _latency(
     key: str,
     words: str,
-    rows: pl.Expr,
+    rows: str,
     interval: tuple[str, str],
-    undecided: pl.Expr | None = None,
+    undecided: str | None = None,
 ) -> Quantity:
     column = "task_latency_ns" if interval[1] == "TASK" else "isr_latency_ns"
     return Quantity(key, words, "ns", "interrupts", rows, column, interval, undecided)
@@ -135,18 +144,18 @@ def _latency(
 
 _ISR = ("STIM", "ISR")
 LATENCY = _latency("interrupt_latency_ns", "interrupt latency", _STIMULI, _ISR)
-_UNDECIDED = _STIMULI & _UNSURE_CRITICAL
+_UNDECIDED = f"{_STIMULI} AND {_UNSURE_CRITICAL}"
 HIT = _latency(
     "interrupt_latency_hit_ns",
     "interrupt latency, critical section hit",
-    _STIMULI & _CRITICAL,
+    f"{_STIMULI} AND {_CRITICAL}",
     _ISR,
     _UNDECIDED,
 )
 CLEAR = _latency(
     "interrupt_latency_clear_ns",
     "interrupt latency, outside critical sections",
-    _STIMULI & ~_CRITICAL,
+    f"{_STIMULI} AND NOT {_CRITICAL}",
     _ISR,
     _UNDECIDED,
 )

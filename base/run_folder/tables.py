@@ -17,6 +17,7 @@ from ..files.documents import Model, check
 from ..files.errors import RunError, TailscopeError, first_line
 from ..files.printable import HIDDEN, printable
 from ..files.whole import open_regular
+from .channels import MOST_SAMPLES
 from .pages import MOST_FILE_BYTES, PagesError, check_extent
 from .panics import without_panic
 from .records import OPERATION_KINDS
@@ -28,10 +29,6 @@ MOST_ROWS = 1 << 21
 MOST_STIMULI = 9 << 20
 """STIM and CTRL may both move in each row of the longest edge list."""
 _MOST_TEXT_BYTES = 256
-MOST_SAMPLES = 1 << 36
-"""Of a capture: more than ten minutes at 100 MS/s. A few bytes can state any number, and
-PulseView's copy has them all.
-"""
 _MOST = float(1 << 53)
 """Of a fraction: as ns more than a hundred days, and all below are exact."""
 _LEAST = {"disagreement_cycles": -_MOST, "tick_phase_cycles": -_MOST}

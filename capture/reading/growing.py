@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.metrology.tally import Tally
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import NS_PER_S, EdgeList, Transitions

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from base.metrology.quantiles import Summary, beside_open, summarise
+from base.metrology.quantiles import summarise
+from base.metrology.summaries import Summary, beside_open
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, EdgeList, Samples
 from base.run_folder.observed import AskedEdges
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from base.metrology.quantiles import Summary, beside_open
+from base.metrology.summaries import Summary, beside_open
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import BY_ANALYZER, VIRTUAL_BOARD
 from base.run_folder.observed import (

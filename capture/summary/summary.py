@@ -23,8 +23,9 @@ from capture.reading.glitches import Glitches
 from capture.reading.probes import stated_of
 from capture.summary.bounds import aligned_allocations, compare_bounds, exceeded_bounds
 from capture.summary.instruments import instruments
+from capture.summary.maxima import maximum
 from capture.summary.possible_wait import heap_wait, possible_wait
-from capture.summary.samples import baseline, intervals, maximum
+from capture.summary.samples import baseline, intervals
 from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge
 from scenarios.plan import Plan

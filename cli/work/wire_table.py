@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.microseconds import UNIT, decimals_of, digits, microseconds
 from base.run_folder.edges import NOT
 from base.run_folder.observed import ObservedManifest

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from base.metrology.quantiles import AT_LEAST
+from base.metrology.summaries import AT_LEAST
 from dashboards.caveats import TICKS
 from dashboards.figures.chart import WHOLE, Chart, in_us, make_chart, row_heights, timed
 from dashboards.figures.figure import Figure, Trace, scatter

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from base.metrology.intervals import CONFIDENCE
-from base.metrology.quantiles import MYRIAD, PERCENTILES
+from base.metrology.summaries import CONFIDENCE, MYRIAD, PERCENTILES
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_BOUND
 from dashboards.figures.chart import (

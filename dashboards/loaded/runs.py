@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from base.files.errors import RunError
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.run_folder import folder as names
 from base.run_folder import tables
 from base.run_folder.edges import EdgeList

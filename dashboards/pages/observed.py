@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.run_folder.observed import ObservedManifest
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Prose, Verbatim, present
 from dashboards.formatting import grouped, microseconds, short, whole

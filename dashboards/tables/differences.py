@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from base.metrology.comparison import LEAST_SAMPLES, compare
-from base.metrology.intervals import CONFIDENCE
+from base.metrology.summaries import CONFIDENCE
 from base.run_folder.quantities import CRITICAL, LATENCY, SECTION, Quantity
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.caveats import NO_INTERVAL

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.run_folder.figure_budget import ANYWHERE, Ends, ends_of_statistic
 from base.run_folder.manifest import Baseline, Manifest, Sweep
 from base.run_folder.quantities import QUANTITIES, Quantity

@@ -13,7 +13,7 @@ from analysis.judge import exact
 from analysis.judge.baseline import Entry, Figures, Statistics
 from analysis.judge.exact import latency_check
 from analysis.judge.operations import Operation, write
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from tests.sentences import Sentences
 
 # Cycles, the same again, instructions, probes, interrupts, pulse.

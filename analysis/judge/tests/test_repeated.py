@@ -14,7 +14,7 @@ from analysis.judge.baseline import Entry, Figures, Statistics
 from analysis.judge.operations import Operation
 from analysis.judge.repeated import difference, merged, summed_up
 from analysis.judge.rows import Words
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from tests.sentences import Sentences
 
 MADE_BY = {"firmware sha256": "ab", "compiler": "12", "probes": "records"}

@@ -54,7 +54,8 @@ from analysis.program.masks.worst import hangs, polled
 from analysis.program.parts import Hidden, NoteRow, OrNull
 from analysis.program.places import Place, Places, function_named
 from analysis.program.subject import Subject
-from base.metrology.quantiles import Summary, summarise
+from base.metrology.quantiles import summarise
+from base.metrology.summaries import Summary
 from base.run_folder.explanation import Total
 from base.tell import Tell
 from simulator import latency, masks

@@ -12,7 +12,7 @@ from analysis.program.latency.measure import Explained, LatencyReport, LongPass,
 from analysis.program.masks.text import HEADING_OF_NOTES
 from analysis.program.parts import Part, length
 from analysis.program.places import Places
-from base.metrology.quantiles import Summary
+from base.metrology.summaries import Summary
 from base.microseconds import microseconds
 from base.ordinals import ordinal
 

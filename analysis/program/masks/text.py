@@ -17,7 +17,7 @@ from analysis.program.masks.measure import AtLevel, MaskReport, OfKind
 from analysis.program.masks.worst import Worst, name_of
 from analysis.program.parts import Part, few, length
 from base.files.markdown_text import cell
-from base.metrology.quantiles import Number
+from base.metrology.summaries import Number
 from base.microseconds import UNIT, digits
 
 HEADING_OF_NOTES = "Noted and gone on with: what the manual does not allow, or is not modelled"

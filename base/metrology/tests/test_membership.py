@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from base.metrology.membership import MOST_FOR_A_DEVIATION, reach
-from base.metrology.quantiles import PERCENTILES, Summary, summarise
+from base.metrology.quantiles import summarise
+from base.metrology.summaries import PERCENTILES, Summary
 
 VALUES = st.integers(0, 1000).map(float)
 EXACT = ("n", "min", "mean", "stdev", "max")

@@ -11,7 +11,8 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from base.metrology.quantiles import Summary, percentile_distribution, summarise
+from base.metrology.quantiles import percentile_distribution, summarise
+from base.metrology.summaries import Summary
 
 
 def test_a_baseline_is_taken_off_every_statistic_and_not_off_the_count() -> None:

@@ -5,7 +5,8 @@ import pytest
 
 from base.run_folder.quantities import QUANTITIES
 from capture.joining.evidence import Evidence
-from capture.summary.samples import baseline, intervals, maximum
+from capture.summary.maxima import maximum
+from capture.summary.samples import baseline, intervals
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue
