@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-import capstone
 from pydantic import Field, StringConstraints
 
 from analysis.bounds import costs
@@ -25,11 +24,8 @@ from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
 from base.files.complaints import WrongValueError, expecting
 from base.files.documents import Document, Table, open_toml
-from base.files.remembered import remembered
 from base.run_folder.manifest import SectionBound
-from base.run_folder.records import Boot
 from firmware.build import boards
-from firmware.build.image import FirmwareImage
 from simulator.board_note import chip_of
 
 # The most instructions of a way, where `sections.py` gives the most cycles.
@@ -306,62 +302,9 @@ FLASH = range(0x0800_0000, 0x0808_0000)
 _SUSPENDED = "uxSchedulerSuspended"
 """FreeRTOS counts here how often its scheduler is suspended; xTaskResumeAll() goes by it."""
 
-_KEPT = 256
-"""Images whose bounds a process remembers."""
-
 _SCHEDULER = (
     "Interrupts are served inside a section that only suspends the scheduler: it has no bound of its own."
 )
-
-
-def bounds_of_run(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
-    """The bounds of an image. What the firmware says of itself may be
-    damaged and is not looked at.
-    """
-    return bounds_of_image(image)
-
-
-def bounds_of_image(image: FirmwareImage) -> dict[str, SectionBound]:
-    """The bounds of a built image, by function. They are computed once."""
-    built = image.configuration
-    return dict(
-        _of_digest(
-            image.sha256,
-            image.elf,
-            image.allocator,
-            built.locking,
-            tuple(built.knobs.items()),
-            built.flash_acr,
-            built.board,
-        )
-    )
-
-
-@lru_cache(maxsize=_KEPT)
-def _of_digest(
-    sha256: str,
-    elf: Path,
-    allocator: str,
-    locking: str,
-    knobs: tuple[tuple[str, int], ...],
-    flash_acr: int,
-    board: str,
-) -> dict[str, SectionBound]:
-    """The bounds of the ELF file with that digest: they follow from it alone, and take a while."""
-    of = (sha256, allocator, locking, repr(knobs), repr(flash_acr), board, capstone.__version__)
-
-    def computed() -> dict[str, Any]:
-        section_bounds = bounds_of(elf, allocator, locking, dict(knobs), flash_acr, board)
-        return {name: bound.model_dump() for name, bound in section_bounds.items()}
-
-    content = remembered("bounds", [word.encode() for word in of], _code(), computed)
-    return {name: SectionBound(**bound) for name, bound in content.items()}
-
-
-def _code() -> list[Path]:
-    """The files that decide a bound."""
-    here = Path(__file__).parent
-    return [*(path for path in here.iterdir() if path.is_file()), here.parent / "explain" / "program.py"]
 
 
 def bounds_of(

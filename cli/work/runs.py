@@ -257,7 +257,7 @@ def _request(
     watched: _Watched,
 ) -> RunRequest:
     def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
-        from analysis.bounds.image import bounds_of_run
+        from analysis.bounds.remembered import bounds_of_run
 
         return bounds_of_run(image, boot)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.image import BEGIN, END, Counted, bounds_of, bounds_of_run
+from analysis.bounds.image import BEGIN, END, Counted, bounds_of
+from analysis.bounds.remembered import bounds_of_run
 from analysis.bounds.sections import Sections
 from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError

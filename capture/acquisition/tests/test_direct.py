@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.image import bounds_of_run
+from analysis.bounds.remembered import bounds_of_run
 from analysis.fragmentation.of_run import memory_of_run
 from capture import conduct, same
 from capture.acquisition.direct import Direct
