@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cli.shell.declare import argument, declare, json_option, option
-from cli.shell.values import FOLDER, WHOLE
+from cli.shell.values import OUTPUT_FOLDER, WHOLE
 
 ACTS = ("status", "results", "clean")
 
@@ -29,7 +29,9 @@ def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
     shell_complete=_complete,
     help="a matrix of settings (docs/how-to/campaigns.md); or status, results or clean, and a folder",
 )
-@option("--output", type=FOLDER, help="the folder of the campaign; runs/campaigns/MATRIX when not given")
+@option(
+    "--output", type=OUTPUT_FOLDER, help="the folder of the campaign; runs/campaigns/MATRIX when not given"
+)
 @option(
     "--scheduler",
     metavar="ADDRESS",

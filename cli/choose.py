@@ -7,7 +7,7 @@ from pathlib import Path
 from base.paths import RUNS
 from cli.shell import extras, known, shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import BOARD, FOLDER, SCENARIO, SECONDS, OptionError
+from cli.shell.values import BOARD, OUTPUT_FOLDER, SCENARIO, SECONDS, OptionError
 
 _USUAL = ("mem_stress", "mem_frag")
 _NS = 1e9
@@ -45,7 +45,9 @@ _NS = 1e9
     help="whether to search for the smallest heap, which takes longest",
 )
 @shared.jobs
-@option("--runs", type=FOLDER, default=RUNS, show_default="runs", help="the folder that the runs lie in")
+@option(
+    "--runs", type=OUTPUT_FOLDER, default=RUNS, show_default="runs", help="the folder that the runs lie in"
+)
 @json_option
 def command(
     name: tuple[str, ...],

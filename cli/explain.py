@@ -7,7 +7,7 @@ from pathlib import Path
 from base.run_folder.named_quantities import CHOICE
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import FILE, QUANTITY, RUN
+from cli.shell.values import OUTPUT, QUANTITY, RUN
 
 
 @declare(section="Read what came out")
@@ -16,7 +16,7 @@ from cli.shell.values import FILE, QUANTITY, RUN
 @shared.allocator_file
 @option(
     "--perfetto",
-    type=FILE,
+    type=OUTPUT,
     help="a timeline of the run to write, which ui.perfetto.dev opens; compressed if its name ends in .gz",
 )
 @json_option

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from base.paths import BUILD, RUNS
 from cli.shell import root, shared
 from cli.shell.declare import declare, json_option, option
-from cli.shell.values import FILE, FOLDER, SECONDS
+from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS
 
 if TYPE_CHECKING:
     from capture.checks.bring_up import BringUp, Result
@@ -32,12 +32,14 @@ _WIDTH = 100
 )
 @option(
     "--output",
-    type=FILE,
+    type=OUTPUT,
     default=BUILD / "bring-up.html",
     show_default="build/bring-up.html",
     help="the page to write; the same as JSON lies beside it",
 )
-@option("--runs", type=FOLDER, default=RUNS, show_default="runs", help="the folder that its runs go to")
+@option(
+    "--runs", type=OUTPUT_FOLDER, default=RUNS, show_default="runs", help="the folder that its runs go to"
+)
 @json_option
 def command(board: str | None, rate_s: float | None, output: Path, runs: Path, as_json: bool) -> int:
     """Bring up a board: from plugged in to the first believed number, step by step."""

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from base.paths import BUILD
 from cli.shell.declare import argument, declare, option
-from cli.shell.values import FOLDER, RUN
+from cli.shell.values import OUTPUT_FOLDER, RUN
 
 
 @declare(section="Read what came out")
 @argument("run", type=RUN, help="a run folder")
-@option("--output", type=FOLDER, help="the folder to write to; build/histograms/RUN when not given")
+@option("--output", type=OUTPUT_FOLDER, help="the folder to write to; build/histograms/RUN when not given")
 def command(run: Path, output: Path | None) -> None:
     """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic.
 

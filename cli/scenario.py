@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from base.paths import DASHBOARD, RUNS
 from cli.shell import extras, known, shared
 from cli.shell.declare import argument, declare, json_option, option
-from cli.shell.values import FOLDER, PLACEMENTS, SCENARIO, SECONDS, Choice, Several
+from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, Choice, Several
 
 if TYPE_CHECKING:
     from capture.store import RunResult
@@ -63,7 +63,11 @@ ART = {"on": True, "off": False}
     default=1,
     help="link the image so many times, code at other places in the flash; range of each worst case",
 )
-@option("--runs", type=FOLDER, help="the folder that the runs and their dashboard go to; runs when not given")
+@option(
+    "--runs",
+    type=OUTPUT_FOLDER,
+    help="the folder that the runs and their dashboard go to; runs when not given",
+)
 @option("--full", is_flag=True, help="print all statistics, also of many runs")
 @shared.summary
 @json_option

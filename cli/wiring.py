@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import FILE, Choice, OptionError
+from cli.shell.values import OUTPUT, Choice, OptionError
 
 if TYPE_CHECKING:
     from capture.desk.finding import Finding
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     help="plan: which clip goes where; check: move each pin in turn and say which clip is on it",
 )
 @shared.board
-@option("--svg", type=FILE, help="with plan: draw it into this file, too")
+@option("--svg", type=OUTPUT, help="with plan: draw it into this file, too")
 @json_option
 def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> int:
     """Show which clip goes where, or check it."""

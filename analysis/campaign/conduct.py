@@ -112,7 +112,7 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
                     raise
                 unfit.add(point.allocator)
                 continue
-            tell(f"building firmware with {point.allocator} for {point.board}")
+            tell(f"firmware with {point.allocator} for {point.board}")
             image_of(point, plan)
         except TailscopeError as error:
             raise matrix.refusal(point, error) from None

@@ -108,7 +108,7 @@ class Study:
         there. Raises HostHeapError.
         """
         for allocator in self.allocators:
-            tell(f"building {allocator}")
+            tell(f"the heap of {allocator}")
             host_heap.build(allocator, self.heap_bytes, self.knobs)
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
             files = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from base.paths import ROOT
 from cli.shell.declare import declare, option
-from cli.shell.values import ALLOCATORS, FOLDER, Choice
+from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, Choice
 
 
 @declare(section="Build", of_checkout=True)
@@ -22,7 +22,7 @@ from cli.shell.values import ALLOCATORS, FOLDER, Choice
 )
 @option(
     "--output",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     default=ROOT / "dist",
     show_default="dist",
     help="the folder to write to",

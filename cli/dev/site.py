@@ -10,7 +10,7 @@ from pathlib import Path
 from base.files.errors import TailscopeError
 from base.paths import BUILD, ROOT
 from cli.shell.declare import declare, option
-from cli.shell.values import FOLDER
+from cli.shell.values import OUTPUT_FOLDER
 
 CONFIGURATION = ROOT / "docs" / "site" / "mkdocs.yml"
 WITHIN_S = 900.0
@@ -25,7 +25,7 @@ class SiteError(TailscopeError):
 @declare(section="Build", of_checkout=True)
 @option(
     "--output",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     default=BUILD / "site",
     show_default="build/site",
     help="the folder to write to; what is in it is replaced",

@@ -9,7 +9,7 @@ from pathlib import Path
 from base.paths import BUILD
 from base.processes import signals
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import FOLDER, WHOLE, Number, Whole
+from cli.shell.values import OUTPUT_FOLDER, WHOLE, Number, Whole
 
 
 @declare(section="Is the bench right?")
@@ -31,7 +31,7 @@ from cli.shell.values import FOLDER, WHOLE, Number, Whole
 )
 @option(
     "--output",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     default=BUILD / "soak",
     show_default="build/soak",
     help="the folder for the results, which gets a folder for each soak",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.shell import shared
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import FOLDER, OptionError, Several, Value, Whole
+from cli.shell.values import OUTPUT_FOLDER, OptionError, Several, Value, Whole
 
 if TYPE_CHECKING:
     from studies.adversary.search import What
@@ -55,7 +55,7 @@ class _Budget(Value):
 @shared.jobs
 @option(
     "--output",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     help="the folder for the winners, each a trace; build/adversary/found when not given",
 )
 @json_option

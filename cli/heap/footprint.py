@@ -29,6 +29,6 @@ def command(allocator: list[str] | None, knob: tuple[tuple[str, int], ...], as_j
         names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs)
         counted = progress.Counted(tell, len(names))
         for name in names:
-            counted(f"building firmware with {name}")
+            counted(f"firmware with {name}")
             footprints.append(footprint.measure(name, knobs))
     answer(as_json, lambda: [asdict(row) for row in footprints], lambda: footprint.as_table(footprints))

@@ -11,7 +11,7 @@ import click
 
 from base.paths import BUILD
 from cli.shell.declare import argument, declare, option
-from cli.shell.values import FILE, SECONDS, WHOLE, OptionError
+from cli.shell.values import FILE, OUTPUT, SECONDS, WHOLE, OptionError
 
 
 @declare(section="Your own program and allocator")
@@ -24,7 +24,7 @@ from cli.shell.values import FILE, SECONDS, WHOLE, OptionError
 )
 @option(
     "--output",
-    type=FILE,
+    type=OUTPUT,
     default=BUILD / "trace.csv",
     show_default="build/trace.csv",
     help="the trace to write",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from base.paths import BUILD
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import FOLDER
+from cli.shell.values import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
     from studies.reproduce.beside import Beside
@@ -24,7 +24,7 @@ _HTML = "reproduced.html"
 @shared.jobs
 @option(
     "--output",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     default=BUILD / "reproduced",
     show_default="build/reproduced",
     help="the folder for the page and CSV files",

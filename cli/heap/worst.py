@@ -77,7 +77,7 @@ def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix
     images = []
     counted = Counted(tell, len(allocators))
     for allocator in allocators:
-        counted(f"building firmware with {allocator}")
+        counted(f"firmware with {allocator}")
         images.append(firmware.build(allocator))
     counted = Counted(tell, len(allocators) * len(constructions()))
 

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, ClassVar
 
 import click
@@ -33,16 +34,27 @@ _SHIFTS = {"k": 10, "m": 20}
 _MOST_SHOWN = 80
 
 
-class OutputFile(click.Path):
-    """A file to write: refused before anything is measured where its folder cannot have it."""
+class Output(click.Path):
+    """A file or `folder` to write: refused before anything is measured where it cannot be."""
+
+    def __init__(self, *, folder: bool = False) -> None:
+        super().__init__(path_type=Path, dir_okay=folder, file_okay=not folder)
+        self.of_folder = folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = Path(value)
-        folder = next((place for place in path.absolute().parents if place.exists()), Path("/"))
-        if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-            why = "is a folder" if path.is_dir() else f"cannot be written: {folder} takes no files"
-            raise click.BadParameter(f"{_flag(param)} {value}: it {why}; name another file.", ctx, param)
-        return path
+        word = "folder" if self.of_folder else "file"
+        above = path.absolute() if self.of_folder else path.absolute().parent
+        folder = next(place for place in (above, *above.parents) if os.path.lexists(place))
+        if path.is_dir() and not self.of_folder:
+            why = "is a folder"
+        else:
+            try:
+                with TemporaryFile(dir=folder):  # root may by its rights, and yet cannot everywhere
+                    return path
+            except OSError:
+                why = f"cannot be written: {folder} takes no files"
+        raise click.BadParameter(f"{_flag(param)} {value}: it {why}; name another {word}.", ctx, param)
 
 
 class OptionError(TailscopeError):
@@ -447,7 +459,8 @@ def either(words: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-OUTPUT = OutputFile()
+OUTPUT = Output()
+OUTPUT_FOLDER = Output(folder=True)
 ALLOCATORS = Allocators()
 SCENARIO = Scenario()
 BOARD = Board()

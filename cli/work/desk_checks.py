@@ -59,7 +59,7 @@ class Desk:
         from firmware.build import image as firmware
 
         signals.check()
-        self.shown("building the firmware")
+        self.shown("the firmware")
         image = firmware.build(ALLOCATOR, board=self.board.board.word)
         return Captures(self.board, self.name, image, self.runs, self.rate_s, self.shown)
 

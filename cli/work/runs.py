@@ -151,7 +151,6 @@ def _images(
     for run in runs:
         builds.setdefault(run.spec.folder, run)
     until = f"to build, then {len(runs):,} runs" if len(runs) > 1 else "to build, then the run"
-    counted = progress.Counted(shown, len(builds), until=until)
     images: dict[Path, firmware.FirmwareImage] = {}
     began_s = time.time()
     with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
@@ -163,6 +162,7 @@ def _images(
                 for folder, run in builds.items()
             }
             simulated.result()
+            counted = progress.Counted(shown, len(builds), until=until)
             for sentence in dict.fromkeys(sentence for run in runs for sentence in run.left_out):
                 shown.line(sentence)
             for folder, run in builds.items():
