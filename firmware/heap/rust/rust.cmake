@@ -11,11 +11,13 @@ set(TAILSCOPE_RUST_BUILDS "${rust_builds}" CACHE PATH "Where cargo builds the Ru
 set(rust_library libtailscope_rust_allocators.a)
 set(rust_std core) # a crate that needs more of the library says so behind the include
 
-# Finds a rustc with its source: Debian's if it is there, so that machines agree, else the first on
-# the PATH. Sets rust_compiler and rust_source.
+# Finds a rustc with its source: Ubuntu's newest or Debian's if it is there, so that machines agree,
+# else the first on the PATH. Sets rust_compiler and rust_source.
 function(tailscope_find_rust)
+    file(GLOB beside /usr/lib/rust-1.*/bin)
+    list(SORT beside COMPARE NATURAL ORDER DESCENDING)
     find_program(TAILSCOPE_CARGO cargo)
-    find_program(TAILSCOPE_RUSTC rustc PATHS /usr/bin NO_DEFAULT_PATH)
+    find_program(TAILSCOPE_RUSTC rustc PATHS ${beside} /usr/bin NO_DEFAULT_PATH)
     find_program(TAILSCOPE_RUSTC rustc)
     if(NOT TAILSCOPE_CARGO OR NOT TAILSCOPE_RUSTC)
         message(FATAL_ERROR "cargo or rustc is not on the PATH: install the packages cargo-web, rustc-web and rust-web-src.")
