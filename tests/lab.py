@@ -1,9 +1,10 @@
 """`./lab` as a process of its own, forked from one that has imported the libraries already.
 
-A new interpreter spends longer on numpy, polars and scipy than most commands on their work. What is
-forked still imports every room itself, has its own working directory, environment and output, and
-ends with its own exit status. How an interpreter starts, and what signals and closed streams do to
-it, only `python -m cli` shows: tests of those start that.
+A new interpreter spends longer on numpy, polars, scipy and on our own rooms than most commands on
+their work. What is forked has its own working directory, environment and output, and ends with its
+own exit status. In another folder or environment it imports every room anew, since a module may
+look at either. How an interpreter starts, and what signals and closed streams do to it, only
+`python -m cli` shows: tests of those start that.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ _FORKED.set_forkserver_preload(
         *("capstone", "cloup", "elftools.elf.elffile", "jinja2", "plotly.graph_objects", "plotly.subplots"),
         *("polars", "pydantic.main", "pydantic.type_adapter", "rich.console", "rich.progress", "rich.table"),
         *("scipy.special", "scipy.stats", "serial.tools.list_ports"),
+        *("analysis.program.bounds.measure", "analysis.program.latency.measure", "capture.conduct"),
+        *("cli.bounds", "cli.latency", "cli.masks", "cli.observe", "cli.work.observe", "cli.work.runs"),
+        *("dashboards.bounds", "dashboards.masks", "simulator.run"),
     ]
 )
+ROOMS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
 
 
 def run(
@@ -64,13 +69,19 @@ def _be_lab(
     ):
         os.dup2(os.open(file, how), number)
     os.chdir(folder)
+    if (folder, _lasting(environment)) != (str(ROOT), _lasting(os.environ)):
+        for name in [module for module in sys.modules if module.partition(".")[0] in ROOMS]:
+            del sys.modules[name]  # a folder that looks like the repository has its own
     os.environ.clear()
     os.environ.update(environment)
     sys.orig_argv = [sys.executable, "-m", "cli", *words]  # by which it may start itself again
     sys.argv = ["lab", *words]
     sys.path[:0] = [folder]
-    for name in [module for module in sys.modules if module.partition(".")[0] == "base"]:
-        del sys.modules[name]  # a folder that looks like the repository has its own
     from cli.shell import start
 
     start.leave(start.main(words))
+
+
+def _lasting(environment: Mapping[str, str]) -> dict[str, str]:
+    """What neither pytest changes from test to test nor a library sets when it is imported."""
+    return {name: value for name, value in environment.items() if not name.startswith(("PYTEST_", "_"))}
