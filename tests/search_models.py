@@ -259,4 +259,5 @@ MODELS: dict[str, type[Model]] = {
     "linked_list_allocator": Holes,
     "newlib_nano": GrowingFirstFit,
     "umm_malloc": BestOfAll,
+    "sys_heap": ThreeLooks,
 }

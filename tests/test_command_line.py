@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
-import time
-import uuid
 from pathlib import Path
 
-import pytest
-
 from base.paths import ROOT
-from tests import lab as in_a_fork
-from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
 
 def lab(*words: str) -> subprocess.CompletedProcess[str]:
@@ -86,56 +78,7 @@ def test_the_doctor_names_every_tool() -> None:
         assert package in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("scenario", "mem_frga"), "Did you mean mem_frag?"),
-        (("scenario", "mem_frag", "--allocator", "tslf"), "no allocator 'tslf'"),
-        (("scenario", "mem_frag", "--samplerate", "fast"), "--samplerate fast: give samples per second"),
-        (("scenario", "mem_frag", "--board", "nucelo"), "Did you mean nucleo?"),
-        (("scenario", "mem_frag", "--parameter", "dept=3"), "depth"),
-        (("dashboard", "no/such/run"), "no/such/run"),
-        (("dev", "faults", "no/such/run"), "no/such/run"),
-        (("dev", "faults", "--n", "0"), "--n 0: give 1 or more"),
-        (("dashboard", "one", "two", "--output=build/x.html"), "one"),
-        (("dashboard", "--output", "build/x.html", "one"), "one"),
-        (("test", "captrue"), "no room 'captrue': choose analysis, base, capture, ci, cli"),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
-    done = in_a_fork.run(*words)
-    assert done.returncode == 2
-    assert sentence in done.stderr and "Traceback" not in done.stderr
-    assert done.stdout == ""
-
-
 def test_the_script_passes_on_words_output_and_status() -> None:
     done = lab("scenario", "mem frga")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no scenario 'mem frga'" in done.stderr
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_keeps_the_run_and_ends_the_campaign(tmp_path: Path) -> None:
-    """As from a terminal: every process of the group gets the signal."""
-    mark = uuid.uuid4().hex
-    process = subprocess.Popen(
-        [str(ROOT / "lab"), "scenario", "mem_frag", "--parameter", "trials=40", "--runs", str(tmp_path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, MARKER: mark},
-    )
-    assert wait_until(lambda: sigrok_is_running(mark))
-    time.sleep(1.0)  # samples have begun to arrive
-    os.killpg(process.pid, signal.SIGINT)
-    words, complaints = process.communicate(timeout=PATIENCE_S)
-    folders = [Path(line) for line in words.splitlines() if line.endswith("-virtual")]
-    assert process.returncode == 130 and "Traceback" not in complaints
-    assert complaints.count("Stopped by Ctrl-C; what was recorded is kept in ") == 1
-    assert len(folders) == 1
-    manifest = json.loads((folders[0] / "run.json").read_text(encoding="utf-8"))
-    assert manifest["verdict"] == "truncated"
-    assert any("interrupted" in reason for reason in manifest["reasons"])
-    assert wait_until(lambda: not processes_of(mark))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +9,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from base.run_folder.edges import read_parquet
-from base.run_folder.quantities import QUANTITIES
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
@@ -171,44 +167,6 @@ def test_two_runs_are_equal_to_the_byte(
         assert (again.folder / name).read_bytes() == (stress["tlsf"].folder / name).read_bytes(), name
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("samplerate_hz", [24_000_000, 200_000_000])
-def test_other_samplerates_agree_within_their_own_resolution(
-    images: dict[str, FirmwareImage], frag: dict[str, RunResult], tmp_path: Path, samplerate_hz: int
-) -> None:
-    plan = catalogue.load("mem_frag").compile()
-    result = conduct.run(Sigrok(RunRequest(plan, images["tlsf"], samplerate_hz=samplerate_hz, runs=tmp_path)))
-    assert (result.verdict, result.reasons) == ("complete", ())
-    exact, sampled = operations(frag["tlsf"].folder), operations(result.folder)
-    apart_ns = (exact["wire_critical_ns"] - sampled["wire_critical_ns"]).abs().max()
-    assert isinstance(apart_ns, float) and apart_ns < 1e9 / samplerate_hz
-    assert exact["dwt_cycles"].equals(sampled["dwt_cycles"])
-    assert_same_distributions(frag["tlsf"], result)
-
-
-# The sample tells what a stimulus met. Near an edge of CRIT, another rate may tell otherwise.
-CLASSED_BY_SAMPLE = ("interrupt_latency_hit_ns", "interrupt_latency_clear_ns")
-
-
-def assert_same_distributions(result: RunResult, other: RunResult) -> None:
-    """The n-th smallest values of both runs differ by no more than their two error budgets."""
-    exact, sampled = manifest(result.folder), manifest(other.folder)
-    tables = [
-        [pl.read_parquet(run.folder / f"{name}.parquet") for name in ("operations", "interrupts")]
-        for run in (result, other)
-    ]
-    for quantity in QUANTITIES:
-        if quantity.key in CLASSED_BY_SAMPLE:
-            continue
-        first, second = (quantity.samples(*pair)[quantity.column].sort().to_numpy() for pair in tables)
-        allowed = sum(run["error_budget"][quantity.key]["total"]["ns"] for run in (exact, sampled))
-        assert len(first) == len(second)
-        assert not len(first) or abs(first - second).max() <= allowed, quantity.key
-        for statistic in set(exact[quantity.key]) - {"n"}:
-            if exact[quantity.key][statistic] is not None:
-                assert abs(exact[quantity.key][statistic] - sampled[quantity.key][statistic]) <= allowed
-
-
 def test_a_short_capture_is_truncated(images: dict[str, FirmwareImage], small: Plan, tmp_path: Path) -> None:
     result = conduct.run(Sigrok(RunRequest(small, images["tlsf"], runs=tmp_path, duration_s=0.08)))
     assert result.verdict == "truncated"
@@ -217,23 +175,3 @@ def test_a_short_capture_is_truncated(images: dict[str, FirmwareImage], small: P
     joined = operations(result.folder)
     assert 0 < joined.height < small.operations.height
     assert joined["seq"].to_list() == list(range(joined.height))
-
-
-def test_sigrok_killed_in_mid_capture_is_truncated(
-    images: dict[str, FirmwareImage], small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    samples = 5_000_000
-    tool = tmp_path / "bin" / "sigrok-cli"
-    tool.parent.mkdir()
-    real = shutil.which("sigrok-cli")
-    tool.write_text(
-        f'#!/bin/bash\n[ "$1" = --version ] && exec {real} "$@"\n'
-        f'{real} "$@" | head -c {samples}\nkill -9 $$\n'
-    )
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
-    result = conduct.run(Sigrok(RunRequest(small, images["tlsf"], runs=tmp_path / "runs")))
-    assert result.verdict == "truncated"
-    assert any("killed by signal 9" in reason for reason in result.reasons), result.reasons
-    assert read_parquet(result.folder / "edges.parquet").total_samples == samples
-    assert 0 < operations(result.folder).height < small.operations.height

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from base.run_folder.records import EndRecord, OperationRecord, parse
 from firmware.build import boards
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
-from tests.probed_board import TOOL_TIMEOUT_S, elf_of, loaded
+from tests.probed_board import TOOL_TIMEOUT_S, elf_of
 from tests.processes import free_port
 
 TARGET = boards.default().pyocd_target
@@ -59,21 +58,6 @@ class Desk:
         done = self.pyocd("commander", *options, *words)
         return done.stdout + done.stderr
 
-    def word(self, address: int) -> int:
-        """A word that is read with nothing but attaching."""
-        said = self.commander(f"read32 {address:#x}", options=ATTACHED)
-        match = re.search(rf"^{address:08x}:\s+([0-9a-f]{{8}})", said, re.MULTILINE)
-        assert match, said
-        return int(match[1], 16)
-
-    def cpu_s(self) -> float:
-        """The processor time that the simulator has used, in seconds."""
-        fields = Path(f"/proc/{self.board.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def is_halted(self) -> bool:
-        return bool(self.word(DHCSR) & S_HALT)
-
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
@@ -89,18 +73,6 @@ def test_pyocd_and_pyserial_find_it_by_serial_number_and_usb_id(desk: Desk) -> N
     ports = desk.python("-m", "serial.tools.list_ports", "-v").stdout
     assert re.search(rf"^/dev/ttyACM0 [\s\S]*VID:PID=0483:374B SER={desk.board.stlink} ", ports), ports
     assert ports.count("/dev/") == 1
-
-
-@pytest.mark.long
-def test_what_pyocd_flashes_is_in_flash_and_the_core_stays_halted(desk: Desk, tmp_path: Path) -> None:
-    other = elf_of("seglist")
-    done = desk.pyocd("load", *HALTED, str(other))
-    assert done.returncode == 0, done.stderr
-    assert desk.is_halted()
-    saved = {address: tmp_path / f"{address:#x}.bin" for address in loaded(other)}
-    generator = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(other).items())
-    desk.commander(*generator, options=ATTACHED)
-    assert {address: file.read_bytes() for address, file in saved.items()} == loaded(other)
 
 
 @pytest.mark.long

@@ -45,7 +45,3 @@ def test_a_page_has_usage_help_and_options() -> None:
     assert "\n    ./lab heap worst [OPTIONS] ALLOCATOR\n" in page
     assert r"| `--way [fast\|exact]` | how [default: fast] |" in page
     assert "secret" not in page
-
-
-def test_equal_declarations_give_equal_pages() -> None:
-    assert command_pages.pages(lab, "./lab") == PAGES
