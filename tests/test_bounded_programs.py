@@ -15,6 +15,7 @@ from analysis.program.subject import Subject
 from quality.soundness.series import BRANCHING, SECTIONS, STRAIGHT, Trial, compare
 from simulator.program import user_program
 from tests import lab, masked_sections
+from tests.tables import table
 
 SOURCE = Path(__file__).parent / "locked_sections.c"
 LINES = SOURCE.read_text(encoding="utf-8").splitlines()
@@ -64,20 +65,7 @@ def test_every_section_has_a_bound_and_none_is_too_low(report: BoundsReport) -> 
     assert {section.function for section in report.sections if not section.count} == {"never_run"}
 
 
-@pytest.mark.parametrize(
-    ("function", "kind", "level"),
-    [
-        ("saved", "primask", 0),
-        ("saved_twice", "primask", 0),
-        ("counted", "basepri", 0x50),
-        ("counted_twice", "basepri", 0x50),
-        ("left_early", "primask", 0),
-        ("told_how_often", "primask", 0),
-        ("faults_too", "faultmask", 0),
-        ("until_told", "primask", 0),
-        ("never_run", "primask", 0),
-    ],
-)
+@table
 def test_each_way_of_holding_off_is_found_with_its_level(
     report: BoundsReport, function: str, kind: str, level: int
 ) -> None:

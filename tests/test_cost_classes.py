@@ -17,95 +17,14 @@ from analysis.program.subject import Subject
 from base.paths import ROOT
 from simulator.program import user_program
 from tests import masked_sections
+from tests.tables import beside
 
 TABLE = ROOT / "simulator" / "crates" / "cortex-m" / "src" / "timing" / "table.rs"
 TIMES = 32
 MASKING_CYCLES = 2
 """A section's first and last instruction may count, or not, where they meet others."""
 
-_TABLE_BRANCH = r"""cmp r3, #1
-    bhi 9f
-8:  tbb [pc, r3]
-    .byte (9f - 8b - 4) / 2, (9f - 8b - 4) / 2
-9:"""
-
-# r1 points to memory, r2 holds the greatest number and r3 1; the flags are not those of zero.
-CLASSES: dict[str, list[str]] = {
-    "DataProcessing": [
-        "adds r0, r0, #1",
-        "mov.w r0, r2",
-        "eor.w r0, r0, r2, lsl #3",
-        "uxtb r0, r2",
-        "ssat r0, #8, r2",
-        "bfi r0, r2, #3, #4",
-        "clz r0, r2",
-        "sadd16 r0, r2, r3",
-        "movt r0, #7",
-        "rev r0, r2",
-    ],
-    "Multiply": [
-        "mul r0, r2, r3",
-        "mla r0, r2, r3, r2",
-        "mls r0, r2, r3, r2",
-        "umull r0, r12, r2, r3",
-        "smlal r0, r12, r2, r3",
-        "umaal r0, r12, r2, r3",
-        "smulbb r0, r2, r3",
-        "smmla r0, r2, r3, r2",
-    ],
-    "Divide": ["udiv r0, r2, r3", "sdiv r0, r2, r3", "udiv r0, r3, r2"],
-    "Branch": ["b 1f\n1:", "beq 1f\n1:", "cbz r3, 1f\n nop\n1:"],
-    "TableBranch": [_TABLE_BRANCH],
-    "IfThen": ["it eq\n addeq r0, r0, #1", "ite ne\n addne r0, #1\n addeq r0, #2"],
-    "Load": [
-        "ldr r0, [r1]\n nop",
-        "ldr r0, [r1]",
-        "ldrb r0, [r1, #1]\n nop",
-        "ldrsh.w r0, [r1, r3, lsl #1]\n nop",
-        "ldrex r0, [r1]\n nop",
-        "ldr r0, [r1]\n str r0, [r1, #4]",
-        "str r0, [r1]\n ldr r0, [r1]",
-    ],
-    "StoreImmediate": ["str r0, [r1]\n nop", "strb.w r0, [r1, #3]\n nop"],
-    "StoreRegister": ["str r0, [r1, r3, lsl #2]\n nop", "strex r0, r2, [r1]\n nop"],
-    "Multiple": [
-        "ldmia.w r1, {r0, r12}\n nop",
-        "stmia.w r1, {r0, r2, r3, r12}\n nop",
-        "ldrd r0, r12, [r1]\n nop",
-        "strd r0, r12, [r1]\n nop",
-        "push {r0, r3}\n pop {r0, r3}",
-    ],
-    "SpecialRegister": ["mrs r0, primask", "msr apsr_nzcvq, r3"],
-    "Barrier": ["dsb", "dmb", "isb"],
-    "System": ["nop", "nop.w", "sev"],
-    "FloatArithmetic": [
-        "vadd.f32 s0, s1, s2",
-        "vcvt.s32.f32 s0, s1",
-        "vmov s0, r0",
-        "vcmp.f32 s0, s1",
-        "vmov.f32 s0, #1.0",
-    ],
-    "FloatMultiplyAccumulate": [
-        "vmla.f32 s0, s1, s2",
-        "vfma.f32 s0, s1, s2",
-        "vfnms.f32 s0, s1, s2",
-        "vnmls.f32 s0, s1, s2",
-    ],
-    "FloatDivideOrRoot": ["vdiv.f32 s0, s1, s2", "vsqrt.f32 s0, s1"],
-    "FloatPairMove": ["vmov r0, r12, d0", "vmov d0, r0, r12"],
-    "FloatLoad": [
-        "vldr s0, [r1]\n nop",
-        "vldr d0, [r1]\n nop",
-        "vldr d0, [r1]",
-        "vstr s0, [r1]\n nop",
-        "vstr d0, [r1]\n nop",
-    ],
-    "FloatMultiple": [
-        "vldmia r1, {s0-s3}\n nop",
-        "vstmia r1, {d0-d1}\n nop",
-        "vpush {d0-d1}\n vpop {d0-d1}",
-    ],
-}
+CLASSES: dict[str, tuple[str, ...]] = beside(__file__)["classes"]
 CASES = [(name, text) for name, texts in CLASSES.items() for text in texts]
 
 HEAD = """

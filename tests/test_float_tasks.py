@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from simulator import run as simulator
+from tests.tables import table
 
 SOURCES = Path(__file__).resolve().parent / "float_tasks"
 NO_INTERRUPTS = (0, 0)
@@ -57,7 +58,7 @@ def test_without_interrupts_the_target_computes_what_the_host_does(elf: Path, ex
     assert count(lines, "integer interrupts") == count(lines, "float interrupts") == 0
 
 
-@pytest.mark.parametrize("periods", [(61, 0), (97, 0), (0, 181), (0, 257), (89, 397), (211, 199)])
+@table
 def test_interrupts_change_no_result(elf: Path, expected: list[str], periods: tuple[int, int]) -> None:
     lines = printed(elf, periods)
     assert lines[:4] == expected

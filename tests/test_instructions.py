@@ -15,6 +15,7 @@ from capture.acquisition.source import RunRequest
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import run as simulator
+from tests.tables import table
 
 
 def counted_by_a_run(elf: Path, image: bytes) -> pl.DataFrame:
@@ -23,14 +24,7 @@ def counted_by_a_run(elf: Path, image: bytes) -> pl.DataFrame:
     return done.windows
 
 
-@pytest.mark.parametrize(
-    ("allocator", "scenario", "parameters"),
-    [
-        ("seglist", "mem_stress", {"operations": 150}),
-        ("dlmalloc", "mem_frag", {"depth": 6}),
-        ("tlsf", "kernel_masking", {"depth": 3, "rounds": 3}),
-    ],
-)
+@table
 def test_an_operation_has_those_of_its_critical_sections(
     allocator: str, scenario: str, parameters: dict[str, int | str], tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from base.paths import ROOT
 from simulator.build import STATIC
 from tests import packages
 from tests.processes import MARKER, processes_of, wait_until
+from tests.tables import table
 
 TOOLS = """\
 # a comment
@@ -123,21 +124,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path, uuid.uuid4().hex)
 
 
-@pytest.mark.parametrize(
-    ("line", "packages"),
-    [
-        ("list", "compiler-package"),
-        ("scenario mem_frag --board virtual", "compiler-package"),
-        ("scenario mem_frag --board desk", "compiler-package desk-package desk-firmware"),
-        ("scenario mem_frag --board=desk", "compiler-package desk-package desk-firmware"),
-        ("dev soak --board virtual,desk", "compiler-package desk-package desk-firmware"),
-        ("soak", "compiler-package desk-package desk-firmware"),
-        ("test", "compiler-package desk-package desk-firmware"),
-        ("viewer runs/one", "compiler-package viewer"),
-        ("doctor --board desk", ""),
-        ("completion bash", ""),
-    ],
-)
+@table
 def test_a_command_gets_what_it_needs(machine: Machine, line: str, packages: str) -> None:
     status, output, complaints = machine.run(*line.split())
     assert (status, output) == (0, f"cli {line}\n"), complaints

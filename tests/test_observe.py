@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import struct
@@ -29,6 +28,7 @@ from firmware.tests.test_probe import pulses, ran
 from scenarios import catalogue
 from scenarios.operations import image_address
 from tests import lab
+from tests.tables import table
 
 PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,SYNC=PB4"
 ALL_PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,TASK=PB10,CTRL=PA1,CISR=PB5,SYNC=PB4"
@@ -165,36 +165,9 @@ def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
     assert document["widths_ns"]["CRIT"]["max"] == pytest.approx(longest)
 
 
-def test_a_program_that_is_cut_short_is_truncated() -> None:
-    document = observed("--channels", PINS, "--elf", program("tasks"), "--duration", "5ms", status=1)
-    assert document["verdict"] == "truncated"
-    assert "shows a start frame and no end frame" in document["reasons"][0]
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ((), "No pins are named: give --channels"),
-        (("--channels", "CRIT"), "--channels CRIT: give OURS=THEIRS"),
-        (("--channels", "CRIT=PA8,CRIT=PA9"), "it names a channel twice"),
-        (("--channels", "CRIT=PA8,ISR=PA8"), "cannot both be PA8"),
-        (("--channels", "CRIT=PA8"), "Nothing is on the board 'virtual', which is no real one"),
-        (("--channels", "CRIT=PA8", "--board", "desk"), "Nothing is on the board 'desk'"),
-        (("--channels", "CRIT=PA8", "--elf", "none.elf"), "none.elf cannot be read as an ELF file"),
-        (("--channels", "CRIT=PA8", "--elf", sys.executable), "and the board has an Arm Cortex-M"),
-        (("--channels", "CRIT=PA8", "--board", "nucelo"), "bench.toml has no board 'nucelo'"),
-        (("--channels", "CRIT=PA8", "--duration", "2m"), "--duration 2m: give a time, such as 2s or 500ms"),
-        (("--channels", "CRIT=PA8", "--duration", "0s"), "--duration 0s: give a time"),
-        (
-            ("--channels", "CRIT=PA8", "--duration", "1us", "--samplerate", "1k"),
-            "0 samples cannot be captured",
-        ),
-        (("--channels", "CRIT=PA8", "--duration", "99999999s"), "that are captured at a time"),
-        (("--channels", "CRIT=PA8", "--edges", "rise"), "--edges rise: give auto, both, rising or falling."),
-    ],
-)
-def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
-    done = lab.run("observe", *words)
+@table
+def test_a_mistake_is_one_sentence(words: str, sentence: str) -> None:
+    done = lab.run("observe", *words.split())
     assert done.returncode == 2
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
 
@@ -240,24 +213,6 @@ def pulses_of(edges: EdgeList, channel: str) -> list[tuple[int, int]]:
     moved = edges.transitions(channel)
     rises, falls = moved.sample[moved.level].tolist(), moved.sample[~moved.level].tolist()
     return [(rise, next(fall for fall in falls if fall > rise)) for rise in rises if rise < falls[-1]]
-
-
-@pytest.mark.long
-def test_windows_are_told_and_drawn_on_the_desk_whose_analyzer_may_drop_samples() -> None:
-    """At 24 MS/s some pulses last a sample only: it is inconclusive."""
-    done = lab.run("observe", *UNFRAMED, "--board", "desk", "--keep", "worst=1", "--live")
-    kept.append(Path(done.stdout.splitlines()[-1]))
-    assert done.returncode == 1, done.stderr
-    # The first lines are drawn while nothing has come yet.
-    assert re.search(r"^\d\.\d s captured", done.stderr, re.M), done.stderr
-    sentence = (
-        r"^Of \d\.\d+ s with [\d,]+ pulses, 0\.0\d+ s in 3 windows were kept: 2 ms around the 1 longest"
-    )
-    assert re.search(sentence, done.stdout, re.M)
-    assert re.search(r"^CRIT  [▆▁│]{64}$", done.stdout, re.M)
-    verdict = done.stdout.splitlines()[-2]
-    assert verdict.startswith("inconclusive: CRIT (PA8) has pulses of a single sample")
-    assert "Samples that the analyzer dropped without a word would not be seen" in verdict
 
 
 def test_ctrl_c_keeps_what_was_recorded() -> None:

@@ -6,11 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from base.paths import ROOT
 from simulator.serve import Served
 from tests.probed_board import FLASH_START, TOOL_TIMEOUT_S, loaded
+from tests.tables import table
 
 FIXTURES = ROOT / "simulator/tests/fixtures"
 
@@ -27,15 +26,7 @@ def built(chip: str, core: str, optimization: str, folder: Path) -> Path:
 # pyOCD has no target for these chips: the nearest of the same line has the same flash interface, or
 # pyocd_user.py has one. The program ends asleep. pyOCD's target of the F103 leaves DBGMCU_CR's
 # DBG_SLEEP off, so its bus has no clock then (RM0008, section 31.16.1) unless the reset is held.
-@pytest.mark.parametrize(
-    ("chip", "line", "core", "target", "connect"),
-    [
-        ("stm32f446re", "F446", "cortex-m4", "stm32f412xe", "attach"),
-        ("stm32l476rg", "L476", "cortex-m4", "stm32l475xg", "attach"),
-        ("stm32f103rb", "F103", "cortex-m3", "stm32f103rb", "under-reset"),
-        ("stm32f072rb", "F072", "cortex-m0", "stm32f072rb", "attach"),
-    ],
-)
+@table
 def test_pyocd_programs_the_chip(
     chip: str, line: str, core: str, target: str, connect: str, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
+from tests.tables import table
 
 pytestmark = pytest.mark.docs
 
@@ -56,14 +57,6 @@ def test_each_sentence_still_stands_in_the_source(quote: str) -> None:
     assert stands(quote), "The bench says this no more: mend docs/how-to/troubleshooting.md."
 
 
-@pytest.mark.parametrize(
-    ("quote", "expected"),
-    [
-        ("The run was interrupted, by Ctrl-C or another signal; run it again to its end.", True),
-        ("The run was interrupted, by Ctrl-C or another signal; run it again.", False),
-        ("The analyzer delivered … of … samples; run again, slower if it recurs.", True),
-        ("The analyzer delivered … samples of …; run again, slower if it recurs.", False),
-    ],
-)
+@table
 def test_a_sentence_that_reads_otherwise_is_told(quote: str, expected: bool) -> None:
     assert stands(quote) is expected

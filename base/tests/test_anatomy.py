@@ -11,28 +11,7 @@ import pytest
 from base.anatomy import Anatomy, read, read_all
 from base.files.documents import DocumentError
 
-MADE_OF: dict[str, Any] = {
-    "schema": 1,
-    "quantity": "allocate",
-    "sentence": "3 passes of the loop at walk.c:4 took 75 %: 90 of 120 cycles.",
-    "cycles": 120,
-    "loop": {"place": "walk+0x4", "source": "walk.c:4", "passes": 3, "cycles": 90},
-    "bands": [
-        {"what": "rest", "words": "before the loop", "begin_cycle": 0, "cycles": 30},
-        {"what": "loop", "words": "the loop", "begin_cycle": 30, "cycles": 90},
-    ],
-    "calls": [
-        {"depth": 0, "name": "walk", "begin_cycle": 0, "cycles": 120, "own_cycles": 120, "source": "walk.c:4"}
-    ],
-    "search": {
-        "region_address": 0x2000_0000,
-        "asked_bytes": 16,
-        "blocks": True,
-        "visited": [{"offset": 8, "bytes": 24}],
-        "served": None,
-    },
-    "sources": {"walk.c:4": "while (found) {"},
-}
+MADE_OF: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
 def written(run: Path, content: object) -> Path:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from cli.tests.typed import refused
 from cli.work import adversary
 from scenarios import trace
 from studies.adversary import text
 from studies.adversary.row import Space, Time
 from studies.adversary.search import What
+from tests.tables import table
 
 
 def test_a_small_search_gives_its_rows_and_keeps_its_winners(tmp_path: Path) -> None:
@@ -52,16 +51,6 @@ def test_all_leaves_out_what_cannot_be_searched() -> None:
     assert any(sentence.startswith("heap_1, free: left out.") for sentence in left_out)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("heap_1 --what free", "heap_1 never frees"),
-        ("newlib --what fragmentation", "no host build"),
-        ("seglist --what latency", "--what latency: give allocate, free or fragmentation, or several"),
-        ("seglist --budget 0", "--budget 0"),
-        ("seglist --seed 4294967296", "--seed 4294967296"),
-        ("seglist --live 8", "--live 8"),
-    ],
-)
+@table
 def test_what_cannot_be_is_refused(words: str, said: str) -> None:
     assert said in refused("heap", "adversary", "--allocator", *words.split())

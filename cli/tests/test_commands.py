@@ -17,6 +17,7 @@ from cli.shell import shared, start
 from cli.shell.folder import CommandFolder
 from cli.tests.typed import refused
 from scenarios.operations import RECORDS
+from tests.tables import table
 
 
 def walked(folder: CommandFolder, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -56,22 +57,7 @@ def test_json_is_one_option_wherever_it_is() -> None:
     assert {(param.name, getattr(param, "help", "")) for param in declared} == {("as_json", "print JSON")}
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("scenari", "There is no command 'scenari'. Did you mean scenario?"),
-        ("xyzzy", "There is no command 'xyzzy'. ./lab --help lists them all."),
-        ("heap wurst", "There is no command 'wurst'. Did you mean worst?"),
-        (
-            "scenario mem_frag --alocator=tlsf",
-            "./lab scenario has no option --alocator. Did you mean --allocator?",
-        ),
-        ("redecode docs two", "./lab redecode cannot take 'two': ./lab redecode --help says what it takes."),
-        ("explain docs --perfetto", "--perfetto needs a value: a timeline of the run to write, which"),
-        ("heap contract", "./lab heap contract needs --allocator: one or more, separated by commas"),
-        ("dev bench capturr", "WHAT capturr: give simulator, capture, dashboard or startup. Did"),
-    ],
-)
+@table
 def test_a_wrong_command_line_is_one_sentence(words: str, sentence: str) -> None:
     assert refused(*words.split()).startswith(sentence)
 

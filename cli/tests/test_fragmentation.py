@@ -19,6 +19,7 @@ from scenarios import catalogue
 from scenarios import trace as scenarios_trace
 from scenarios.operations import body_crc32
 from tests import lab
+from tests.tables import table
 
 KEYS = {
     *("allocator", "heap_bytes", "peak_live_bytes", "used_bytes", "fragmentation_percent", "johnstone"),
@@ -104,18 +105,7 @@ def test_a_heap_that_is_too_small_counts_what_it_refuses(tmp_path: Path) -> None
     assert text.as_text([row]).partition("\n")[0] == "smallest heap: 1,200 bytes on first_fit"
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("", "Name one scenario"),
-        ("mem_stress --no-search --exhaustive", "An exhaustive search cannot be left out; "),
-        ("--trace x.csv --seeds 3", "neither seeds nor parameters"),
-        ("mem_frag --seeds 3", "draws no random numbers; leave --seeds out"),
-        ("mem_stress --runs .", "say with --output"),
-        ("mem_stress --allocator heap_1", "heap_1 never frees"),
-        ("mem_stress --allocator tlsf_crate --heap 131072", "65,536 bytes at most"),
-    ],
-)
+@table
 def test_what_cannot_be_asked_is_a_sentence(words: str, says: str) -> None:
     sentence = refused("heap", "fragmentation", *words.split())
     assert says in sentence

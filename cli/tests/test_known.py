@@ -16,6 +16,7 @@ from firmware.build import boards
 from firmware.build import catalogue as heaps
 from scenarios import catalogue
 from scenarios.generators import GENERATORS
+from tests.tables import table
 
 
 def test_names_are_those_of_their_readers() -> None:
@@ -36,28 +37,7 @@ def test_parameters_are_those_of_the_generator(name: str) -> None:
     assert known.scenario(name) == listed
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"allocators_": ["tlsf", "tslf"]}, "There is no allocator 'tslf'. Did you mean tlsf?"),
-        ({"allocators_": [""]}, "There is no allocator '': choose from avl, best_fit, "),
-        ({"scenario": "quux"}, "There is no scenario 'quux': choose from kernel_masking, "),
-        (
-            {"scenario": "mem_frag", "parameters_": ["dept"]},
-            "mem_frag has no parameter 'dept'. Did you mean depth?",
-        ),
-        (
-            {"board": "virtual:nucleo-f401rx"},
-            "bench.toml has no board 'virtual:nucleo-f401rx'. Did you mean ",
-        ),
-        ({"board": "nucleo-f407zg"}, "The bench has no board 'nucleo-f407zg', and ./lab list"),
-        ({"board": "nucelo"}, "bench.toml has no board 'nucelo'. Did you mean nucleo?"),
-        (
-            {"allocators_": ["tlsf"], "knobs_": ["TLSF_SLOT"]},
-            "tlsf has no knob 'TLSF_SLOT'. Did you mean TLSF_SLOTS?",
-        ),
-    ],
-)
+@table
 def test_a_wrong_name_is_one_sentence(given: dict[str, object], said: str) -> None:
     with pytest.raises(UnknownNameError) as refused:
         known.check(**given)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from base.paths import ROOT
 from cli.work import package
 from firmware.build import image as firmware
 from tests import lab
+from tests.tables import table
 
 ALLOCATOR = "tlsf"
 SCENARIO = ("scenario", "mem_frag", "--allocator", ALLOCATOR)
@@ -154,13 +155,7 @@ def test_another_board_needs_no_tool(installed: Path, home: Path, tmp_path: Path
     assert document["firmware"]["elf_sha256"] == firmware.build(ALLOCATOR, board=board).sha256
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("scenario", "mem_frag", "--allocator", "tlsf", "--heap", "32768"), "install the Debian package"),
-        (("dev", "package"), "for a checkout"),
-    ],
-)
+@table
 def test_what_needs_a_tool_says_which(
     installed: Path, home: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:

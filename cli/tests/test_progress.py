@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.console import Console
 
 from cli.work import progress
 from cli.work.progress import Counted, Steps
+from tests.tables import table
 
 
 def test_the_time_left_is_that_of_the_steps_so_far() -> None:
@@ -21,10 +21,7 @@ def test_the_time_left_is_that_of_the_steps_so_far() -> None:
     assert lines == ["1 of 3: a", "2 of 3, about 20 s left: b", "3 of 3, about 10 s left: c"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0.0, "1 s"), (41.4, "41 s"), (99.0, "99 s"), (120.0, "2 min"), (7500.0, "2 h 5 min")],
-)
+@table
 def test_a_duration_is_as_exact_as_an_estimate(seconds: float, words: str) -> None:
     assert progress.duration(seconds) == words
 

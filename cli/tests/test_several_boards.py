@@ -11,6 +11,7 @@ from cli.tests.typed import refused
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
 from tests import lab
+from tests.tables import table
 
 BOARDS = "virtual:nucleo-f446re,virtual"
 FEW = ("--parameter", "depth=8", "--parameter", "trials=1", "--capture", "direct")
@@ -42,14 +43,6 @@ def test_the_names_tell_the_board_where_it_is_not_the_first(runs: list[Path]) ->
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("virtual,virtual", "--board virtual,virtual: virtual is named twice; name each board once."),
-        ("virtual,virtual:nucleo-f401re", "--board names virtual twice: name each board once"),
-        ("virtual,desk", "The desk of desk is emulated for one command alone: give it a --board by itself."),
-        ("virtual,virtual:nucleo-f999re", "The bench has no board 'virtual:nucleo-f999re', and"),
-    ],
-)
+@table
 def test_what_is_wrong_with_several_boards_is_one_sentence(words: str, sentence: str) -> None:
     assert refused("scenario", "mem_frag", "--board", words).startswith(sentence)

@@ -11,6 +11,7 @@ from invoke.program import Program
 
 from base.paths import ROOT
 from cli.shell import start
+from tests.tables import table
 
 NAMES = {
     *("demo", "scenario", "dashboard", "app", "pulseview", "wiring", "build", "test", "bench", "site"),
@@ -31,21 +32,7 @@ def test_a_dozen_tasks_are_listed() -> None:
     assert (listed, done.returncode) == (NAMES, 0)
 
 
-@pytest.mark.parametrize(
-    ("line", "called"),
-    [
-        (
-            "scenario mem_frag --knob A=1 --knob B=2 --json -- --art off",
-            "scenario --knob=A=1 --knob=B=2 --json mem_frag --art off",
-        ),
-        ("dashboard -- a b", "dashboard a b"),
-        ("pulseview run --worst", "pulseview --worst run"),
-        ("wiring plan --board nucleo", "wiring --board=nucleo plan"),
-        ("test --room cli --room base", "test cli base"),
-        ("bench capture --repeats 1", "dev bench --repeats=1 capture"),
-        ("clean", "dev clean"),
-    ],
-)
+@table
 def test_a_task_calls_its_command(line: str, called: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
 

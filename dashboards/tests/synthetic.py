@@ -23,6 +23,8 @@ from base.run_folder.folder import digests
 from base.run_folder.quantities import KEYS
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
 
+TEMPLATE = Path(__file__).with_suffix(".json")
+"""What run.json has of any run."""
 RATE_HZ = 84_000_000
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
 STIMULUS_PERIOD, CONTROL_PERIOD = 5_003, 7_919
@@ -314,60 +316,25 @@ def _manifest(
     }
     assert set(summaries) == set(KEYS)
     summed_up = {key: summary(values.to_list()) for key, values in summaries.items()}
-    return {
-        "schema": 3, "scenario": scenario, "parameters": {}, "ramp": scenario == "mem_frag",
-        "allocator": allocator, "board": board, "analyzer": "beaglelogic", "samplerate_hz": RATE_HZ,
-        "total_samples": total, "verdict": "complete", "reasons": [], "seed": None,
-        "stimulus": {"mode": "periodic", "period_ticks": STIMULUS_PERIOD,
-                     "control_period_ticks": CONTROL_PERIOD, "parameter": 0},
-        "firmware": {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": RATE_HZ,
-                     "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False},
-        "asked": {"allocator": allocator, "board": "nucleo-f401re"}, "imported": None,
-        "records": "uart", "locking": "basepri", "knobs": {}, "turned_knobs": {}, "image_crc32": "0" * 8,
-        "counts": {"operations": len(table), "allocations": len(measured["A"]), "frees": len(frees),
-                   "out_of_memory": len(measured["O"]), "nothing_to_free": 0, "refused": 0, "skipped": 0},
-        "probes_source": "records",
-        **summed_up,
+    document: dict[str, Any] = json.loads(TEMPLATE.read_text(encoding="utf-8"))
+    document |= {"scenario": scenario, "ramp": scenario == "mem_frag", "allocator": allocator, "board": board}
+    document |= {"total_samples": total, **summed_up, "maxima": dict.fromkeys(KEYS)}
+    document["asked"]["allocator"] = allocator
+    document["counts"] |= {"operations": len(table), "allocations": len(measured["A"])}
+    document["counts"] |= {"frees": len(frees), "out_of_memory": len(measured["O"])}
+    document["agreement"]["n"] = document["serial"]["records"] = len(table)
+    document["interrupts"] |= {"stimuli": len(stimuli), "answered": len(stimuli)}
+    document["interrupts"]["control_stimuli"] = len(controls)
+    document["tool_report"]["asked_samples"] = total
+    return document | {
         "error_budget": {key: _budget(0 if key.endswith(_COUNTED) else 1) for key in KEYS},
-        "calibration": _calibration(), "clock": _clock(), "tick": None,
-        "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5,
-                      "resolution_cycles": 1.0, "clock_cycles": 0.5},
-        "timer_agreement": None, "memory": None, "footprint": None,
-        "intervals": _intervals(scenario, summaries), "maxima": dict.fromkeys(KEYS), "sweep": None,
+        "intervals": _intervals(scenario, summaries),
         "possible_wait": _possible_wait(table["wire_section_ns"].max()),
-        "baselines": _baselines(), "bounds": {},
-        "interrupts": {"stimuli": len(stimuli), "answered": len(stimuli), "merged": 0, "task_merged": 0,
-                       "open": 0, "task_open": 0, "isr_entries": None,
-                       "task_wakes": None, "control_stimuli": len(controls), "control_entries": None,
-                       "preempted_operations": None},
-        "serial": {"bytes": 0, "records": len(table), "checksum_failures": 0, "sequence_gaps": 0,
-                   "end_record": True},
-        "tools": {}, "tool_report": {"asked_samples": total, "interrupted": False, "losses": [],
-                                     "oddities": []},
-        "warnings": [],
-    }  # fmt: skip
+        "baselines": _baselines(),
+    }
 
 
 def _possible_wait(section_ns: Any) -> dict[str, Any]:
     entry_ns = ENTRY_HIT * 1e9 / RATE_HZ
     return {"of": "interrupt_latency_ns", "by": "section", "entry_ns": entry_ns, "entry_n": 10, "open": False,
             "ns": section_ns + entry_ns, "budget_ns": 2 * BUDGET["total"]}  # fmt: skip
-
-
-def _calibration() -> dict[str, Any]:
-    return {
-        "critical_wire_minus_dwt_cycles": 8, "operation_wire_minus_dwt_cycles": 8,
-        "empty_critical_cycles": EMPTY_CYCLES, "empty_operation_cycles": EMPTY_CYCLES,
-        "critical_worst_residual_cycles": 0.0, "operation_worst_residual_cycles": 0.0,
-        "critical_drift_cycles": 0.0, "operation_drift_cycles": 0.0, "pulses": 64,
-        "counter_read_cycles": 1, "pin_raise_cycles": 7, "skew_samples": {},
-    }  # fmt: skip
-
-
-def _clock() -> dict[str, Any]:
-    return {
-        "samples_per_cycle_nominal": 1.0, "ratio": 1.0, "ratio_uncertainty": 1e-6,
-        "residual_max_samples": 0.0, "ratio_start": 1.0, "ratio_end": 1.0, "ratio_by_dwt": 1.0,
-        "ratio_by_dwt_uncertainty": 1e-9, "residual_by_dwt_max_samples": 0.0, "start_edges": 64,
-        "end_edges": 64,
-    }  # fmt: skip

@@ -15,10 +15,10 @@ def entry(kind: int, id_: int, argument: int, **fields: int) -> bytes:
     return struct.pack("<BBHIHBB", kind, flags, id_, argument, offset, align, reserved)
 
 
-def image(*entries: bytes, **fields: int | bytes) -> bytes:
+def image(*entries: bytes, name: str = "mem_frag", **fields: int) -> bytes:
     """A whole image; `fields` replace those of a good header."""
     body = b"".join(entries)
-    header: dict[str, int | bytes] = {
+    header = {
         "magic": 0x504F5354,
         "version": 1,
         "header_bytes": 64,
@@ -33,6 +33,5 @@ def image(*entries: bytes, **fields: int | bytes) -> bytes:
         "mode": 1,
         "records": 0,
         "parameter": 0,
-        "name": b"mem_frag",
     }
-    return struct.pack("<IHHHBBIHHIIBBH32s", *(header | fields).values()) + body
+    return struct.pack("<IHHHBBIHHIIBBH32s", *(header | fields).values(), name.encode()) + body

@@ -9,13 +9,15 @@ import subprocess
 import tomllib
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.build import board_table, boards
-from firmware.tests.images import ALLOCATE, CALL, FREE, MARK, entry, image
+from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
+from tests.tables import table
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 CAPACITY_BYTES = 256 * 1024
@@ -63,44 +65,16 @@ def check(bench: ctypes.CDLL, candidate: bytes) -> tuple[str | None, int]:
     return (fault.reason.decode() if fault.reason else None), fault.detail
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason", "detail"),
-    [
-        ({"magic": 0xFFFFFFFF}, "magic", 0xFFFFFFFF),
-        ({"version": 2}, "version", 2),
-        ({"header_bytes": 68}, "header", 68),
-        ({"entry_count": 21841}, "entries", 21841),
-        ({"clock": 3}, "clock", 3),
-        ({"debugger_leaves": 2}, "reserved", 2),
-        ({"baud_hundreds": 1151}, "baud", 1151),
-        ({"slots": 2049}, "slots", 2049),
-        ({"mode": 5}, "mode", 5),
-        ({"records": 2}, "records", 2),
-        ({"mode": 4, "parameter": 15}, "stimulus", 15),
-        ({"stimulus_period": 1999}, "period", 1999),
-        ({"control_period": 999}, "period", 999),
-        ({"name": b"a,b"}, "name", 32),
-        ({"crc": 1}, "crc", zlib.crc32(b"".join(GOOD))),
-    ],
-)
-def test_bad_header_is_named(bench: ctypes.CDLL, fields: dict[str, int], reason: str, detail: int) -> None:
+@table
+def test_bad_header_is_named(bench: ctypes.CDLL, fields: dict[str, Any], reason: str, detail: int) -> None:
     assert check(bench, image(*GOOD, **fields)) == (reason, detail)
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        (entry(5, 0, 0), "kind"),
-        (entry(CALL, 0, 10), "call"),
-        (entry(ALLOCATE, 4, 8), "slot"),
-        (entry(ALLOCATE, 0, 8, flags=2), "retry"),  # behind a free
-        (entry(ALLOCATE, 0, 8, offset=40), "offset"),
-        (entry(MARK, 1, 0), "reserved"),
-        (entry(ALLOCATE, 0, 8, align=32), "alignment"),
-    ],
-)
-def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reason: str) -> None:
-    assert check(bench, image(*GOOD, bad)) == (reason, len(GOOD))
+@table
+def test_bad_entry_is_named_with_its_index(
+    bench: ctypes.CDLL, of: tuple[int, int, int], fields: dict[str, int], reason: str
+) -> None:
+    assert check(bench, image(*GOOD, entry(*of, **fields))) == (reason, len(GOOD))
 
 
 @given(data=st.binary(max_size=200))

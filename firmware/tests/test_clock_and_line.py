@@ -13,6 +13,7 @@ from scenarios.plan import Plan
 from simulator import run as simulator
 from simulator.program import UserProgram
 from simulator.run import Run
+from tests.tables import table
 
 BOARDS = [
     pytest.param(name, marks=() if name in ("nucleo-f401re", "nucleo-f103rb") else pytest.mark.long)
@@ -39,16 +40,7 @@ def started(name: str, clock: str, *at_osc_in: str) -> Run:
 
 
 @pytest.mark.parametrize("name", BOARDS)
-@pytest.mark.parametrize(
-    ("source", "at_osc_in", "core_from"),
-    [
-        ("bypass", (), "bypass"),  # of an L476, with its solder bridges closed
-        ("bypass", ("--hse", "none"), "internal"),
-        ("crystal", ("--hse", "8MHz"), "crystal"),
-        ("crystal", ("--hse", "none"), "internal"),
-        ("internal", (), "internal"),
-    ],
-)
+@table
 def test_a_core_has_its_rate_from_what_is_there(
     name: str, source: str, at_osc_in: tuple[str, ...], core_from: str
 ) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from base.heap_size import DEFAULT_BYTES
 from scenarios import catalogue
@@ -15,6 +13,7 @@ from scenarios.errors import ScenarioError
 from scenarios.operations import decode
 from scenarios.stimulus import NO_STIMULUS, Stimulus
 from tests.sentences import Sentences
+from tests.tables import beside
 
 OWN = """
 name = "shallow"
@@ -70,35 +69,8 @@ def test_the_heap_is_a_choice_of_the_scenario_and_of_the_user(tmp_path: Path) ->
     assert catalogue.load(path).compile().image == catalogue.load(own(tmp_path, OWN)).compile().image
 
 
-REFUSED: dict[str, tuple[dict[str, Any], ...]] = {
-    "mem_frog": ({},),
-    "quux": ({},),
-    "nowhere.toml": ({},),
-    "mem_frag": (
-        *({"dept": 3}, {"depth": "deep"}, {"depth": ""}, {"depth": "1.5"}, {"depth": True}),
-        *({"depth": "9" * 5000}, {"depth": 0}, {"depth": 1024}, {"request_bytes": 72}, {"trace": "x.csv"}),
-    ),
-    "mem_stress": (
-        *({"seed": 0}, {"slots": 2049}, {"operations": "21841"}, {"small_percent": 71}),
-        {"small_min_bytes": 64},
-    ),
-    "latency_sweep": (
-        {"request_bytes": 72},
-        {"depth": 3, "depths": 4},
-        {"depth": 1000, "cycles_per_block": 1000},
-    ),
-    "lifetimes_small": ({"size_min_bytes": 500},),
-    "periodic_small": (
-        *({"profile": "tiny"}, {"period_min_ticks": 200}, {"memory_min_bytes": 4}),
-        {"tasks": 0},
-    ),
-    "sizes": ({"size_min_bytes": 5000},),
-    "until_full": ({"requests": 2049}, {"after_refusal": "wait"}, {"size_min_bytes": 200}),
-    "worst": (
-        *({"target": "lists"}, {"target": 7}, {"target": "halving", "blocks": 3}),
-        *({"target": "trie", "blocks": 15}, {"blocks": -1}, {"block": 1}),
-    ),
-}
+REFUSED: dict[str, tuple[dict[str, Any], ...]] = beside(__file__)["refused"]
+REFUSED["mem_frag"] += ({"depth": "9" * 5000},)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -117,21 +89,3 @@ def test_a_stimulus_of_ones_own(tmp_path: Path) -> None:
         ('mode = "burst"\nperiod_ticks = 9001\nspacing_ticks = 700', Stimulus("burst", 9001, 0, 700)),
     ]:
         assert catalogue.load(own(tmp_path, f"{OWN}[stimulus]\n{table}\n")).stimulus == stimulus
-
-
-FRAGMENTS = st.sampled_from(
-    ["=", "[", "]]", '"', '"""', "0x", "inf", "true", "[stimulus]\n", "mode", "\n", "."]
-)
-
-
-@given(st.integers(0, len(OWN)), st.integers(0, 12), st.lists(FRAGMENTS | st.text(max_size=4), max_size=6))
-def test_no_slip_ends_in_another_exception(
-    tmp_path_factory: pytest.TempPathFactory, at: int, drop: int, put: list[str]
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "own.toml"
-    text = OWN[:at] + "".join(put) + OWN[at + drop :]
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    try:
-        assert catalogue.load(str(path)).parameters
-    except ScenarioError as error:
-        assert str(error).isprintable() and str(error)[-1] in ".?"

@@ -14,6 +14,7 @@ from scenarios.operations import Allocate, Free, Image, Mark, body_crc32, decode
 from scenarios.stimulus import Stimulus
 from scenarios.tests.strategies import IMAGES
 from tests.sentences import Sentences
+from tests.tables import beside
 
 # Written by hand from the two tables of operation-image.md: four entries, then the header for them.
 BODY = bytes.fromhex(
@@ -91,30 +92,8 @@ def test_arbitrary_entries_are_refused_or_reproduced(fields: list[tuple[int, ...
     assert encode(image) == header + body
 
 
-HOSTILE = (
-    b"",
-    HEADER[:63],
-    HEADER + BODY[:-1],
-    HEADER + BODY + b"\xff",
-    *(
-        patched(offset, new)
-        for offset, new in (
-            *((0, b"TSOQ"), (4, b"\2"), (6, b"\x50"), (8, b"\xff\xff"), (10, b"\3"), (11, b"\2")),
-            *((18, b"\1"), (18, b"\xff\xff"), (12, b"\0"), (16, b"\7"), (16, b"\x09"), (20, bytes(4))),
-            *((28, b"\0"), (28, b"\5"), (29, b"\2"), (30, b"\1"), (28, b"\4")),
-            *((32, bytes(7)), (32, b"\xff"), (40, b"x"), (32, b"x" * 32)),
-            *((64, b"\5"), (64, b"\4")),
-            *((65, b"\1"), (66, b"\1")),  # a mark is not measured, nor has it a slot
-            *((77, b"\x09"), (77, b"\3"), (101, b"\3")),  # reserved flag; a free is no retry
-            *((84, b"\1"), (84, b"\x40"), (87, b"\1")),  # offset; reserved byte
-            *((104, b"\1"), (110, b"\1")),  # a free has no size, nor an alignment
-            *((80, bytes(4)), (98, b"\x20"), (78, b"\0\x08"), (90, b"\7"), (102, b"\6")),
-        )
-    ),
-)
-
-
 def test_hostile_image_gets_its_sentence(sentences: Sentences) -> None:
-    for data in HOSTILE:
+    changed = [patched(offset, bytes.fromhex(new)) for offset, new in beside(__file__)["changes"]]
+    for data in (b"", HEADER[:63], HEADER + BODY[:-1], HEADER + BODY + b"\xff", *changed):
         with sentences.raised(ImageError):
             decode(data)

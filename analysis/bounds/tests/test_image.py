@@ -12,6 +12,7 @@ from analysis.bounds.image import LOOPS_FILE, Loops
 from analysis.errors import NoBoundError
 from base.files.tests.sentences import is_sentence
 from firmware.build import catalogue
+from tests.tables import table
 
 STATED = """\
 [[allocators]]
@@ -114,20 +115,7 @@ def test_where_nothing_is_merged_as_many_of_the_least_are_free_as_were_live(tmp_
     assert replace(facts, live_blocks=120).passes("find", set()) == 240
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ('"2+3"', "5", " allocators[0].loops.insert must be a sum of *, not 5"),
-        ("free = 24, ", "free = 0, ", " allocators[0].blocks.16.free must be greater than 0, not 0"),
-        ('why = "a list"\n', "", " allocators[0].why is missing; add it."),
-        (
-            '"2+3"',
-            '"THRESHOLDS"',
-            " allocators[0].loops.insert names THRESHOLDS, which is no knob of the image",
-        ),
-        ('"2+3"', '"2', "4: the file is not valid TOML: *"),
-    ],
-)
+@table
 def test_a_slip_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
     assert old in STATED
     with pytest.raises(NoBoundError) as refusal:

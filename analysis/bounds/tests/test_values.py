@@ -12,6 +12,7 @@ import pytest
 from analysis.bounds import effects, values
 from analysis.bounds.state import Flags, State, assume
 from analysis.bounds.values import ANY_RESIDUE, SIGN, WORD, Value, combined, cycles, number, residue_of
+from tests.tables import table
 
 _TRIALS = 400
 
@@ -172,10 +173,7 @@ def test_a_result_is_among_what_is_told(name: str) -> None:
 
 
 # ARM DDI 0439, 3.3.2, each place by hand.
-@pytest.mark.parametrize(
-    ("residue", "size", "most"),
-    [(1, 4, 0), (2, 4, 2), (4, 4, 1), (8, 4, 2), (1, 2, 0), (2, 2, 1), (15, 1, 0)],
-)
+@table
 def test_an_access_that_is_not_aligned_takes_more_transfers(residue: int, size: int, most: int) -> None:
     assert cycles(residue, size) == (most, most)
     assert cycles(ANY_RESIDUE, 4) == (0, 2)

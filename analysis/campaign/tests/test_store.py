@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from analysis.campaign.rows import DIFFERS
 from analysis.campaign.store import Store
 from analysis.campaign.tests.made import key, outcome
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
+from tests.tables import beside, table
 
-COMPLETE: dict[str, Any] = {"verdict": "complete"}
-FAILED: dict[str, Any] = {"verdict": None, "state": "failed"}
-DIFFERENT: dict[str, Any] = {"verdict": None, "state": DIFFERS}
+ENDS: dict[str, dict[str, Any]] = {
+    name: {"verdict": None, **row} for name, row in beside(__file__)["ends"].items()
+}
 
 
 def stored(folder: Path, *outcomes: Outcome) -> Store:
@@ -27,10 +27,6 @@ def stored(folder: Path, *outcomes: Outcome) -> Store:
             store.add(made)
         store.keep_matrix(b"text", len(outcomes))
     return store
-
-
-def attempted(folder: Path, *attempts: dict[str, Any], number: int = 10) -> Store:
-    return stored(folder, *(outcome(number, **attempt) for attempt in attempts))
 
 
 def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
@@ -50,28 +46,10 @@ def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
     assert len(Store(tmp_path).results) == 3
 
 
-@pytest.mark.parametrize(
-    ("attempts", "settled", "settled_verified"),
-    [
-        ([], False, False),
-        ([COMPLETE], True, False),
-        ([{**COMPLETE, "verified": True}], True, True),
-        ([{**COMPLETE, "verified": False}], True, False),
-        ([FAILED] * 2, False, False),
-        ([FAILED] * 3, True, True),
-        ([{"verdict": "inconclusive"}] * 2, False, False),
-        ([{"verdict": "truncated"}, FAILED, {"verdict": "inconclusive"}], True, True),
-        ([FAILED, FAILED, COMPLETE], True, False),
-        # A direct run that differs is tried until it does no more: it is no failure.
-        ([DIFFERENT] * 9, False, False),
-        ([FAILED, FAILED, DIFFERENT], False, False),
-        ([DIFFERENT, {**COMPLETE, "verified": True}], True, True),
-    ],
-)
-def test_a_run_is_settled(
-    tmp_path: Path, attempts: list[dict[str, Any]], settled: bool, settled_verified: bool
-) -> None:
-    for store in (attempted(tmp_path, *attempts), Store(tmp_path)):
+@table
+def test_a_run_is_settled(tmp_path: Path, attempts: str, settled: bool, settled_verified: bool) -> None:
+    outcomes = [outcome(10, **ENDS[end]) for end in attempts.split()]
+    for store in (stored(tmp_path, *outcomes), Store(tmp_path)):
         assert (store.settled(key(10)), store.settled(key(10), verify=True)) == (settled, settled_verified)
         assert not store.settled(key(11))
 
@@ -84,7 +62,7 @@ def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(
         tmp_path,
         *(outcome(number, verified=kind) for number, kind in ((1, None), (2, False), (3, True))),
         outcome(4, "inconclusive"),
-        outcome(5, **(DIFFERENT if doubt else FAILED)),
+        outcome(5, **ENDS["differs" if doubt else "failed"]),
     )
     with store.writing():
         store.keep_matrix(b"text", 5, over=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from analysis.choice import text
 from analysis.choice.candidates import Candidate, Choice, Standing
 from base.run_folder.manifest import read_manifest
 from dashboards.tests.synthetic import Operation, write_run
+from tests.tables import table
 
 LIMIT_NS, HEAP_BYTES = 10_000.0, 8_192
 FITS = Candidate(
@@ -22,24 +22,16 @@ FITS = Candidate(
 )
 
 
-@pytest.mark.parametrize(
-    ("changes", "standing"),
-    [
-        ({}, "fits"),
-        ({"bound_ns": 10_000.1}, "not proven"),
-        ({"bound_ns": None}, "not proven"),
-        ({"section_ns": 10_012.0}, "fits"),  # within the error budget of the limit
-        ({"section_ns": 10_012.1}, "too long"),
-        ({"smallest_heap_bytes": 8_193}, "heap too small"),
-        ({"smallest_heap_bytes": None}, "fits"),
-        ({"smallest_heap_bytes": None, "refused": 1}, "heap too small"),
-        ({"section_ns": None}, "cannot say"),
-    ],
-)
+def without(*names: str) -> dict[str, Any]:
+    return dict.fromkeys(names)
+
+
+@table
 def test_a_candidate_fits_only_by_a_bound_and_by_what_was_seen(
-    changes: dict[str, float | None], standing: Standing
+    lacks: tuple[str, ...], changes: dict[str, Any], standing: Standing
 ) -> None:
-    assert replace(FITS, **changes).standing(LIMIT_NS, HEAP_BYTES) == standing  # type: ignore[arg-type]
+    candidate = replace(FITS, **without(*lacks), **changes)
+    assert candidate.standing(LIMIT_NS, HEAP_BYTES) == standing
 
 
 def test_of_those_that_fit_the_one_that_takes_least_ram_is_chosen() -> None:
@@ -62,12 +54,12 @@ def test_of_those_that_fit_the_one_that_takes_least_ram_is_chosen() -> None:
     assert all(words in printed for words in (choice.sentence, "A note.", "mem_frag is truncated: so."))
 
 
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [({"section_ns": 20_000.0}, 1), ({"refused": 1}, 1), ({"bound_ns": None}, 2), ({"section_ns": None}, 2)],
-)
-def test_where_none_is_shown_to_fit_none_is_chosen(changes: dict[str, float | None], status: int) -> None:
-    choice = Choice.among("board", HEAP_BYTES, LIMIT_NS, [replace(FITS, **changes)], [])  # type: ignore[arg-type]
+@table
+def test_where_none_is_shown_to_fit_none_is_chosen(
+    lacks: tuple[str, ...], changes: dict[str, Any], status: int
+) -> None:
+    candidate = replace(FITS, **without(*lacks), **changes)
+    choice = Choice.among("board", HEAP_BYTES, LIMIT_NS, [candidate], [])
     assert (choice.chosen, choice.exit_status) == (None, status)
     assert choice.sentence.endswith(".")
 

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from analysis.compare.pairing import find
 from analysis.compare.tests import made
+from tests.tables import table
 
 WHOLE = "20260101T000002Z-made-seglist-virtual"
 
 
-@pytest.mark.parametrize(
-    ("broken", "made_up_for"),
-    [
-        ("20260101T000001Z-made-seglist-virtual", True),
-        ("20260101T000002Z-made-seglist-virtual-2", False),  # in the same second, and behind it
-        ("20260101T000003Z-made-seglist-virtual", False),
-        ("20260101T000001Z-made-tlsf-virtual", False),
-        ("20260101T000001Z-other-seglist-virtual", False),
-        ("20260101T000001Z-made-seglist-desk", False),
-    ],
-)
+@table
 def test_only_a_later_run_of_the_same_makes_up_for_a_broken_one(
     tmp_path: Path, broken: str, made_up_for: bool
 ) -> None:

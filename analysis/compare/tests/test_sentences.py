@@ -6,18 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from analysis.compare import sentences as words
 from analysis.compare.compared import compare
 from analysis.compare.sentences import overall, remarks
-from analysis.compare.tests.made import OPERATIONS, with_cycles, write
+from analysis.compare.tests.made import with_cycles, write
 from analysis.compare.values import short as value
 from analysis.compare.values import signed
 from analysis.compare.worst import Extreme, Finding, Worst
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.quantities import LATENCY
 from tests.sentences import Sentences
+from tests.tables import table
 
 
 def worst(a: Extreme | None, b: Extreme | None, finding: Finding, quantity: Any = LATENCY) -> Worst:
@@ -31,31 +30,22 @@ def test_numbers_have_their_signs_and_no_more_digits_than_mean_something() -> No
     assert plain == ["+0", "+3", "-1,234", "+9.9", "-9.9", "+10", "-11"]
 
 
-MORE_PROBES = [replace(OPERATIONS[0], probes=4), *OPERATIONS[1:]]
-"""The most probes are those of operation 1."""
-OTHERS = {"image_crc32": "1" * 8}
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "status"),
-    [
-        ({}, {}, "equal"),
-        ({"exact": False}, {"exact": False}, "equal"),
-        ({}, {"operations": MORE_PROBES}, "not worse"),
-        ({"exact": False}, {"exact": False, "operations": MORE_PROBES}, "not worse"),
-        ({}, {"operations": with_cycles({1: 9})}, "worse"),
-        ({}, {"operations": with_cycles({1: -40})}, "not worse"),
-        ({"exact": False}, {"exact": False, "operations": with_cycles({1: 99})}, "worse"),
-        ({}, {"operations": with_cycles({1: 9}), "changes": {"seed": 7}}, "worse"),
-        ({}, {"changes": OTHERS}, "not worse"),
-        ({}, {"changes": {"samplerate_hz": 24_000_000}}, "equal"),
-        ({}, {"operations": with_cycles({})[:2], "changes": OTHERS}, "not worse"),
-    ],
-)
+@table
 def test_a_pair_in_a_sentence_and_what_must_be_known_beside_it(
-    tmp_path: Path, a: dict[str, Any], b: dict[str, Any], status: str, sentences: Sentences
+    tmp_path: Path,
+    exact: bool,
+    probes: int,
+    cycles: int,
+    b: dict[str, Any],
+    status: str,
+    n: int | None,
+    sentences: Sentences,
 ) -> None:
-    comparison = compare(write(tmp_path / "a", **a), write(tmp_path / "b", **b))
+    first, *rest = with_cycles({1: cycles})
+    operations = [replace(first, probes=first.probes + probes), *rest]
+    comparison = compare(
+        write(tmp_path / "a", exact=exact), write(tmp_path / "b", operations[:n], exact=exact, changes=b)
+    )
     (pair,) = comparison.compared
     assert pair.status == status
     assert remarks(pair) == list(pair.notes)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from analysis.explain.replay import Clock, window
 from base.run_folder.edges import EdgeList
+from tests.tables import table
 
 # 84 MHz at 24 MS/s: 3.5 cycles to a sample; cycle 1,000 begins at 10 us.
 CLOCK = Clock(1_000, Fraction(1, 100_000), Fraction(84_000_000), 24_000_000)
 
 
-@pytest.mark.parametrize(
-    ("cycle", "sample", "first"),
-    [(1_000, 240, 1_000), (1_003, 240, 1_000), (1_004, 241, 1_004), (1_007, 242, 1_007), (996, 238, 993)],
-)
+@table
 def test_a_sample_has_the_cycles_that_begin_in_it(cycle: int, sample: int, first: int) -> None:
     assert CLOCK.sample(cycle) == sample
     assert CLOCK.first_cycle(sample) == first

@@ -7,14 +7,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from analysis.judge import exact
 from analysis.judge.baseline import Entry, Figures, Statistics
 from analysis.judge.exact import latency_check
 from analysis.judge.operations import Operation, write
 from base.metrology.summaries import Summary
 from tests.sentences import Sentences
+from tests.tables import table
 
 # Cycles, the same again, instructions, probes, interrupts, pulse.
 SERVED = Operation("A", 1_600, 1_600, 700, 64, 0, 1_604)
@@ -47,73 +46,34 @@ def run(operations: Sequence[Operation], build: str = "cd", compiler: str = "12"
     })  # fmt: skip
 
 
+def nothing_for_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None if value == "none" else value for name, value in values.items()}
+
+
 def changed(**by_number: Mapping[str, Any]) -> list[Operation]:
     """BEFORE with other operations: `_1={"cycles": 9}`."""
-    return [replace(operation, **by_number.get(f"_{number}", {})) for number, operation in enumerate(BEFORE)]
+    return [
+        replace(operation, **nothing_for_none(by_number.get(f"_{number}", {})))
+        for number, operation in enumerate(BEFORE)
+    ]
 
 
-SLOWER = {"cycles": 1_677, "pulse": 1_681}
 QUANTITIES = ["outcomes", "probes", "cycles", "pulses", "interrupt", "task", "control"]
 
 
-@pytest.mark.parametrize(
-    ("now", "states"),
-    [
-        (run(BEFORE), "as good 0, as good 0, as good 0, as good 0"),
-        # Longer on the wire as in cycles: the pulses name nothing.
-        (run(changed(_0=SLOWER)), "as good 0, as good 0, worse 1, worse 0"),
-        (run(changed(_0=SLOWER), build="ab"), "as good 0, as good 0, cannot say 1, cannot say 0"),
-        (run(changed(_0=SLOWER), compiler="13"), "as good 0, as good 0, cannot say 1, cannot say 0"),
-        # More probes are the allocator's, whatever the compiler, unless the firmware is the same.
-        (
-            run(changed(_1={"probes": 2}, _3={"probes": 60}), compiler="13"),
-            "as good 0, worse 1, as good 0, as good 0",
-        ),
-        (run(changed(_1={"probes": 2}), build="ab"), "as good 0, cannot say 1, as good 0, as good 0"),
-        (
-            run(changed(_0={"probes": 63, "cycles": 1_590, "pulse": 1_594}, _3={"cycles": 1_999})),
-            "as good 0, better 1, better 2, better 1",
-        ),
-        # The wire says something else than the counter.
-        (run(changed(_0={"pulse": 1_606}, _1={"pulse": None})), "as good 0, as good 0, as good 0, worse 1"),
-        # An interrupt met an operation now, or the one that was met executed as many instructions.
-        (
-            run(changed(_0={"cycles": 1_900, "hits": 1}, _2={"cycles": 1_700})),
-            "as good 0, as good 0, as good 0, as good 0",
-        ),
-        (
-            run(changed(_2={"cycles": 1_700, "instructions": 750, "pulse": 1_704})),
-            "as good 0, as good 0, worse 1, worse 0",
-        ),
-        (
-            run(changed(_0={"kind": "O"}, _1={"kind": "N"}, _3={"kind": "E"})),
-            "worse 3, as good 0, as good 0, as good 0",
-        ),
-        (run(BEFORE, counts_probes=False), "as good 0, not judged 0, as good 0, as good 0"),
-        (
-            run(BEFORE, made_by={"probes": "counted by the virtual board"}),
-            "as good 0, not judged 0, as good 0, as good 0",
-        ),
-    ],
-)
-def test_a_run_beside_its_baseline(now: Any, states: str, sentences: Sentences) -> None:
+@table
+def test_a_run_beside_its_baseline(
+    operations: dict[str, Any], others: dict[str, Any], states: str, sentences: Sentences
+) -> None:
     """The state of each quantity, and how many operations it names."""
+    now = run(changed(**operations), **others)
     judged = exact.judge(entry(*BEFORE), BEFORE, now, 10)
     assert [check.name for check in judged] == QUANTITIES
     assert ", ".join(f"{check.state} {check.changed}" for check in judged[:4]) == states
     sentences.hold("\n".join(" ".join((check.sentence, *check.named)) for check in judged))
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "state"),
-    [
-        ("O", "A", "better"),
-        ("N", "S", "worse"),
-        ("E", "K", "better"),
-        ("K", "S", "worse"),
-        ("F", "A", "worse"),
-    ],
-)
+@table
 def test_an_operation_that_ends_otherwise(before: str, now: str, state: str) -> None:
     then = [Operation(before, 9, 9, None, 0, 0, 13), FREED]
     check = exact.judge(entry(*then), then, run([Operation(now, 9, 9, None, 0, 0, 13), FREED]), 9)[0]
@@ -143,39 +103,23 @@ def test_on_any_board_outcomes_and_probes_are_judged() -> None:
     assert [check.name for check in exact.judge_counts(entry(*BEFORE), BEFORE, now, 9)] == ["outcomes"]
 
 
-def latency(n: int, **others: float) -> Any:
+def latency(n: int, **others: Any) -> Any:
     usual = Summary(n=n, mean=400.0, median=390.0, p99_9=1_000.0, max=1_234.5)
-    summary = usual.model_copy(update=others)
+    summary = usual.model_copy(update=nothing_for_none(others))
     return SimpleNamespace(
         manifest=SimpleNamespace(statistics={"interrupt_latency_ns": summary}), longest=lambda _: "far"
     )
 
 
 KNOWN = Statistics(budget=0, n=[5], mean=[400.0], median=[390.0], p99_9=[1_000.0], max=[1_234.5])
+BASELINES = {"whole": KNOWN, "cut": Statistics(budget=0, n=[5], mean=[400.0]), "nothing": None}
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "unchanged", "state"),
-    [
-        (KNOWN, latency(5), True, "as good"),
-        (KNOWN, latency(5, max=1_334.5), True, "worse"),
-        (KNOWN, latency(5, max=1_334.5), False, "not judged"),
-        (KNOWN, latency(5, max=1_134.5, p99_9=999.0), True, "better"),
-        # Fewer samples are worse, more are none the worse.
-        (KNOWN, latency(4), True, "worse"),
-        (KNOWN, latency(6), True, "better"),
-        (KNOWN, latency(5, p99_9=None), True, "worse"),  # type: ignore[arg-type]
-        (KNOWN, latency(0), True, "worse"),
-        (None, latency(5), True, "cannot say"),
-        # A file that was cut short compares nothing of the rest.
-        (Statistics(budget=0, n=[5], mean=[400.0]), latency(5), True, "cannot say"),
-        (None, latency(0), True, "not judged"),
-    ],
-)
+@table
 def test_a_latency_beside_its_baseline(
-    before: Statistics | None, now: Any, unchanged: bool, state: str, sentences: Sentences
+    before: str, n: int, now: dict[str, Any], unchanged: bool, state: str, sentences: Sentences
 ) -> None:
-    check = latency_check("interrupt", before, now, unchanged)
+    check = latency_check("interrupt", BASELINES[before], latency(n, **now), unchanged)
     assert check.state == state
     sentences.hold(check.sentence)
 

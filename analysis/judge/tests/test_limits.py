@@ -8,24 +8,10 @@ from analysis.errors import GateError
 from analysis.judge import limits
 from analysis.judge.tests.made_programs import KINDS
 from tests.sentences import Sentences
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
-    ("word", "kind", "function", "value", "in_ns"),
-    [
-        ("primask=1200", "primask", "", 1200, False),
-        ("PRIMASK=1200 cycles", "primask", "", 1200, False),
-        ("basepri 0x50=2us", "basepri 0x50", "", 2000, True),
-        ("basepri 0x50:on_tim2=9", "basepri 0x50", "on_tim2", 9, False),
-        ("basepri 0x50 estimate=9", "basepri 0x50 estimate", "", 9, False),
-        ("handler:on_tim2=0.5ms", "handler", "on_tim2", 500_000, True),
-        ("handler:std::f(int)=5", "handler", "std::f(int)", 5, False),
-        ("primask:operator==(a)=5", "primask", "operator==(a)", 5, False),
-        ("main.c:12..main.c:14=3", "main.c:12..main.c:14", "", 3, False),
-        ("TIM3=2µs", "TIM3", "", 2000, True),
-        ("tim3=2µs", "TIM3", "", 2000, True),
-    ],
-)
+@table
 def test_a_limit_is_read(word: str, kind: str, function: str, value: float, in_ns: bool) -> None:
     kinds = (*KINDS, "main.c:12..main.c:14", "TIM3")
     (limit,) = limits.parse_all(limits.parse_words([word], kinds), kinds)

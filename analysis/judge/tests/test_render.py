@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from xml.etree import ElementTree
 
-import pytest
 from markdown_it import MarkdownIt
 
 from analysis.compare.settings import Change
@@ -15,6 +14,7 @@ from analysis.judge.checks import Check, Judgement, Report, State
 from analysis.judge.programs import unjudged
 from analysis.judge.tests.made_programs import baseline, measured, report, row
 from tests.sentences import Sentences
+from tests.tables import table
 
 DIGESTS = ("ab" * 32, "cd" * 32)
 WORSE = Judgement(
@@ -53,26 +53,12 @@ def test_the_text_has_each_subject_and_the_verdict_last(sentences: Sentences) ->
         sentences.hold(render.as_text(judged))
 
 
-def run(state: State) -> Judgement:
-    return Judgement("a", (Check("cycles", state, "…"),), folders=("runs/a",))
-
-
-@pytest.mark.parametrize(
-    ("baseline", "runs", "status", "words"),
-    [
-        ("b.toml", [run("as good")], 0, "As good as the baseline. 1 as good."),
-        ("b.toml", [run("better"), run("not judged")], 0,
-         "As good as the baseline. Runs: 1 better, 1 as good."),
-        ("b.toml", [run("as good"), run("worse"), run("cannot say")], 1,
-         "Worse than the baseline. Runs: 1 worse, 1 cannot say, 1 as good."),
-        ("b.toml", [run("cannot say"), run("as good")], 2, "Cannot say. Runs: 1 cannot say, 1 as good."),
-        (None, [run("as good")] * 1_000, 0, "Within the limits. Runs: 1,000 as good."),
-        (None, [run("cannot say")], 2, "Cannot say. 1 cannot say."),
-        (None, [], 2, "Cannot say."),
-    ],
-)  # fmt: skip
-def test_the_verdict_in_a_line(baseline: str | None, runs: list[Judgement], status: int, words: str) -> None:
-    judged = Report("gate", baseline, tuple(runs))
+@table
+def test_the_verdict_in_a_line(runs: dict[State, int], status: int, words: str, baseline: str | None) -> None:
+    states = [state for state, count in runs.items() for _ in range(count)]
+    judged = Report(
+        "gate", baseline, tuple(Judgement("a", (Check("cycles", state, "…"),)) for state in states)
+    )
     assert (judged.exit_status, judged.verdict) == (status, words)
 
 

@@ -16,6 +16,7 @@ from analysis.judge.repeated import difference, merged, summed_up
 from analysis.judge.rows import Words
 from base.metrology.summaries import Summary
 from tests.sentences import Sentences
+from tests.tables import table
 
 MADE_BY = {"firmware sha256": "ab", "compiler": "12", "probes": "records"}
 
@@ -96,23 +97,9 @@ def entry(**others: object) -> Entry:
 
 RANGES = ((10, 11), (20, 20), (None, None), *[(1_000, 1_010)] * 5)
 BEFORE = [Operation("A", low, high, None, 3) for low, high in RANGES]
-NORMAL = [11, 20, 7, *[1_005] * 5]
 
 
-@pytest.mark.parametrize(
-    ("cycles", "others", "state", "beyond"),
-    [
-        (NORMAL, {}, "as good", 0),
-        # Two more than the most is scatter; four beyond it are no more than chance explains.
-        ([13, 20, 7, *[1_012] * 5], {}, "as good", 0),
-        ([11, 20, 7, *[1_013] * 4, 1_005], {}, "as good", 4),
-        # One in five: of five operations, all five with (1/5)^5 = 0.00032, below 0.001.
-        ([11, 20, 7, *[1_013] * 5], {}, "worse", 5),
-        ([14, 23, 7, *[1_013] * 5], {}, "worse", 7),
-        # Where the repetitions had as many of them one beside the others, five mean nothing.
-        ([11, 20, 7, *[1_013] * 5], {"beyond_scatter": 5}, "as good", 5),
-    ],
-)
+@table
 def test_operations_are_slower_where_more_of_them_are_than_chance_explains(
     cycles: list[int], others: dict[str, Any], state: str, beyond: int, sentences: Sentences
 ) -> None:
@@ -125,7 +112,7 @@ def test_operations_are_slower_where_more_of_them_are_than_chance_explains(
 
 
 def test_of_repetitions_the_least_of_an_operation_counts_and_the_most_of_its_faults() -> None:
-    slow, more = run([11, 20, 7, *[1_013] * 5]), run(NORMAL)
+    slow, more = run([11, 20, 7, *[1_013] * 5]), run([11, 20, 7, *[1_005] * 5])
     more.operations[0] = Operation("A", 11, 11, None, 4)
     judged = {check.name: check for check in repeated.judge(entry(), BEFORE, [slow, more], 2)}
     assert judged["operations"].state == "as good"
@@ -135,18 +122,11 @@ def test_of_repetitions_the_least_of_an_operation_counts_and_the_most_of_its_fau
 KNOWN = Statistics(budget=2, mean=[100.0] * 4, max=[200.0] * 4)
 
 
-@pytest.mark.parametrize(
-    ("now", "state"),
-    [
-        # Nothing scatters, so that the budgets of both are all that is uncertain: 2 + 1 ns.
-        (measured(1.0, mean=100.0, max=203.0), "as good"),
-        (measured(1.0, mean=103.5, max=203.5), "worse"),
-        (measured(1.0, mean=90.0, max=203.5), "worse"),
-        (measured(1.0, mean=90.0, max=200.0), "better"),
-        (measured(None, mean=100.0, max=200.0), "cannot say"),
-    ],
-)
-def test_statistics_beside_those_of_the_repetitions(now: Any, state: str, sentences: Sentences) -> None:
+@table
+def test_statistics_beside_those_of_the_repetitions(
+    mean: float, most: float, state: str, budget: float | None, sentences: Sentences
+) -> None:
+    now = measured(budget, mean=mean, max=most)
     check = repeated.judge(entry(quantities={"interrupt_latency_ns": KNOWN}), [], [now], 9)[-1]
     assert (check.name, check.state) == ("interrupt", state)
     sentences.hold(check.sentence)
@@ -160,28 +140,14 @@ def test_what_the_baseline_lacks_cannot_be_said() -> None:
 # Limits.
 
 
-def limited(
-    greatest: float | None, budget: float | None = None, key: str = "critical_ns", **others: object
-) -> Any:
-    run = measured(budget, key=key, max=greatest)
+@table
+def test_a_limit_beside_the_greatest_value(
+    limit: str, key: str, greatest: float, state: str, exact: bool, budget: float | None
+) -> None:
+    now = measured(budget, key=key, max=greatest)
+    now.exact = exact
     if budget is None:
-        run.manifest.error_budget.clear()
-    return SimpleNamespace(**{**vars(run), **others})
-
-
-@pytest.mark.parametrize(
-    ("limit", "now", "state"),
-    [
-        ("allocate=7us", limited(7_010.0, exact=True), "worse"),
-        ("allocate=7us", limited(7_023.9, 23.9), "as good"),
-        ("allocate=7us", limited(7_024.0, 23.9), "worse"),
-        ("allocate=7us", limited(1.0), "cannot say"),
-        ("free=1000cycles", limited(1_000.0, 1.0, "free_dwt_cycles"), "as good"),
-        ("free=1.5 ms", limited(1.5e6, 1.0, "free_critical_ns"), "as good"),
-        ("task=5µs", limited(6e3, 1.0, "task_latency_ns"), "worse"),
-    ],
-)  # fmt: skip
-def test_a_limit_beside_the_greatest_value(limit: str, now: Any, state: Any) -> None:
+        now.manifest.error_budget.clear()
     (held,) = limits.parse_all(dict([limit.split("=")]), tuple(stored.ON_THE_WIRE), timed=stored.TIMED)
     check = limits.hold(held, stored.rows(now), Words(), limits.Allowance())
     assert check.state == state

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from base.metrology.intervals import percentile_interval, percentile_intervals
+from tests.tables import table
 
 
 def by_enumeration(values: list[int], rank: int, confidence: float) -> tuple[int, int]:
@@ -15,9 +16,7 @@ def by_enumeration(values: list[int], rank: int, confidence: float) -> tuple[int
     return drawn[low], drawn[high]
 
 
-@pytest.mark.parametrize(
-    "values", [[3, 1, 2], [1, 1, 5, 9], [7, 2, 2, 8, 5], [4, 4, 4, 4], [1, 2, 3, 4, 5, 6]]
-)
+@table
 @pytest.mark.parametrize(("per_myriad", "share"), [(5_000, 0.5), (9_000, 0.9)])
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95])
 def test_it_is_what_all_resamples_together_give(

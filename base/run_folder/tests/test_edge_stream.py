@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from base.files.whole import WriteError
 from base.run_folder.edge_stream import ROOM_BYTES, EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, EdgeList
+from tests.tables import table
 
 HZ = 24_000_000
 ASKED = 14_400_000_000
@@ -61,7 +62,7 @@ def test_the_file_is_as_specified(tmp_path: Path) -> None:
     assert block == b"edge" + counted + struct.pack("<I", zlib.crc32(counted + rows)) + rows
 
 
-@pytest.mark.parametrize(("most", "width"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4), (1 << 32, 8)])
+@table
 def test_a_row_takes_as_few_bytes_as_its_block_allows(tmp_path: Path, most: int, width: int) -> None:
     blocks = [([0, most], [0, 1], most + 3), ([2 * most + 3], [0], 2 * most + 4)]
     write(tmp_path / "s", blocks)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from base.run_folder.placements import Measured, Placements, Range
+from tests.tables import table
 
 
 def measured(number: int, critical: float, verdict: str = "complete") -> Measured:
@@ -37,9 +38,7 @@ def test_figures_of_a_run_that_is_not_complete_are_in_no_range() -> None:
     assert placements.headlines["critical_ns"] == Range(n=2, least=5, median=5.5, greatest=6)
 
 
-@pytest.mark.parametrize(
-    ("other", "meets"), [((1, 4), False), ((1, 5), True), ((6, 7), True), ((9, 12), True), ((10, 12), False)]
-)
+@table
 def test_ranges_meet_where_they_have_a_value_in_common(other: tuple[int, int], meets: bool) -> None:
     first = Range(n=2, least=5, median=7, greatest=9)
     second = Range(n=2, least=other[0], median=other[0], greatest=other[1])

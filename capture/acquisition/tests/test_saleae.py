@@ -19,6 +19,7 @@ from capture.desk.bench import AnalyzerResource, read_bench
 from capture.joining.evidence import Evidence, decode
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
+from tests.tables import table
 
 
 @pytest.fixture(scope="module")
@@ -78,23 +79,7 @@ def test_what_is_asked_is_what_bench_toml_says(run: SyntheticRun) -> None:
     assert duration_s == pytest.approx(edges.total_samples / CORE_HZ, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("logic2", "values", "sentence"),
-    [
-        ({"devices": ()}, {}, "Logic 2 sees no analyzer: plug it in, and run again."),
-        (
-            {"devices": ("A", "B")},
-            {},
-            "Logic 2 sees 2 analyzers (A (Saleae Logic Pro 8), B (Saleae Logic Pro 8)): write one *",
-        ),
-        (
-            {},
-            {"samplerate_hz": 25_000_000},
-            "Logic 2 cannot capture so (25000000 is not a valid digital sample rate); mend bench.toml, or "
-            "the samplerate.",
-        ),
-    ],
-)
+@table
 def test_what_it_cannot_do_is_told_before_a_board_is_loaded(
     run: SyntheticRun, logic2: dict[str, tuple[str, ...]], values: dict[str, object], sentence: str
 ) -> None:

@@ -31,6 +31,7 @@ from capture.acquisition.sigrok_cli import (
     unexpected_lines,
 )
 from tests.processes import wait_until
+from tests.tables import table
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
 STALL_S = 2.0  # of silence behind the first sample
@@ -109,34 +110,9 @@ def test_impossible_requests_are_refused(
         CaptureRequest("fx2lafw", None, rate_hz, samples, channels)
 
 
-REPLUG = "sr: fx2lafw: Expected firmware version 1.x, got 2.4"
-MISBEHAVING = [
-    # Of ten samples, how many are kept, which problems are told, and which oddities.
-    ("send(b'1' * 5); os.kill(os.getpid(), signal.SIGKILL)", 5, ["killed by signal 9", "5 of 10"], []),
-    ("send(bytes(9))", 9, ["short: 9 of 10 samples arrived, 1 are missing"], []),
-    ("send(bytes(10)); send(b'1' * 3)", 10, [], ["13 bytes for 10 samples"]),
-    ("send(bytes(20))", 10, [], ["eight channels"]),
-    (
-        "signal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: send(bytes(65536))",
-        10,
-        ["goes on beyond 10 samples"],
-        [],
-    ),
-    (
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN); send(bytes(5)); time.sleep(600)",
-        5,
-        ["sent nothing for 2 s after 5 samples", "5 of 10"],
-        [],
-    ),
-    ("send(bytes(10)); os.close(1); time.sleep(600)", 10, ["did not end within 2 s"], []),
-    ("send(bytes(10)); sys.stderr.write('sr: hiccup\\n')", 10, [], ["sigrok-cli said: sr: hiccup"]),
-    (f"sys.stderr.write('{REPLUG}.'); send(bytes(10))", 10, [], [f"{REPLUG}; replug the analyzer"]),
-]
-
-
-@pytest.mark.parametrize(("body", "samples", "problems", "oddities"), MISBEHAVING)
+@table
 def test_a_tool_that_misbehaves_is_ended_and_told_of(
-    fake_tool: Path, body: str, samples: int, problems: list[str], oddities: list[str]
+    fake_tool: Path, body: str, samples: int, problems: tuple[str, ...], oddities: tuple[str, ...]
 ) -> None:
     """Were one not ended, capture() would wait for it, and this test for ten minutes."""
     install(fake_tool, body)

@@ -18,6 +18,7 @@ from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
 from capture.acquisition.sigrok_options import check_analyzer, read_drivers, read_options
 from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
+from tests.tables import table
 
 SIXTEEN = " ".join(map(str, range(16)))
 VOLTS = ", ".join(f"{tenth / 10:.1f}-{tenth / 10:.1f}" for tenth in range(51)).replace(
@@ -96,50 +97,14 @@ def showing(tmp_path: Path, shown: str) -> str:
     return str(tool)
 
 
-@pytest.mark.parametrize(
-    ("shown", "values", "rate_hz", "sentence"),
-    [
-        (DSLOGIC, {"preset": "dslogic"}, 25_000_000, ""),
-        (
-            DSLOGIC,
-            {"driver": "dreamsourcelab-dslogic"},
-            24_000_000,
-            "The analyzer dreamsourcelab-dslogic cannot sample at 24,000,000 Hz, but at 1,000,000, "
-            "10,000,000, 20,000,000, 25,000,000 or 50,000,000 Hz; write one of these into bench.toml, or "
-            "after --samplerate.",
-        ),
-        (
-            DSLOGIC,
-            {"preset": "dslogic", "settings": {"voltage_treshold": 1.6}},
-            25_000_000,
-            "The analyzer dreamsourcelab-dslogic has no key 'voltage_treshold', which bench.toml sets; it "
-            "has captureratio, clock_edge, continuous, voltage_threshold. Did you mean voltage_threshold?",
-        ),
-        (
-            DSLOGIC,
-            {"preset": "dslogic", "settings": {"voltage_threshold": 1.65}},
-            25_000_000,
-            "The key 'voltage_threshold' of the analyzer dreamsourcelab-dslogic cannot be '1.65-1.65', as "
-            "bench.toml sets it; choose from 0.0-0.0, *5.0-5.0.",
-        ),
-        (
-            OLS,
-            {"driver": "ols"},
-            100_000_000,
-            "The capture would have 100,000,000 samples, and the analyzer ols takes 24,576: *",
-        ),
-        (
-            "",
-            {"driver": "ols"},
-            1_000_000,
-            "sigrok-cli finds no analyzer of the driver ols that answers (it does not say why); *",
-        ),
-    ],
-)
+SHOWN = {"dslogic": DSLOGIC, "ols": OLS, "nothing": ""}
+
+
+@table
 def test_what_the_analyzer_does_not_have_is_refused(
     tmp_path: Path, shown: str, values: dict[str, object], rate_hz: int, sentence: str
 ) -> None:
-    watched = board(**values, sigrok=showing(tmp_path, shown))
+    watched = board(**values, sigrok=showing(tmp_path, SHOWN[shown]))
     if not sentence:
         check_analyzer(watched, rate_hz, 1.0)
         return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-import pytest
 from pyocd.probe.stlink.stlink import STLink
 from pyocd.probe.stlink.usb import STLinkUSBInterface
 
@@ -15,6 +16,7 @@ from capture.desk.finding import Finding
 from capture.desk.presets import presets
 from capture.desk.serial_ports import ST_LINKS
 from tests.sentences import Sentences
+from tests.tables import table
 
 Findings = list[Finding]
 
@@ -35,11 +37,9 @@ def may_run(findings: Findings) -> bool:
 NUCLEO = read_bench().board("nucleo")
 EIGHT = tuple(f"D{number}" for number in range(8))
 LOGIC = Analyzer("fx2lafw", "1.12", "Saleae Logic", EIGHT)
-OTHER = Analyzer("fx2lafw", "1.14", "Saleae Logic", EIGHT)
 PROBE = Probe("0667FF303", "STMicroelectronics STM32 STLink", "V2J37M26")
 PORT = Port("/dev/ttyACM0", "0483:374b", "0667FF303", "STM32 STLink")
 BARE = UsbDevice("0925:3881", "", "", "/dev/bus/usb/001/012", accessible=True)
-CLOSED = UsbDevice("0483:374b", "ST", "", "/dev/bus/usb/001/003", False)
 READY = Facts(
     analyzers=(LOGIC,),
     chosen=(LOGIC,),
@@ -48,7 +48,17 @@ READY = Facts(
     usb=(replace(BARE, manufacturer="sigrok", product="fx2lafw"),),
     serial_port="/dev/ttyACM0",
     firmware_folders=("/usr/share/sigrok-firmware",),
+    rules=rights.text(),
 )
+
+
+def with_devices(changes: Mapping[str, Any]) -> Facts:
+    """READY with other devices: each is the one there, changed."""
+    content: dict[str, Any] = dict(changes)
+    for name, changed in changes.items():
+        if isinstance(changed, tuple):
+            content[name] = tuple(replace(getattr(READY, name)[0], **device) for device in changed)
+    return replace(READY, **content)
 
 
 def entry(connection: str = "", probe: str = "", port: str = "/dev/ttyACM0") -> BoardResource:
@@ -70,49 +80,19 @@ def test_a_desk_that_is_ready() -> None:
     assert may_run(findings)
 
 
-TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
-
-
-@pytest.mark.parametrize(
-    ("board", "facts", "subject"),
-    [
-        (entry(), replace(READY, analyzers=(), chosen=()), "analyzer"),
-        (entry(), replace(READY, analyzers=(LOGIC, OTHER), chosen=(LOGIC, OTHER)), "analyzer"),
-        (entry(), replace(READY, chosen=(replace(LOGIC, inputs=EIGHT[:7]),), analyzers=()), "analyzer"),
-        (entry(), replace(READY, scan_fault="It hangs."), "analyzer"),
-        (entry(), replace(READY, probes=()), "probe"),
-        (entry(probe="0700"), READY, "probe"),
-        (entry(), replace(READY, probes=(replace(PROBE, firmware="V2J20M4", fault="unsupported"),)), "probe"),
-        (entry(), replace(READY, ports=(replace(PORT, device="/dev/ttyACM1"),)), "port"),
-        (entry(), replace(READY, ports=(replace(PORT, group="dialout"),)), "port"),
-        (entry(probe="0668"), TWO_PROBES, "port"),
-        (entry(), replace(READY, usb=(CLOSED,), rules=rights.text()), "usb"),
-        (entry(), replace(READY, usb=(BARE,)), "usb"),
-        (
-            entry(port="usb:0483:374B"),
-            replace(READY, ports=(PORT, replace(PORT, device="/dev/ttyACM1", serial_number="0668AA"))),
-            "port",
-        ),
-    ],
-)
+@table
 def test_what_keeps_the_bench_from_running(
-    board: BoardResource, facts: Facts, subject: str, sentences: Sentences
+    board: dict[str, str], facts: dict[str, Any], subject: str, sentences: Sentences
 ) -> None:
-    findings = advise(board, facts)
+    findings = advise(entry(**board), with_devices(facts))
     wrong = [finding for finding in findings if finding.state == "wrong"]
     assert len(wrong) == 1 and wrong[0].subject == subject and not may_run(findings)
     sentences.hold(wrong[0].words)
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        replace(READY, usb=(UsbDevice("2a0e:0020", "", "", "/dev/bus/usb/001/009", True),)),
-        replace(READY, probes=(replace(PROBE, firmware="V2J25M10"),)),
-    ],
-)
-def test_what_is_odd_keeps_nothing_from_running(facts: Facts, sentences: Sentences) -> None:
-    findings = advise(entry(), facts)
+@table
+def test_what_is_odd_keeps_nothing_from_running(facts: dict[str, Any], sentences: Sentences) -> None:
+    findings = advise(entry(), with_devices(facts))
     (odd,) = [finding for finding in findings if finding.state == "odd"]
     sentences.hold(odd.words)
     assert may_run(findings)

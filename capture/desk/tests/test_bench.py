@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from base.files.errors import CaptureError
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
-from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
+from capture.desk.bench import AnalyzerResource, read_bench
 from capture.desk.pins import check_pins, clips, places
 from capture.desk.presets import presets
 from tests.sentences import Sentences
+from tests.tables import table
 
 BENCH = """\
 # What stands on the bench. Each board names what loads it, its serial line and its analyzer.
@@ -67,30 +68,7 @@ def test_the_bench_that_comes_with_the_project() -> None:
     assert tuple(bench.board("nucleo").analyzer.channels) == CHANNELS
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('default = "virtual"', 'default = "moon"'),
-        ('default = "virtual"', 'default = "virtual"\ncolour = 1'),
-        ('kind = "pyocd"', 'kind = "moon"'),
-        ('target = "stm32f401retx"', 'tagret = "stm32f401retx"'),
-        (
-            'kind = "pyocd"\ntarget = "stm32f401retx"\nprobe = ""',
-            'kind = "jlink"\ntarget = "STM32F401RE"\nprobe = "ST"',
-        ),
-        ('target = "stm32f401retx"', 'target = "stm32f401retx"\ninterface = "SWD"'),
-        ('kind = "virtual-nucleo"', 'kind = "virtual-nucleo"\nprobe = "0667FF"'),
-        ('port = "pty"', 'port = "/dev/ttyACM0"'),
-        ("samplerate_hz = 84_000_000", "samplerate_hz = 0"),
-        ('SYNC = "D7"', 'SYNK = "D7"'),
-        ('SYNC = "D7"', 'SYNC = "D6"'),
-        ("[boards.virtual.loader]", "[boards.virtual.leader]"),
-        ('port = "usb:0483:374B"', 'port = "usb:0483:374B"\nbaud = 9600'),
-        ('port = "usb:0483:374B"', 'port = "usb:0483:374B"\nbaud = 923_000'),
-        ('target = "stm32f401retx"', 'target = "stm32f401retx"\nclock = "quartz"'),
-        ('default = "virtual"', "default = "),
-    ],
-)
+@table
 def test_a_mistake_gets_a_sentence(tmp_path: Path, old: str, new: str, sentences: Sentences) -> None:
     assert BENCH.count(old) == 1
     path = tmp_path / "bench.toml"
@@ -202,22 +180,7 @@ def test_a_preset_alone_is_enough(tmp_path: Path, name: str) -> None:
     assert tuple(resource.channels) == CHANNELS and len(set(resource.channels.values())) == len(CHANNELS)
 
 
-@pytest.mark.parametrize(
-    ("name", "rates", "no_rates"),
-    [
-        # 48 MHz / n by the FX2's GPIF; libsigrok knows 48 MHz itself, which no USB 2 link carries.
-        ("fx2lafw", (24_000_000, 12_000_000, 1_000_000), (48_000_000, 25_000_000, 84_000_000)),
-        # Eight inputs at 32 MS/s are 256 of its 300 MS/s; at 40 MS/s they are 320.
-        ("saleae-logic16", (32_000_000, 12_500_000), (40_000_000, 50_000_000, 100_000_000)),
-        ("dslogic", (25_000_000, 20_000_000), (50_000_000, 24_000_000)),
-        # 84 MS/s would become 100 MS/s without a word: the Logic Sniffer divides 100 MHz.
-        ("openbench-ols", (100_000_000, 50_000_000), (84_000_000, 200_000_000)),
-        ("kingst-la2016", (200_000_000, 20_000_000), (84_000_000, 500_000_000)),
-        # 120 MHz over a whole number, and no more than 60 MHz with eight inputs.
-        ("sigrok-pico", (60_000_000, 1_500_000), (120_000_000, 84_000_000)),
-        ("beaglelogic", (100_000_000, 50_000_000, 25_000_000), (84_000_000, 200_000_000, 33_333_333)),
-    ],
-)
+@table
 def test_the_rates_are_those_of_the_drivers(
     name: str, rates: tuple[int, ...], no_rates: tuple[int, ...]
 ) -> None:
@@ -282,22 +245,10 @@ def test_pins_come_in_the_order_of_the_channels() -> None:
     assert check_pins({"CRIT": "PK15"}, NUCLEO) == {"CRIT": "PK15"}
 
 
-@pytest.mark.parametrize(
-    ("pins", "board"),
-    [
-        ({"CRT": "PA8"}, NUCLEO),
-        ({"CRIT": "PA8", "nIRQ": "D0"}, NUCLEO),
-        ({"a b": "PA8"}, VIRTUAL),
-        ({"CRIT": "PA16"}, NUCLEO),
-        ({"CRIT": "PH2"}, DESK),
-        ({"CRIT": "PA8", "ISR": "PA8"}, NUCLEO),
-    ],
-)
-def test_what_cannot_be_is_one_sentence(
-    pins: dict[str, str], board: BoardResource, sentences: Sentences
-) -> None:
+@table
+def test_what_cannot_be_is_one_sentence(pins: dict[str, str], board: str, sentences: Sentences) -> None:
     with sentences.raised(CaptureError):
-        check_pins(pins, board)
+        check_pins(pins, read_bench().board(board))
 
 
 def test_inputs_are_clipped_by_the_boards_own_names() -> None:

@@ -13,6 +13,7 @@ from base.files.errors import CaptureError
 from capture.desk import labgrid
 from capture.desk.bench import BoardResource, read_bench
 from tests.sentences import Sentences
+from tests.tables import table
 
 PRINTED = """\
 targets:
@@ -90,17 +91,7 @@ def test_port_analyzer_and_probe_are_the_places(client: Says, tmp_path: Path) ->
     assert (tmp_path / "asked").read_text() == "-p nucleo-1 env\n", "asked once"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("busnum: 1\n    - Net", "busnum: null\n    - Net"),
-        ("port: 34665", "port: null"),
-        ("path: 1-2", "path: 1-9"),
-        ("host: localhost", "host: far"),
-        ("D7=SYNC", "D7=CRIT"),
-        ("targets:", "{"),
-    ],
-)
+@table
 def test_a_place_that_will_not_do_is_one_sentence(
     client: Says, old: str, new: str, sentences: Sentences
 ) -> None:

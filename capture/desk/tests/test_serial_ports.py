@@ -7,6 +7,7 @@ from serial.tools import list_ports
 from serial.tools.list_ports_common import ListPortInfo
 
 from capture.desk.serial_ports import resolve
+from tests.tables import table
 
 
 def port(device: str, usb_id: str = "", serial_number: str = "") -> ListPortInfo:
@@ -17,24 +18,13 @@ def port(device: str, usb_id: str = "", serial_number: str = "") -> ListPortInfo
     return made
 
 
-OWN = port("/dev/ttyACM0", "0483:374b", "A")
-NEWER = port("/dev/ttyACM1", "0483:374e", "B")
-NO_STORAGE = port("/dev/ttyACM2", "0483:3752", "C")
 OTHERS = (port("/dev/ttyS0"), port("/dev/ttyUSB0", "1a86:7523"), port("/dev/ttyACM9", "0483:5740"))
 
 
-@pytest.mark.parametrize(
-    ("ports", "serial_number", "device"),
-    [
-        ((OWN,), "", "/dev/ttyACM0"),
-        ((NEWER,), "", "/dev/ttyACM1"),
-        ((NO_STORAGE,), "", "/dev/ttyACM2"),
-        ((NEWER, OWN), "", "/dev/ttyACM0"),
-        ((NEWER, NO_STORAGE), "C", "/dev/ttyACM2"),
-    ],
-)
+@table
 def test_an_st_link_is_found_under_any_of_its_ids(
-    monkeypatch: pytest.MonkeyPatch, ports: tuple[ListPortInfo, ...], serial_number: str, device: str
+    monkeypatch: pytest.MonkeyPatch, usb_ids: tuple[str, ...], serial_number: str, device: str
 ) -> None:
+    ports = [port(f"/dev/of-{usb_id}", usb_id, usb_id) for usb_id in usb_ids]
     monkeypatch.setattr(list_ports, "comports", lambda: [*OTHERS, *ports])
-    assert resolve("usb:0483:374B", serial_number) == device
+    assert resolve("usb:0483:374B", serial_number) == f"/dev/of-{device}"

@@ -20,6 +20,7 @@ from capture.tests.synthetic import (
     SyntheticRun,
     small_plan,
 )
+from tests.tables import table
 
 # What a read takes varies by a cycle, and the wire is true to one.
 SLACK_CYCLES = 1 + 1 / 2
@@ -56,7 +57,7 @@ def add_control_ticks(run: SyntheticRun, more: int) -> None:
     run.lines[at] = ",".join([*rest, str(int(ticks) + more)])
 
 
-@pytest.mark.parametrize(("more", "explained"), [(0, True), (3, True), (-3, True), (4, False), (-4, False)])
+@table
 def test_the_offset_is_that_of_the_answers_within_twice_the_slack(
     run: SyntheticRun, more: int, explained: bool
 ) -> None:
@@ -111,19 +112,7 @@ def test_the_timer_tells_of_an_answer_that_met_its_operation_alone(run: Syntheti
     assert alone > 10 and together > 1
 
 
-@pytest.mark.parametrize(
-    ("from_edge", "of_end", "row", "met", "missed"),
-    [
-        (-3, False, False, False, True),
-        (-2, False, True, False, False),
-        (2, False, True, False, False),
-        (3, False, True, True, False),
-        (-3, True, True, True, False),
-        (-2, True, True, False, False),
-        (2, True, True, False, False),
-        (3, True, False, False, True),
-    ],
-)
+@table
 def test_an_answer_within_two_samples_of_an_edge_of_op_may_have_met_it(
     run: SyntheticRun, from_edge: int, of_end: bool, row: bool, met: bool, missed: bool
 ) -> None:
@@ -135,10 +124,7 @@ def test_an_answer_within_two_samples_of_an_edge_of_op_may_have_met_it(
     assert (answers.row[at], answers.met[at], answers.missed[at]) == (6 if row else -1, met, missed)
 
 
-@pytest.mark.parametrize(
-    ("cycles_per_sample", "behind", "came_between"),
-    [(1, 0, False), (1, 1, True), (1, 40, True), (1, 41, False), (2, 40, True), (2, 42, False)],
-)
+@table
 def test_a_control_interrupt_right_behind_a_rise_may_have_come_before_the_read(
     run: SyntheticRun, cycles_per_sample: int, behind: int, came_between: bool
 ) -> None:

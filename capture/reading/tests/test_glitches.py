@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from capture.reading.glitches import (
 from capture.tests.synthetic import CORE_HZ
 from firmware.build import image as firmware
 from scenarios import catalogue as scenarios
+from tests.tables import table
 
 FX2_HZ = 24_000_000
 
@@ -42,19 +42,7 @@ def drawn(edges: EdgeList, channel: str) -> str:
     return "".join("#" if level else "." for level in word >> CHANNELS.index(channel) & 1)
 
 
-@pytest.mark.parametrize(
-    ("seen", "left"),
-    [
-        ("......#.......", ".............."),
-        ("......###.....", "......###....."),
-        ("...####.######", "...###########"),
-        # A ringing edge: nobody knows which of its three is the true one.
-        (".....#.#######", ".....#.#######"),
-        (".....##.##....", ".....##.##...."),
-        # The beginning and the end of a capture cut off what is there.
-        ("#.............", "#............."),
-    ],
-)
+@table
 def test_what_stands_alone_is_left_out(seen: str, left: str) -> None:
     other = "..####....####"
     edges = without_glitches(edges_of({"CRIT": seen, "SYNC": other}), 2)
@@ -80,10 +68,7 @@ def test_it_is_what_a_plain_reading_gives(levels: list[str], longest: int) -> No
     assert [drawn(edges, name) for name in names] == [plainly(level, longest) for level in levels]
 
 
-@pytest.mark.parametrize(
-    ("samplerate_hz", "samples"),
-    [(84_000_000, 9), (24_000_000, 2), (12_000_000, 1), (9_333_334, 1), (9_333_333, 0), (1_000_000, 0)],
-)
+@table
 def test_half_of_eighteen_cycles_in_samples(samplerate_hz: int, samples: int) -> None:
     assert longest_samples(18, samplerate_hz, CORE_HZ) == samples
 

@@ -9,6 +9,7 @@ from capture.reading.frames import find_frames, fit_clock
 from capture.reading.tests.waveform import Waveform, frame_edges
 from capture.reading.wire import read_wire
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
+from tests.tables import table
 
 
 @pytest.mark.parametrize("with_operations", [True, False])
@@ -58,21 +59,11 @@ def train(count: int, spacing: int, first: int = 5000) -> list[int]:
     return [first + n * spacing for n in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("samples", "is_frame"),
-    [
-        (train(64, 840), True),
-        (train(63, 840), False),
-        (train(65, 840), False),
-        (train(64, 857), True),
-        (train(64, 858), False),
-        (train(64, 823), True),
-        (train(64, 822), False),
-        ([100, *train(64, 840)], False),  # SYNC was high before: the first edge of the frame falls
-        ([100, 200, *train(64, 840), 90_000, 91_000], True),
-    ],
-)
-def test_only_64_edges_of_the_right_spacing_are_a_frame(samples: list[int], is_frame: bool) -> None:
+@table
+def test_only_64_edges_of_the_right_spacing_are_a_frame(
+    count: int, spacing: int, others: tuple[int, ...], is_frame: bool
+) -> None:
+    samples = sorted([*train(count, spacing), *others])
     frames = find_frames(sync(samples, 200_000), TICK_HZ)
     assert (frames.start is not None) == is_frame
     assert frames.end is None

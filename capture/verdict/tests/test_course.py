@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from capture.verdict.course import due
 from scenarios.operations import Allocate, Call, Free, Mark
+from tests.tables import table
 
 OPERATIONS = (
     Mark(0),
@@ -30,20 +29,11 @@ def answers_due(kinds: str) -> list[tuple[str, int | None]]:
     return [(next_record.answers, next_record.size) for next_record in due(OPERATIONS, kind_by_seq)]
 
 
-@pytest.mark.parametrize(
-    ("kinds", "answers", "freed"),
-    [
-        ("ASASASFFFAK", "AO S AO S AO S FNE FNE FNE AO K", [70, 60, 50]),
-        # The second is refused and its retry served: its free is of 1 byte.
-        ("ASOAASFFFAK", "AO S AO AO AO S FNE FNE FNE AO K", [70, 1, 50]),
-        # The second and its retry are refused: the third is skipped, what is behind a free is not.
-        ("ASOOSSNNFAK", "AO S AO AO S S FNE FNE FNE AO K", [1, 1, 50]),
-    ],
-)
-def test_what_runs_follows_from_what_came_before(kinds: str, answers: str, freed: list[int]) -> None:
+@table
+def test_what_runs_follows_from_what_came_before(kinds: str, answers: str, freed: tuple[int, ...]) -> None:
     due_records = answers_due(kinds)
     assert [answer for answer, _ in due_records] == answers.split()
-    assert [size for _, size in due_records[6:9]] == freed
+    assert tuple(size for _, size in due_records[6:9]) == freed
 
 
 def test_behind_a_missing_record_nothing_is_claimed() -> None:

@@ -20,6 +20,7 @@ from capture.verdict.counts import (
 )
 from capture.verdict.inconclusive import wire_and_dwt_disagree
 from capture.verdict.verdict import judge
+from tests.tables import table
 
 
 def moved(run: SyntheticRun, channel: str, number: int, by_cycles: int) -> SyntheticRun:
@@ -51,19 +52,7 @@ def test_a_swept_edge_off_its_offset_is_told(samplerate_hz: int, by_cycles: int)
     assert f"{40 * samplerate_hz / 84e6:.0f}"[:1] in mentions[0]
 
 
-@pytest.mark.parametrize(
-    ("rise", "least_and_most"),
-    [
-        (97, (0, 0)),
-        (98, (0, 1)),
-        (102, (0, 1)),
-        (103, (1, 1)),
-        (197, (1, 1)),
-        (198, (0, 1)),
-        (202, (0, 1)),
-        (203, (0, 0)),
-    ],
-)
+@table
 def test_an_edge_within_two_samples_counts_either_way(rise: int, least_and_most: tuple[int, int]) -> None:
     """OP is high from sample 100 to 200, and ISR rises once."""
     wave = Waveform(1000)

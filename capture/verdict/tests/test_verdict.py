@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from capture.tests.synthetic import (
     small_sweep,
 )
 from capture.verdict.verdict import judge
+from tests.tables import table
 
 Fault = Callable[[SyntheticRun], None]
 
@@ -207,92 +209,16 @@ def without_the_latencies_of_an_operation(run: SyntheticRun) -> None:
     run.lines.remove(next(line for line in run.lines if line.startswith("IRQ,")))
 
 
-MAKING_TRUNCATED = [
-    (drop("OP,30,"), "Gaps in the numbers"),
-    (cut_records_after("STAT"), "without END"),
-    (edit(r"^END,.*", "END,3"), "END tells of 3"),
-    (without_frame(last=False), "no start frame"),
-    (without_frame(last=True), "no end frame"),
-]
-MAKING_INCONCLUSIVE = [
-    (fail, "FAIL hardfault (134217728)"),
-    (restart, "started 2 times"),
-    (edit(r"^STAT,", "STAT,x"), "cannot be read: 1"),
-    (edit(r"^(PLAN,\w+,\d+),\w+", r"\1,DEADBEEF"), "DEADBEEF"),
-    (edit(r"^OP,3,A,\d+", "OP,3,A,99999"), "another operation than the plan"),
-    (edit(r"^OP,3,A", "OP,3,F"), "another operation than the plan"),
-    (without_two_sync_edges, "SYNC shows 79 operations"),
-    (without_one_op_pulse, "exactly one pulse on OP, the first is operation 4"),
-    (with_a_second_op_pulse, "exactly one pulse on OP, the first is operation 4"),
-    (without_a_calibration_pulse, "At the start CRIT shows 15 calibration pulses"),
-    (
-        without_a_calibration_pulse_at_the_end,
-        "At the end the 8 pulses that all channels show at once are not on OP;",
-    ),
-    (without_a_common_pulse, "At the start the 8 pulses that all channels show at once are not on TASK;"),
-    (with_another_marker_cost_at_the_end, "calibration pulses on CRIT lie up to"),
-    (with_a_counter_that_lags, "times by DWT"),
-    (drop("COST,PIN"), "4 of 6 COST records"),
-    (drop("TICK"), "0 of 2 TICK records"),
-    (drop("CAL,OP,3"), "15 of their records"),
-    (without_a_critical_section, "none on CRIT, the first is 4"),
-    (with_a_section_in_pieces, "more than one pulse on CRIT, the first is 4 with 2"),
-    (
-        with_a_longer_critical_section,
-        "disagree on 1 operations, at worst by 3.00 cycles (1.09 allowed) in operation 4",
-    ),
-    (edit(r"^(OP,7,\w+,\d+),(\d+)", r"\1,12345"), "in operation 7"),
-    (with_a_jumping_clock, "steady clock"),
-    (edit(r"^PROOF,.*", "PROOF,0,0"), "not proven"),
-    (drop("PROOF"), "No PROOF"),
-    (edit(r"^(STAT,\d+,\d+,\d+),\d+", r"\1,0"), "fell into any operation"),
-    (without_an_answer, "the timer tells 20 ticks as the greatest latency from STIM to ISR"),
-    (edit(r"^(STAT,\d+,\d+),\d+", r"\1,7"), "The firmware counted 7 control interrupts"),
-    (edit(r"^(HEAP,.*),1$", r"\1,0"), "invariants"),
-    (edit(r"^BOOT,7,tlsf", "BOOT,7,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
-    (edit(r"84000000,", "84000001,"), "Of its clock in Hz the firmware says 84000001, not 84000000"),
-    (edit(r"basepri,none", "basepri,SLOTS=8"), "Of its knobs the firmware says SLOTS=8, not none"),
-    (swap("CAL,CRIT,5,", "CAL,CRIT,6,"), "Record 9 is CAL CRIT 6 where CAL CRIT 5 is due"),
-    (swap("MARK,0", "OP,0,"), "is OP 0 where MARK 0 is due"),
-    (double("STAT"), "is STAT where HEAP is due"),
-    (drop("STAT"), "is HEAP where STAT is due"),
-    (edit(r"^(OP,7,.*),\d+,(\d+)$", r"\1,99,\2"), "After operation 7 the record has 99 live blocks"),
-    (edit(r"^(OP,7,.*),\d+$", r"\1,12344"), "changed the bytes in use by -11952, which does not follow"),
-    (edit(r"^OP,(\d+),F,", r"OP,\1,N,"), "is recorded as N, but the allocation of its block"),
-    (edit(r"^(STAT,\d+),\d+", r"\1,7"), "counted 7 wakings of the task, TASK shows 627 pulses"),
-    (without_a_waking, "counted 627 wakings of the task, TASK shows 626 pulses"),
-    (with_an_answer_to_nothing, "counted 627 interrupts, ISR shows 628 pulses"),
-    (edit(r"^(STAT,\d+,\d+,\d+),(\d)\d*", r"\1,\g<2>"), "preempted operations, the wire shows 58; check"),
-    (edit(r"^(OP,7,\w+,\d+,\d+),\d+", r"\1,12345"), "OP and DWT disagree on 1 operations"),
-    (with_a_longer_operation, "OP and DWT disagree on 1 operations, at worst by 3.00 cycles"),
-    (with_a_moved_answer("ISR", 3), "STIM to ISR and the timer's counter disagree on 1 operations"),
-    (with_a_late_answer_between_operations, "as the greatest latency from CTRL to CISR, the wire"),
-    (with_all_answers_late("ISR", 20), "The timer tells -17.00 cycles more than the wire from STIM to ISR"),
-    (
-        without_the_latencies_of_an_operation,
-        "tell of other numbers of answers, the first is operation 0: 0 recorded, 1 on the wire; check",
-    ),
-    (edit(r"^(IRQ,\d+,1),\d+", r"\1,9999"), "STIM to ISR and the timer's counter disagree"),
-    (edit(r"^(IRQ,\d+),1,", r"\1,2,"), "ISR tell of other numbers of answers, the first is operation"),
-    (
-        edit(r"^(STAT(?:,\d+){4}),\d+", r"\1,7"),
-        "the timer tells 7 ticks as the least latency from STIM to ISR",
-    ),
-    (
-        edit(r"^(STAT,.*),\d+$", r"\1,99"),
-        "the timer tells 99 ticks as the greatest latency from CTRL to CISR",
-    ),
-    (drop("STILL"), "No STILL record says that DWT counted to the end"),
-    (edit(r"^STILL,.*", "STILL,40000,84003"), "At the end DWT counted 40000 cycles while TIM5 counted 84003"),
-    (edit(r"^(PLAN,.*),1,5003,", r"\1,4,5003,"), "the stimulus burst in its image, not periodic"),
-    (edit(r"^(PLAN,.*),5003,", r"\1,5013,"), "the stimulus period in ticks 5013 in its image, not 5003"),
-]
+def with_fault(name: str, given: tuple[Any, ...]) -> SyntheticRun:
+    """A run with the fault that a function of this module plants, or makes of what it is given."""
+    run, named = SyntheticRun(small_plan()), globals()[name]
+    (named(*given) if given else named)(run)
+    return run
 
 
-@pytest.mark.parametrize(("fault", "words"), MAKING_TRUNCATED)
-def test_something_missing_makes_it_truncated(fault: Fault, words: str) -> None:
-    run = SyntheticRun(small_plan())
-    fault(run)
+@table
+def test_something_missing_makes_it_truncated(fault: str, given: tuple[Any, ...], words: str) -> None:
+    run = with_fault(fault, given)
     verdict, reasons = judge(evidence_of(run))
     assert verdict == "truncated"
     assert_told(words, reasons)
@@ -304,25 +230,15 @@ def assert_told(words: str, reasons: Sequence[str]) -> None:
     assert all(reason.endswith(".") and "\n" not in reason for reason in reasons)
 
 
-@pytest.mark.parametrize(("fault", "words"), MAKING_INCONCLUSIVE)
-def test_something_doubtful_makes_it_inconclusive(fault: Fault, words: str) -> None:
-    run = SyntheticRun(small_plan())
-    fault(run)
+@table
+def test_something_doubtful_makes_it_inconclusive(fault: str, given: tuple[Any, ...], words: str) -> None:
+    run = with_fault(fault, given)
     verdict, reasons = judge(evidence_of(run))
     assert verdict == "inconclusive", reasons
     assert_told(words, reasons)
 
 
-@pytest.mark.parametrize(
-    ("report", "verdict"),
-    [
-        ({}, "complete"),
-        ({"interrupted": True}, "truncated"),
-        ({"losses": ("sigrok-cli died.",)}, "truncated"),
-        ({"oddities": ("sigrok-cli says: hm.",)}, "inconclusive"),
-        ({"asked_samples": 10**9}, "truncated"),
-    ],
-)
+@table
 def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> None:
     assert judge(evidence_of(SyntheticRun(small_plan(depth=2)), report=report))[0] == verdict
 
@@ -337,7 +253,7 @@ def test_a_timers_edge_off_its_line_is_told_with_its_place(channel: str) -> None
     assert any(f"{channel} leaves its timer's line about sample" in reason for reason in reasons), reasons
 
 
-@pytest.mark.parametrize(("apart", "proven"), [(100, True), (-100, True), (101, False), (-101, False)])
+@table
 def test_dwt_is_proven_within_a_hundred_cycles(apart: int, proven: bool) -> None:
     run = SyntheticRun(small_plan(depth=2))
     edit(r"^PROOF,.*", f"PROOF,{10_000 + apart},10000")(run)
@@ -374,15 +290,7 @@ def with_line(run: SyntheticRun, pattern: str, replacement: str) -> bytes:
     return b"".join(map(record, sent))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "replacement"),
-    [
-        (r"(OP,0,.*),\d+(,\d+,\d+)$", r"\1,77\2"),  # probes, which nothing else tells
-        (r"(BOOT,7,.*),\d+,(\d+,basepri,none,.*)$", r"\1,9,\2"),  # free blocks
-        (r"(TICK,.*),\d+$", r"\1,181"),
-        (r"(END,\d+),\w+", r"\1,00000000"),
-    ],
-)
+@table
 def test_a_line_that_is_altered_under_a_right_checksum_is_found(pattern: str, replacement: str) -> None:
     run = SyntheticRun(small_plan(depth=2))
     sent = with_line(run, pattern, replacement)
@@ -409,15 +317,7 @@ def test_a_clock_that_no_crystal_has_is_none(ppm: int, verdict: str) -> None:
     assert judge(evidence_of(SyntheticRun(small_plan()), ppm=ppm))[0] == verdict
 
 
-@pytest.mark.parametrize(
-    ("samplerate_hz", "true_hz", "verdict"),
-    [
-        (84_000_000, 42_000_000, "inconclusive"),
-        (24_000_000, 8_000_000, "inconclusive"),
-        # Nothing on the chip is finer than its clock, so this analyzer loses nothing.
-        (168_000_000, 84_000_000, "complete"),
-    ],
-)
+@table
 def test_an_analyzer_that_repeats_its_samples_is_found(
     samplerate_hz: int, true_hz: int, verdict: str
 ) -> None:

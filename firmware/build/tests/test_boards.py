@@ -4,6 +4,7 @@ import pytest
 
 from firmware.build import board_table, boards, region
 from firmware.build.boards import BoardError
+from tests.tables import table
 
 ACCELERATORS = {"stm32f4": 0x700, "stm32l4": 0x700, "stm32f1": 0x10, "stm32f0": 0x10}
 """What of FLASH_ACR turns on prefetch and caches: RM0368 §3.8.1, RM0351 §3.7.1, PM0075 §3.1,
@@ -38,17 +39,7 @@ def written(tmp_path: Path, table: str, *changes: tuple[str, str]) -> Path:
 
 # ST's RM0368, RM0383, RM0390 and RM0351: the most that each may have, the wait states for it at
 # 2.7 V or more (table "Number of wait states"), the SRAM.
-@pytest.mark.parametrize(
-    ("name", "core_hz", "apb1_hz", "wait_states", "sram_kib"),
-    [
-        ("nucleo-f072rb", 48_000_000, 48_000_000, 1, 16),
-        ("nucleo-f103rb", 72_000_000, 36_000_000, 2, 20),
-        ("nucleo-f401re", 84_000_000, 42_000_000, 2, 96),
-        ("nucleo-f411re", 100_000_000, 50_000_000, 3, 128),
-        ("nucleo-f446re", 180_000_000, 45_000_000, 5, 128),
-        ("nucleo-l476rg", 80_000_000, 80_000_000, 4, 96),
-    ],
-)
+@table
 def test_each_runs_at_the_most_that_its_chip_may(
     name: str, core_hz: int, apb1_hz: int, wait_states: int, sram_kib: int
 ) -> None:
@@ -90,45 +81,11 @@ def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
     assert (board.name, board.title, board.word) == ("my-board", "Mine", str(folder))
 
 
-F072, L476 = "nucleo-f072rb", "nucleo-l476rg"
-
-
-@pytest.mark.parametrize(
-    ("table", "old", "new", "says"),
-    [
-        (boards.DEFAULT, "n = 168", "n = 169", "clock.core_hz must be the 84,500,000"),
-        (
-            boards.DEFAULT,
-            "firmware_bytes = 262_144",
-            "firmware_bytes = 262_000",
-            "firmware_bytes must be a multiple",
-        ),
-        (boards.DEFAULT, 'pin = "PA9"', 'pin = "PA8"', "pins.OP.pin is CRIT's too"),
-        (boards.DEFAULT, "OP = {", "OPS = {", "pins must name each of CRIT, OP"),
-        (boards.DEFAULT, 'timer = "TIM5"', 'timer = "TIM2"', "timers.control must be a timer of its own"),
-        (
-            boards.DEFAULT,
-            "interrupt = 50",
-            "interrupt = 28",
-            "timers.control.interrupt must be a greater one",
-        ),
-        (
-            boards.DEFAULT,
-            "[serial]",
-            'counter = { timer = "TIM4" }\n[serial]',
-            "timers.counter is not needed",
-        ),
-        (F072, 'locks = ["primask"', 'locks = ["basepri"', "locks must not have basepri"),
-        (F072, "counter = {", "# counter = {", "timers.counter is missing"),
-        (F072, "apb2_divider = 1", "apb2_divider = 2", "clock.apb2_divider must be what apb1_divider is"),
-        (L476, "apb1_divider = 1", "apb1_divider = 4", "clock.apb1_divider must be 2 or less"),
-        (L476, "voltage_range = 1", "voltage_scale = 1", "clock.voltage_scale is unknown"),
-    ],
-)
+@table
 def test_what_is_wrong_is_one_sentence_with_its_place(
-    tmp_path: Path, table: str, old: str, new: str, says: str
+    tmp_path: Path, board: str, old: str, new: str, says: str
 ) -> None:
-    folder = written(tmp_path, table, (old, new))
+    folder = written(tmp_path, board, (old, new))
     with pytest.raises(BoardError) as refused:
         boards.board(str(folder))
     assert says in str(refused.value)

@@ -10,6 +10,7 @@ import pytest
 
 from base.paths import ROOT
 from firmware.build import catalogue
+from tests.tables import table
 
 SOUND = """
 [mine]
@@ -42,14 +43,7 @@ def test_a_row_is_read(tmp_path: Path) -> None:
     assert row.promises == {"frees"}
 
 
-@pytest.mark.parametrize(
-    ("was", "becomes", "key"),
-    [
-        ('kind = "allocator"', 'kind = "index"', "mine.promises"),  # the block layer keeps all of them
-        ("times = 2", "lines = [2]", "mine.search[1]"),  # a statement or lines, not both
-        ("instruction = 'b'", "instruction = 'b('", "mine.search[1].instruction"),
-    ],
-)
+@table
 def test_a_slip_is_told_with_file_and_key(tmp_path: Path, was: str, becomes: str, key: str) -> None:
     with pytest.raises(catalogue.CatalogueError) as refused:
         read(tmp_path, SOUND.replace(was, becomes))

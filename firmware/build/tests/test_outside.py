@@ -15,6 +15,7 @@ from firmware.build import catalogue, host_heap, outside
 from firmware.build.outside_file import OutsideError
 from firmware.build.promises import PROMISES
 from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
+from tests.tables import table
 
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
 HEAP = ROOT / "firmware" / "heap"
@@ -143,18 +144,7 @@ def test_a_build_follows_every_byte_that_it_depends_on(tmp_path: Path) -> None:
     assert distances == [8, 24, 88, 96, 16]
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (("return NULL;", "return NULL }"), r"^mine\.c does not compile: \S+/mine\.c:6: expected ';' before"),
-        (("return NULL;", "return malloc(size);"), r"^mine\.c calls malloc\(\) of the C library"),
-        (("next = region;", "for (;;) {}"), r"^mine\.c: allocator_init\(\) does not return on a region"),
-        (
-            ('#include "plain.h"', "typedef unsigned size_t;\n#define NULL 0"),
-            r"^mine\.c defines no function of",
-        ),
-    ],
-)
+@table
 def test_what_cannot_be_used_is_told_in_a_sentence(
     tmp_path: Path, change: tuple[str, str], says: str
 ) -> None:

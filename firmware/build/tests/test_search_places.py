@@ -10,6 +10,7 @@ import pytest
 from firmware.build import catalogue, search_places
 from firmware.build import image as firmware
 from firmware.build.catalogue import SearchPlace
+from tests.tables import table
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +43,7 @@ def test_the_look_is_the_load_of_a_size_within_the_loop(image: firmware.Firmware
     assert int(back[1], 16) < address
 
 
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"statement": "while( true )"}, "has 'while( true )' 0 times, not 1"),
-        ({"instruction": "str"}, "has 0 instructions like 'str'"),
-        ({"function": "pvPortMalloc2"}, "no function pvPortMalloc2"),
-        ({"file": "heap_9.c"}, "0 sources of the image are called heap_9.c"),
-    ],
-)
+@table
 def test_a_place_that_is_not_as_described_is_refused(
     image: firmware.FirmwareImage, place: SearchPlace, changed: dict[str, object], says: str
 ) -> None:

@@ -8,6 +8,7 @@ from base import heap_size
 from firmware.build import catalogue, host_contract
 from firmware.build.cmake_build import BuildError
 from firmware.heap.tests.host_build import ON_THE_HOST
+from tests.tables import table
 
 VARIANTS: list[tuple[str, dict[str, int], str]] = [
     ("tlsf", {"TLSF_SLOTS": 8}, ""),
@@ -56,13 +57,7 @@ def test_alignments_up_to_the_largest_on_a_region_of_8_mib(allocator: str) -> No
     assert limits.passed, limits.said
 
 
-@pytest.mark.parametrize(
-    ("allocator", "knob", "value", "says"),
-    [
-        ("tlsf", "TLSF_SLOTS", 12, "must be 2, 4, 8, 16 or 32"),  # said by CMake
-        ("half_tree", "HDR", 12, "TAILSCOPE_HDR is 4, 8 or 16"),  # said by the compiler
-    ],
-)
+@table
 def test_an_impossible_knob_is_refused(allocator: str, knob: str, value: int, says: str) -> None:
     with pytest.raises(BuildError) as refused:
         host_contract.build(allocator, {knob: value})

@@ -10,6 +10,7 @@ import pytest
 from base.run_folder.manifest import Manifest
 from quality.faults.headlines import changes
 from quality.faults.planting import Healthy
+from tests.tables import table
 
 
 def edited(run: Healthy, path: str, value: Any) -> Manifest:
@@ -29,7 +30,7 @@ def changed(run: Healthy, path: str, value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["min", "mean", "median", "max"])
-@pytest.mark.parametrize(("part", "beyond"), [(0.9, False), (1.1, True), (-0.9, False), (-1.1, True)])
+@table
 def test_a_statistic_may_move_within_its_budget(run: Healthy, name: str, part: float, beyond: bool) -> None:
     key = "interrupt_latency_ns"
     value, budget = getattr(run.manifest.statistics[key], name), run.manifest.error_budget[key]
@@ -39,20 +40,6 @@ def test_a_statistic_may_move_within_its_budget(run: Healthy, name: str, part: f
     assert changed(run, path, value + part * most) == ([path] if beyond else [])
 
 
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("dwt_cycles.max", 1),
-        ("probes.median", 1_000),
-        ("task_latency_ns.n", 3),
-        ("control_latency_ns.max", None),
-        ("counts.frees", 1),
-        ("interrupts.task_wakes", 1),
-        ("firmware.heap_bytes", 1),
-        ("firmware.kernel", None),
-        ("locking", "scheduler"),
-        ("tick.handler_cycles", 1),
-    ],
-)
+@table
 def test_what_is_counted_or_stated_may_not_change_at_all(run: Healthy, path: str, value: Any) -> None:
     assert changed(run, path, value) == [path]

@@ -22,6 +22,7 @@ from scenarios import trace
 from scenarios.errors import RecordingError
 from scenarios.recording.board_log import convert
 from tests.sentences import Sentences
+from tests.tables import table
 
 TRACE = ROOT / "firmware" / "trace"
 
@@ -39,25 +40,12 @@ def test_a_whole_log() -> None:
     assert (result.lines, result.defects, result.refused) == (WHOLE, [], 0)
 
 
-@pytest.mark.parametrize(
-    ("said", "lines", "defects"),
-    [
-        (log(*FOUR[1:]), ["a,1,64", "a,2,8"], 2),
-        (log(FOUR[0], *FOUR[2:]), ["a,1,24", "f,1", "a,2,8"], 1),
-        (log(*FOUR[:2], FOUR[3]), ["a,1,24", "a,2,64", "f,1", "a,3,8"], 2),
-        (log(*FOUR[:2], FOUR[1], *FOUR[2:]), WHOLE, 1),
-        (log(*FOUR[:3], *FOUR), WHOLE, 1),
-        (log(*FOUR[:3], *FOUR[1:]), ["a,1,64", "a,2,8"], 2),
-        (log(*FOUR).replace(b",40*", b",41*"), ["a,1,24", "f,1", "a,2,8"], 2),
-        (log(*FOUR)[:-4], ["a,1,24", "a,2,64", "f,1"], 1),
-        (log("TA,0,20000100,0"), ["a,1,1"], 1),
-        (log("TF,0,20000100,5", "TA,0,20000100", *FOUR), WHOLE, 2),
-    ],
-    ids=range(10),
-)
-def test_each_defect_is_a_sentence(said: bytes, lines: list[str], defects: int, sentences: Sentences) -> None:
-    result = convert(said)
-    assert (result.lines, len(result.defects)) == (lines, defects)
+@table
+def test_each_defect_is_a_sentence(
+    said: tuple[str, ...], lines: tuple[str, ...], defects: int, sentences: Sentences
+) -> None:
+    result = convert(b"".join(body.encode() if body[0] == "@" else encode(body) for body in said))
+    assert (tuple(result.lines), len(result.defects)) == (lines, defects)
     for defect in result.defects:
         sentences.hold(defect)
 

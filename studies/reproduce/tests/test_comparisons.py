@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from studies.reproduce.beside import Beside, beside, rows
 from studies.reproduce.comparisons import headline, sentences
 from studies.reproduce.contradictions import Contradiction
 from studies.reproduce.published import Source
 from studies.reproduce.remade import MadeFigure, Remade
 from studies.reproduce.sections import section
+from tests.tables import table
 
 NAMES = {"A": "avl", "B": "best_fit", "C": "tlsf", "D": "heap_4", "E": "umm_malloc"}
 
@@ -43,15 +42,7 @@ def test_differences_are_shares_of_the_published_figure() -> None:
     assert [row["deviation_percent"] for row in rows(pair)] == [-10, 25, None]
 
 
-@pytest.mark.parametrize(
-    ("printed", "here", "order"),
-    [
-        # ρ = 1 - 6 Σd² / (n (n² - 1)): ranks 1 2 3 4 against 2 1 4 3 have Σd² = 4, so 1 - 24 / 60.
-        ((1, 2, 3, 4), (20, 10, 40, 30), "ρ +0.60 (n = 4)"),
-        ((7, 7, 7, 7), (20, 10, 40, 30), "ρ – (n = 4)"),
-        ((1, 2, 3), (1, 2, 3), "too few to rank"),
-    ],
-)
+@table
 def test_the_rank_correlation_is_the_textbooks(
     printed: tuple[int, ...], here: tuple[float, ...], order: str
 ) -> None:

@@ -12,6 +12,7 @@ from studies.reproduce import published
 from studies.reproduce.beside import Beside, beside
 from studies.reproduce.conclusions import conclusions, judge
 from studies.reproduce.remade import Figures, MadeFigure, Remade
+from tests.tables import table
 
 CLAIMS = [(table, claim) for source in published.sources() for table in source.table for claim in table.claim]
 
@@ -112,10 +113,7 @@ def test_a_table_that_was_not_made_tells_nothing() -> None:
     assert conclusion.evidence.startswith("The traces were recorded")
 
 
-@pytest.mark.parametrize(
-    ("below", "word"),
-    [(32, "holds"), (24, "holds"), (16, "cannot be told"), (22, "cannot be told"), (8, "reverses")],
-)
+@table
 def test_seeds_are_compared_one_by_one(below: int, word: str) -> None:
     """Of 32 seeds. Two-sided binomial probabilities: 24 or 8 of 32 have 0.7 %, 22 of 32 has 5 %.
 

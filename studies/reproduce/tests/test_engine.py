@@ -10,6 +10,7 @@ from studies.reproduce.engine import Bench, Budget
 from studies.reproduce.kept import Work
 from studies.reproduce.measure import BoardRun
 from studies.reproduce.published import Making, PublishedTable, Source, Way
+from tests.tables import table
 
 OPERATIONS = pl.DataFrame(
     {
@@ -29,20 +30,7 @@ def bench(measure: object, **making: object) -> Bench:
     return Bench(source, table, Making.model_validate(document), Budget(quick=True), measure)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("expression", "value", "n"),
-    [
-        ("allocations p50", 20, 3),
-        ("allocations first", 30, 1),
-        ("allocations mean + frees mean / 2", 12, 4),
-        ("allocations max where depth = 1", 30, 2),
-        ("allocations max where depth = 1 - allocations max where depth = 2 / 4", 5, 3),
-        ("all count where kind = 'O'", 1, 6),
-        ("all max where kind in ('A', 'O')", 1000, 5),
-        ("allocations held where probes = depth+3", 2, 3),
-        ("allocations mean where depth = 7", None, 0),
-    ],
-)
+@table
 def test_an_expression_is_worked_out_from_left_to_right(expression: str, value: float | None, n: int) -> None:
     figures = bench(lambda _: OPERATIONS).figures(
         Way(), BoardRun("tlsf", "mem_stress"), {"figure": expression}, True

@@ -15,6 +15,7 @@ from studies.reproduce.conclusions import conclusions, judge
 from studies.reproduce.kept import Kept
 from studies.reproduce.measure import BoardRun, PlacedCycles, at_places
 from studies.reproduce.remade import MadeFigure, Remade, over_placements
+from tests.tables import table
 
 COUNT = 4
 
@@ -67,14 +68,7 @@ def test_ranges_that_meet_tell_nothing(least: float, word: str) -> None:
     assert judge(placed(490, least, 500), placed(468, 460, 478)) == reverse
 
 
-@pytest.mark.parametrize(
-    ("tlsf", "seglist", "word", "hides"),
-    [
-        ((468, 460, 481), (490, 480, 500), "cannot be told", True),
-        ((490, 460, 500), (490, 480, 500), "cannot be told", False),  # the medians are equal
-        ((468, 460, 470), (490, 480, 500), "holds", False),
-    ],
-)
+@table
 def test_placement_is_the_cause_exactly_where_it_hides_the_difference(
     tlsf: tuple[float, float, float], seglist: tuple[float, float, float], word: str, hides: bool
 ) -> None:

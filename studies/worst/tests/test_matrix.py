@@ -14,6 +14,7 @@ from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
 from simulator import run as simulator
 from studies.worst import board, host, text
+from tests.tables import table
 
 
 def measured(allocator: str, target: str, blocks: int = 0) -> board.Measured:
@@ -21,21 +22,7 @@ def measured(allocator: str, target: str, blocks: int = 0) -> board.Measured:
     return board.measure(allocator, list(scenario.generator.steps()))
 
 
-@pytest.mark.parametrize(
-    ("allocator", "target", "blocks", "probes"),
-    [
-        ("first_fit", "list", 50, 51),  # all that are too small, and the rest, which was filed first
-        ("best_fit", "list", 50, 51),
-        ("seglist", "list", 50, 54),  # its own class, and 65 to 128, 129 to 256, 257 to 512, the last
-        ("half_fit_cstm", "list", 50, 51),  # its own bin, and the bitmap
-        ("tlsf", "list", 50, 2),
-        ("half_fit", "list", 50, 1),
-        ("first_fit", "tree", 50, 50),  # the one that fits is the last of 50; the rest lies behind it
-        ("binary_buddy", "halving", 0, 13),  # 16 to 65,536 bytes
-        ("ublox_buddy", "halving_whole", 0, 9),  # 48 to 12,288 bytes
-        ("half_tree", "trie", 7, 9),  # the victim, a node for each turn, the bitmap
-    ],
-)
+@table
 def test_probes_are_those_worked_out_by_hand(allocator: str, target: str, blocks: int, probes: int) -> None:
     """Of the last operation, in one run: an interrupt changes no search."""
     plan = catalogue.load("worst", {"target": target, "blocks": blocks}, stimulus="none").compile()

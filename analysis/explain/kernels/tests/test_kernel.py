@@ -12,6 +12,7 @@ from analysis.explain.kernels import kernel as files
 from analysis.explain.kernels.kernel import find
 from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program
+from tests.tables import table
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +41,7 @@ def test_each_kernel_is_recognised_by_its_symbols(folder: Path, kernel: str, nam
 
 # The offsets are those of the structures in kernels.c, by the rules of the AAPCS: a pointer and a
 # word have four bytes, and a half-word two.
-@pytest.mark.parametrize(
-    ("kernel", "variable", "task", "scheduler"),
-    [
-        ("freertos", "pxCurrentTCB", 0, "uxSchedulerSuspended {:#010x}:4"),
-        ("zephyr", "_kernel", 4, "_kernel *{:#010x}+1:1"),
-        ("threadx", "_tx_thread_current_ptr", 0, "_tx_thread_preempt_disable {:#010x}:4"),
-        ("riot", "sched_active_thread", 0, ""),
-        ("chibios", "ch0", 4, ""),
-        ("nuttx", "g_readytorun", 0, "g_readytorun *{:#010x}+4:2"),
-    ],
-)
+@table
 def test_the_simulator_is_told_where_the_kernel_has_its_state(
     folder: Path, kernel: str, variable: str, task: int, scheduler: str
 ) -> None:
