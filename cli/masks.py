@@ -11,7 +11,6 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, OUTPUT, OptionError
 
 if TYPE_CHECKING:
-    from analysis.program.masks.measure import MaskReport
     from simulator.program import ProgramOptions
 
 
@@ -68,6 +67,7 @@ def command(
     from analysis.program.masks.measure import measure
     from analysis.program.parts import as_json as dumped
     from analysis.program.subject import Subject
+    from base.files.whole import write_bytes
     from cli.work import judging as gate
     from cli.work import progress
     from simulator.program import user_program
@@ -94,30 +94,21 @@ def command(
             lambda: text.builds_as_text([line for each in reports for line in text.opening(each)], measured),
         )
         return int(not complete)
-    lines = written(report, output, folded, perfetto)
+    if output:
+        from dashboards import masks as page
+
+        page.write(report, output)
+    if folded:
+        write_bytes(folded, text.folded(report).encode())
+    lines = [f"file: {file}" for file in (output, folded, perfetto) if file]
+    if perfetto:
+        from analysis.program.masks.timeline import timeline
+
+        drawn = timeline(report)
+        lines += filter(None, [drawn.draw()])
+        drawn.write(perfetto)
     done = ready.judge(measured[0])
     gate.show(done, judging, as_json, lambda: dumped(report), lambda: text.as_text(report))
     if lines and not as_json and not judging.on_stdout:
         print(*lines, sep="\n")
     return int(not complete) if done.exit_status is None else done.exit_status
-
-
-def written(report: MaskReport, output: Path | None, folded: Path | None, perfetto: Path | None) -> list[str]:
-    """Writes each file that is named. Returns a line for each, and a sentence that says what the
-    timeline folded, if it did.
-    """
-    from analysis.program.masks.text import folded as stacks
-    from analysis.program.masks.timeline import timeline
-    from base.files.whole import write_bytes
-    from dashboards import masks as page
-
-    if output:
-        page.write(report, output)
-    if folded:
-        write_bytes(folded, stacks(report).encode())
-    lines = [f"file: {file}" for file in (output, folded, perfetto) if file]
-    if perfetto:
-        drawn = timeline(report)
-        lines += filter(None, [drawn.draw()])
-        drawn.write(perfetto)
-    return lines

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-import polars as pl
-
-from analysis.program.masks.intervals import KINDS
+from analysis.program.masks.log import Interval
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.text import of_report, opening
 from analysis.program.masks.worst import name_of
@@ -27,19 +23,29 @@ _NS_PER_MS = 1e6
 # Of each curve, and of each kind in the timeline, at most about so many points are drawn.
 MOST_POINTS = 1500
 
+Tables = Mapping[str, Sequence[Interval]]
+
 
 def charts(report: MaskReport) -> list[Chart]:
     """All figures of which there are values."""
     return list(_charts(report))
 
 
+def _by(pairs: Iterable[tuple[str, Interval]]) -> Tables:
+    """The intervals that ended, by a word."""
+    tables: dict[str, list[Interval]] = {}
+    for name, it in pairs:
+        if it.end_cycle is not None:
+            tables.setdefault(name, []).append(it)
+    return tables
+
+
 def _charts(report: MaskReport) -> Iterator[Chart]:
-    ended = report.counted_intervals.drop_nulls("cycles")
-    if ended.is_empty():
+    by_kind = _by((it.kind, it) for it in report.counted_intervals)
+    tables = {kind: by_kind[kind] for kind in report.intervals if kind in by_kind}
+    if not tables:
         return
-    by_kind = [(kind, ended.filter(kind=kind)) for kind in KINDS]
-    tables = [(kind, rows) for kind, rows in by_kind if rows.height]
-    counted = f"n = {', '.join(f'{rows.height:,} {kind}' for kind, rows in tables)}"
+    counted = f"n = {', '.join(f'{len(rows):,} {kind}' for kind, rows in tables.items())}"
     provenance = f"{counted} · {report.subject.name}, {report.cycles:,} cycles, virtual board"
     yield Chart(
         "survival",
@@ -58,11 +64,11 @@ def _charts(report: MaskReport) -> Iterator[Chart]:
         (),
         _timeline(report, tables),
     )
-    priorities = [
-        (f"{priority.number} ({priority.priority:#04x}) {few(priority.exceptions)}", rows)
-        for priority in report.used_priorities
-        if (rows := priority.intervals.drop_nulls("cycles")).height
-    ]
+    priorities = _by(
+        (f"{row.number} ({row.priority:#04x}) {few(row.exceptions)}", it)
+        for row in report.used_priorities
+        for it in row.intervals
+    )
     if priorities:
         yield Chart(
             "priorities",
@@ -74,16 +80,16 @@ def _charts(report: MaskReport) -> Iterator[Chart]:
         )
 
 
-def _survival(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+def _survival(tables: Tables) -> Figure:
     figure = Figure()
-    looks = assign_styles(name for name, _ in tables)
-    for name, rows in tables:
-        ns, share, cycles = survival(rows)
+    looks = assign_styles(tables)
+    for name, rows in tables.items():
+        points = survival([(it.ns or 0.0, it.cycles or 0) for it in rows])
         figure.add(
             scatter(
-                x=(ns / _NS_PER_US).tolist(),
-                y=share.tolist(),
-                customdata=cycles.tolist(),
+                x=[ns / _NS_PER_US for ns, _, _ in points],
+                y=[share for _, share, _ in points],
+                customdata=[cycles for _, _, cycles in points],
                 name=name,
                 mode="lines+markers",
                 marker={"size": 5, "color": looks[name].colour},
@@ -91,40 +97,42 @@ def _survival(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
                 hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs<br>%{customdata:,} cycles",
             )
         )
-    style(figure, _HEIGHT_PX)
-    figure.update_layout(margin={"t": 60}, showlegend=True)
-    figure.update_xaxes(title_text="µs", type="log")
+    _style(figure, "µs")
+    figure.update_xaxes(type="log")
     figure.update_yaxes(title_text="share at or above", type="log", dtick=1, exponentformat="power")
     return figure
 
 
-def survival(
-    rows: pl.DataFrame,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Lengths in ns, the share of intervals at least as long, and cycles; bounded in number."""
-    counted = rows.group_by("ns").agg(pl.len(), pl.col("cycles").max()).sort("ns")
-    at_or_above = rows.height - counted["len"].cum_sum().to_numpy() + counted["len"].to_numpy()
-    step = max(counted.height // MOST_POINTS, 1)
+def _style(figure: Figure, abscissa: str) -> None:
+    style(figure, _HEIGHT_PX)
+    figure.update_layout(margin={"t": 60}, showlegend=True)
+    figure.update_xaxes(title_text=abscissa)
+
+
+def survival(lengths: Sequence[tuple[float, int]]) -> list[tuple[float, float, int]]:
+    """Of ns and cycles: each length in ns, the share of intervals at least as long, and the most
+    cycles of one; bounded in number.
+    """
+    points: dict[float, tuple[float, int]] = {}
+    for number, (ns, cycles) in enumerate(sorted(lengths, reverse=True), 1):
+        points[ns] = (number / len(lengths), max(cycles, points.get(ns, (0, 0))[1]))
     # From the longest down, so that it is always among them.
-    drawn = np.arange(counted.height - 1, -1, -step)[::-1]
-    return (
-        counted["ns"].to_numpy()[drawn],
-        (at_or_above / rows.height)[drawn],
-        counted["cycles"].to_numpy()[drawn],
-    )
+    rows = [(ns, *rest) for ns, rest in points.items()]
+    return rows[:: max(len(rows) // MOST_POINTS, 1)][::-1]
 
 
-def _timeline(report: MaskReport, tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+def _timeline(report: MaskReport, tables: Tables) -> Figure:
     figure = Figure()
-    looks = assign_styles(name for name, _ in tables)
-    for name, rows in tables:
-        table = longest_of_each_bin(rows, report.cycles)
-        names = [name_of(name, level, report.places) for level in table["level"]]
+    looks = assign_styles(tables)
+    for name, rows in tables.items():
+        longest = longest_of_each_bin(rows, report.cycles)
         figure.add(
             scatter(
-                x=(report.clock.ns(table["begin_cycle"].to_numpy()) / _NS_PER_MS).tolist(),
-                y=(table["ns"] / _NS_PER_US).to_list(),
-                customdata=list(zip(names, table["cycles"], table["begin_cycle"], strict=True)),
+                x=[report.clock.ns(it.begin_cycle) / _NS_PER_MS for it in longest],
+                y=[(it.ns or 0.0) / _NS_PER_US for it in longest],
+                customdata=[
+                    (name_of(name, it.level, report.places), it.cycles, it.begin_cycle) for it in longest
+                ],
                 name=name,
                 mode="markers",
                 marker={
@@ -137,22 +145,20 @@ def _timeline(report: MaskReport, tables: Sequence[tuple[str, pl.DataFrame]]) ->
                 "<br>from cycle %{customdata[2]:,}<extra></extra>",
             )
         )
-    style(figure, _HEIGHT_PX)
-    figure.update_layout(margin={"t": 60}, showlegend=True)
-    figure.update_xaxes(title_text="ms since reset")
+    _style(figure, "ms since reset")
     figure.update_yaxes(title_text="µs", type="log")
     return figure
 
 
-def longest_of_each_bin(rows: pl.DataFrame, cycles: int) -> pl.DataFrame:
+def longest_of_each_bin(rows: Iterable[Interval], cycles: int) -> list[Interval]:
     """The longest interval that begins in each of MOST_POINTS equal parts of the run."""
     width = max(-(-cycles // MOST_POINTS), 1)
-    return (
-        rows.sort("ns", "begin_cycle", descending=[True, False])
-        .with_columns(bin=pl.col("begin_cycle") // width)
-        .unique("bin", keep="first")
-        .sort("begin_cycle")
-    )
+    longest: dict[int, Interval] = {}
+    for it in rows:
+        other = longest.setdefault(it.begin_cycle // width, it)
+        if (it.ns or 0.0) > (other.ns or 0.0):
+            longest[it.begin_cycle // width] = it
+    return list(longest.values())
 
 
 def write(report: MaskReport, output: Path) -> Path:

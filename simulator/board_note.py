@@ -11,7 +11,7 @@ from typing import NamedTuple
 from elftools.elf.elffile import ELFFile
 
 from base.files.elf import DAMAGED
-from base.run_folder.manifest import FIRST_BOARD
+from base.run_folder.channels import FIRST_BOARD
 from firmware.build.board_table import USUAL_PINS
 
 _SECTION = ".tailscope_board"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-import polars as pl
+from typing import Any, NamedTuple
 
 from base.processes import signals
 from simulator.build import build
@@ -20,10 +20,6 @@ from simulator.program import UserProgram
 from simulator.run import Instant, instant
 
 _ANSWERS, _STATS = "answers.csv", "stats.json"
-_COLUMNS = (
-    *("first_pended", "last_pended", "pends", "taken", "outcome", "core_hz", "pc", "exception"),
-    *("return_pc", "waits"),
-)
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,24 @@ class Question:
         return words
 
 
+class Answer(NamedTuple):
+    """What became of neighbouring `pends`: the `outcome`, and if that is "taken" the cycle in which
+    they were, all the same one. `pc` was executed as the first came, in the handler `exception`
+    that returns to `return_pc`; `waits` is what they waited for, as the file has it.
+    """
+
+    first_pended: int
+    last_pended: int
+    pends: int
+    taken: int
+    outcome: str
+    core_hz: str
+    pc: int
+    exception: int
+    return_pc: int | None
+    waits: str | None
+
+
 @dataclass(frozen=True)
 class Answers:
     """What became of the pends.
@@ -68,10 +82,8 @@ class Answers:
     interrupts have the same. The pends lay from `first_cycle` to before `end_cycle`, `every` apart;
     None if they were drawn.
 
-    `rows`, one for each row of neighbouring pends with the same answer: `first_pended`,
-    `last_pended`, `pends`, `taken` Int64; `outcome`, `core_hz` String; `pc`, `exception`,
-    `return_pc` Int64; `waits` String. `ended` says why the run ended early, in the simulator's
-    words; empty if it did not. `notes` are what was odd in the undisturbed run.
+    `ended` says why the run ended early, in the simulator's words; empty if it did not. `notes` are
+    what was odd in the undisturbed run.
     """
 
     first_use_cycle: int | None
@@ -81,7 +93,7 @@ class Answers:
     first_cycle: int
     end_cycle: int
     every: int | None
-    rows: pl.DataFrame
+    rows: tuple[Answer, ...]
     ended: str
     notes: tuple[Note, ...] = ()
 
@@ -94,6 +106,7 @@ def ask(program: UserProgram, question: Question) -> Answers:
         command += ["--answers", _ANSWERS, "--stats", _STATS]
         ended = run_to_end(command, folder / _STATS)
         document = json.loads((folder / _STATS).read_text(encoding="utf-8"))
+        readers: list[Callable[[str], Any]] = [*[int] * 4, str, str, hexadecimal, int, hexadecimal, str]
         return Answers(
             first_use_cycle=document["first_use_cycle"],
             used=tuple(document["used"]),
@@ -102,16 +115,7 @@ def ask(program: UserProgram, question: Question) -> Answers:
             first_cycle=document["first_cycle"],
             end_cycle=document["end_cycle"],
             every=document["every"],
-            rows=_read(folder / _ANSWERS),
+            rows=tuple(Answer(*row) for row in read_table(folder / _ANSWERS, Answer._fields, *readers)),
             ended=ended,
             notes=notes_of(document["notes"]),
         )
-
-
-def _read(path: Path) -> pl.DataFrame:
-    whole = ("first_pended", "last_pended", "pends", "taken", "exception")
-    table = read_table(path, _COLUMNS)
-    return table.with_columns(
-        *(pl.col(name).cast(pl.Int64) for name in whole),
-        *map(hexadecimal, ("pc", "return_pc")),
-    )

@@ -7,38 +7,50 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-
-import polars as pl
+from typing import NamedTuple
 
 from base.processes import signals
 from simulator.build import build
 from simulator.kernel import NO_WORDS, KernelWords
-from simulator.outputs import Stats, hexadecimal, read_changes, read_stacks, read_stats, read_table
+from simulator.outputs import Change, Stats, hexadecimal, read_changes, read_stacks, read_stats, read_table
 from simulator.process import run_to_end
 from simulator.program import UserProgram
 from simulator.run import Instant, image_argument, instant
 
-_COLUMNS = ("mark", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task")
-_PASSAGES = pl.Schema(dict.fromkeys(("address", *_COLUMNS[1:]), pl.Int64))
 _MASKS, _STACKS, _MASKS_STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
+
+
+class Passage(NamedTuple):
+    """An execution of the instruction at `address`, from `cycle` to before `end_cycle`, in the
+    handler `exception` or the `task`, which is None where the kernel runs none, or is not known.
+    """
+
+    address: int
+    cycle: int
+    end_cycle: int
+    exception: int
+    sp: int
+    end_sp: int
+    next_pc: int
+    task: int | None
 
 
 @dataclass(frozen=True)
 class MaskRun:
     """What a run left behind.
 
-    `changes` and `stacks` have the columns of outputs.read_changes() and outputs.read_stacks().
-    `ended` is what the simulator says of an end that it was not asked for; else empty. `passages`
-    are as Passages.rows, of the instructions that were to be marked.
+    `changes` and `stacks` are those of outputs.read_changes() and outputs.read_stacks(). `ended` is
+    what the simulator says of an end that it was not asked for; else empty. `passages` are as
+    Passages.rows, of the instructions that were to be marked.
     """
 
     stats: Stats
-    changes: pl.DataFrame
-    stacks: pl.DataFrame
+    changes: list[Change]
+    stacks: dict[int, list[int]]
     ended: str
-    passages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_PASSAGES))
+    passages: tuple[Passage, ...] = ()
 
 
 def run_masks(
@@ -72,7 +84,7 @@ def run_masks(
             changes=read_changes(folder / _MASKS),
             stacks=read_stacks(folder / _STACKS),
             ended=ended,
-            passages=_read(folder / _MARKS) if marked else pl.DataFrame(schema=_PASSAGES),
+            passages=_read(folder / _MARKS) if marked else (),
         )
 
 
@@ -91,15 +103,10 @@ _MARKS, _PASSAGES_STATS = "marks.csv", "stats.json"
 
 @dataclass(frozen=True)
 class Passages:
-    """When the marked instructions executed, by `cycle`.
-
-    `rows`: `address`, `cycle`, `end_cycle`, `exception`, `sp`, `end_sp`, `next_pc` and `task`, all
-    Int64; the last is null where the kernel runs no task, or is not known. `ended` says why the run
-    ended early.
-    """
+    """When the marked instructions executed, by `cycle`. `ended` says why the run ended early."""
 
     stats: Stats
-    rows: pl.DataFrame
+    rows: tuple[Passage, ...]
     ended: str
 
 
@@ -126,10 +133,7 @@ def run_marks(
         return Passages(read_stats(folder / _PASSAGES_STATS), _read(folder / _MARKS), ended)
 
 
-def _read(path: Path) -> pl.DataFrame:
-    table = read_table(path, _COLUMNS).select(
-        hexadecimal("mark").alias("address"),
-        *(pl.col(name).cast(pl.Int64) for name in ("cycle", "end_cycle", "exception")),
-        *(hexadecimal(name) for name in ("sp", "end_sp", "next_pc", "task")),
-    )
-    return table.sort("cycle", maintain_order=True)
+def _read(path: Path) -> tuple[Passage, ...]:
+    columns = ("mark", *Passage._fields[1:])
+    rows = (Passage(*row) for row in read_table(path, columns, hexadecimal, *[int] * 3, *[hexadecimal] * 4))
+    return tuple(sorted(rows, key=lambda passage: passage.cycle))

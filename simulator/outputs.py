@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self
-
-import polars as pl
-from polars.exceptions import PolarsError
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from base.run_folder.channels import CHANNELS
 from firmware.build.board_table import USUAL_PINS
 from simulator.build import SimulatorError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PINS: Mapping[str, str] = USUAL_PINS
 """The pin of each channel (docs/reference/pins.md)."""
 
 _PAGE = "docs/reference/simulator-files.md"
 
-_EDGES = pl.Schema({"cycle": pl.Int64, "pin": pl.String, "level": pl.Int8})
-_CHANGES = ("cycle", "what", "value", "pc", "began", "task", "stack")
 WINDOW = ("window", "start_cycle", "end_cycle")
 """The first columns of `--windows`."""
 INSTRUCTIONS = "instructions"
@@ -220,9 +220,11 @@ def read_edges(path: Path, pins: Mapping[str, str] = PINS) -> pl.DataFrame:
     Columns: `cycle` Int64, core cycles since reset; `channel` String, one of CHANNELS; `level`
     Boolean.
     """
+    import polars as pl  # takes a while
+
     channel_of = {pin: channel for channel, pin in pins.items()}
     return (
-        pl.read_csv(path, schema=_EDGES)
+        pl.read_csv(path, schema={"cycle": pl.Int64, "pin": pl.String, "level": pl.Int8})
         .filter(pl.col("pin").is_in(list(channel_of)))
         .select(
             "cycle",
@@ -253,6 +255,9 @@ def read_windows(table: bytes) -> pl.DataFrame:
     The program may still be writing the file: a line without its end is left out. Raises
     SimulatorError if it is no such table.
     """
+    import polars as pl  # takes a while
+    from polars.exceptions import PolarsError
+
     whole = table[: table.rfind(b"\n") + 1]
     try:
         windows = pl.read_csv(whole, infer_schema=False).cast(pl.Int64)
@@ -263,23 +268,25 @@ def read_windows(table: bytes) -> pl.DataFrame:
     return windows
 
 
-def read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Reads a CSV file of the virtual Nucleo with these columns, all as text.
+hexadecimal = partial(int, base=16)
+"""Reads an address such as 0x08000198."""
+
+
+def read_table(path: Path, columns: Iterable[str], *readers: Callable[[str], Any]) -> Iterator[list[Any]]:
+    """The rows of a CSV file of the virtual Nucleo that has these columns, each value as the
+    reader of its column has it; None where it is empty.
 
     Raises SimulatorError if it is no such table.
     """
     try:
-        table = pl.read_csv(path, infer_schema=False)
-    except (OSError, PolarsError):
-        table = None
-    if table is None or tuple(table.columns) != tuple(columns):
-        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo ({_PAGE}).")
-    return table
-
-
-def hexadecimal(column: str) -> pl.Expr:
-    """A column of read_table() that has addresses such as 0x08000198, as Int64."""
-    return pl.col(column).str.strip_prefix("0x").str.to_integer(base=16, dtype=pl.Int64)
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file)
+            if next(rows, []) != list(columns):
+                raise ValueError
+            for row in rows:
+                yield [read(word) if word else None for read, word in zip(readers, row, strict=True)]
+    except (OSError, ValueError):
+        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo ({_PAGE}).") from None
 
 
 def read_state(path: Path) -> State:
@@ -301,27 +308,30 @@ def read_trace(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def read_changes(path: Path) -> pl.DataFrame:
-    """Reads the file of `--masks`: a row for each change, in order.
-
-    Columns: `cycle` Int64, `what` String, `value` Int64, `pc` Int64, `began` Int64, `task` Int64
-    and `stack` Int64; the last three may be null.
+class Change(NamedTuple):
+    """A change of what holds interrupts and tasks off, by the instruction at `pc`. `began` is the
+    cycle in which the core began to enter or to leave a handler, `task` the control block of the
+    task that runs, and `stack` a number of read_stacks(); None where there is none.
     """
-    return read_table(path, _CHANGES).select(
-        pl.col("cycle").cast(pl.Int64),
-        "what",
-        pl.col("value").cast(pl.Int64),
-        hexadecimal("pc"),
-        pl.col("began").cast(pl.Int64),
-        hexadecimal("task"),
-        pl.col("stack").cast(pl.Int64),
-    )
+
+    cycle: int
+    what: str
+    value: int
+    pc: int
+    began: int | None = None
+    task: int | None = None
+    stack: int | None = None
 
 
-def read_stacks(path: Path) -> pl.DataFrame:
-    """Reads the file of `--mask-stacks`, innermost first.
+def read_changes(path: Path) -> list[Change]:
+    """Reads the file of `--masks`, in order."""
+    readers = (int, str, int, hexadecimal, int, hexadecimal, int)
+    return [Change(*row) for row in read_table(path, Change._fields, *readers)]
 
-    Columns: `stack`, `depth`, `pc`, all Int64.
-    """
-    table = read_table(path, ("stack", "depth", "pc"))
-    return table.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), hexadecimal("pc"))
+
+def read_stacks(path: Path) -> dict[int, list[int]]:
+    """Reads the file of `--mask-stacks`: the addresses of each stack, innermost first."""
+    stacks: dict[int, list[int]] = {}
+    for stack, _, pc in read_table(path, ("stack", "depth", "pc"), int, int, hexadecimal):
+        stacks.setdefault(stack, []).append(pc)
+    return stacks

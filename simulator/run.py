@@ -8,18 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from base.processes import children, signals
 from base.run_folder import records
-from scenarios.operations import image_address
 from simulator.board_note import chip_of, pins_of
 from simulator.build import SimulatorError, build
 from simulator.kernel import NO_WORDS, KernelWords
 from simulator.outputs import (
     PINS,
+    Change,
     State,
     Stats,
     read_changes,
@@ -30,6 +28,9 @@ from simulator.outputs import (
     read_windows,
 )
 from simulator.program import UserProgram
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Instant = str | int
 """A time since reset, such as "100ms", "2s" or "900ns"; or a number of core cycles."""
@@ -45,6 +46,7 @@ MOST_S = 3600.0
 _IMAGE, _START = "operations.bin", "start.snapshot"
 _UART, _STATS, _EDGES, _WINDOWS, _TRACE = "uart.log", "stats.json", "edges.csv", "windows.csv", "trace.jsonl"
 _MASKS = "masks.csv"
+_NOTHING: Any = None
 _PAGE = "docs/reference/virtual-nucleo.md"
 
 
@@ -81,7 +83,7 @@ class Run:
     `uart` is what USART2 sent. `edges` and `windows` have the columns of outputs.read_edges() and
     outputs.read_windows(). `trace` has one object for each step of the core
     (docs/reference/simulator-files.md). `states` and `snapshots` are in the order of the instants
-    asked for. `masks` has the columns of outputs.read_changes().
+    asked for. `masks` are those of outputs.read_changes().
     """
 
     uart: bytes
@@ -91,7 +93,7 @@ class Run:
     trace: list[dict[str, Any]]
     states: tuple[State, ...]
     snapshots: tuple[Snapshot, ...]
-    masks: pl.DataFrame
+    masks: list[Change]
 
     @cached_property
     def records(self) -> records.RecordLog:
@@ -170,20 +172,22 @@ def run(
         return Run(
             uart=(folder / _UART).read_bytes(),
             stats=read_stats(folder / _STATS),
-            edges=read_edges(folder / _EDGES, _pins(start, masks_of)) if edges else pl.DataFrame(),
-            windows=read_windows((folder / _WINDOWS).read_bytes()) if counts else pl.DataFrame(),
+            edges=read_edges(folder / _EDGES, _pins(start, masks_of)) if edges else _NOTHING,
+            windows=read_windows((folder / _WINDOWS).read_bytes()) if counts else _NOTHING,
             trace=read_trace(folder / _TRACE) if trace_last or trace_window else [],
             states=tuple(read_state(folder / _state(number)) for number in range(len(states_at))),
             snapshots=tuple(
                 Snapshot((folder / _saved(number)).read_bytes(), _manners(start))
                 for number in range(len(snapshots_at))
             ),
-            masks=read_changes(folder / _MASKS) if masks_of else pl.DataFrame(),
+            masks=read_changes(folder / _MASKS) if masks_of else [],
         )
 
 
 def image_argument(path: Path, elf: Path) -> str:
     """The value of --image that puts the file at `path` where the firmware `elf` looks for it."""
+    from scenarios.operations import image_address  # takes a while
+
     return f"{path}@{image_address(elf):#010x}"
 
 

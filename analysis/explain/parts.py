@@ -6,16 +6,15 @@ It is told by the board's log of what holds interrupts and tasks off
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-
-import polars as pl
 
 from analysis.explain.program import Program
 from analysis.explain.worst import Worst
 from base.run_folder.explanation import Part
 from base.run_folder.named_quantities import INTERRUPT, TASK
+from simulator.outputs import Change
 from simulator.program import FLASH_ADDRESS
 
 _MASKS = {"primask": "PRIMASK", "faultmask": "FAULTMASK", "basepri": "BASEPRI"}
@@ -51,7 +50,7 @@ class _Key:
     pc: int | None
 
 
-def parts(program: Program, masks: pl.DataFrame, worst: Worst, start: int, end: int) -> list[Part]:
+def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, end: int) -> list[Part]:
     """The parts from cycle `start` to before `end`; they are without gaps.
 
     An exception lasts from where the core begins to enter it to where it is back from it. A mask
@@ -119,12 +118,10 @@ class _Told:
         return f"exception {exception}" if function is None else f"handler {function.name}"
 
 
-def _states(masks: pl.DataFrame) -> Iterator[_Now]:
+def _states(masks: Sequence[Change]) -> Iterator[_Now]:
     """The state after each change. What the log begins with was set before, nobody knows where."""
-    now, active, began_at = _Now(0), [0], masks["cycle"].min()
-    for cycle, what, value, pc, began, task in masks.select(
-        "cycle", "what", "value", "pc", "began", "task"
-    ).iter_rows():
+    now, active, began_at = _Now(0), [0], masks[0].cycle if masks else None
+    for cycle, what, value, pc, began, task, _ in masks:
         seen = None if cycle == began_at else pc
         now = replace(now, cycle=cycle, task=task)
         if what == "exception":

@@ -30,7 +30,7 @@ from simulator import run as simulator
 from simulator.board_note import pins_of
 from simulator.build import SimulatorError
 from simulator.kernel import KernelWords
-from simulator.outputs import PINS, State, words
+from simulator.outputs import PINS, Change, State, words
 from simulator.run import Snapshot
 
 
@@ -136,7 +136,7 @@ class Replay:
     moment: State
     end: State
     trace: list[dict[str, Any]]
-    masks: pl.DataFrame
+    masks: list[Change]
 
 
 def replay(elf: Path, image: bytes, edges: EdgeList, samples: Sequence[Worst]) -> Iterator[Replay]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
-
-import polars as pl
-from pydantic import Field
+from typing import Any
 
 from analysis.errors import MasksError
 from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Function, Program, exits_of
 from analysis.program.clock import Clock
-from analysis.program.parts import Hidden
 from base.files.errors import near_miss
+from simulator.masks import Passage
 
 START, RESET = "start", "reset"
 _MAIN = "main"
@@ -31,39 +29,37 @@ class Request:
     the `time`. `where` and `why` are words for a reader.
     """
 
-    settings: Annotated[str, Field(serialization_alias="from")]
-    where: Annotated[str, Field(serialization_alias="until")]
+    settings: str
+    where: str
     why: str = ""
-    addresses: Hidden[frozenset[int]] = frozenset()
-    left: Hidden[Function | None] = None
-    exits: Hidden[dict[int, bool]] = field(default_factory=dict)
-    time: Hidden[str] = ""
+    addresses: frozenset[int] = frozenset()
+    left: Function | None = None
+    exits: dict[int, bool] = field(default_factory=dict)
+    time: str = ""
 
     @property
     def once(self) -> bool:
         """Whether the first execution of each address tells all."""
         return self.left is None
 
-    def locate(self, passages: pl.DataFrame, clock: Clock) -> Beginning:
-        """The beginning in a run, from the passages of `addresses` (simulator.masks.Passages)."""
+    def locate(self, passages: Sequence[Passage], clock: Clock) -> Beginning:
+        """The beginning in a run, from the passages of `addresses`."""
         return self.at(self._cycle(passages, clock), clock)
 
     def at(self, cycle: int | None, clock: Clock) -> Beginning:
         """The beginning at a cycle of a run; None if the run did not come there."""
-        ns = None if cycle is None else float(clock.ns([cycle])[0])
+        ns = None if cycle is None else clock.ns(cycle)
         return Beginning(**vars(self), cycle=cycle, ns=ns)
 
-    def _cycle(self, passages: pl.DataFrame, clock: Clock) -> int | None:
+    def _cycle(self, passages: Sequence[Passage], clock: Clock) -> int | None:
         if not self.addresses:
             return _cycle(self.time, clock) if self.time else 0
-        rows = passages.filter(pl.col("address").is_in(list(self.addresses))).sort("cycle")
+        of_mine = (passage for passage in passages if passage.address in self.addresses)
         if self.left is None:
-            return None if rows.is_empty() else int(rows["cycle"][0])
+            return next((passage.cycle for passage in of_mine), None)
         code = range(self.left.address, self.left.address + self.left.size)
-        for row in rows.iter_rows(named=True):
-            if self.exits[row["address"]] or row["next_pc"] not in code:
-                return int(row["end_cycle"])
-        return None
+        left = (it for it in of_mine if self.exits[it.address] or it.next_pc not in code)
+        return next((passage.end_cycle for passage in left), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +68,11 @@ class Beginning(Request):
 
     cycle: int | None
     ns: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """What a document has of it."""
+        words = {"from": self.settings, "until": self.where, "why": self.why}
+        return {**words, "cycle": self.cycle, "ns": self.ns}
 
     @property
     def first_cycle(self) -> int:

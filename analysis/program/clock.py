@@ -2,65 +2,51 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 
-import numpy as np
-import numpy.typing as npt
-
-from base.run_folder.edges import NS_PER_S
 from simulator.outputs import ClockSpan
+
+NS_PER_S = 10**9
 
 
 class Clock:
-    """The clocks of a run (Stats.clocks): one row for each span of cycles that are equally long."""
+    """The clocks of a run (Stats.clocks). `rows` say from which cycle and time on the core has had
+    which.
+    """
 
     def __init__(self, spans: Sequence[ClockSpan]) -> None:
-        self._spans = spans
-        self._cycle = np.array([span.cycle for span in spans], dtype=np.int64)
-        self._ns = np.array([float(span.seconds * NS_PER_S) for span in spans])
-        self._cycle_ns = np.array([float(NS_PER_S / span.core_hz) for span in spans])
-        self.last_hz = float(spans[-1].core_hz)
-        self.fastest_hz = max(float(span.core_hz) for span in spans)
-
-    @property
-    def rows(self) -> tuple[dict[str, float], ...]:
-        """From which cycle and time on the core has had which clock."""
-        return tuple(
-            {
-                "cycle": span.cycle,
-                "ns": float(span.seconds * NS_PER_S),
-                "core_hz": float(span.core_hz),
-            }
-            for span in self._spans
+        self.rows = tuple(
+            {"cycle": span.cycle, "ns": float(span.seconds * NS_PER_S), "core_hz": float(span.core_hz)}
+            for span in spans
         )
+        self._begins = [span.cycle for span in spans]
+        self._cycle_ns = [float(NS_PER_S / span.core_hz) for span in spans]
+        self.last_hz = self.rows[-1]["core_hz"]
+        self.fastest_hz = max(row["core_hz"] for row in self.rows)
 
-    def ns(self, cycles: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """When these cycles begin, in nanoseconds since reset."""
-        at = np.asarray(cycles, dtype=np.int64)
-        span = self._span(at)
-        array: npt.NDArray[np.float64] = self._ns[span] + (at - self._cycle[span]) * self._cycle_ns[span]
-        return array
+    def ns(self, cycle: int) -> float:
+        """When this cycle begins, in nanoseconds since reset."""
+        span = self._span(cycle)
+        return self.rows[span]["ns"] + (cycle - self._begins[span]) * self._cycle_ns[span]
 
     def first_cycle(self, ns: float) -> int:
         """The first cycle that begins at `ns` after reset, or later."""
-        span = max(int(np.searchsorted(self._ns, ns, side="right")) - 1, 0)
-        further = float((ns - self._ns[span]) / self._cycle_ns[span])
-        return int(self._cycle[span]) + ceil(further - 1e-6)
+        span = max(bisect_right(self.rows, ns, key=lambda row: row["ns"]) - 1, 0)
+        return self._begins[span] + ceil((ns - self.rows[span]["ns"]) / self._cycle_ns[span] - 1e-6)
 
-    def between_ns(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """The time from each of `begin` to that of `end`, in ns.
-
-        Where the clock did not change between them, it is the cycles times their length.
+    def between_ns(self, begin: int, end: int) -> float:
+        """The time from `begin` to `end`, in ns. Where the clock did not change between them, it is
+        the cycles times their length.
         """
-        first, last = np.asarray(begin, dtype=np.int64), np.asarray(end, dtype=np.int64)
-        together = self._span(first) == self._span(last)
-        same: npt.NDArray[np.float64] = (last - first) * self._cycle_ns[self._span(first)]
-        return np.where(together, same, self.ns(last) - self.ns(first))
+        span = self._span(begin)
+        same = span == self._span(end)
+        return (end - begin) * self._cycle_ns[span] if same else self.ns(end) - self.ns(begin)
 
-    def _span(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        return np.searchsorted(self._cycle, cycles, side="right") - 1
+    def _span(self, cycle: int) -> int:
+        return bisect_right(self._begins, cycle) - 1
 
 
 NO_CLOCK = Clock((ClockSpan(0, Fraction(0), Fraction(1)),))

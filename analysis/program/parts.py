@@ -1,23 +1,16 @@
-"""The parts of a report: tables and sentences, of which the terminal and the page show the same."""
+"""A report: tables and sentences, of which the terminal and the page show the same; its document,
+which is the dump of its fields; and the statistics that it has of lengths.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, Self, TypeVar
 
-import polars as pl
-from pydantic import Field, GetPydanticSchema, PlainSerializer, TypeAdapter
-from pydantic_core.core_schema import any_schema
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from base.metrology.quantiles import summarise
-from base.metrology.summaries import Summary
+from base.metrology.ranks import statistics_of
 from base.microseconds import UNIT, digits
-from base.run_folder.explanation import Total
-from simulator.outputs import Note
 
 _WIDTH_COLUMNS = 120
 _MOST_TOTALS = 8
@@ -39,11 +32,17 @@ class Part:
 
 
 def as_text(sentences: Iterable[str], parts: Iterable[Part], everything: bool = False) -> str:
-    """Sentences that come first, and all parts; with `everything` all lines of each."""
+    """Sentences that come first, and all parts of which there is something to say; with
+    `everything` all lines of each.
+    """
+    from rich.console import Console  # takes a while
+
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
         console.print(*sentences, sep="\n", soft_wrap=True)
         for part in parts:
+            if not part.lines and not part.sentences:
+                continue
             console.print("", part.title, sep="\n", soft_wrap=True)
             shown = part.lines if everything else part.lines[: part.most]
             if shown:
@@ -55,7 +54,10 @@ def as_text(sentences: Iterable[str], parts: Iterable[Part], everything: bool = 
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _table(part: Part, lines: Sequence[tuple[str, ...]]) -> Table:
+def _table(part: Part, lines: Sequence[tuple[str, ...]]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, header_style="none", show_header=any(part.headings))
     for number, heading in enumerate(part.headings):
         is_number = number in part.numbers
@@ -78,63 +80,75 @@ def few(words: Sequence[str]) -> str:
     return ", ".join([*words[:_MOST_IN_A_CELL], *([f"and {more:,} more"] if more > 0 else [])])
 
 
-def spent(title: str, totals: Sequence[Total], cycles: int) -> Part:
-    """What the cycles of something went into."""
+def spent(title: str, totals: Sequence[Any], cycles: int) -> Part:
+    """What the cycles of something went into: totals as in explain."""
     lines = [
-        (
-            f"{total.cycles:,}",
-            f"{total.cycles / max(cycles, 1):.1%}",
-            f"{total.executions:,}×",
-            total.name,
-            total.source,
-        )
-        for total in totals
+        (f"{of.cycles:,}", f"{of.cycles / max(cycles, 1):.1%}", f"{of.executions:,}×", of.name, of.source)
+        for of in totals
     ]
     return Part(title, ("cycles", "of all", "", "what", "source"), lines, numbers=range(3), most=_MOST_TOTALS)
 
 
-# How the fields of a report become JSON: pydantic dumps its dataclasses as they are.
-
-
 T = TypeVar("T")
-Opaque = GetPydanticSchema(lambda _type, _handler: any_schema())
-"""What pydantic need not look into."""
-Hidden = Annotated[T, Opaque, Field(exclude=True)]
-"""A field that is no part of the document."""
-OrNull = Annotated[T, PlainSerializer(lambda value: value or None)]
-"""A word or a number that is null where it is empty or 0."""
-Address = Annotated[int, PlainSerializer(lambda address: f"{address:#010x}")]
-NoteRow = Annotated[Note, PlainSerializer(Note.as_json)]
+Hidden = Annotated[T, "no part of the document"]
+
+
+def dump(value: Any) -> Any:
+    """What JSON has of a report. An empty word is null."""
+    if hasattr(value, "as_json"):
+        return value.as_json()
+    if hasattr(value, "model_dump"):
+        return value.model_dump()
+    if is_dataclass(value):
+        return fields_of(value)
+    if isinstance(value, Mapping):
+        return {name: dump(content) for name, content in value.items()}
+    return [*map(dump, value)] if isinstance(value, (tuple, list)) else None if value == "" else value
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass but those that are hidden, under the name that its `NAMES` have for
+    them. An address is hexadecimal.
+    """
+    names = getattr(value, "NAMES", {})
+    shown = {
+        names.get(of.name, of.name): dump(getattr(value, of.name))
+        for of in fields(value)
+        if "Hidden[" not in str(of.type)
+    }
+    return shown | ({"address": f"{value.address:#010x}"} if "address" in shown else {})
 
 
 def as_json(report: Any) -> dict[str, Any]:
     """A report as JSON has it, with the heading of its subject."""
-    document = TypeAdapter(type(report)).dump_python(report, mode="json", by_alias=True)
-    return {**report.subject.heading, **document}
+    return {**report.subject.heading, **dump(report)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
     """Counts and statistics of intervals that ended, and how many did not. `distribution` has pairs
-    of cycles and how often they occurred, ascending.
+    of cycles and how often they occurred, ascending. Of a level of BASEPRI, or of a handler, it has
+    its name.
     """
 
     count: int
     open: int
     total_cycles: int
-    cycles: Summary
-    ns: Summary
+    cycles: dict[str, Any]
+    ns: dict[str, Any]
     distribution: tuple[tuple[int, int], ...]
 
-
-def counted(rows: pl.DataFrame) -> dict[str, Any]:
-    """The fields of Counted, of rows with `cycles` and `ns`."""
-    ended = rows.filter(pl.col("cycles").is_not_null())
-    return {
-        "count": ended.height,
-        "open": rows.height - ended.height,
-        "total_cycles": int(ended["cycles"].sum()),
-        "cycles": summarise(ended["cycles"].to_numpy()),
-        "ns": summarise(ended["ns"].to_numpy()),
-        "distribution": tuple(ended.group_by("cycles").len().sort("cycles").iter_rows()),
-    }
+    @classmethod
+    def of(cls, lengths: Iterable[tuple[int | None, float | None]], **more: Any) -> Self:
+        """That of cycles and nanoseconds, which are None of what did not end."""
+        lengths = list(lengths)
+        cycles = sorted(cycles for cycles, _ in lengths if cycles is not None)
+        return cls(
+            count=len(cycles),
+            open=len(lengths) - len(cycles),
+            total_cycles=sum(cycles),
+            cycles=statistics_of(cycles),
+            ns=statistics_of(sorted(ns for _, ns in lengths if ns is not None)),
+            distribution=tuple(sorted(Counter(cycles).items())),
+            **more,
+        )

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-
-import polars as pl
+from types import MappingProxyType
+from typing import Any
 
 from analysis.errors import LatencyError
 from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Function, Program
 from analysis.explain.sources import Inlined
-from analysis.program.parts import Address, OrNull
+from analysis.program.parts import fields_of
 from base.files.errors import nearest
 from simulator.interrupts import FIRST_IRQ, VECTORS
 from simulator.program import FLASH_ADDRESS
@@ -45,17 +45,21 @@ class Place:
     """
 
     function: str
-    file: OrNull[str]
-    line: OrNull[int]
-    address: Address
+    file: str
+    line: int
+    address: int
     interrupted: bool = False
     likely: bool = False
-    lock: OrNull[str] = ""
+    lock: str = ""
 
     @property
     def source(self) -> str:
         """`file.c:12`; empty if nothing tells it."""
         return f"{self.file}:{self.line}" if self.file else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """What a document has of it."""
+        return {**fields_of(self), "line": self.line or None}
 
     def __str__(self) -> str:
         words = f"{self.function} ({self.source})" if self.file else self.function
@@ -73,7 +77,7 @@ class Places:
     def __init__(
         self,
         program: Program,
-        stacks: pl.DataFrame,
+        stacks: Mapping[int, Sequence[int]] = MappingProxyType({}),
         kernel: Kernel | None = None,
         behind: Mapping[int, int] | None = None,
         vectors: Sequence[int] = (),
@@ -83,7 +87,7 @@ class Places:
         self._locks = kernel.locks if kernel else {}
         self._common = {name for table in kernel.tables for name in table.functions} if kernel else set()
         self._behind = behind or {}
-        self._stacks = stacks.sort("stack", "depth")
+        self._stacks = stacks
         self._inlined = Inlined(program)
         self._places: dict[int, tuple[Place, ...]] = {}
         self._entries: dict[int, Place | None] = {}
@@ -100,7 +104,7 @@ class Places:
         interrupted: where nothing tells that, the stack ends. It does, too, where LR alone tells of
         a caller, and the call there is one of another function.
         """
-        addresses = [address] if number is None else self._of_number.get(number, [address])
+        addresses = [address] if number is None else self._stacks.get(number, [address])
         places = list(self._frames(addresses[0]))
         exact, inner = True, addresses[0]
         for return_address in addresses[1:]:
@@ -178,13 +182,6 @@ class Places:
         if first & 0xF800 == 0xF000 and narrow & 0xD000 == 0xD000:
             return address - 4
         return address - 2 if narrow & 0xFF87 == 0x4780 else address
-
-    @cached_property
-    def _of_number(self) -> dict[int, list[int]]:
-        by_number: dict[int, list[int]] = {}
-        for number, _, pc in self._stacks.iter_rows():
-            by_number.setdefault(number, []).append(pc)
-        return by_number
 
     def _frames(self, address: int) -> tuple[Place, ...]:
         if address not in self._places:

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .summaries import CONFIDENCE, PERCENTILES, rank, samples_needed
+from .ranks import PERCENTILES, rank, samples_needed
+from .summaries import CONFIDENCE
 
 _KEPT = 1024
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .summaries import PERCENTILES, Reach, rank, samples_needed
+from .ranks import PERCENTILES, rank, samples_needed
+from .summaries import Reach
 
 Floats = npt.NDArray[np.float64]
 # The least and the greatest deviation are sought among all ways, and those grow with the square.

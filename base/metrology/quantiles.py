@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .summaries import MYRIAD, PERCENTILES, Summary, rank, samples_needed
+from .ranks import MYRIAD, PERCENTILES, rank, samples_needed, statistics_of
+from .summaries import Summary
 
 
 def nearest_rank(ordered: npt.NDArray[Any], percent: int) -> float | int:
@@ -26,24 +27,8 @@ def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:
     """The summary of `values`, one-dimensional, in any order, without nulls. `still_open` of them
     are waits that are not over.
     """
-    ordered = np.sort(np.asarray(values))
-    n = len(ordered)
-    statistics = {
-        name: _at_rank(ordered, rank(n, share)) if n >= samples_needed(share) else None
-        for name, share in PERCENTILES.items()
-    }
-    if not n:
-        return Summary(n=0)
-    mean = math.fsum(ordered.tolist()) / n
-    return Summary(
-        n=n,
-        min=_at_rank(ordered, 1),
-        mean=mean,
-        stdev=_sample_deviation(ordered, mean) if n > 1 else None,
-        **statistics,
-        max=_at_rank(ordered, n),
-        open=still_open,
-    )
+    ordered = np.sort(np.asarray(values)).tolist()
+    return Summary(**statistics_of(ordered), open=still_open if ordered else 0)
 
 
 def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
@@ -85,15 +70,6 @@ def _exact_sum(values: npt.NDArray[Any], times: npt.NDArray[Any]) -> float:
         numerator, denominator = value.as_integer_ratio()
         by_denominator[denominator] += numerator * count
     return float(sum(Fraction(top, bottom) for bottom, top in by_denominator.items()))
-
-
-def _sample_deviation(values: npt.NDArray[Any], mean: float) -> float:
-    """The standard deviation of two or more `values`: squared distances over n - 1, and the root.
-
-    The sums are exactly rounded, so that no processor's order of additions shows in run.json.
-    """
-    distances = values.astype(np.float64) - mean
-    return math.sqrt(math.fsum((distances * distances).tolist()) / (len(values) - 1))
 
 
 def _at_rank(ordered: npt.NDArray[Any], number: int) -> float | int:

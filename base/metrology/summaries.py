@@ -11,10 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ..files.documents import Table
-
-MYRIAD = 10_000
-# By name, each as a share in ten-thousandths.
-PERCENTILES = {"median": 5_000, "p90": 9_000, "p99": 9_900, "p99_9": 9_990, "p99_99": 9_999}
+from .ranks import PERCENTILES
 
 MOST_NUMBER = 1e28
 """What any figure of a document may be, or minus that: in ns the most samples at 1 Hz."""
@@ -94,20 +91,3 @@ def beside_open(summaries: Mapping[str, Summary], lasted: Mapping[str, float]) -
         name: summary.waiting(lasted[name]) if name in lasted else summary
         for name, summary in summaries.items()
     }
-
-
-def samples_needed(per_myriad: int) -> int:
-    """How many samples a percentile needs, given as its share in ten-thousandths.
-
-    A percentile finer than the samples is a guess: it must be able to lie below the greatest of
-    them, so the 99th needs a hundred. The median needs but one.
-    """
-    return 1 if per_myriad <= MYRIAD // 2 else MYRIAD // (MYRIAD - per_myriad)
-
-
-def rank(n: int, per_myriad: int) -> int:
-    """The nearest rank, from 1, of a percentile of `n` samples, given in ten-thousandths.
-
-    It is the least rank with at least that share of the samples at or below it.
-    """
-    return max(-(-n * per_myriad // MYRIAD), 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..metrology.summaries import PERCENTILES
+from ..metrology.ranks import PERCENTILES
 from .manifest import Manifest
 from .quantities import Quantity
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from base.metrology.summaries import CONFIDENCE, MYRIAD, PERCENTILES
+from base.metrology.ranks import MYRIAD, PERCENTILES
+from base.metrology.summaries import CONFIDENCE
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_BOUND
 from dashboards.figures.chart import (

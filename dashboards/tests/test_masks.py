@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 
+from analysis.program.masks.log import Interval
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.subject import Subject
 from dashboards import masks
@@ -39,31 +39,25 @@ def test_the_page_names_the_longest_by_file_and_line(report: MaskReport) -> None
 
 
 def test_a_program_without_intervals_has_a_page_without_figures(report: MaskReport) -> None:
-    empty = replace(report, all_intervals=report.all_intervals.clear(), worst=(), priorities=())
+    empty = replace(report, all_intervals=[], worst=(), priorities=())
     assert masks.charts(empty) == []
     assert "no interval that held interrupts off has ended" in masks.html(empty)
 
 
-def lengths(n: int) -> pl.DataFrame:
-    """Intervals of 1, 2, … ns; the longest begins in the middle."""
-    order = [*range(0, n - 1, 2), n - 1, *range(1, n - 1, 2)]
-    ns = [float(number + 1) for number in order]
-    return pl.DataFrame({"begin_cycle": range(n), "ns": ns, "cycles": [int(number) for number in ns]})
-
-
 def test_no_figure_loses_its_maximum_or_grows_without_bound() -> None:
-    rows = lengths(10_000)
-    table = masks.longest_of_each_bin(rows, 10_000)
-    assert table.height <= masks.MOST_POINTS and table["ns"].max() == 10_000
-    ns, share, cycles = masks.survival(rows)
-    assert len(ns) <= 2 * masks.MOST_POINTS
-    assert (ns[-1], cycles[-1], share[-1]) == (10_000, 10_000, pytest.approx(1 / 10_000))
+    """Intervals of 1, 2, … ns, of which the longest begins in the middle."""
+    order = [*range(1, 10_000, 2), 10_000, *range(2, 10_000, 2)]
+    rows = [Interval("primask", None, 0, at, ns=float(ns)) for at, ns in enumerate(order)]
+    longest = masks.longest_of_each_bin(rows, 10_000)
+    assert len(longest) <= masks.MOST_POINTS and max(it.ns or 0 for it in longest) == 10_000
+    points = masks.survival([(float(ns), ns) for ns in order])
+    assert len(points) <= 2 * masks.MOST_POINTS
+    assert points[-1] == pytest.approx((10_000, 1 / 10_000, 10_000))
 
 
 def test_a_share_is_that_of_intervals_at_least_so_long() -> None:
-    rows = pl.DataFrame({"ns": [1.0, 1.0, 2.0, 5.0], "cycles": [1, 1, 2, 5]})
-    ns, share, _ = masks.survival(rows)
-    assert ns.tolist() == [1, 2, 5] and share.tolist() == [1, 0.5, 0.25]
+    points = masks.survival([(1.0, 1), (1.0, 1), (2.0, 2), (5.0, 5)])
+    assert points == [(1.0, 1.0, 1), (2.0, 0.5, 2), (5.0, 0.25, 5)]
 
 
 @in_a_browser

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import dropwhile
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from analysis.explain.execution import unwind
@@ -14,7 +13,7 @@ from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import masks
 from simulator import run as simulator
-from simulator.outputs import State
+from simulator.outputs import Change, State
 from simulator.program import UserProgram
 
 UNTIL = "60ms"
@@ -36,8 +35,8 @@ def log(elf: Path, image: bytes) -> masks.MaskRun:
     return masks.run_masks(UserProgram(elf), UNTIL, image)
 
 
-def entries(log: masks.MaskRun) -> pl.DataFrame:
-    return log.changes.filter((pl.col("what") == "exception") & (pl.col("value") != 0))
+def entries(log: masks.MaskRun) -> list[Change]:
+    return [change for change in log.changes if change.what == "exception" and change.value]
 
 
 def states(elf: Path, image: bytes, cycles: list[int]) -> tuple[State, ...]:
@@ -49,16 +48,12 @@ def test_what_a_handler_interrupted_in_a_push(elf: Path, image: bytes, log: mask
     the interrupted code, whether or not the PUSH had moved SP.
     """
     program = Program(elf)
-    in_push = [
-        row
-        for row in entries(log).select("cycle", "pc", "stack").iter_rows()
-        if program.code(row[1], 2)[1] & 0xFE == 0xB4
-    ][:40]
+    in_push = [change for change in entries(log) if program.code(change.pc, 2)[1] & 0xFE == 0xB4][:40]
     moved = 0
-    at = [cycle + 2 for cycle, _, _ in in_push]
-    for (_, _, number), state in zip(in_push, states(elf, image, at), strict=True):
-        addresses = log.stacks.filter(pl.col("stack") == number).sort("depth")["pc"].to_list()
-        assert [frame.address for frame in unwind(program, state)][1:] == addresses
+    at = [change.cycle + 2 for change in in_push]
+    for change, state in zip(in_push, states(elf, image, at), strict=True):
+        assert change.stack is not None
+        assert [frame.address for frame in unwind(program, state)][1:] == log.stacks[change.stack]
         status = state.word(state.registers["psp"] + 0x1C)
         moved += status is not None and bool(status & 0xF000) and not status & 0x0600_0C00
     assert moved, "some were cut off after SP had moved"
@@ -73,7 +68,7 @@ def test_a_naked_handler_is_no_caller_of_itself(elf: Path, image: bytes, log: ma
     frame lies there.
     """
     program = Program(elf)
-    switch = entries(log).filter(pl.col("value") == PENDSV)["cycle"][4]
+    switch = [change.cycle for change in entries(log) if change.value == PENDSV][4]
     outermost = set()
     stacks = [
         [frame.place for frame in unwind(program, state)]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import polars as pl
-
 from analysis.explain.parts import parts
 from analysis.explain.program import Function
 from analysis.explain.tests.made import maximum
 from analysis.explain.worst import Worst
 from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK, NamedQuantity
+from simulator.outputs import Change
 
 LOCK, HANDLER, SUSPEND = 0x0800_0300, 0x0800_0500, 0x0800_0700
 NAMES = {LOCK: "lock", HANDLER: "on_tim3", SUSPEND: "suspend"}
@@ -30,8 +29,7 @@ Part = tuple[str, str, int, int, str]
 
 def parts_of(quantity: NamedQuantity, *rows: Row, start: int = 100, end: int = 200) -> list[Part]:
     """What, words, first cycle, cycles and place of each part."""
-    names = ("cycle", "what", "value", "pc", "began", "task")
-    masks = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"began": pl.Int64})
+    masks = [Change(*row) for row in rows]
     worst = Worst(quantity, 0.0, maximum(), 0, 0, 0, 0, 0, 0)
     pieces = parts(PROGRAM, masks, worst, start, end)
     assert all(part.source == (f"{part.place}.c:1" if part.place else "") for part in pieces)

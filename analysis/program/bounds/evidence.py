@@ -33,8 +33,8 @@ MANIFEST = "manifest.json"
 _INPUTS = "inputs"
 _MOST_BYTES = 1 << 30
 _PRESUMED = Path(__file__).parent / "presumed.toml"
-_LIBRARIES = ("capstone", "pyelftools", "numpy", "polars")
-"""The libraries that read the program, and those that evaluate the run."""
+_LIBRARIES = ("capstone", "pyelftools")
+"""The libraries that read the program."""
 TESTS = (
     ("tests/test_bounds.py", "small programs, each with a bound or a sentence why not"),
     ("tests/test_bounded_programs.py", "programs with locks of many kinds, and random ones, run to find one"),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
+from typing import ClassVar
 
 from analysis.bounds.parts import Frame, Spent, frames, parts
 from analysis.errors import NoBoundError
 from analysis.program.bounds.measure import Bounded, BoundsReport
-from analysis.program.parts import Address, Hidden, OrNull
+from analysis.program.parts import Hidden
 from analysis.program.places import Place
 from base.files.errors import near_miss
 
@@ -27,9 +25,9 @@ REST = "what its blocks do not tell"
 class Code:
     """An instruction, and the source line that it is of; empty if nothing tells that."""
 
-    address: Address
+    address: int
     text: str
-    line: OrNull[str]
+    line: str
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,12 @@ class Block:
     from them. What is no code of the program has no instructions; `function` says what it is.
     """
 
+    NAMES: ClassVar = {"code": "instructions"}
     function: str
     passes: int
     cycles: int
     share: float
-    code: Annotated[tuple[Code, ...], Field(serialization_alias="instructions")]
+    code: tuple[Code, ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -67,9 +66,10 @@ class Explained:
     bound. `frames` has its calls as a tree, but for those of few cycles.
     """
 
+    NAMES: ClassVar = {"cycles": "bound_cycles"}
     section: Hidden[Bounded]
     begin: Place
-    cycles: Annotated[int, Field(serialization_alias="bound_cycles")]
+    cycles: int
     blocks: tuple[Block, ...]
     calls: tuple[Call, ...]
     frames: Hidden[tuple[Frame, ...]] = ()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
-
-import numpy as np
-import polars as pl
-from pydantic import Field, PlainSerializer
+from typing import Any, ClassVar
 
 from analysis.bounds import costs
 from analysis.bounds.caches import full
@@ -25,21 +22,20 @@ from analysis.explain.program import Program
 from analysis.program.bounds import loops_file as files
 from analysis.program.bounds.loops_file import Annotation
 from analysis.program.bounds.observed import CountedLoop, counted
+from analysis.program.masks.log import Exceptions
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.measure import measure as measure_masks
-from analysis.program.masks.priorities import Exceptions
-from analysis.program.parts import Hidden, Opaque, OrNull
+from analysis.program.parts import Hidden, fields_of
 from analysis.program.places import Place, handlers
 from analysis.program.subject import Subject
 from base.tell import Tell
+from simulator.outputs import Change
 
 _RESET = 1
 _LOOSE = 100
 """A bound that is so many times what was seen tells of the loop behind it."""
 _NS_PER_S = 1e9
-_Cycles = Annotated[int | None, Field(serialization_alias="bound_cycles")]
-_Ns = Annotated[float | None, Field(serialization_alias="bound_ns")]
-_SeenCycles = Annotated[int | None, Field(serialization_alias="seen_cycles")]
+_NAMES = {"cycles": "bound_cycles", "ns": "bound_ns", "seen": "seen_cycles"}
 
 
 @dataclass(frozen=True)
@@ -55,21 +51,22 @@ class Bounded:
     bound that is more than 100 times what was seen.
     """
 
+    NAMES: ClassVar = _NAMES
     kind: str
     level: int
     function: str
     begin: Place
     caller: Place | None
     ends: tuple[Place, ...]
-    cycles: _Cycles
+    cycles: int | None
     why_not: tuple[str, ...]
-    seen: _SeenCycles
+    seen: int | None
     count: int
     path: Hidden[Price] = field(compare=False, default=Price())
     entry_cycles: Hidden[int] = 0
     presumed: tuple[str, ...] = ()
-    ns: _Ns = None
-    loose: OrNull[str] = ""
+    ns: float | None = None
+    loose: str = ""
 
     @property
     def key(self) -> tuple[str, int, str, int, int]:
@@ -102,26 +99,28 @@ class AtPriority:
     in, what it interrupts may find nothing in the caches of the flash any more.
     """
 
+    NAMES: ClassVar = {**_NAMES, "entry": "entry_cycles", "refill": "refill_cycles"}
     priority: int
     number: int
     exceptions: tuple[str, ...]
-    cycles: _Cycles
-    ns: _Ns
-    entry: Annotated[int, Field(serialization_alias="entry_cycles")]
-    refill: Annotated[int, Field(serialization_alias="refill_cycles")]
-    section: Annotated[
-        Bounded | None,
-        PlainSerializer(lambda section: section and section.cycles),
-        Field(serialization_alias="section_cycles"),
-    ]
-    handlers: Annotated[
-        tuple[Bounded, ...], PlainSerializer(lambda rows: {row.function: row.cycles for row in rows})
-    ]
-    missing: Annotated[
-        tuple[Bounded, ...], PlainSerializer(lambda rows: [f"{row.kind} of {row.function}" for row in rows])
-    ]
-    seen: _SeenCycles
+    cycles: int | None
+    ns: float | None
+    entry: int
+    refill: int
+    section: Hidden[Bounded | None]
+    handlers: Hidden[tuple[Bounded, ...]]
+    missing: Hidden[tuple[Bounded, ...]]
+    seen: int | None
     estimate: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """What the document has of it."""
+        return {
+            **fields_of(self),
+            "section_cycles": self.section and self.section.cycles,
+            "handlers": {row.function: row.cycles for row in self.handlers},
+            "missing": [f"{row.kind} of {row.function}" for row in self.missing],
+        }
 
     @property
     def numbered(self) -> str:
@@ -133,11 +132,6 @@ class AtPriority:
         return f"priority {self.numbered} ({', '.join(self.exceptions) or 'no interrupt'})"
 
 
-def _timing(costs: Costs) -> dict[str, object]:
-    names = ("wait_states", "prefetch", "code_cache", "data_cache", "apb_divider")
-    return {**{name: getattr(costs, name) for name in names}, "pointers": costs.unknown.value}
-
-
 @dataclass(frozen=True, kw_only=True)
 class BoundsReport:
     """The bounds of a program: `sections` and `handlers`, those without a bound first.
@@ -146,17 +140,18 @@ class BoundsReport:
     these rest on. `annotations` are what was stated of loops and calls.
     """
 
+    NAMES: ClassVar = {"hz": "clock_hz", "margin": "observed", "counted": "loops"}
     subject: Hidden[Subject]
     masks: Hidden[MaskReport]
     cycles: int
-    hz: Annotated[float, Field(serialization_alias="clock_hz")]
-    costs: Annotated[Costs, Opaque, PlainSerializer(_timing), Field(serialization_alias="timing")]
+    hz: float
+    costs: Hidden[Costs]
     sections: tuple[Bounded, ...]
     handlers: tuple[Bounded, ...]
     priorities: tuple[AtPriority, ...]
     endless: Hidden[tuple[Section, ...]] = ()
-    margin: Annotated[float | None, Field(serialization_alias="observed")] = None
-    counted: Annotated[tuple[CountedLoop, ...], Field(serialization_alias="loops")] = ()
+    margin: float | None = None
+    counted: tuple[CountedLoop, ...] = ()
     annotations: Hidden[tuple[Annotation, ...]] = ()
 
     @property
@@ -434,35 +429,27 @@ class _Seen:
     def __init__(self, masks: MaskReport) -> None:
         changes = masks.run.changes
         self.used = {number for numbers in Exceptions(changes).priorities().values() for number in numbers}
-        table = changes.with_row_index("begin_row").select(pl.col("begin_row").cast(pl.Int64), "pc", "stack")
-        timed = masks.all_intervals.drop_nulls("cycles").join(table, on="begin_row")
         entered = _entered(changes)
-        first = np.searchsorted(entered, timed["begin_row"].to_numpy(), side="right")
-        last = np.searchsorted(entered, timed["end_row"].to_numpy(), side="left")
-        timed = timed.with_columns(pl.Series("alone", first >= last))
-        # A more urgent level of BASEPRI is an interval within that of the first.
-        latest = pl.col("end_row").cum_max().shift(1).over("kind").fill_null(-1)
-        masked = timed.sort("begin_row").filter(pl.col("kind").is_in(KINDS), pl.col("end_row") > latest)
-        end = changes.with_row_index("end_row").select(pl.col("end_row").cast(pl.Int64), end_pc="pc")
+        latest: dict[str, int] = {}
         self._ends: dict[tuple[str, int], set[int]] = {}
-        for kind, pc, end_pc in masked.join(end, on="end_row").select("kind", "pc", "end_pc").iter_rows():
-            self._ends.setdefault((kind, pc), set()).add(end_pc)
-        self.begins: set[tuple[str, int]] = set(masked.select("kind", "pc").unique().iter_rows())
         # By where it began, or the exception of a handler; and by each return address on the stack.
-        returns = masks.run.stacks.filter(pl.col("depth") > 0)
-        returns = returns.select("stack", back=pl.col("pc") - pl.col("pc") % 2).unique()
-        is_handler = pl.col("kind") == HANDLER
-        own = timed.with_columns(at=pl.when(is_handler).then("level").otherwise("pc"), back=pl.lit(0))
-        called = timed.filter(~is_handler).join(returns, on="stack").with_columns(at="pc")
-        columns = ("kind", "at", pl.col("back").cast(pl.Int64), "cycles", "alone")
-        grouped = (
-            pl.concat([own.select(columns), called.select(columns)])
-            .group_by("kind", "at", "back")
-            .agg(longest=pl.col("cycles").filter("alone").max(), count=pl.len())
-        )
-        self._rows: dict[tuple[str, int, int], tuple[int | None, int]] = {
-            (kind, at, back): (longest, count) for kind, at, back, longest, count in grouped.iter_rows()
-        }
+        self._rows: dict[tuple[str, int, int], tuple[int | None, int]] = {}
+        for it in sorted(masks.all_intervals, key=lambda it: it.begin_row):
+            if it.cycles is None or it.end_row is None:
+                continue
+            began, is_handler = changes[it.begin_row], it.kind == HANDLER
+            at = (it.level or 0) if is_handler else began.pc
+            alone = bisect_right(entered, it.begin_row) >= bisect_left(entered, it.end_row)
+            stack = () if is_handler or began.stack is None else masks.run.stacks.get(began.stack, ())
+            for back in {0, *(address & ~1 for address in stack[1:])}:
+                longest, count = self._rows.get((it.kind, at, back), (None, 0))
+                longest = max(it.cycles, longest or 0) if alone else longest
+                self._rows[it.kind, at, back] = longest, count + 1
+            # A more urgent level of BASEPRI is an interval within that of the first.
+            if it.kind in KINDS and it.end_row > latest.get(it.kind, -1):
+                self._ends.setdefault((it.kind, at), set()).add(changes[it.end_row].pc)
+                latest[it.kind] = it.end_row
+        self.begins = set(self._ends)
 
     def section(self, kind: str, begin: int, call: int) -> tuple[int | None, int]:
         """The longest that began there, and how many did."""
@@ -479,12 +466,16 @@ class _Seen:
         return self._rows.get((HANDLER, exception, 0), (None, 0))
 
 
-def _entered(changes: pl.DataFrame) -> np.ndarray[Any, Any]:
+def _entered(changes: Sequence[Change]) -> list[int]:
     """The rows in which a handler is entered or left, but that of SVC, which is called."""
-    handlers = changes.with_row_index("row").filter(pl.col("what") == "exception")
-    before, after = pl.col("value").shift(1), pl.col("value")
-    called = (after == SERVICE_CALL) | ((before == SERVICE_CALL) & (after == pl.col("value").shift(2)))
-    return handlers.filter(~called.fill_null(False))["row"].to_numpy()
+    rows: list[int] = []
+    values: list[int | None] = [None, None]
+    for row, change in enumerate(changes):
+        if change.what == "exception":
+            values = [*values[-2:], change.value]
+            called = change.value == SERVICE_CALL or (values[1] == SERVICE_CALL and change.value == values[0])
+            rows += [] if called else [row]
+    return rows
 
 
 def _priorities(

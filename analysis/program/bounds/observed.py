@@ -6,18 +6,15 @@ estimate, and is told so wherever it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Annotated
-
-import polars as pl
-from pydantic import Field
+from typing import ClassVar
 
 from analysis.bounds.rounds import Unlimited
 from analysis.program.masks.measure import MaskReport
-from analysis.program.parts import Address, Hidden
-from simulator.masks import MOST_MARKS, run_marks
+from analysis.program.parts import Hidden
+from simulator.masks import MOST_MARKS, Passage, run_marks
 
 _TRIAL = 16
 """A part of the run shows how busy the loops are: one in so many of its cycles."""
@@ -31,13 +28,14 @@ class CountedLoop:
     time its head was passed `passes` times at the most. Then `taken` passes are presumed.
     """
 
+    NAMES: ClassVar = {"passes": "seen_passes", "taken": "taken_passes", "cycles": "until_cycle"}
     function: str
     place: str
-    address: Address
-    passes: Annotated[int, Field(serialization_alias="seen_passes")]
+    address: int
+    passes: int
     entries: int
-    taken: Annotated[int, Field(serialization_alias="taken_passes")]
-    cycles: Annotated[int, Field(serialization_alias="until_cycle")]
+    taken: int
+    cycles: int
     of_cycles: Hidden[int]
     loop: Hidden[Unlimited]
 
@@ -73,14 +71,15 @@ def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> lis
 
 def _marked(
     masks: MaskReport, loops: Sequence[Unlimited], until: int | str
-) -> Iterator[tuple[Unlimited, pl.DataFrame]]:
-    """The passages of the marks of each loop, as simulator.masks.Passages.rows."""
+) -> Iterator[tuple[Unlimited, list[Passage]]]:
+    """The passages of the marks of each loop."""
     subject = masks.subject
     for some in _batches(loops):
         marks = {address for loop in some for address in _marks(loop)}
         rows = run_marks(subject.user, marks, until, subject.words).rows
         for loop in some:
-            yield loop, rows.filter(pl.col("address").is_in(sorted(_marks(loop))))
+            own = _marks(loop)
+            yield loop, [row for row in rows if row.address in own]
 
 
 def _batches(loops: Iterable[Unlimited]) -> Iterator[list[Unlimited]]:
@@ -98,49 +97,45 @@ def _batches(loops: Iterable[Unlimited]) -> Iterator[list[Unlimited]]:
         yield batch
 
 
-def _marks(loop: Unlimited) -> set[int]:
-    """The head, and where the blocks begin and end that lead to it."""
-    return {loop.head, *_firsts(loop), *_lasts(loop)}
-
-
-def _before(loop: Unlimited) -> Iterator[int]:
-    for address, block in loop.body.blocks.items():
-        if any(target == loop.head for target, _ in block.after):
-            yield address
-
-
-def _firsts(loop: Unlimited) -> set[int]:
-    return set(_before(loop))
-
-
-def _lasts(loop: Unlimited) -> Mapping[int, int]:
-    """The last instructions of the blocks inside that lead to the head, with the block of each."""
+def _before(loop: Unlimited) -> dict[int, int]:
+    """Where the blocks begin that lead to the head, with the last instruction of each."""
     return {
-        loop.body.blocks[address].last.address: address for address in _before(loop) if address in loop.inside
+        address: block.last.address
+        for address, block in loop.body.blocks.items()
+        if any(target == loop.head for target, _ in block.after)
     }
 
 
-def _greatest(loop: Unlimited, rows: pl.DataFrame) -> tuple[int, int]:
+def _marks(loop: Unlimited) -> set[int]:
+    """The head, and where the blocks begin that lead to it; those inside end, too."""
+    before = _before(loop)
+    return {loop.head, *before, *(last for begin, last in before.items() if begin in loop.inside)}
+
+
+def _greatest(loop: Unlimited, rows: Iterable[Passage]) -> tuple[int, int]:
     """How often the head is passed each time at the most, and how often the loop is entered.
 
     The head is passed on a further lap if what came right before it is the end of a block inside,
     which leads there; or its beginning, if that end is an instruction that was skipped. Else the
     loop is entered anew. Laps of one time have one stack pointer, in one task and one handler.
     """
-    lasts = sorted(_lasts(loop))
-    firsts = sorted(_firsts(loop) & loop.inside)
-    before = pl.col("address").shift(1).over("exception", "task")
-    went = pl.col("next_pc").shift(1).over("exception", "task")
-    lap = pl.when(before.is_in(lasts)).then(went == loop.head).otherwise(before.is_in(firsts))
-    heads = (
-        rows.sort("cycle", maintain_order=True)
-        .with_columns(pl.col("task").fill_null(0))
-        .with_columns(lap=lap.fill_null(False))
-        .filter(pl.col("address") == loop.head)
-        .with_columns(time=(~pl.col("lap")).cum_sum().over("exception", "task", "sp"))
-        .group_by("exception", "task", "sp", "time")
-        .len()
-    )
-    if heads.is_empty():
-        return 0, 0
-    return int(heads["len"].max()), heads.height  # type: ignore[arg-type]
+    inside = {begin: last for begin, last in _before(loop).items() if begin in loop.inside}
+    before: dict[object, Passage] = {}
+    passes: dict[object, list[int]] = {}
+    for row in rows:
+        context = (row.exception, row.task or 0)
+        earlier = before.get(context)
+        before[context] = row
+        if row.address != loop.head:
+            continue
+        lap = False
+        if earlier:
+            ended = earlier.address in inside.values()
+            lap = earlier.next_pc == loop.head if ended else earlier.address in inside
+        times = passes.setdefault((*context, row.sp), [])
+        if lap and times:
+            times[-1] += 1
+        else:
+            times.append(1)
+    counts = [count for times in passes.values() for count in times]
+    return max(counts, default=0), len(counts)

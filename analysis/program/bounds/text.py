@@ -41,8 +41,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.state import HANDLER, KINDS
 from analysis.judge import rows as judged
@@ -57,13 +55,15 @@ from base.microseconds import UNIT, digits
 
 def as_json(report: BoundsReport, explanation: Explained | None = None) -> dict[str, Any]:
     """The document, with the path of one section if it was named."""
-    explained = TypeAdapter(Explained).dump_python
+    costs = report.costs
+    timing = ("wait_states", "prefetch", "code_cache", "data_cache", "apb_divider")
     return {
         **parts.as_json(report),
+        "timing": {**{name: getattr(costs, name) for name in timing}, "pointers": costs.unknown.value},
         "missing": [{"why": word, "stops": count} for word, count in report.missing.items()],
         "violations": len(report.violations),
         "estimates": len(report.estimates),
-        "explained": None if explanation is None else explained(explanation, mode="json", by_alias=True),
+        "explained": parts.dump(explanation),
     }
 
 
@@ -72,8 +72,7 @@ def as_text(report: BoundsReport, everything: bool = False, explanation: Explain
     bounds; and the path of one section if it was named.
     """
     path = [path_of(explanation), calls_of(explanation)] if explanation else []
-    shown_parts = (part for part in (*of_report(report), *path) if part.lines)
-    return parts.as_text([headline(report), *remarks(report)], shown_parts, everything)
+    return parts.as_text([headline(report), *remarks(report)], [*of_report(report), *path], everything)
 
 
 def headline(report: BoundsReport) -> str:

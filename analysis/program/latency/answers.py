@@ -1,20 +1,24 @@
-"""The answers of the pends: their distribution, what they waited for, and the worst."""
+"""The answers of the pends: what they waited for, and the worst."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from analysis.program.clock import Clock
 from analysis.program.places import Place, Places
-from simulator.latency import Answers
+from simulator.latency import Answer
 
 ENTRY = "entry"
 ENTRY_ALONE = "entry alone"
+_WORDS = {
+    "primask": "PRIMASK",
+    "faultmask": "FAULTMASK",
+    "disabled": "the line was disabled in the NVIC",
+    "flash": "flash busy",
+    "instruction": "instruction in progress",
+    ENTRY: ENTRY_ALONE,
+}
 
 
 @dataclass(frozen=True)
@@ -30,27 +34,38 @@ class Wait:
     level: int | None = None
     raised: int | None = None
 
+    @classmethod
+    def of(cls, text: str) -> Wait:
+        """That of `primask 0x08000198:104`, `basepri 0x50 0x080005dc:13`, `exception 15:200`."""
+        words, _, cycles = text.rpartition(":")
+        cause, *more = words.split(" ")
+        if cause == "exception":
+            return cls(cause, int(cycles), exception=int(more[0]))
+        level = int(more[0], 16) if cause == "basepri" else None
+        place = more[-1] if cause in ("primask", "faultmask", "basepri") else "?"
+        return cls(cause, int(cycles), level=level, raised=None if place == "?" else int(place, 16))
+
 
 @dataclass(frozen=True)
 class Answered:
     """Neighbouring pends, all taken in the same cycle; the first of them waited longest."""
 
-    first: int
-    last: int
-    pends: int
-    taken: int
-    pc: int
-    exception: int
-    return_pc: int | None
+    answer: Answer
     waits: tuple[Wait, ...]
 
     @property
+    def first(self) -> int:
+        """The cycle in which the first was pended."""
+        return self.answer.first_pended
+
+    @property
     def cycles(self) -> int:
-        return self.taken - self.first
+        """How long the first waited."""
+        return self.answer.taken - self.first
 
     def ns(self, clock: Clock) -> float:
-        """How long it waited, by the clocks of the run."""
-        return float(clock.between_ns(self.first, self.taken))
+        """The same by the clocks of the run."""
+        return clock.between_ns(self.first, self.answer.taken)
 
     @property
     def main(self) -> Wait:
@@ -62,50 +77,20 @@ class Answered:
     def kind(self) -> tuple[object, ...]:
         """Equal for waits of one origin: the same causes in the same order, at the same places."""
         held = tuple((w.cause, w.exception, w.raised) for w in self.waits if w.cause != "instruction")
-        return (*held, self.exception if len(held) == 1 else 0)
+        return (*held, self.answer.exception if len(held) == 1 else 0)
 
 
-def answered(rows: pl.DataFrame) -> list[Answered]:
-    """The rows of simulator.latency.Answers that were taken."""
-    return [_answered(row) for row in rows.filter(outcome="taken").iter_rows(named=True)]
+def answered(answers: Iterable[Answer]) -> list[Answered]:
+    """Those that were taken."""
+    taken = (answer for answer in answers if answer.outcome == "taken")
+    nothing = (Wait(ENTRY, 0),)
+    return [
+        Answered(answer, tuple(map(Wait.of, filter(None, (answer.waits or "").split(";")))) or nothing)
+        for answer in taken
+    ]
 
 
-def _answered(row: dict[str, Any]) -> Answered:
-    waits = tuple(_wait(word) for word in str(row["waits"] or "").split(";") if word)
-    return Answered(
-        first=row["first_pended"],
-        last=row["last_pended"],
-        **{name: row[name] for name in ("pends", "taken", "pc", "exception", "return_pc")},
-        waits=waits or (Wait(ENTRY, 0),),
-    )
-
-
-def _wait(text: str) -> Wait:
-    """`primask 0x08000198:104`, `basepri 0x50 0x080005dc:13`, `exception 15:200`, `entry:12`."""
-    words, _, cycles = text.rpartition(":")
-    cause, *more = words.split(" ")
-    if cause == "exception":
-        return Wait(cause, int(cycles), exception=int(more[0]))
-    level = int(more[0], 16) if cause == "basepri" else None
-    place = more[-1] if cause in ("primask", "faultmask", "basepri") else "?"
-    return Wait(cause, int(cycles), level=level, raised=None if place == "?" else int(place, 16))
-
-
-def latencies(
-    answers: list[Answered], every: int | None, clock: Clock
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """The latency of each pend, in cycles and in ns. Two arrays of equal length."""
-    cycles, ns = [], []
-    for row in answers:
-        pended = np.arange(row.first, row.last + 1, every or 1, dtype=np.int64)
-        cycles.append(row.taken - pended)
-        ns.append(clock.between_ns(pended, np.full_like(pended, row.taken)))
-    if not cycles:
-        return np.array([], dtype=np.int64), np.array([])
-    return np.concatenate(cycles), np.concatenate(ns)
-
-
-def worst_kinds(answers: list[Answered], most: int) -> list[Answered]:
+def worst_kinds(answers: Iterable[Answered], most: int) -> list[Answered]:
     """The longest waits, one of each kind, longest first."""
     kinds: dict[tuple[object, ...], Answered] = {}
     for row in sorted(answers, key=lambda answer: (-answer.cycles, answer.first)):
@@ -123,20 +108,20 @@ class Cause:
     worst_cycles: int
 
 
-def causes(answers: list[Answered], places: Places) -> tuple[Cause, ...]:
+def causes(answers: Sequence[Answered], places: Places) -> tuple[Cause, ...]:
     """The causes that pends waited for most, the worst first."""
     groups: dict[tuple[str, int | None], list[Answered]] = {}
     for row in answers:
         groups.setdefault((words(row.main, places), row.main.raised), []).append(row)
-    rows = [
+    rows = (
         Cause(
             cause,
             None if raised is None else places.raised(raised),
-            sum(answer.pends for answer in of_cause),
-            max(answer.cycles for answer in of_cause),
+            sum(row.answer.pends for row in of_cause),
+            max(row.cycles for row in of_cause),
         )
         for (cause, raised), of_cause in groups.items()
-    ]
+    )
     return tuple(sorted(rows, key=lambda row: (-row.worst_cycles, row.cause)))
 
 
@@ -161,23 +146,6 @@ class Held:
 
 def words(wait: Wait, places: Places) -> str:
     """The wait in words, without its place."""
-    if wait.cause == "exception" and wait.exception is not None:
+    if wait.exception is not None:
         return f"handler of {places.exception(wait.exception)}"
-    if wait.cause == "basepri":
-        return f"BASEPRI {wait.level:#04x}"
-    return {
-        "primask": "PRIMASK",
-        "faultmask": "FAULTMASK",
-        "disabled": "the line was disabled in the NVIC",
-        "flash": "flash busy",
-        "instruction": "instruction in progress",
-        ENTRY: ENTRY_ALONE,
-    }[wait.cause]
-
-
-def lost(answers: Answers) -> dict[str, int]:
-    """Pends that were not taken, by outcome."""
-    rows = answers.rows.filter(pl.col("outcome") != "taken")
-    return {
-        str(name): int(rows.filter(outcome=name)["pends"].sum()) for name in rows["outcome"].unique().sort()
-    }
+    return _WORDS.get(wait.cause) or f"BASEPRI {wait.level:#04x}"

@@ -36,27 +36,25 @@ The document of `./lab latency --json`:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
-import polars as pl
+from typing import Any
 
 from analysis.errors import LatencyError
-from analysis.explain import execution
+from analysis.explain.execution import unwind
 from analysis.program.beginning import RESET, START, WHOLE, Beginning
 from analysis.program.clock import NO_CLOCK, Clock
 from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Answered, Cause, Held
 from analysis.program.latency.sections import Measured, Passed
 from analysis.program.masks import tasks
+from analysis.program.masks.measure import Executed
 from analysis.program.masks.worst import hangs, polled
-from analysis.program.parts import Hidden, NoteRow, OrNull
+from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places, function_named
 from analysis.program.subject import Subject
-from base.metrology.quantiles import summarise
-from base.metrology.summaries import Summary
-from base.run_folder.explanation import Total
+from base.metrology.ranks import statistics_of
 from base.tell import Tell
 from simulator import latency, masks
 from simulator import run as simulator
@@ -78,19 +76,22 @@ _MANY_VECTORS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explained:
-    """The core's work from one cycle to another: the calls and the task at the first, and where
-    time went. The task is empty in a handler, and where nothing tells it.
+class Long:
+    """A long wait, or a long pass of a section: the calls and the task as it began, and where time
+    went. The task is empty in a handler, and where nothing tells it.
     """
 
-    stack: tuple[Place, ...] = ()
-    functions: tuple[Total, ...] = ()
-    dearest: tuple[Total, ...] = ()
-    task: OrNull[str] = ""
+    cycles: int
+    ns: float
+    exception: int
+    stack: tuple[Place, ...]
+    task: str
+    functions: tuple[Any, ...]
+    dearest: tuple[Any, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongWait(Explained):
+class LongWait(Long):
     """A wait from `pended` to `taken`; as long were those up to `last_pended`, or shorter. `at` is
     the instruction at which it was pended, in the handler of `exception`, which `interrupted` is
     where that returned to.
@@ -99,11 +100,8 @@ class LongWait(Explained):
     pended: int
     last_pended: int
     taken: int
-    cycles: int
-    ns: float
     waits: tuple[Held, ...]
     at: Place
-    exception: int
     interrupted: Place | None
 
     @property
@@ -111,6 +109,16 @@ class LongWait(Explained):
         """The longest part, its own entry aside."""
         others = [wait for wait in self.waits if wait.cause != answers.ENTRY_ALONE]
         return max(others or self.waits, key=lambda wait: wait.cycles)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongPass(Long):
+    """A pass of a section, from `begin` to `end`."""
+
+    begin_cycle: int
+    end_cycle: int
+    begin: Place
+    end: Place
 
 
 @dataclass(frozen=True)
@@ -152,11 +160,11 @@ class Waits:
     pends: int
     taken: int
     lost: dict[str, int]
-    ended: OrNull[str]
+    ended: str
     start: Beginning
     start_up: EarlyWait | None
-    cycles: Summary
-    ns: Summary
+    cycles: dict[str, Any]
+    ns: dict[str, Any]
     causes: tuple[Cause, ...]
     worst: tuple[LongWait, ...]
     polls: Hidden[str]
@@ -165,19 +173,6 @@ class Waits:
     clock: Hidden[Clock]
     places: Hidden[Places]
     entry: Hidden[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LongPass(Explained):
-    """A pass of a section, from `begin` to `end`."""
-
-    begin_cycle: int
-    end_cycle: int
-    cycles: int
-    ns: float
-    exception: int
-    begin: Place
-    end: Place
 
 
 @dataclass(frozen=True)
@@ -202,11 +197,11 @@ class Passes:
     unbegun: int
     unended: int
     crossed: int
-    ended: OrNull[str]
+    ended: str
     start: Beginning
     start_up: EarlyPasses | None
-    cycles: Summary
-    ns: Summary
+    cycles: dict[str, Any]
+    ns: dict[str, Any]
     worst: tuple[LongPass, ...]
     polls: Hidden[str]
     notes: Hidden[tuple[Note, ...]]
@@ -218,10 +213,10 @@ class LatencyReport:
 
     subject: Hidden[Subject]
     reasons: tuple[str, ...]
-    polls: OrNull[str]
+    polls: str
     latency: Waits | None
     sections: tuple[Passes, ...]
-    noted: tuple[NoteRow, ...]
+    noted: tuple[Note, ...]
 
     @classmethod
     def of(cls, subject: Subject, waits: Waits | None, passes: Sequence[Passes]) -> LatencyReport:
@@ -235,8 +230,12 @@ class LatencyReport:
             *(f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost),
         ]
         polls = next((each.polls for each in measured if each.polls), "")
-        notes = _notes(note for each in measured[::-1] for note in each.notes)
-        return cls(subject, tuple(dict.fromkeys(reasons)), polls, waits, tuple(passes), notes)
+        # Of what several runs saw, the longest's.
+        notes: dict[object, Note] = {}
+        for note in sorted((note for each in measured[::-1] for note in each.notes), key=_uses, reverse=True):
+            notes.setdefault((note.kind, note.address, note.what), note)
+        noted = tuple(sorted(notes.values(), key=lambda note: note.cycle))
+        return cls(subject, tuple(dict.fromkeys(reasons)), polls, waits, tuple(passes), noted)
 
     @property
     def complete(self) -> bool:
@@ -244,14 +243,8 @@ class LatencyReport:
         return not self.reasons and not self.polls
 
 
-def _notes(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """What was odd in the runs, by its first cycle; of one that several saw, the longest's."""
-    by_what: dict[tuple[str, int, str], Note] = {}
-    for note in notes:
-        other = by_what.setdefault((note.kind, note.address, note.what), note)
-        if note.reads + note.writes > other.reads + other.writes:
-            by_what[note.kind, note.address, note.what] = note
-    return tuple(sorted(by_what.values(), key=lambda note: note.cycle))
+def _uses(note: Note) -> int:
+    return note.reads + note.writes
 
 
 def latencies(subject: Subject, question: Question, around: str, explain: bool, tell: Tell) -> Waits:
@@ -267,65 +260,65 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
     else:
         start = _begin(subject, question.until, tell)
         question = _from(subject, question, start)
-    tell(f"pending {name_of(question.exception, subject.user.chip)}")
+    chip = subject.user.chip
+    tell(f"pending {name_of(question.exception, chip)}")
     result = latency.ask(subject.user, question)
-    _check(question, result, subject.user.chip)
+    _check(question, result, chip)
     if start.time:
         start = replace(start, cycle=result.first_cycle)
     taken = answers.answered(result.rows)
-    early = _start_up(subject, question, result, tell) if question.not_before else []
-    return of_answers(subject, question, result, taken, start, early, explain, tell)
-
-
-def of_answers(
-    subject: Subject,
-    question: Question,
-    result: Answers,
-    taken: list[Answered],
-    start: Beginning,
-    early: list[Answered],
-    explain: bool,
-    tell: Tell,
-) -> Waits:
-    """The waits of the answers; `early` are those of start-up."""
+    early: list[Answered] = []
+    first_use = result.first_use_cycle
+    if first_use is not None and first_use < question.not_before:
+        tell("pending in start-up, too")
+        before = replace(question, until=question.not_before, start=first_use, not_before=0)
+        early = answers.answered(latency.ask(subject.user, before).rows)
     tell("explaining the worst")
     worst = answers.worst_kinds(taken, MOST_WORST)
-    spans = [(row.first, row.taken - _entry_cycles(row)) for row in worst]
-    last = 0 if result.ended else max((row.taken for row in [*taken, *early]), default=0)
-    explained, places, stats = _explained(subject, spans, 1 if explain else 0, last)
+    last = 0 if result.ended else max((row.answer.taken for row in [*taken, *early]), default=0)
+    spans = [(row.first, row.answer.taken - _entry_cycles(row)) for row in worst]
+    explained, places, stats = _explained(subject, spans, explain, last)
     clock = Clock(stats.clocks) if stats else NO_CLOCK
-    cycles, ns = answers.latencies(taken, result.every, clock)
     handler, entry = _handler(places, question, result)
+    pended = [
+        (cycle, row.answer.taken)
+        for row in taken
+        for cycle in range(row.first, row.answer.last_pended + 1, result.every or 1)
+    ]
+    lost = Counter[str]()
+    for row in result.rows:
+        lost[row.outcome] += row.pends
+    del lost["taken"]
     return Waits(
-        irq=name_of(question.exception, subject.user.chip),
+        irq=name_of(question.exception, chip),
         exception=question.exception,
         handler=handler,
         mode="random" if question.random else "sweep",
         seed=question.seed if question.random else None,
         enabled_by="program" if question.enable is None else "board",
-        first_use_cycle=result.first_use_cycle,
+        first_use_cycle=first_use,
         window=Window(result.first_cycle, result.end_cycle, result.every),
-        pends=int(result.rows["pends"].sum()),
-        taken=len(cycles),
-        lost=answers.lost(result),
+        pends=sum(row.pends for row in result.rows),
+        taken=len(pended),
+        lost=dict(sorted(lost.items())),
         ended=result.ended,
         start=start,
         start_up=_early_wait(early, clock, places) if early else None,
-        cycles=summarise(cycles),
-        ns=summarise(ns),
+        cycles=statistics_of(sorted(end - begin for begin, end in pended)),
+        ns=statistics_of(sorted(clock.between_ns(*span) for span in pended)),
         causes=answers.causes(taken, places),
         worst=tuple(
             LongWait(
-                **vars(explanation) | ({"task": ""} if row.exception else {}),
+                **explanation | ({"task": ""} if row.answer.exception else {}),
                 pended=row.first,
-                last_pended=row.last,
-                taken=row.taken,
+                last_pended=row.answer.last_pended,
+                taken=row.answer.taken,
                 cycles=row.cycles,
                 ns=row.ns(clock),
                 waits=tuple(Held.of(wait, places) for wait in row.waits),
-                at=places.place(row.pc),
-                exception=row.exception,
-                interrupted=None if row.return_pc is None else places.place(row.return_pc),
+                at=places.place(row.answer.pc),
+                exception=row.answer.exception,
+                interrupted=None if (back := row.answer.return_pc) is None else places.place(back),
             )
             for row, explanation in zip(worst, explained, strict=True)
         ),
@@ -339,8 +332,8 @@ def of_answers(
 
 
 def _early_wait(early: list[Answered], clock: Clock, places: Places) -> EarlyWait:
-    longest = answers.worst_kinds(early, 1)[0]
-    pends = sum(answer.pends for answer in early)
+    (longest,) = answers.worst_kinds(early, 1)
+    pends = sum(row.answer.pends for row in early)
     held = Held.of(longest.main, places)
     return EarlyWait(pends, early[0].first, longest.cycles, longest.ns(clock), held)
 
@@ -371,20 +364,9 @@ def _from(subject: Subject, question: Question, start: Beginning) -> Question:
         return replace(question, not_before=start.first_cycle)
     if subject.start_word == RESET:
         return question
-    if start.time:
-        return replace(question, start=start.time)
-    if start.cycle is None:
+    if start.cycle is None and not start.time:
         raise LatencyError(_never(f"{subject.start_word} is not executed", question.until))
-    return replace(question, start=start.cycle)
-
-
-def _start_up(subject: Subject, question: Question, result: Answers, tell: Tell) -> list[Answered]:
-    """The waits of the cycles before the first that counts, from where the interrupt is enabled."""
-    if result.first_use_cycle is None or result.first_use_cycle >= question.not_before:
-        return []
-    tell("pending in start-up, too")
-    before = replace(question, until=question.not_before, start=result.first_use_cycle, not_before=0)
-    return answers.answered(latency.ask(subject.user, before).rows)
+    return replace(question, start=start.time or start.cycle)
 
 
 def _entry_cycles(row: Answered) -> int:
@@ -422,7 +404,7 @@ def _check(question: Question, result: Answers, chip: str) -> None:
         raise LatencyError(
             f"The program has no handler for {name}: its vector holds {word}; define {name}_IRQHandler."
         )
-    if not result.rows.height and not result.ended:
+    if not result.rows and not result.ended:
         raise LatencyError(
             f"No cycle is left to pend {name} at: it would begin at cycle {result.first_cycle:,} and end at "
             f"cycle {result.end_cycle:,}; give a later --until or an earlier --from."
@@ -458,11 +440,11 @@ def section_times(subject: Subject, texts: Sequence[str], explain: bool, tell: T
         if not measured.passed:
             raise LatencyError(_why_never(measured, passages.rows, subject.until))
         tell(f"explaining the longest {section.name}")
-        passes.append(of_section(subject, measured, passages, start, explain))
+        passes.append(_of_section(subject, measured, passages, start, explain))
     return passes
 
 
-def of_section(
+def _of_section(
     subject: Subject, measured: Measured, passages: masks.Passages, start: Beginning, explain: bool
 ) -> Passes:
     """The passes of a section; those of start-up are told apart, unless there are no others."""
@@ -472,15 +454,12 @@ def of_section(
     counted = late or measured.passed
     worst = sorted(counted, key=lambda passed: (-passed.cycles, passed.begin))[:MOST_WORST]
     spans = [(passed.begin, passed.end) for passed in worst]
-    explained, places, _ = _explained(subject, spans, 1 if explain else 0, 0)
+    explained, places, _ = _explained(subject, spans, explain, 0)
 
-    def ns(passes: Sequence[Passed]) -> list[float]:
-        times: list[float] = clock.between_ns(
-            [passed.begin for passed in passes], [passed.end for passed in passes]
-        ).tolist()
-        return times
+    def ns(passed: Passed) -> float:
+        return clock.between_ns(passed.begin, passed.end)
 
-    longest_early = max(early, key=lambda passed: passed.cycles, default=None)
+    first = max(early, key=lambda passed: passed.cycles, default=None)
     return Passes(
         section=measured.section.name,
         count=len(counted),
@@ -491,34 +470,31 @@ def of_section(
         crossed=measured.crossed,
         ended=passages.ended,
         start=start,
-        start_up=EarlyPasses(len(early), longest_early.cycles, *ns([longest_early]))
-        if longest_early
-        else None,
-        cycles=summarise(np.array([passed.cycles for passed in counted])),
-        ns=summarise(np.array(ns(counted))),
+        start_up=EarlyPasses(len(early), first.cycles, ns(first)) if first else None,
+        cycles=statistics_of(sorted(passed.cycles for passed in counted)),
+        ns=statistics_of(sorted(map(ns, counted))),
         worst=tuple(
             LongPass(
-                **vars(explanation)
-                | {"task": "" if passed.task is None else explanation.task or f"{passed.task:#010x}"},
+                **explanation
+                | {"task": "" if passed.task is None else explanation["task"] or f"{passed.task:#010x}"},
                 begin_cycle=passed.begin,
                 end_cycle=passed.end,
                 cycles=passed.cycles,
-                ns=time_ns,
+                ns=ns(passed),
                 exception=passed.exception,
                 begin=places.place(passed.begin_address),
                 end=places.place(passed.end_address),
             )
-            for passed, time_ns, explanation in zip(worst, ns(worst), explained, strict=True)
+            for passed, explanation in zip(worst, explained, strict=True)
         ),
         polls=_polls(subject, places, passages.stats),
         notes=passages.stats.notes,
     )
 
 
-def _why_never(measured: Measured, rows: pl.DataFrame, until: Instant) -> str:
+def _why_never(measured: Measured, rows: Iterable[masks.Passage], until: Instant) -> str:
     section = measured.section
-    count = rows.filter(pl.col("address").is_in(list(section.begins))).height
-    if count:
+    if count := sum(row.address in section.begins for row in rows):
         return (
             f"{section.name} began {count:,} times and never ended in the first {_span(until)}: name another."
         )
@@ -538,40 +514,34 @@ def _span(until: Instant) -> str:
 
 
 def _explained(
-    subject: Subject, spans: Sequence[tuple[int, int]], traced: int, last: int
-) -> tuple[list[Explained], Places, Stats | None]:
-    """The calls at each span's first cycle; of the first `traced` spans the instructions, too; the
-    places there; and what is known of the run up to cycle `last`, None without spans.
+    subject: Subject, spans: Sequence[tuple[int, int]], explain: bool, last: int
+) -> tuple[list[dict[str, Any]], Places, Stats | None]:
+    """The `stack` and the `task` at each span's first cycle; of the first span, if it is to be
+    explained, the `functions` and the `dearest` instructions, too; the places there; and what is
+    known of the run up to cycle `last`, None without spans.
     """
     elf, kernel = subject.elf, subject.kernel
-    table = pl.DataFrame(schema={"stack": pl.Int64, "depth": pl.Int64, "pc": pl.Int64})
     if not spans:
-        return [], Places(elf, table, kernel), None
+        return [], Places(elf, kernel=kernel), None
     begins = [begin for begin, _ in spans]
     ran = simulator.run(subject.user, until=max(*begins, last - 1) + 1, states_at=begins)
     states = ran.states
+    stacks = {
+        number: [frame.address for frame in unwind(elf, state)] or [state.registers["pc"]]
+        for number, state in enumerate(states)
+    }
     behind = tasks.behind(elf, kernel, states[begins.index(max(begins))]) if kernel else {}
-    stacks = []
-    for number, state in enumerate(states):
-        frames = [frame.address for frame in execution.unwind(elf, state)] or [state.registers["pc"]]
-        stacks += [(number, depth, address) for depth, address in enumerate(frames)]
-    table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
-    places = Places(elf, table, kernel, behind, ran.stats.vectors)
+    places = Places(elf, stacks, kernel, behind, ran.stats.vectors)
     explanations = []
     for number, ((begin, end), state) in enumerate(zip(spans, states, strict=True)):
-        steps = []
-        if number < traced and end > begin:
-            trace = simulator.run(subject.user, until=end, trace_window=(begin, end)).trace
-            steps = execution.steps(elf, trace, begin, end)
-        block = None
-        if kernel is not None and subject.words.task is not None:
-            block = state.word(subject.words.task)
+        executed = Executed.of(subject, begin, end if explain and not number else begin)
+        block = None if subject.words.task is None else state.word(subject.words.task)
         explanations.append(
-            Explained(
-                stack=places.stack(number, begin),
-                functions=tuple(execution.by_function(steps)),
-                dearest=tuple(execution.by_instruction(steps)),
-                task=tasks.name(elf, kernel, block, [state]) if kernel and block else "",
-            )
+            {
+                "stack": places.stack(number, begin),
+                "functions": executed.functions,
+                "dearest": executed.dearest,
+                "task": tasks.name(elf, kernel, block, [state]) if kernel and block else "",
+            }
         )
     return explanations, places, ran.stats

@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from analysis.errors import LatencyError
 from analysis.explain.program import Program, exits_of
 from analysis.program.places import addresses_of, function_named
-from simulator.masks import MOST_MARKS
+from simulator.masks import MOST_MARKS, Passage
 
 
 @dataclass(frozen=True)
@@ -71,20 +69,8 @@ class Measured:
     crossed: int = 0
 
 
-@dataclass(frozen=True)
-class _Row:
-    address: int
-    cycle: int
-    end_cycle: int
-    exception: int
-    sp: int
-    end_sp: int
-    next_pc: int
-    task: int | None
-
-    @property
-    def context(self) -> tuple[int, int | None]:
-        return (self.exception, None if self.exception else self.task)
+def _context(row: Passage) -> tuple[int, int | None]:
+    return (row.exception, None if row.exception else row.task)
 
 
 def parse(program: Program, text: str) -> Section:
@@ -106,11 +92,10 @@ def parse(program: Program, text: str) -> Section:
     return section
 
 
-def measure(section: Section, passages: pl.DataFrame) -> Measured:
-    """Pairs the passages of the section's ends (simulator.masks.Passages.rows)."""
+def measure(section: Section, passages: Iterable[Passage]) -> Measured:
+    """Pairs the passages of the section's ends."""
     measurement = Measured(section)
-    rows = (_Row(*row) for row in passages.iter_rows())
-    mine = (row for row in rows if row.address in section.addresses)
+    mine = (row for row in passages if row.address in section.addresses)
     if section.function:
         _by_stack(measurement, mine, section.function)
     else:
@@ -119,10 +104,10 @@ def measure(section: Section, passages: pl.DataFrame) -> Measured:
     return measurement
 
 
-def _by_stack(measurement: Measured, rows: Iterable[_Row], span: tuple[int, int]) -> None:
+def _by_stack(measurement: Measured, rows: Iterable[Passage], span: tuple[int, int]) -> None:
     """A call of a function ends where SP is again what it was at its entry."""
     section = measurement.section
-    open_calls: dict[tuple[int, int], _Row] = {}
+    open_calls: dict[tuple[int, int], Passage] = {}
     for row in rows:
         leaves = section.ends.get(row.address)
         if leaves is not None and (leaves or not span[0] <= row.next_pc < span[1]):
@@ -130,7 +115,7 @@ def _by_stack(measurement: Measured, rows: Iterable[_Row], span: tuple[int, int]
             if opened is None:
                 measurement.unbegun += 1
             else:
-                nested = sum(call.context == row.context for call in open_calls.values())
+                nested = sum(_context(call) == _context(row) for call in open_calls.values())
                 measurement.passed.append(_passed(opened, row, row.end_cycle, nested))
         if row.address in section.begins:
             measurement.restarted += (row.exception, row.sp) in open_calls
@@ -138,35 +123,35 @@ def _by_stack(measurement: Measured, rows: Iterable[_Row], span: tuple[int, int]
     measurement.unended = len(open_calls)
 
 
-def _by_context(measurement: Measured, rows: Iterable[_Row]) -> None:
+def _by_context(measurement: Measured, rows: Iterable[Passage]) -> None:
     section = measurement.section
-    contexts: dict[tuple[int, int | None], list[_Row]] = {}
+    contexts: dict[tuple[int, int | None], list[Passage]] = {}
     for row in rows:
         if row.address in section.ends:
             opened = _taken(contexts, row)
             if opened is None:
                 measurement.unbegun += 1
             else:
-                measurement.crossed += opened.context != row.context
-                nested = len(contexts.get(opened.context, ()))
+                measurement.crossed += _context(opened) != _context(row)
+                nested = len(contexts.get(_context(opened), ()))
                 measurement.passed.append(_passed(opened, row, row.cycle, nested))
         if row.address in section.begins:
-            stack = contexts.setdefault(row.context, [])
+            stack = contexts.setdefault(_context(row), [])
             deeper = [candidate for candidate in stack if _deeper(row, candidate)]
             measurement.restarted += len(stack) - len(deeper)
-            contexts[row.context] = [*deeper, row]
+            contexts[_context(row)] = [*deeper, row]
     measurement.unended = sum(map(len, contexts.values()))
 
 
-def _deeper(row: _Row, opened: _Row) -> bool:
+def _deeper(row: Passage, opened: Passage) -> bool:
     """True if `row` lies further down the stack. Of tasks that are not known nobody can tell."""
     same_task = row.exception or row.task is not None
     return row.sp < opened.sp if same_task else row.sp != opened.sp
 
 
-def _taken(contexts: dict[tuple[int, int | None], list[_Row]], row: _Row) -> _Row | None:
+def _taken(contexts: dict[tuple[int, int | None], list[Passage]], row: Passage) -> Passage | None:
     """The beginning that this end closes: the last in its context, at its depth if any is."""
-    stack = contexts.get(row.context)
+    stack = contexts.get(_context(row))
     if stack:
         same = [candidate for candidate in stack if candidate.sp == row.sp]
         opened = (same or stack)[-1]
@@ -178,5 +163,5 @@ def _taken(contexts: dict[tuple[int, int | None], list[_Row]], row: _Row) -> _Ro
     return max(others, key=lambda rows: rows[-1].cycle).pop()
 
 
-def _passed(row: _Row, ended: _Row, end: int, nested: int) -> Passed:
+def _passed(row: Passage, ended: Passage, end: int, nested: int) -> Passed:
     return Passed(row.cycle, end, row.address, ended.address, row.exception, row.task, nested)

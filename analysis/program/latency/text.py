@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from analysis.judge import rows as judged
 from analysis.judge.rows import FROM, Row, longest
 from analysis.program import parts
 from analysis.program.latency.answers import Held, Wait
-from analysis.program.latency.measure import Explained, LatencyReport, LongPass, LongWait, Passes, Waits
+from analysis.program.latency.measure import LatencyReport, Long, Passes, Waits
 from analysis.program.masks.text import HEADING_OF_NOTES
 from analysis.program.parts import Part, length
 from analysis.program.places import Places
-from base.metrology.summaries import Summary
 from base.microseconds import microseconds
 from base.ordinals import ordinal
 
@@ -118,7 +118,7 @@ def _section(passes: Passes) -> Iterator[str]:
     yield from _calls(worst)
 
 
-def _task(explained: Explained) -> str:
+def _task(explained: Long) -> str:
     return f", in task {explained.task}" if explained.task else ""
 
 
@@ -126,18 +126,18 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _distribution(name: str, cycles: Summary, ns: Summary) -> str:
-    shares = {name: getattr(cycles, name) for name in ("min", "median", "p99", "p99_9", "max")}
+def _distribution(name: str, cycles: Mapping[str, Any], ns: Mapping[str, Any]) -> str:
+    shares = {name: cycles[name] for name in ("min", "median", "p99", "p99_9", "max")}
     texts = [f"{share.replace('_', '.')} {value:,}" for share, value in shares.items() if value is not None]
-    return f"  {name} in cycles: {', '.join(texts)} ({microseconds(ns.max or 0.0)})"
+    return f"  {name} in cycles: {', '.join(texts)} ({microseconds(ns['max'] or 0.0)})"
 
 
-def _calls(explained: Explained) -> list[str]:
+def _calls(explained: Long) -> list[str]:
     calls = " < ".join(map(str, explained.stack))
     return [f"  calls, innermost first: {calls}"] if calls else []
 
 
-def _spent(explained: LongWait | LongPass) -> Iterator[Part]:
+def _spent(explained: Long) -> Iterator[Part]:
     for title, totals in (("function", explained.functions), ("instruction", explained.dearest)):
         if totals:
             yield parts.spent(f"Its cycles by {title}", totals, explained.cycles)
@@ -169,7 +169,7 @@ def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subjec
 def _waits(waits: Waits) -> Iterator[Row]:
     places, step = waits.places, waits.window.every or 1
     for wait in waits.rows:
-        place = f"{Held.of(wait.main, places)}, pended in {places.place(wait.pc)}"
+        place = f"{Held.of(wait.main, places)}, pended in {places.place(wait.answer.pc)}"
         kinds = [(waits.entry, waits.irq), *_by(places, waits.irq, wait.main)]
         for function, kind in kinds:
             yield Row(function, kind, wait.cycles, wait.ns(waits.clock), place, step_cycles=step)
@@ -188,4 +188,4 @@ def _by(places: Places, irq: str, wait: Wait) -> Iterator[tuple[str, str]]:
 def _passes(passes: Passes) -> Row:
     worst = passes.worst[0]
     place = f"from {worst.begin} to {worst.end}"
-    return Row(worst.begin.function, passes.section, worst.cycles, float(passes.ns.max or 0.0), place)
+    return Row(worst.begin.function, passes.section, worst.cycles, passes.ns["max"], place)

@@ -76,29 +76,25 @@ The document of `./lab masks --json`:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
-from analysis.explain import execution
-from analysis.explain.execution import Step
 from analysis.program.beginning import Beginning
 from analysis.program.clock import Clock
-from analysis.program.masks import tasks
-from analysis.program.masks import worst as masks_worst
-from analysis.program.masks.intervals import KINDS, Sleep, intervals, sleep, stalls
-from analysis.program.masks.priorities import Exceptions, Holding, executed, held, parts
-from analysis.program.masks.worst import Stop, Worst, name_of, stop, worst_by_place
-from analysis.program.parts import Address, Counted, Hidden, NoteRow, OrNull, counted
+from analysis.program.masks import log, tasks
+from analysis.program.masks.log import KINDS, Exceptions, Holding, Interval, Spans, State
+from analysis.program.masks.worst import Worst, name_of, stop, worst_by_place
+from analysis.program.parts import Counted, Hidden
 from analysis.program.places import Place, Places
 from analysis.program.subject import Subject
 from base.processes import signals
-from base.run_folder.explanation import Total
 from base.tell import Tell
 from simulator import masks as simulator
+from simulator import run as board
 from simulator.build import build
 from simulator.masks import MaskRun
+from simulator.outputs import Note
 
 _MOST_STEPS = 20_000
 """So many instructions of an interval are listed."""
@@ -141,9 +137,8 @@ class LongestWait:
             for part in self.parts
             if part not in left
         ]
-        if left:
-            words.append(f"{len(left):,} more {sum(part.cycles for part in left):,}")
-        return " + ".join(words)
+        rest = [f"{len(left):,} more {sum(part.cycles for part in left):,}"] if left else []
+        return " + ".join([*words, *rest])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +147,7 @@ class AtPriority(Counted):
 
     `number` is that of the NVIC, 5 for 0x50 of 4 bits. `exceptions` have that priority; there are
     rows of priorities that none has, too. `share` is that of the cycles counted. `worst` is the
-    longest that ended. `intervals` has the columns of priorities.held() and `ns`.
+    longest that ended.
     """
 
     priority: int
@@ -160,7 +155,7 @@ class AtPriority(Counted):
     exceptions: tuple[str, ...]
     share: float
     worst: LongestWait | None
-    intervals: Hidden[pl.DataFrame]
+    intervals: Hidden[list[Interval]]
 
 
 @dataclass(frozen=True)
@@ -173,17 +168,21 @@ class StartUp:
 
 @dataclass(frozen=True)
 class Executed:
-    """The instructions of an interval: totals, and the first of the steps."""
+    """The instructions between two cycles: totals, and the first of the steps, as in explain."""
 
     instructions: int
     cycles: int
-    functions: tuple[Total, ...]
-    dearest: tuple[Total, ...]
-    steps: tuple[Step, ...]
+    functions: tuple[Any, ...] = ()
+    dearest: tuple[Any, ...] = ()
+    steps: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, steps: list[Step]) -> Executed:
-        """That of all steps."""
+    def of(cls, subject: Subject, begin: int, end: int) -> Executed:
+        """The program runs again for them. Raises SimulatorError."""
+        from analysis.explain import execution  # takes a while
+
+        trace = board.run(subject.user, until=end, trace_window=(begin, end)).trace if begin < end else []
+        steps = execution.steps(subject.elf, trace, begin, end) if trace else []
         return cls(
             sum(step.address != 0 for step in steps),
             sum(step.cycles for step in steps),
@@ -197,26 +196,25 @@ class Executed:
 class MaskReport:
     """The result of a run of a program.
 
-    `all_intervals` has the columns of intervals.INTERVALS, `ns` and `stalled_cycles`; `slept` says
-    when the core slept. What began before `start` is in `start_up`. `worst` are those that ended,
-    the longest at each place, and `open` those that did not, whenever they began.
+    `slept` says when the core slept. What began before `start` is in `start_up`. `worst` are those
+    that ended, the longest at each place, and `open` those that did not, whenever they began.
     """
 
     subject: Hidden[Subject]
     run: Hidden[MaskRun]
     clock: Hidden[Clock]
-    slept: Hidden[Sleep]
+    slept: Hidden[Spans]
     places: Hidden[Places]
-    all_intervals: Hidden[pl.DataFrame]
+    all_intervals: Hidden[list[Interval]]
     cycles: int
     instructions: int
-    ended: OrNull[str]
+    ended: str
     reasons: tuple[str, ...]
-    polls: OrNull[str]
+    polls: str
     clock_hz: float
     clocks: tuple[dict[str, float], ...]
     notes: tuple[str, ...]
-    noted: tuple[NoteRow, ...]
+    noted: tuple[Note, ...]
     start: Beginning
     start_up: StartUp | None
     intervals: dict[str, OfKind]
@@ -224,7 +222,7 @@ class MaskReport:
     open: tuple[Worst, ...]
     priorities: tuple[AtPriority, ...]
     idle_cycles: int
-    tasks: dict[Address, str]
+    tasks: dict[str, str]
     explained: dict[str, Executed]
 
     @property
@@ -235,12 +233,12 @@ class MaskReport:
     @property
     def counted_cycles(self) -> int:
         """The cycles from the beginning on."""
-        return _counted_cycles(self.cycles, self.start)
+        return max(self.cycles - self.start.first_cycle, 1)
 
     @property
-    def counted_intervals(self) -> pl.DataFrame:
+    def counted_intervals(self) -> list[Interval]:
         """All intervals that count."""
-        return self.all_intervals.filter(pl.col("begin_cycle") >= self.start.first_cycle)
+        return [it for it in self.all_intervals if it.begin_cycle >= self.start.first_cycle]
 
     @property
     def used_priorities(self) -> list[AtPriority]:
@@ -258,13 +256,9 @@ def measure(subject: Subject, explain: bool, tell: Tell) -> MaskReport:
     with signals.orderly():
         build(tell)
         tell(f"running {subject.name}")
-        request = subject.start
+        marked, once = subject.start.addresses, subject.start.once
         run = simulator.run_masks(
-            subject.user,
-            str(subject.until),
-            kernel=subject.words,
-            marked=request.addresses,
-            once=request.once,
+            subject.user, str(subject.until), kernel=subject.words, marked=marked, once=once
         )
     tell("reading debug information")
     return of_run(subject, run, explain, tell)
@@ -274,185 +268,171 @@ def of_run(
     subject: Subject, run: MaskRun, explain: bool, tell: Tell, image: bytes | None = None
 ) -> MaskReport:
     """The report of a run of the program, with the operations of `image`."""
-    cycles, kernel = run.stats.cycles, subject.kernel
-    clock = Clock(run.stats.clocks)
+    changes, stats, clock = run.changes, run.stats, Clock(run.stats.clocks)
     start = subject.start.locate(run.passages, clock)
-    memory = tasks.read(subject, run.changes, image)
-    places = Places(subject.elf, run.stacks, kernel, memory.behind, run.stats.vectors)
-    slept = sleep(run.changes, cycles, subject.elf.code)
-    exceptions = Exceptions(run.changes)
-    table = _timed(_awake(intervals(run.changes, slept), slept, exceptions), clock)
-    waited = stalls(run.changes, cycles).within(table["begin_cycle"], table["end_cycle"].fill_null(cycles))
-    table = table.with_columns(stalled_cycles=pl.Series(waited, dtype=pl.Int64))
-    counts, over = pl.col("begin_cycle") >= start.first_cycle, pl.col("end_row").is_not_null()
-    worst, early, still_open = (
-        worst_by_place(table.filter(which), run.changes, places, memory.tasks, exceptions)
-        for which in (over & counts, over & ~counts, ~over)
+    memory = tasks.read(subject, changes, image)
+    places = Places(subject.elf, run.stacks, subject.kernel, memory.behind, stats.vectors)
+    slept = log.sleep(changes, stats.cycles, subject.elf.code)
+    exceptions = Exceptions(changes)
+    every = log.intervals(changes)
+    _time(every, stats.cycles, clock, slept, log.stalls(changes, stats.cycles), exceptions)
+    early = [it for it in every if it.begin_cycle < start.first_cycle]
+    late = [it for it in every if it.begin_cycle >= start.first_cycle]
+    worst, worst_early, still_open = (
+        worst_by_place(rows, changes, places, memory, exceptions)
+        for rows in (*map(_ended, (late, early)), [it for it in every if it.end_cycle is None])
     )
     explained: dict[str, Executed] = {}
     for section in worst if explain else ():
-        if section.kind not in explained:
+        if section.kind not in explained and section.end_cycle is not None:
             tell(f"running again for the instructions of the longest {section.kind}")
-            explained[section.kind] = Executed.of(masks_worst.steps_of(subject, section))
-    idle_tasks = [task for task, name in memory.tasks.items() if kernel and name in kernel.idle]
-    halt: Stop | None
-    if run.ended:
-        halt = Stop(f"The run ended at cycle {cycles:,}: {run.ended.rstrip('.')}.")
-    else:
-        idles = not run.changes.is_empty() and run.changes["task"][-1] in idle_tasks
-        halt = stop(subject.elf, places, run.stats, still_open, clock, idles)
-    return MaskReport(
+            explained[section.kind] = Executed.of(subject, section.begin_cycle, section.end_cycle)
+    idles = bool(changes) and changes[-1].task in memory.idle
+    halt, only_polls = f"The run ended at cycle {stats.cycles:,}: {run.ended.rstrip('.')}.", False
+    if not run.ended:
+        halt, only_polls = stop(subject.elf, places, stats, still_open, clock, idles)
+    report = MaskReport(
         subject=subject,
         run=run,
         clock=clock,
         slept=slept,
         places=places,
-        all_intervals=table,
-        cycles=cycles,
-        instructions=run.stats.instructions,
+        all_intervals=every,
+        cycles=stats.cycles,
+        instructions=stats.instructions,
         ended=run.ended,
-        reasons=(*([halt.sentence] if halt and not halt.only_polls else []), *start.never),
-        polls=halt.sentence if halt and halt.only_polls else "",
+        reasons=(*([halt] if halt and not only_polls else []), *start.never),
+        polls=halt if only_polls else "",
         clock_hz=clock.last_hz,
         clocks=clock.rows,
-        notes=tuple(_notes(subject, run, table, exceptions, halt is not None)),
-        noted=run.stats.notes,
+        notes=tuple(_notes(subject, run, every, exceptions, bool(halt))),
+        noted=stats.notes,
         start=start,
-        start_up=_start_up(table.filter(~counts), early) if start.first_cycle else None,
-        intervals={kind: _of_kind(table.filter(counts), kind, places) for kind in KINDS},
+        start_up=StartUp({kind: _counted(early, kind) for kind in KINDS}, worst_early)
+        if start.first_cycle
+        else None,
+        intervals={kind: _of_kind(late, kind, places) for kind in KINDS},
         worst=worst,
         open=still_open,
-        priorities=tuple(_priorities(subject, run, exceptions, slept, places, clock, start)),
-        idle_cycles=tasks.idle_cycles(run.changes, idle_tasks, start.first_cycle, cycles),
+        priorities=(),
+        idle_cycles=tasks.idle_cycles(changes, memory.idle, start.first_cycle, stats.cycles),
         tasks=memory.tasks,
         explained=explained,
     )
+    return replace(report, priorities=tuple(_priorities(report, exceptions)))
 
 
-def _counted_cycles(cycles: int, start: Beginning) -> int:
-    return max(cycles - start.first_cycle, 1)
+def _ended(rows: Iterable[Interval]) -> list[Interval]:
+    return [it for it in rows if it.end_cycle is not None]
 
 
-def _start_up(rows: pl.DataFrame, worst: tuple[Worst, ...]) -> StartUp:
-    return StartUp({kind: Counted(**counted(rows.filter(kind=kind))) for kind in KINDS}, worst)
+def _counted(rows: Iterable[Interval], kind: str) -> Counted:
+    return Counted.of((it.cycles, it.ns) for it in rows if it.kind == kind)
 
 
-def _of_kind(table: pl.DataFrame, kind: str, places: Places) -> OfKind:
-    rows = table.filter(kind=kind)
-    levels = rows["level"].drop_nulls().unique().sort().to_list()
-    return OfKind(
-        **counted(rows),
-        by_level=tuple(
-            AtLevel(level=level, name=name_of(kind, level, places), **counted(rows.filter(level=level)))
-            for level in levels
-        ),
+def _of_kind(rows: Iterable[Interval], kind: str, places: Places) -> OfKind:
+    of_kind = [it for it in rows if it.kind == kind]
+    by_level: dict[int, list[Interval]] = {}
+    for it in of_kind:
+        if it.level is not None:
+            by_level.setdefault(it.level, []).append(it)
+    levels = (
+        AtLevel.of(((it.cycles, it.ns) for it in held), level=level, name=name_of(kind, level, places))
+        for level, held in sorted(by_level.items())
     )
+    return OfKind.of(((it.cycles, it.ns) for it in of_kind), by_level=tuple(levels))
 
 
-def _awake(table: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.DataFrame:
-    """The intervals, of which handlers that hold no other off do not count sleep.
-
-    A kernel may idle in the handler that switches tasks, the least urgent: whatever is enabled ends
-    that.
-    """
-    of_handlers = pl.Series(slept.within(table["begin_cycle"], table["end_cycle"]), dtype=pl.Int64)
-    in_handlers = table.with_row_index("at").filter((pl.col("kind") == "handler") & (of_handlers > 0))
-    idle = [
-        at
-        for at, *interval in in_handlers.select("at", "kind", "level", "begin_row", "end_row").iter_rows()
-        if not exceptions.held(*interval)
-    ]
-    asleep = table["asleep_cycles"]
-    if idle:
-        asleep = asleep.clone().scatter(idle, of_handlers.gather(idle))
-    more = asleep - table["asleep_cycles"]
-    return table.with_columns(asleep_cycles=asleep, cycles=pl.col("cycles") - more)
-
-
-def _timed(table: pl.DataFrame, clock: Clock) -> pl.DataFrame:
-    """With `ns`, the awake time of intervals. Sleep is at the clock of the end, where the core
-    woke.
-    """
-    begins, ends = (
-        table[name].fill_null(table["begin_cycle"]).to_numpy() for name in ("begin_cycle", "end_cycle")
-    )
-    asleep = clock.between_ns(ends - table["asleep_cycles"].to_numpy(), ends)
-    ns = pl.Series(clock.between_ns(begins, ends) - asleep, dtype=pl.Float64)
-    return table.with_columns(ns=pl.when(pl.col("end_cycle").is_not_null()).then(ns))
-
-
-def _priorities(
-    subject: Subject,
-    run: MaskRun,
-    exceptions: Exceptions,
-    slept: Sleep,
-    places: Places,
+def _time(
+    rows: Iterable[Interval],
+    end_cycle: int,
     clock: Clock,
-    start: Beginning,
-) -> list[AtPriority]:
-    state, bits = executed(run.changes), subject.priority_bits
-    of_all = _counted_cycles(run.stats.cycles, start)
-    rows = []
+    slept: Spans,
+    stalled: Spans,
+    exceptions: Exceptions,
+) -> None:
+    """Finds out what of intervals does not count, and how long they took.
+
+    Only what PRIMASK alone holds ends the sleep of WFI. A kernel may idle in the handler that
+    switches tasks, the least urgent, which holds no other off: whatever is enabled ends that.
+    """
+    for it in rows:
+        end = end_cycle if it.end_cycle is None else it.end_cycle
+        asleep = slept.within(it.begin_cycle, end) if it.kind in ("primask", "handler") else 0
+        if asleep and (it.kind == "primask" or not exceptions.held(it)):
+            it.asleep = asleep
+        it.stalled = stalled.within(it.begin_cycle, end)
+        it.ns = _awake_ns(it, clock)
+
+
+def _awake_ns(it: Interval, clock: Clock) -> float | None:
+    """Sleep is at the clock of the end, where the core woke."""
+    if (end := it.end_cycle) is None:
+        return None
+    return clock.between_ns(it.begin_cycle, end) - clock.between_ns(end - it.asleep, end)
+
+
+def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriority]:
+    states, bits = log.executed(report.run.changes), report.subject.priority_bits
     for priority, numbers in exceptions.priorities(bits).items():
         # What began from there on, and what is still open.
-        counts = (pl.col("begin_cycle") >= start.first_cycle) | pl.col("end_cycle").is_null()
-        asleep = (pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("cycles")).fill_null(0)
-        waits = held(state, priority, slept).filter(counts).with_columns(asleep_cycles=asleep)
-        table = _timed(waits, clock)
-        ended = table.filter(pl.col("cycles").is_not_null())
-        rows.append(
-            AtPriority(
-                **counted(table),
-                priority=priority,
-                number=priority >> 8 - bits,
-                exceptions=tuple(map(places.exception, numbers)),
-                share=float(ended["cycles"].sum()) / of_all,
-                worst=None if ended.is_empty() else _longest(ended, run.changes, state, places),
-                intervals=table,
-            )
+        held = [
+            it
+            for it in log.not_taken(states, priority, report.slept)
+            if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
+        ]
+        for it in held:
+            it.ns = _awake_ns(it, report.clock)
+        longest = max(_ended(held), key=lambda it: it.cycles or 0, default=None)
+        yield AtPriority.of(
+            ((it.cycles, it.ns) for it in held),
+            priority=priority,
+            number=priority >> 8 - bits,
+            exceptions=tuple(map(report.places.exception, numbers)),
+            share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
+            worst=longest and _longest(longest, report, states),
+            intervals=held,
         )
-    return rows
 
 
-def _longest(ended: pl.DataFrame, changes: pl.DataFrame, state: pl.DataFrame, places: Places) -> LongestWait:
-    """Of the most cycles, the first of several."""
-    row = ended.row(int(ended["cycles"].arg_max() or 0), named=True)
-    first = changes.row(row["begin_row"], named=True)
+def _longest(it: Interval, report: MaskReport, states: Sequence[State]) -> LongestWait:
+    assert it.cycles is not None and it.ns is not None
+    assert it.end_row is not None and it.end_cycle is not None
+    places, first = report.places, report.run.changes[it.begin_row]
     # For the entry of a handler, the handler's first instruction.
-    entry = places.entry(first["value"]) if first["what"] == "exception" else None
-    shown: dict[str, Any] = {
-        name: row[name] for name in ("cycles", "ns", "begin_cycle", "end_cycle", "asleep_cycles")
-    }
+    entry = places.entry(first.value) if first.what == "exception" else None
+    parts = log.holders(states, it.begin_cycle, it.end_cycle)
     return LongestWait(
-        **shown,
-        begin=entry or places.place(first["pc"]),
-        end=places.place(int(changes["pc"][row["end_row"]])),
-        parts=tuple(
-            part.called(name_of(part.kind, part.level, places))
-            for part in parts(state, row["begin_cycle"], row["end_cycle"])
-        ),
+        it.cycles,
+        it.ns,
+        it.begin_cycle,
+        it.end_cycle,
+        it.asleep,
+        entry or places.place(first.pc),
+        places.place(report.run.changes[it.end_row].pc),
+        tuple(replace(part, name=name_of(part.kind, part.level, places)) for part in parts),
     )
 
 
 def _notes(
-    subject: Subject, run: MaskRun, table: pl.DataFrame, exceptions: Exceptions, halted: bool
-) -> list[str]:
+    subject: Subject, run: MaskRun, rows: list[Interval], exceptions: Exceptions, halted: bool
+) -> Iterator[str]:
     """Sentences that must be known beside the numbers."""
     program, kernel, end_state = subject.elf, subject.kernel, run.stats.standstill
-    notes = [f"{end_state.sentence[:1].upper()}{end_state.sentence[1:]}."] if end_state and not halted else []
+    if end_state and not halted:
+        yield f"{end_state.sentence[:1].upper()}{end_state.sentence[1:]}."
     end = "it ended" if run.ended else subject.until
     if not program.functions:
-        notes.append(f"{subject.name} is stripped: addresses stand where names would.")
+        yield f"{subject.name} is stripped: addresses stand where names would."
     elif not program.has_lines:
-        notes.append(f"{subject.name} has no debug information: build it with -g to have files and lines.")
+        yield f"{subject.name} has no debug information: build it with -g to have files and lines."
     if kernel is not None and kernel.untold:
         what = ", ".join(kernel.untold)
-        notes.append(
+        yield (
             f"The program does not tell of {kernel.name}: {what}; its debug information (-g) and its "
             "settings decide that."
         )
     if not exceptions.used:
-        notes.append(f"The program enabled no interrupt before {end}: there was nothing to hold off.")
-    elif table.is_empty():
-        notes.append(f"Nothing held an interrupt off before {end}.")
-    return notes
+        yield f"The program enabled no interrupt before {end}: there was nothing to hold off."
+    elif not rows:
+        yield f"Nothing held an interrupt off before {end}."

@@ -4,12 +4,10 @@ again. The kernel's file says where they lie (docs/reference/kernel-toml.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
-
-import polars as pl
+from itertools import chain, zip_longest
 
 from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.kernels.layout import Spot
@@ -18,7 +16,7 @@ from analysis.program.subject import Subject
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.interrupts import VECTORS
-from simulator.outputs import State
+from simulator.outputs import Change, State
 from simulator.program import UserProgram
 from simulator.run import Snapshot
 
@@ -31,15 +29,17 @@ _SRAM_ADDRESS = 0x2000_0000
 
 @dataclass(frozen=True)
 class Memory:
-    """What memory has. `tasks` are names by the address of the control block, `behind` are the
-    addresses of real handlers by exception, where the vector has a common one.
+    """What memory has. `tasks` are names by the address of the control block, `idle` the addresses
+    of the kernel's idle tasks, and `behind` those of real handlers by exception, where the vector
+    has a common one.
     """
 
-    tasks: dict[int, str] = field(default_factory=dict)
+    tasks: dict[str, str] = field(default_factory=dict)
+    idle: tuple[int, ...] = ()
     behind: dict[int, int] = field(default_factory=dict)
 
 
-def read(subject: Subject, changes: pl.DataFrame, image: bytes | None = None) -> Memory:
+def read(subject: Subject, changes: Sequence[Change], image: bytes | None = None) -> Memory:
     """The name of each task that `changes` has, and the handlers behind common ones.
 
     A name is read where the task is first seen, and where it is last seen if it has none there. The
@@ -48,31 +48,35 @@ def read(subject: Subject, changes: pl.DataFrame, image: bytes | None = None) ->
     elf, kernel = subject.elf, subject.kernel
     if kernel is None:
         return Memory()
-    seen = (
-        changes.filter(pl.col("task").fill_null(0) != 0)
-        .group_by("task", maintain_order=True)
-        .agg(first=pl.col("cycle").first(), last=pl.col("cycle").last())
-        .head(_MOST)
-    )
-    end = int(changes["cycle"].max() or 0)  # type: ignore[arg-type]
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for change in changes:
+        if change.task and (change.task in first or len(first) < _MOST):
+            first.setdefault(change.task, change.cycle)
+            last[change.task] = change.cycle
+    end = max((change.cycle for change in changes), default=0)
     again = _Again(subject.user, image)
-    reached = max(seen["first"], default=0)
-    again.look({*seen["first"], *seen.filter(pl.col("last") <= reached)["last"]})
+    reached = max(first.values(), default=0)
+    again.look({*first.values(), *(cycle for cycle in last.values() if cycle <= reached)})
     states = again.states
     # Of a kernel with names the first state may have none yet.
     own = _texts if kernel.names else _entries
     unnamed = [
         task
-        for task, first, _ in seen.iter_rows()
-        if first not in states or not any(own(elf, kernel, task, [states[first]]))
+        for task, cycle in first.items()
+        if cycle not in states or not any(own(elf, kernel, task, [states[cycle]]))
     ]
     in_memory = any(table.address >= _SRAM_ADDRESS for table in kernel.tables)
-    again.look({*seen.filter(pl.col("task").is_in(unnamed))["last"], *([end] if in_memory else [])})
+    again.look({*(last[task] for task in unnamed), *([end] if in_memory else [])})
     names = {
-        task: name(elf, kernel, task, [states[at] for at in (first, last) if at in states])
-        for task, first, last in seen.iter_rows()
+        task: name(elf, kernel, task, [states[at] for at in (first[task], last[task]) if at in states])
+        for task in first
     }
-    return Memory({task: word for task, word in names.items() if word}, behind(elf, kernel, states.get(end)))
+    return Memory(
+        {f"{task:#010x}": word for task, word in names.items() if word},
+        tuple(task for task, word in names.items() if word in kernel.idle),
+        behind(elf, kernel, states.get(end)),
+    )
 
 
 class _Again:
@@ -83,20 +87,18 @@ class _Again:
         self._image = image
         self.states: dict[int, State] = {}
 
-    def look(self, cycles: AbstractSet[int]) -> None:
+    def look(self, cycles: set[int]) -> None:
         """Runs on to the last of these cycles, if it has not been there; none lies before the last
         that was looked at. What cannot be run has no states.
         """
         at = sorted(cycles - self.states.keys())
         if not at:
             return
-        try:
+        with suppress(SimulatorError):
             image = None if isinstance(self._start, Snapshot) else self._image
             ran = simulator.run(self._start, until=at[-1], image=image, states_at=at, snapshots_at=at[-1:])
-        except SimulatorError:
-            return
-        self.states |= dict(zip(at, ran.states, strict=True))
-        self._start = ran.snapshots[0]
+            self.states |= dict(zip(at, ran.states, strict=True))
+            self._start = ran.snapshots[0]
 
 
 def name(elf: Program, kernel: Kernel, task: int, states: Sequence[State]) -> str:
@@ -162,24 +164,22 @@ def _word(elf: Program, state: State | None, address: int) -> int | None:
     return int.from_bytes(code, "little") if code else word
 
 
-def shown(tasks: Mapping[int, str], task: int) -> str:
+def shown(tasks: Mapping[str, str], task: int) -> str:
     """The name of a task, or the address of its control block."""
-    return tasks.get(task) or f"{task:#010x}"
+    return tasks.get(address := f"{task:#010x}", address)
 
 
-def idle_cycles(changes: pl.DataFrame, idle: Iterable[int], first_cycle: int, end_cycle: int) -> int:
+def idle_cycles(
+    changes: Sequence[Change], idle: Collection[int | None], first_cycle: int, end_cycle: int
+) -> int:
     """The cycles from `first_cycle` to `end_cycle` in which the core slept, or one of the tasks
     `idle` ran, no handler.
     """
-
-    def now(what: str) -> pl.Expr:
-        then = pl.when(pl.col("what") == what).then("value").when(pl.col("what") == "reset").then(0)
-        return then.forward_fill().fill_null(0)
-
-    of_idle = pl.col("task").fill_null(0).is_in(list(idle)) & (now("exception") == 0)
-    spans = changes.select(
-        begin=pl.col("cycle").clip(first_cycle, end_cycle),
-        end=pl.col("cycle").shift(-1, fill_value=end_cycle).clip(first_cycle, end_cycle),
-        idle=of_idle | (now("sleep") != 0),
-    )
-    return int(spans.filter("idle").select((pl.col("end") - pl.col("begin")).sum()).item())
+    now = {"exception": 0, "sleep": 0}
+    total = 0
+    for change, following in zip_longest(changes, changes[1:]):
+        now = dict.fromkeys(now, 0) if change.what == "reset" else now | {change.what: change.value}
+        if now["sleep"] or (change.task in idle and not now["exception"]):
+            end = following.cycle if following else end_cycle
+            total += max(min(end, end_cycle) - max(change.cycle, first_cycle), 0)
+    return total

@@ -5,23 +5,25 @@ Time 0 is the first sample, which on the virtual board is reset.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Sequence
+from csv import DictReader
+from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from analysis.explain.replay import elf_of
 from analysis.program.beginning import RESET
-from analysis.program.clock import Clock
+from analysis.program.clock import NS_PER_S, Clock
+from analysis.program.masks.log import Interval, until_zero
 from analysis.program.masks.measure import LongestWait, MaskReport, of_run
 from analysis.program.masks.tasks import shown
 from analysis.program.masks.worst import Worst, name_of
 from analysis.program.parts import few
 from analysis.program.subject import Subject
 from base.run_folder import folder as names
-from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
+from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import FOLDER, Explanation, Unreplayed
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import read_manifest
@@ -32,6 +34,7 @@ from simulator import masks as simulator
 from simulator.program import UserProgram
 
 _MASKS, _HANDLERS, _TASKS, _HELD = "masks", "handlers", "tasks", "not taken"
+_AROUND_NS = 20_000
 
 
 def timeline(report: MaskReport) -> Timeline:
@@ -47,122 +50,81 @@ def add(made: Timeline, report: MaskReport) -> None:
     Where a timeline folds, what is around the begin and the end of the longest of each place, and
     of each priority, stays as it is.
     """
-    _start_up(made, report)
-    _tasks(made, report)
-    _sleep(made, report)
-    _intervals(made, report)
-    for priority in report.used_priorities:
-        track = f"priority {priority.priority:#04x}: {few(priority.exceptions)}"
-        _add(made, _HELD, track, report, priority.intervals, _always("not taken"), label="not taken")
-    _keep_longest(made, report)
-
-
-Row = dict[str, Any]
-
-_AROUND_NS = 20_000
-
-
-def _keep_longest(made: Timeline, report: MaskReport) -> None:
-    intervals: tuple[Worst | LongestWait, ...] = (
-        *(*report.worst, *report.open, *(report.start_up.worst if report.start_up else ())),
-        *(priority.worst for priority in report.used_priorities if priority.worst),
-    )
-    spans = [(longest.begin_cycle, longest.end_cycle) for longest in intervals]
-    cycles = sorted({cycle for span in spans for cycle in span if cycle is not None})
-    for at_ns in report.clock.ns(cycles).tolist():
-        made.keep(at_ns - _AROUND_NS, at_ns + _AROUND_NS)
-
-
-def _always(name: str) -> Callable[[Row], str]:
-    return lambda _: name
-
-
-def _by_level(names: Mapping[int | None, str]) -> Callable[[Row], str]:
-    return lambda row: names[row["level"]]
-
-
-def _intervals(made: Timeline, report: MaskReport) -> None:
-    table = report.run.changes.with_row_index("begin_row").select(
-        pl.col("begin_row").cast(pl.Int64), "pc", "stack"
-    )
-    rows = report.all_intervals.join(table, on="begin_row", how="left", maintain_order="left")
-    calls: dict[tuple[int | None, int], str] = {}
-
-    def called(row: Row) -> dict[str, object]:
-        where = (row["stack"], row["pc"])
-        if where not in calls:
-            calls[where] = " ← ".join(str(frame) for frame in report.places.stack(*where))
-        return {"stack": calls[where]}
-
-    track = pl.when(pl.col("kind") == "handler").then("level")
-    for (kind, exception), of_track in rows.group_by("kind", track.alias("of"), maintain_order=True):
-        group, name = _MASKS, str(kind)
-        if exception is not None:
-            group, name = _HANDLERS, report.places.exception(int(str(exception)))
-        names = {level: _name(kind, level, name, report) for level in of_track["level"].unique()}
-        _add(made, group, name, report, of_track, _by_level(names), called)
-
-
-def _name(kind: object, level: int | None, track: str, report: MaskReport) -> str:
-    return track if kind == "handler" else name_of(str(kind), level, report.places)
-
-
-def _start_up(made: Timeline, report: MaskReport) -> None:
     start = report.start
     if start.first_cycle and start.ns is not None:
         made.slice(_TASKS, "start-up", "start-up", 0.0, start.ns, until=start.where)
+    _tasks(made, report)
+    _intervals(made, report)
+    for priority in report.used_priorities:
+        track = f"priority {priority.priority:#04x}: {few(priority.exceptions)}"
+        rows = [_row(it, _HELD) for it in priority.intervals]
+        _add(made, report, _HELD, track, rows, label=_HELD)
+    longest: tuple[Worst | LongestWait, ...] = (
+        *(*report.worst, *report.open, *(report.start_up.worst if report.start_up else ())),
+        *(priority.worst for priority in report.used_priorities if priority.worst),
+    )
+    cycles = {cycle for row in longest for cycle in (row.begin_cycle, row.end_cycle) if cycle is not None}
+    for at_ns in map(report.clock.ns, sorted(cycles)):
+        made.keep(at_ns - _AROUND_NS, at_ns + _AROUND_NS)
 
 
-def _tasks(made: Timeline, report: MaskReport) -> None:
-    """Each task while it is the current one. A switch shows at the change that follows it."""
-    rows = report.run.changes.filter(pl.col("task").fill_null(0) != 0)
-    switched = rows.filter(pl.col("task").ne_missing(pl.col("task").shift(1)))
-    for (task,), of_task in _until_next(switched, "task").group_by("task", maintain_order=True):
-        name = shown(report.tasks, int(str(task)))
-        _add(made, _TASKS, name, report, of_task, _always(name))
+Row = tuple[int, int | None, str, dict[str, object]]
+"""First cycle, end, name, and what is told of it beside the first cycle."""
 
 
-def _sleep(made: Timeline, report: MaskReport) -> None:
-    rows = report.run.changes.filter(pl.col("what").is_in(["sleep", "reset"]))
-    asleep = _until_next(rows, "value").filter(pl.col("value") != 0)
-    _add(made, _TASKS, "core", report, asleep, _always("asleep"), label="asleep")
-
-
-def _until_next(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Intervals of `column`'s values, from each of `rows` to the next one."""
-    return rows.select(column, begin_cycle="cycle", end_cycle=pl.col("cycle").shift(-1))
+def _row(it: Interval, name: str, **facts: object) -> Row:
+    still = {"still": "open"} if it.cycles is None else {}
+    return it.begin_cycle, it.end_cycle, name, {"cycles": it.cycles, **still, **facts}
 
 
 def _add(
-    made: Timeline,
-    group: str,
-    track: str,
-    report: MaskReport,
-    rows: pl.DataFrame,
-    name: Callable[[Row], str],
-    more: Callable[[Row], dict[str, object]] = lambda _: {},
-    *,
-    label: str = "",
+    made: Timeline, report: MaskReport, group: str, track: str, rows: Sequence[Row], label: str = ""
 ) -> None:
-    """The rows of a track, each with its name, its cycles and `more` of it.
-
-    One without an end lasts to that of the run.
-    """
-    begin_ns = report.clock.ns(rows["begin_cycle"].to_numpy())
-    end_ns = report.clock.ns(rows["end_cycle"].fill_null(report.cycles).to_numpy())
+    """The rows of a track. One without an end lasts to that of the run."""
+    begin_ns = [report.clock.ns(begin) for begin, *_ in rows]
+    end_ns = [report.clock.ns(report.cycles if end is None else end) for _, end, *_ in rows]
 
     def tell(number: int) -> tuple[str, dict[str, object]]:
-        row = rows.row(number, named=True)
-        return name(row), {**_facts(row), **more(row)}
+        begin, _, name, facts = rows[number]
+        return name, {"begin_cycle": begin, **facts}
 
     made.slices(group, track, begin_ns, end_ns, tell, label=label)
 
 
-def _facts(row: Row) -> dict[str, object]:
-    if "cycles" not in row:
-        return {"begin_cycle": row["begin_cycle"]}
-    still = {"still": "open"} if row["cycles"] is None else {}
-    return {"begin_cycle": row["begin_cycle"], "cycles": row["cycles"], **still}
+def _intervals(made: Timeline, report: MaskReport) -> None:
+    places = report.places
+    calls: dict[tuple[int | None, int], str] = {}
+    tracks: dict[tuple[str, str], list[Row]] = {}
+    for it in report.all_intervals:
+        began = report.run.changes[it.begin_row]
+        where = (began.stack, began.pc)
+        if where not in calls:
+            calls[where] = " ← ".join(map(str, places.stack(*where)))
+        group, track, name = _MASKS, it.kind, name_of(it.kind, it.level, places)
+        if it.kind == "handler" and it.level is not None:
+            group, track = _HANDLERS, places.exception(it.level)
+            name = track
+        tracks.setdefault((group, track), []).append(_row(it, name, stack=calls[where]))
+    for (group, track), rows in tracks.items():
+        _add(made, report, group, track, rows)
+
+
+def _tasks(made: Timeline, report: MaskReport) -> None:
+    """Each task while it is the current one, of which a switch shows at the change that follows it;
+    and when the core slept.
+    """
+    of_tasks = groupby((change for change in report.run.changes if change.task), key=lambda it: it.task)
+    switches = [next(changes) for _, changes in of_tasks]
+    tracks: dict[str, list[Row]] = {}
+    for change, following in zip_longest(switches, switches[1:]):
+        name = shown(report.tasks, change.task or 0)
+        row: Row = (change.cycle, following and following.cycle, name, {})
+        tracks.setdefault(name, []).append(row)
+    for name, rows in tracks.items():
+        _add(made, report, _TASKS, name, rows)
+    slept = until_zero("sleep", report.run.changes, report.cycles)
+    asleep: list[Row] = [(change.cycle, end, "asleep", {}) for change, end in slept]
+    _add(made, report, _TASKS, "core", asleep, label="asleep")
 
 
 _PINS, _HEAP, _WORST, _CALLS = "pins", "heap", "explained", "functions"
@@ -228,18 +190,16 @@ def _executed(made: Timeline, folder: Path, explanation: Explanation, edges: Edg
     subject = Subject.of(program, until, start=RESET)
     run = simulator.run_masks(program, until, image, kernel=subject.words)
     add(made, of_run(subject, run, False, lambda _: None, image))
-    steps = pl.read_csv(folder / FOLDER / f"{explanation.quantity}-instructions.csv")
+    with (folder / FOLDER / f"{explanation.quantity}-instructions.csv").open(encoding="utf-8") as file:
+        steps = [(int(row["cycle"]), int(row["cycles"]), row["place"]) for row in DictReader(file)]
     add_functions(made, steps, Clock(run.stats.clocks))
 
 
-def add_functions(made: Timeline, steps: pl.DataFrame, clock: Clock) -> None:
-    """The functions of the worst sample, one after the other: each without what it calls."""
-    rows = steps.select("cycle", "cycles", function=pl.col("place").str.split("+").list.first())
-    spans = (
-        rows.group_by(pl.col("function").rle_id().alias("span"), "function", maintain_order=True)
-        .agg(pl.col("cycle").first(), pl.col("cycles").sum())
-        .select("function", "cycle", "cycles")
-    )
-    for function, cycle, cycles in spans.iter_rows():
-        begin, end = clock.ns([cycle, cycle + cycles]).tolist()
-        made.slice(_WORST, _CALLS, function, begin, end, cycles=cycles)
+def add_functions(made: Timeline, steps: Iterable[tuple[int, int, str]], clock: Clock) -> None:
+    """The functions of the worst sample, one after the other, each without what it calls; of steps
+    the cycle, the cycles and the place.
+    """
+    for function, of_function in groupby(steps, key=lambda step: step[2].partition("+")[0]):
+        rows = list(of_function)
+        cycle, cycles = rows[0][0], sum(taken for _, taken, _ in rows)
+        made.slice(_WORST, _CALLS, function, clock.ns(cycle), clock.ns(cycle + cycles), cycles=cycles)

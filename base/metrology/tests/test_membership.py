@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from base.metrology.membership import MOST_FOR_A_DEVIATION, reach
 from base.metrology.quantiles import summarise
-from base.metrology.summaries import PERCENTILES, Summary
+from base.metrology.ranks import PERCENTILES
+from base.metrology.summaries import Summary
 
 VALUES = st.integers(0, 1000).map(float)
 EXACT = ("n", "min", "mean", "stdev", "max")

@@ -164,5 +164,5 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
     assert f"in task {masked.task}" in text and "set at irq_disable in update_table (" in text
     whole = report_of(program, irq="TIM2", every=1, start="reset").latency
-    assert whole and whole.cycles.max == early.cycles and whole.start_up is None
+    assert whole and whole.cycles["max"] == early.cycles and whole.start_up is None
     assert whole.window.first_cycle == early.first_cycle

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
 from analysis.program.latency.sections import Section, measure
+from simulator.masks import Passage
 
-SCHEMA = dict.fromkeys(
-    ("address", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task"), pl.Int64
-)
 A, B, ENTRY, RETURN, TAIL = 0x100, 0x200, 0x300, 0x340, 0x330
 PLACES = {"A": A, "B": B, "E": ENTRY, "R": RETURN, "T": TAIL}
 TOP = 0x2000_1000
@@ -18,7 +15,7 @@ ITSELF = Section("a..a", frozenset((A,)), {A: True})
 CALL = Section("f..", frozenset((ENTRY,)), {RETURN: True, TAIL: False}, (ENTRY, ENTRY + 0x48))
 
 
-def passage(text: str) -> tuple[int | None, ...]:
+def passage(text: str) -> Passage:
     """`A10` is A at cycle 10; then the bytes on the stack, the exception, the task. `R40 16 0x500`
     leaves: the stack below its top behind it, and where the program goes on.
     """
@@ -26,9 +23,9 @@ def passage(text: str) -> tuple[int | None, ...]:
     address, cycle = PLACES[place[0]], int(place[1:])
     depth, *others = [int(word, 0) for word in words] or [0]
     if place[0] in "RT":
-        return address, cycle, cycle + 5, 0, TOP - depth - 8, TOP - depth, others[0], None
+        return Passage(address, cycle, cycle + 5, 0, TOP - depth - 8, TOP - depth, others[0], None)
     exception, task = ([*others, 0])[0], others[1] if others[1:] else None
-    return address, cycle, cycle + 2, exception, TOP - depth, TOP - depth, address + 2, task
+    return Passage(address, cycle, cycle + 2, exception, TOP - depth, TOP - depth, address + 2, task)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +57,7 @@ def passage(text: str) -> tuple[int | None, ...]:
 def test_an_end_belongs_to_its_beginning(section: Section, passages: str, spans: str) -> None:
     """`20-25/1` is nested in another one."""
     rows = [passage(text) for text in passages.split(", ")]
-    measured = measure(section, pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    measured = measure(section, rows)
     words = [f"{row.begin}-{row.end}{f'/{row.nested}' if row.nested else ''}" for row in measured.passed]
     for name in ("restarted", "unbegun", "unended", "crossed"):
         words += [name] * getattr(measured, name)

@@ -11,8 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import polars as pl
-
 from analysis.explain.program import Function
 from analysis.program.beginning import FROM_RESET, Request
 from analysis.program.masks import measure
@@ -20,7 +18,7 @@ from analysis.program.masks.measure import MaskReport
 from analysis.program.places import Place
 from analysis.program.subject import Subject
 from simulator.masks import MaskRun
-from simulator.outputs import ClockSpan, Stats
+from simulator.outputs import Change, ClockSpan, Stats
 from simulator.program import UserProgram
 
 TASK = 0x2000_0100
@@ -130,22 +128,15 @@ ROWS: tuple[Row, ...] = (
 
 def mask_run(rows: tuple[Row, ...] = ROWS, ended: str = "") -> MaskRun:
     """What the simulator would have left of a run with these changes, in one task from 100 on."""
-    schema = {
-        "cycle": pl.Int64,
-        "what": pl.String,
-        "value": pl.Int64,
-        "pc": pl.Int64,
-        "began": pl.Int64,
-        "stack": pl.Int64,
-    }
-    task = pl.when(pl.col("cycle") >= 100).then(pl.lit(TASK, pl.Int64))
-    changes = pl.DataFrame(rows, schema=schema, orient="row").with_columns(task=task)
-    stacks = [(0, 0, 0x0800_0300), (0, 1, 0x0800_0204), (1, 0, 0x0800_0210)]
-    stacks += [(2, 0, 0x0800_0320), (2, 1, 0x0800_0204)]
+    changes = [
+        Change(cycle, what, value, pc, began, TASK if cycle >= 100 else None, stack)
+        for cycle, what, value, pc, began, stack in rows
+    ]
+    lock, main, by_level = 0x0800_0300, 0x0800_0204, 0x0800_0320
     return MaskRun(
         stats=Stats(640, 0, 1000, 0.1, 1.0, CLOCKS, 0, (1, 1), 0x0800_0410, (), (), None),
         changes=changes,
-        stacks=pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row"),
+        stacks={0: [lock, main], 1: [0x0800_0210], 2: [by_level, main]},
         ended=ended,
     )
 

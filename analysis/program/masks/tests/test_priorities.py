@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.program.masks.intervals import Sleep
-from analysis.program.masks.priorities import Exceptions, Holding, executed, held, parts
+from analysis.program.masks.log import (
+    Exceptions,
+    Holding,
+    Interval,
+    Spans,
+    executed,
+    holders,
+    not_taken,
+)
 from analysis.program.masks.tests.changes import changes
+from simulator.outputs import Change
 
-NO_SLEEP = Sleep([], [])
+NO_SLEEP = Spans()
 
 
-def waits(table: pl.DataFrame, priority: int, sleep: Sleep = NO_SLEEP) -> list[tuple[int, int | None]]:
+def waits(table: list[Change], priority: int, sleep: Spans = NO_SLEEP) -> list[tuple[int, int | None]]:
     """First cycle and length of each time in which a `priority` waits."""
-    counted = held(executed(table), priority, sleep)
-    return list(counted.select("begin_cycle", "cycles").iter_rows())
+    return [(it.begin_cycle, it.cycles) for it in not_taken(executed(table), priority, sleep)]
 
 
 def entered(exception: int, priority: int) -> str:
@@ -27,14 +33,14 @@ def test_what_meets_is_one_wait() -> None:
     """An interrupt of 0x30 is taken as PRIMASK ends: one of 0x60 waits for both."""
     table = changes(entered(30, 0x30) + "10 primask 1, 20 primask 0, 32 exception 30 20, 70 exception 0 60")
     assert waits(table, 0x60) == [(10, 50)]
-    assert parts(executed(table), 10, 60) == [Holding("primask", None, 10), Holding("handler", 30, 40)]
+    assert holders(executed(table), 10, 60) == [Holding("primask", None, 10), Holding("handler", 30, 40)]
 
 
 def test_parts_are_added_up_by_what_held() -> None:
     """A mask of a hundred cycles that a handler interrupts twice, for seven cycles each."""
     twice = "130 exception 30 130, 137 exception 0 137, 150 exception 30 150, 157 exception 0 157"
     table = changes(entered(30, 0x10) + f"100 basepri 0x40, {twice}, 200 basepri 0")
-    assert parts(executed(table), 100, 200) == [
+    assert holders(executed(table), 100, 200) == [
         Holding("basepri", 0x40, 100 - 14, 3),
         Holding("handler", 30, 14, 2),
     ]
@@ -48,7 +54,7 @@ def test_only_the_group_of_a_priority_counts() -> None:
 
 
 def test_sleep_that_ends_by_itself_does_not_count_where_primask_alone_holds() -> None:
-    asleep = Sleep([20], [920])
+    asleep = Spans([(20, 920)])
     assert waits(changes("10 primask 1, 930 primask 0"), 0x10, asleep) == [(10, 20)]
     masked = changes("5 basepri 0x10, 10 primask 1, 930 primask 0, 940 basepri 0")
     assert waits(masked, 0x10, asleep) == [(5, 935)]
@@ -68,8 +74,8 @@ def test_priorities_are_those_of_what_was_enabled_or_executed() -> None:
     assert list(by_priority) == [number << 4 for number in range(16)]
     used = {priority: of for priority, of in by_priority.items() if of}
     assert used == exceptions.priorities() == {0x60: [45], 0xF0: [15]}
-    assert exceptions.held("primask", None, 2, None) == [15, 45]
-    assert exceptions.held("basepri", 0x70, 2, None) == [15]
+    assert exceptions.held(Interval("primask", None, 2, 1)) == [15, 45]
+    assert exceptions.held(Interval("basepri", 0x70, 2, 1)) == [15]
 
 
 MASKS = st.tuples(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
 from analysis.program.masks.tasks import idle_cycles
+from simulator.outputs import Change
 
 WORK, IDLE = 0x2000_0000, 0x2000_0100
-CHANGES = pl.DataFrame(
-    [
+CHANGES = [
+    Change(cycle, what, value, 0, task=task)
+    for cycle, what, value, task in [
         (0, "reset", 0, None),
         (100, "primask", 1, WORK),
         (150, "primask", 0, IDLE),
@@ -18,10 +19,8 @@ CHANGES = pl.DataFrame(
         (240, "exception", 0, IDLE),
         (300, "sleep", 1, WORK),
         (600, "sleep", 0, WORK),
-    ],
-    schema={"cycle": pl.Int64, "what": pl.String, "value": pl.Int64, "task": pl.Int64},
-    orient="row",
-)
+    ]
+]
 
 
 @pytest.mark.parametrize(

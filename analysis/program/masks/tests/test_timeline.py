@@ -45,7 +45,7 @@ def slices(
 
 
 def test_a_program_shows_its_tasks_sleep_masks_handlers_and_who_waits() -> None:
-    report = replace(made.report(), tasks={TASK: "control"})
+    report = replace(made.report(), tasks={f"{TASK:#010x}": "control"})
     tim3, locked, pri = "IRQ 29 (on_tim3)", "lock (main.c:10) ← main (main.c:30)", "primask"
     common = ((100, 200, 100), (500, 550, 50), (700, 820, 20), (950, 1000, None))
     expected = [
