@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from base.run_folder.alike import parameters_of
-from base.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
+from base.run_folder.channels import VIRTUAL_BOARD
+
+if TYPE_CHECKING:
+    from base.run_folder.manifest import Manifest
 
 FIRMWARE = "firmware sha256"
 BOARD_FOLDER = "board folder"
@@ -61,6 +64,8 @@ def short(value: str | None) -> str:
 
 def settings(manifest: Manifest) -> dict[str, str | None]:
     """Every setting of a run by its name. None is one that the run does not tell."""
+    from base.run_folder.alike import parameters_of  # takes a while
+
     choice, firmware, outside = manifest.asked, manifest.firmware, manifest.outside
     flash_acr = firmware.flash_acr or choice.flash_acr
     heap_bytes = choice.heap_bytes if firmware.heap_bytes is None else firmware.heap_bytes
@@ -137,6 +142,8 @@ def chosen_of(manifest: Manifest) -> dict[str, str]:
 
 def made_by_of(manifest: Manifest) -> dict[str, str]:
     """What the sources and the tools decided. A difference here is named beside the figures."""
+    from base.run_folder.manifest import SCHEMA  # takes a while
+
     makers = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
     return {**makers, "run.json schema": str(SCHEMA)}
 

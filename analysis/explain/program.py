@@ -17,7 +17,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import capstone
 import elftools
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
@@ -64,7 +63,6 @@ class Program:
         self._labels = _labels(symbols)
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
         self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
-        self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
 
     @property
     def smaller_core(self) -> str:
@@ -251,6 +249,12 @@ class Program:
         for _, _, mnemonic, operands in self._decoder.disasm_lite(code, address, 1):
             return f"{mnemonic} {operands}".strip()
         return f".inst {opcode:#x}"
+
+    @cached_property
+    def _decoder(self) -> Any:
+        import capstone  # takes a while
+
+        return capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
 
     @cached_property
     def _loaded(self) -> list[tuple[int, int, bytes]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from analysis.compare.settings import Change
-from analysis.compare.values import Ranges
 from analysis.judge.rows import Row
+
+if TYPE_CHECKING:
+    from analysis.compare.settings import Change
+    from analysis.compare.values import Ranges
 
 State = Literal["as good", "better", "worse", "cannot say", "not judged"]
 """`cannot say` is a failure to judge what was asked; `not judged` is none."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from analysis.compare.settings import Change, differing
 from analysis.errors import GateError
-from analysis.judge.baseline import Baseline, Entry
 from analysis.judge.checks import Check, Cycles, Judgement, Report, State
 from analysis.judge.limits import Allowance, Limit, hold
 from analysis.judge.rows import Row, Subject
+
+if TYPE_CHECKING:
+    from analysis.judge.baseline import Baseline, Entry
 
 # The rows of a program beside those of its baseline.
 
@@ -135,6 +138,8 @@ def why_refused(subject: Subject, allowance: Allowance) -> str:
 
 def entry(subject: Subject) -> Entry:
     """What was measured, for a baseline; functions and kinds in the order of their names."""
+    from analysis.judge.baseline import Entry  # takes a while
+
     functions: dict[str, dict[str, Cycles]] = {}
     for row in sorted(subject.rows, key=lambda row: (row.function, row.kind)):
         functions.setdefault(row.function, {})[row.kind] = length_of(row)

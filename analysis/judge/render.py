@@ -44,14 +44,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from analysis.compare.settings import COMPILER, short
 from analysis.judge.checks import MARKS, Judgement, Report, State
 from analysis.judge.rows import Subject
-from base.files import junit
-from base.files.junit import Case
 from base.files.markdown_text import cell, line
+
+if TYPE_CHECKING:
+    from base.files.junit import Case
 
 SCHEMA = 2
 LONGEST_MOST = 20
@@ -161,11 +162,15 @@ def _table(subject: Judgement, titled: bool) -> Iterator[str]:
 
 def as_xml(report: Report) -> bytes:
     """JUnit's XML: a suite a subject, a case a check; without a judgement a case a row."""
+    from base.files import junit  # takes a while
+
     suites = [(subject.name, list(_cases(subject, report.judges))) for subject in report.subjects]
     return junit.as_xml(f"tailscope {report.command}", suites)
 
 
 def _cases(subject: Judgement, judges: bool) -> Iterator[Case]:
+    from base.files.junit import Case
+
     details = [*_remarks(subject), *subject.folders]
     if subject.refusal:
         yield Case("run", subject.refusal, "error", "cannot say", subject.folders)

@@ -7,6 +7,8 @@ MARKED_CHANNELS = ("CRIT", "OP")
 
 FIRST_BOARD = "nucleo-f401re"
 """The folder of the board that is used where nobody says otherwise."""
+VIRTUAL_BOARD = "virtual_nucleo"
+"""The tool that a manifest names of a run on the virtual board."""
 
 NS_PER_S = 1_000_000_000
 MOST_SAMPLERATE_HZ = 10**15

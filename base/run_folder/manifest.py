@@ -21,6 +21,7 @@ from ..heap_size import DEFAULT_BYTES
 from ..metrology.summaries import AT_LEAST, Ends, Number, Reach, Summary
 from .channels import FIRST_BOARD as FIRST_BOARD
 from .channels import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S
+from .channels import VIRTUAL_BOARD as VIRTUAL_BOARD
 from .folder import (
     EDGES,
     MANIFEST,
@@ -42,9 +43,6 @@ REMEDY = "restore the file or decode the run again (./lab redecode)"
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1), and PRFTBE of an STM32F1 or F0
 # (PM0075, section 3.1), which the others have not.
 ACCELERATOR_BITS = 0x710
-
-VIRTUAL_BOARD = "virtual_nucleo"
-"""Of `tools`: only a run on the virtual board has it."""
 
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]

@@ -6,19 +6,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import GateError
-from analysis.judge import baseline as files
 from analysis.judge import limits, programs, render
-from analysis.judge.baseline import Baseline
 from analysis.judge.checks import Report
 from analysis.judge.limits import Allowance, Limit
 from analysis.judge.rows import Subject
-from base.files.documents import is_there
 from base.files.whole import write_bytes
 from cli.shell.judging import Judging
 from cli.shell.root import version
+
+if TYPE_CHECKING:
+    from analysis.judge.baseline import Baseline
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class Ready:
     @property
     def baseline(self) -> Baseline:
         """That which is there, or an empty one, to be written to."""
+        from analysis.judge import baseline as files  # takes a while
+
         return self.before or files.made(self.options.baseline or Path(), self.command, {}, ())
 
     def limits(self, priority_bits: int = 4) -> dict[str, str]:
@@ -80,6 +82,8 @@ class Ready:
         return replace(self.conclude(programs.unjudged(subject)), text="", document=None, exit_status=None)
 
     def _renew_program(self, subject: Subject) -> Done:
+        from analysis.judge import baseline as files  # takes a while
+
         entry = programs.entry(subject)
         sentences = []
         for before in self.baseline.entry:
@@ -107,6 +111,8 @@ class Ready:
 
     def renew(self, new: Baseline, sentences: Sequence[str]) -> Done:
         """Writes the baseline, unless it is that which is there; `sentences` say what changes."""
+        from analysis.judge import baseline as files  # takes a while
+
         before = self.before.limits if self.before else {}
         changed = [
             f"limit of {name}: {before.get(name, 'none')} → {text}."
@@ -128,10 +134,14 @@ def ready(options: Judging, command: str, kinds: Sequence[str], timed: Sequence[
     """
     given = limits.parse_words(options.limit, kinds, timed)
     before = None
-    if options.baseline and is_there(options.baseline, GateError):
-        before = files.read(options.baseline, command)
-    elif options.baseline and not options.renew:
-        raise GateError(f"{options.baseline} does not exist: check the path, or write it with --update.")
+    if options.baseline:
+        from analysis.judge import baseline as files  # takes a while
+        from base.files.documents import is_there
+
+        if is_there(options.baseline, GateError):
+            before = files.read(options.baseline, command)
+        elif not options.renew:
+            raise GateError(f"{options.baseline} does not exist: check the path, or write it with --update.")
     done = Ready(options, command, kinds, timed, before, given)
     done.parsed()
     return done

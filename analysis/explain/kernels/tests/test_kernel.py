@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.explain.kernels import kernel as files
-from analysis.explain.kernels.kernel import find
+from analysis.explain.kernels import kernel_file as files
+from analysis.explain.kernels.kernel import find, supplied
 from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program
 from tests.tables import table
@@ -75,7 +75,7 @@ def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
 
 
 def test_every_file_that_comes_along_is_sound() -> None:
-    assert [path.stem for path in files.supplied()] == sorted(made.KERNELS)
-    assert [files.read(path).name for path in files.supplied()] == [
+    assert [path.stem for path in supplied()] == sorted(made.KERNELS)
+    assert [files.read(path).name for path in supplied()] == [
         made.KERNELS[name] for name in sorted(made.KERNELS)
     ]
