@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from analysis.errors import GateError
 from analysis.judge.checks import Check, State
 from analysis.judge.rows import Row, Unit, Words
-from base.files.errors import near_miss
+from base.files.errors import near_miss, nearest
 from simulator.interrupts import priority_of
 
 ANY = "any"
@@ -193,7 +193,7 @@ def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) 
     """The finding on these rows: the limit is broken, may be broken, or holds."""
     held = sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
     if not held:
-        sentence = f"Nothing of {limit.name} {words.none}."
+        sentence = f"Nothing of {limit.name} {words.none}.{_instead(limit, rows)}"
         return _check(limit, allowance.absent, "unseen", sentence)
     above = [row for row in held if limit.broken_by(limit.length(row), row)]
     unknown = [row for row in held if row.why_not]
@@ -214,6 +214,18 @@ def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) 
     within = "within" if limit.length(first) <= limit.value else "within the error budget of"
     sentence = f"{longest}, {within} {limit.text}: {_where(first)}."
     return _check(limit, "as good", "within", sentence, held[:1])
+
+
+def _instead(limit: Limit, rows: Sequence[Row]) -> str:
+    """What there is of the same kind, where the limit names a function or a level."""
+    word, first = limit.function or limit.kind, limit.kind.partition(" ")[0]
+    there = {
+        row.function if limit.function else row.kind
+        for row in rows
+        if replace(limit, kind=first, function="").holds_for(row)
+    }
+    names = nearest(word, there) or sorted(there)[:NAMED]
+    return f" Of {first} there is: {', '.join(names)}." if names and word != first else ""
 
 
 def _matter(limit: Limit) -> tuple[str, str]:

@@ -108,10 +108,13 @@ def judge(
             changes = differing(entry.made_by, subject.made_by)
     if refusal:
         compared = [check for check in compared if check.state == "worse"]
+    judged = (*checks, *compared)
+    if judged and all(check.state == "not judged" for check in judged):
+        refusal = refusal or "Nothing that is to be judged was seen."
     differs = any(check.finding != "equal" for check in compared)
     judgement = Judgement(
         subject.name,
-        (*checks, *compared),
+        judged,
         refusal,
         changes=changes if differs else (),
         notes=tuple(_notes(compared, refusal)),

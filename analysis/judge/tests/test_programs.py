@@ -136,7 +136,8 @@ def test_a_length_is_held_to_that_before(
     [
         *(("5%", 105, 0, "longer"), ("5%", 106, 1, "longer"), ("5", 105, 0, "longer")),
         *(("5 cycles", 106, 1, "longer"), ("0", 101, 1, "longer"), ("0.5%", 101, 1, "longer")),
-        *(("5%,vanished", None, 0, "vanished"), ("5%,vanished", 106, 1, "longer")),
+        # Of nothing that was seen nobody can say that it is good.
+        *(("5%,vanished", None, 2, "vanished"), ("5%,vanished", 106, 1, "longer")),
         ("1000", UNKNOWN, 1, "lost"),
     ],
 )
@@ -155,6 +156,22 @@ def test_an_allowance_is_none_of_a_limit_but_of_what_vanished() -> None:
     assert judged(measured(LOCK), baseline(LOCKED), {"primask": "99"}, allow="50%").exit_status == 1
     report = judged(measured(LOCK), limits={"primask": "100", "handler": "1"}, allow="vanished")
     assert (report.exit_status, report.checks[1].state) == (0, "not judged")
+    report = judged(measured(LOCK), limits={"handler": "1"}, allow="vanished")
+    assert (report.exit_status, report.checks[0].state) == (2, "not judged")
+
+
+@pytest.mark.parametrize(
+    ("limit", "there"),
+    [
+        ("primask:lokc", " Of primask there is: lock."),
+        ("primask:zzz", " Of primask there is: lock, other."),
+        ("basepri 0x60", " Of basepri there is: basepri 0x50, basepri 0x20."),
+        ("handler:tick", ""),
+    ],
+)
+def test_a_limit_of_what_is_not_there_says_what_is(limit: str, there: str) -> None:
+    (check,) = checks(judged(measured(LOCK, OTHER, *LEVELS), limits={limit: "9"}))
+    assert check.finding == "unseen" and check.sentence.partition(".")[2] == there
 
 
 def test_a_program_that_polls_for_ever_passes_only_if_that_is_allowed() -> None:
