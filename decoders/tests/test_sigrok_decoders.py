@@ -12,6 +12,7 @@ from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList
 from base.run_folder.session_file import write_sr
 from capture.reading import frames, vectorised
+from capture.reading.tests.waveform import captures
 from capture.reading.vectorised import Stimuli
 from decoders.tests import sigrok
 from firmware.build import boards
@@ -39,24 +40,8 @@ def rows(folder: Path, edges: EdgeList, decoder: str, output_class: str) -> list
     return list(struct.iter_unpack("<BBHIQQ", sigrok.binary(folder / "capture.sr", decoder, output_class)))
 
 
-@st.composite
-def captures(draw: st.DrawFn) -> EdgeList:
-    """Any words at any places: every coincidence of edges that two rows can have."""
-    count = draw(st.integers(0, 800))
-    seed = draw(st.integers(0, 2**32 - 1))
-    widest = draw(st.sampled_from([1, 2, 5, 300]))
-    random = np.random.default_rng(seed)
-    sample = np.concatenate((np.zeros(1, np.int64), np.cumsum(random.integers(1, widest + 1, count))))
-    flips = random.integers(1, 256, count + 1)
-    if draw(st.booleans()):
-        flips = 1 << random.integers(0, 8, count + 1)
-    flips[0] = draw(st.integers(0, 255))
-    word = np.bitwise_xor.accumulate(flips).astype(np.uint8)
-    return EdgeList(sample, word, 84_000_000, int(sample[-1]) + draw(st.integers(1, 300)))
-
-
 @settings(max_examples=8)
-@given(edges=captures(), low=st.booleans())
+@given(edges=captures(800, 84_000_000), low=st.booleans())
 def test_both_decodings_agree_on_every_pulse(
     edges: EdgeList, low: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -71,7 +56,7 @@ def test_both_decodings_agree_on_every_pulse(
 
 
 @settings(max_examples=8)
-@given(edges=captures(), which=st.sampled_from(["both", "rising", "falling"]))
+@given(edges=captures(800, 84_000_000), which=st.sampled_from(["both", "rising", "falling"]))
 def test_both_decodings_agree_on_every_answer(
     edges: EdgeList, which: Stimuli, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -84,9 +84,9 @@ def test_a_signal_that_came_before_anybody_listened_is_heard() -> None:
         "import os, signal, time\n"
         "from base.processes import signals\n"
         "os.kill(os.getpid(), signal.SIGTERM)\n"
-        "try:\n    signals.listen()\n    time.sleep(60)\n"
+        "try:\n    signals.listen()\n    time.sleep(600)\n"
         "except signals.Stopped as stopped:\n    print(stopped)"
     )
     command = ["env", "--block-signal=TERM", sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=50)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert (done.stdout, done.stderr) == ("Stopped by SIGTERM.\n", "")

@@ -18,7 +18,7 @@ from base.run_folder.kept import LAST, Window
 from capture.reading.counter import WireCounter
 from capture.reading.growing import Growing
 from capture.reading.observed import ANSWERED, PULSED, named, read_observed
-from capture.reading.tests.waveform import Waveform
+from capture.reading.tests.waveform import Waveform, captures
 from capture.reading.vectorised import Stimuli, pulses, waits_for
 from capture.reading.worst import WorstWindows
 from tests.tables import beside
@@ -26,24 +26,7 @@ from tests.tables import beside
 WHICH: tuple[Stimuli, ...] = ("both", "rising", "falling")
 
 
-@st.composite
-def captures(draw: st.DrawFn) -> EdgeList:
-    """Any words at any places: every coincidence of edges that a row can have."""
-    count = draw(st.integers(0, 150))
-    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    widest = draw(st.sampled_from([1, 3, 200]))
-    sample = np.concatenate((np.zeros(1, np.int64), np.cumsum(random.integers(1, widest + 1, count))))
-    flips = random.integers(1, 256, count + 1)
-    if draw(st.booleans()):
-        flips = 1 << random.integers(0, 8, count + 1)
-    flips[0] = draw(st.integers(0, 255))
-    word = np.bitwise_xor.accumulate(flips).astype(np.uint8)
-    channels = CHANNELS if draw(st.booleans()) else ("CRIT", "STIM", "ISR")
-    if channels != CHANNELS:
-        word = (word & 7).astype(np.uint8)
-        array = np.append(True, word[1:] != word[:-1])
-        sample, word = sample[array], word[array]
-    return EdgeList(sample, word, 24_000_000, int(sample[-1]) + draw(st.integers(1, 300)), channels)
+CAPTURES = captures(150, 24_000_000, ("CRIT", "STIM", "ISR"))
 
 
 def parts(edges: EdgeList, ends: list[int]) -> Iterator[NewEdges]:
@@ -60,7 +43,7 @@ ENDS = st.lists(st.integers(1, 5000), max_size=12)
 
 
 @settings(deadline=None)
-@given(captures(), ENDS, st.sampled_from(WHICH))
+@given(CAPTURES, ENDS, st.sampled_from(WHICH))
 def test_all_that_one_look_finds_is_found_in_parts(edges: EdgeList, ends: list[int], which: Stimuli) -> None:
     counter = WireCounter(which)
     spans_by_name: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
@@ -118,7 +101,7 @@ def levels(edges: EdgeList, begin: int, until: int) -> list[int]:
 
 
 @settings(deadline=None, max_examples=150)
-@given(captures(), ENDS, st.integers(1, 4), st.sampled_from([0, 1, 7, 500]))
+@given(CAPTURES, ENDS, st.integers(1, 4), st.sampled_from([0, 1, 7, 500]))
 def test_the_windows_are_those_that_are_picked_afterwards(
     edges: EdgeList, ends: list[int], worst: int, around: int
 ) -> None:

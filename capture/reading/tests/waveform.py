@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 import numpy as np
+from hypothesis import strategies as st
 
 from base.run_folder.edges import CHANNELS, EdgeList
 
@@ -40,3 +41,28 @@ class Waveform:
 def frame_edges(first_s: float, spacing_ticks: int, tick_hz: float, samplerate_hz: float) -> list[int]:
     """The samples at which an analyzer first sees each of a frame's 64 edges."""
     return [int(np.ceil((first_s + n * spacing_ticks / tick_hz) * samplerate_hz)) for n in range(64)]
+
+
+@st.composite
+def captures(
+    draw: st.DrawFn, most: int, samplerate_hz: int, channels: tuple[str, ...] | None = None
+) -> EdgeList:
+    """Any words at any places, of all channels or of one of two sets of them: every coincidence of
+    edges that two rows can have.
+    """
+    count = draw(st.integers(0, most))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    widest = draw(st.sampled_from([1, 3, 200]))
+    sample = np.concatenate((np.zeros(1, np.int64), np.cumsum(random.integers(1, widest + 1, count))))
+    flips = random.integers(1, 256, count + 1)
+    if draw(st.booleans()):
+        flips = 1 << random.integers(0, 8, count + 1)
+    flips[0] = draw(st.integers(0, 255))
+    word = np.bitwise_xor.accumulate(flips).astype(np.uint8)
+    if channels and draw(st.booleans()):
+        word &= 2 ** len(channels) - 1
+        kept = np.append(True, word[1:] != word[:-1])
+        sample, word = sample[kept], word[kept]
+    else:
+        channels = CHANNELS
+    return EdgeList(sample, word, samplerate_hz, int(sample[-1]) + draw(st.integers(1, 300)), channels)

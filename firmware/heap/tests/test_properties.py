@@ -21,7 +21,7 @@ from firmware.heap.tests.models import Block, Buddies, Gaps, Model, Pools
 from scenarios.trace import ALLOCATE, FREE, REALLOCATE
 
 SLOTS = 20
-JUDGE_WITHIN_S = 60
+JUDGE_WITHIN_S = 600
 Operation = tuple[int, int, int, int]
 """Kind, slot, size and alignment, as trace_replay takes them."""
 
