@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from dashboards.figures.decimate import thinned
 from dashboards.formatting import microseconds
 from dashboards.glossary import glossary
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
-from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.runs import LoadedRun, open_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
 from dashboards.page.templates import DRAWING, fragment, pack, pack_json, render
@@ -56,15 +56,15 @@ class Placed:
 class Document:
     """The content of report.html.
 
-    `titles` are those of the pages on one scenario, by key; `runs` those of a file, packed; `words`
-    the glossary's spellings, each with its meaning. `notes` are sentences on runs that are not in
-    it, `left_out` that on runs for which a later one stands.
+    `titles` are those of the pages on one scenario, by key; `packs` have the runs of a file;
+    `words` the glossary's spellings, each with its meaning. `notes` are sentences on runs that are
+    not in it, `left_out` that on runs for which a later one stands.
     """
 
     scenarios: Sequence[str]
     titles: Mapping[str, str]
     placed: Sequence[Placed]
-    runs: Sequence[PackedRun] = ()
+    packs: Sequence[Pack] = ()
     notes: Sequence[str] = ()
     left_out: str = ""
 
@@ -79,12 +79,12 @@ class Document:
 
 
 @dataclass(frozen=True)
-class PackedRun:
-    """A run's page and its samples, packed, in the element `element` and beside it."""
+class Pack:
+    """Pages and samples of some `runs` by their ids, packed in the element `id` and beside it."""
 
     id: str
-    element: str
-    html: str
+    runs: Sequence[str]
+    pages: str
     samples: str
 
 
@@ -106,8 +106,8 @@ def write_report(
         raise RunError("There are no runs to report on; run a scenario first.")
     loaded = []
     for number, folder in enumerate(runs, start=1):
-        loaded.append(adjusted(load_run(folder), adjustments))
-        progress(f"run {number} of {len(runs)}: loaded")
+        loaded.append(adjusted(open_run(folder), adjustments))
+        progress(f"run {number} of {len(runs)}: opened")
     return write_bytes(output, report_html(loaded, progress, limit, table).encode())
 
 
@@ -126,45 +126,51 @@ def report_html(
     alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
     if alike is not None and (past := history(alike, {run.id for run in runs})) is not None:
         placed.append(Placed(past.key, past.title, "all-history", page=past))
+    many = len(every) > MANY
+    together, packs = TOGETHER if many else 1, list[Pack]()
+    if many:
+        placed = [placed[0], *map(_packed, placed[1:])]
     for number, (scenario, series) in enumerate(scenarios.items()):
         for made in OF_SCENARIO:
             if (page := made(series)) is not None:
                 shown = believed(page.with_charts(thinned), series)
-                placed.append(Placed(page.key, page.title, f"plot-{number}-{page.key}", scenario, shown))
+                place = Placed(page.key, page.title, f"plot-{number}-{page.key}", scenario, shown)
+                placed.append(_packed(place) if many else place)
         progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
+        for first in range(0, len(series), together):
+            packs.append(_pack_of(series[first : first + together], f"runs-{len(packs)}", len(every)))
+            progress(f"run {first + 1} of {len(series)} of {scenario}: waveforms")
     order = [made.__name__ for made in OF_SCENARIO]
     titles = {page.key: page.title for page in placed if page.scenario is not None}
-    if len(every) > MANY:
-        placed = [_packed(one) if one.scenario is not None else one for one in placed]
-    document = Document(
-        list(scenarios),
-        dict(sorted(titles.items(), key=lambda title: order.index(title[0]))),
-        placed,
-        list(_packed_runs(every, progress)),
-    )
+    titles = dict(sorted(titles.items(), key=lambda title: order.index(title[0])))
+    document = Document(list(scenarios), titles, placed, packs)
     values = {**data(scenarios, document), "limit": limit}
     return render("report.html", document, values, (*DRAWING, *SCRIPTS))
 
 
-MANY = 40
-"""Of more runs the pages of scenarios are packed, and run.json is left to the run folders."""
+MANY, TOGETHER = 40, 16
+"""Of more runs all pages but the first are packed, so many runs together: what they have alike
+takes no room twice. Their run.json is left to the run folders.
+"""
 
 
 def _packed(placed: Placed) -> Placed:
-    return (
-        replace(placed, page=None, packed=pack(page_html(placed.page, placed.id))) if placed.page else placed
-    )
+    assert placed.page is not None  # it is no page of the server
+    return replace(placed, page=None, packed=pack(page_html(placed.page, placed.id)))
 
 
 SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
 
 
-def _packed_runs(series: Sequence[Series], progress: Progress) -> Iterator[PackedRun]:
+def _pack_of(series: Sequence[Series], id: str, count: int) -> Pack:
+    """Of a report of `count` runs. What the runs have read of their folders they let go."""
+    pages, samples = {}, {}
     for number, member in enumerate(series):
-        samples = pack_json(embed(member, len(series)))
-        html = page_html(believed(page_of_run(member, whole=len(series) <= MANY), [member]), f"run-{number}")
-        yield PackedRun(member.run.id, f"run-{number}", pack(html), samples)
-        progress(f"run {number + 1} of {len(series)}: waveforms")
+        page = believed(page_of_run(member, whole=count <= MANY), [member])
+        pages[member.run.id] = page_html(page, f"{id}-{number}")
+        samples[member.run.id] = embed(member, count)
+        member.run.release()
+    return Pack(id, list(pages), pack_json(pages), pack_json(samples))
 
 
 def page_html(page: Page, id: str) -> str:
@@ -187,16 +193,19 @@ def data(scenarios: Mapping[str, Sequence[Series]], document: Document) -> dict[
             for scenario, series in scenarios.items()
         ],
         "everywhere": [placed.key for placed in document.everywhere],
-        "runs": {run.id: f"{run.element}-samples" for run in document.runs},
+        "runs": {run: pack.id for pack in document.packs for run in pack.runs},
         "scenario_of": {series.run.id: scenario for scenario, series in every},
         "served": any(placed.ask for placed in document.placed),
     }
 
 
-def _worst(series: Series) -> tuple[float | None, str, list[str] | None]:
-    """The longest wait that a run shows to be possible, in ns; the same to read; its instant."""
+def _worst(series: Series) -> tuple[float | None, str, list[str] | None, str]:
+    """The longest wait that a run shows to be possible, in ns; the same to read; its instant; and
+    who waits.
+    """
     wait = series.run.manifest.possible_wait
     worst = float(wait.ns) if wait else None
     quantity = SECTION if wait is None or wait.by == "section" else TASK if wait.of == TASK.key else LATENCY
     key = worst_key(series.run, quantity)
-    return worst, (wait.at_least if wait else "") + microseconds(worst), [series.run.id, key] if key else None
+    words, who = (wait.at_least if wait else "") + microseconds(worst), wait.of if wait else ""
+    return worst, words, [series.run.id, key] if key else None, who

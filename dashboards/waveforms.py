@@ -6,7 +6,7 @@ sample ("@402183"). A trace has its run in `meta`, and the key of each point in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,19 +19,19 @@ from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 
 
-def operation_keys(seqs: Iterable[int]) -> list[str]:
+def operation_keys(seqs: pl.Series) -> pl.Series:
     """The key of each operation."""
-    return [str(seq) for seq in seqs]
+    return seqs.cast(pl.String)
 
 
-def interrupt_keys(stimuli: pl.Series, seqs: pl.Series) -> list[str]:
+def interrupt_keys(stimuli: pl.Series, seqs: pl.Series) -> pl.Series:
     """The key of the operation that each stimulus fell into, else of the stimulus itself.
 
     Of millions at a time.
     """
     own = pl.concat_str(pl.lit("@"), "sample")
     keys = pl.coalesce(pl.col("seq").cast(pl.String), own)
-    return pl.DataFrame({"sample": stimuli, "seq": seqs}).select(keys).to_series().to_list()
+    return pl.DataFrame({"sample": stimuli, "seq": seqs}).select(keys).to_series()
 
 
 def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
@@ -59,7 +59,8 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     if at is None:
         return None
     worst = rows[at]
-    return operation_keys(worst["seq"])[0] if operations else interrupt_keys(*map(worst.get_column, named))[0]
+    keys = operation_keys if operations else interrupt_keys
+    return str(keys(*map(worst.get_column, named))[0])
 
 
 def describe(key: str) -> str:
@@ -138,6 +139,8 @@ def _operations(run: LoadedRun, keys: Sequence[str]) -> dict[str, tuple[int, int
 def _stimuli(run: LoadedRun, keys: Sequence[str], samplerate_hz: int) -> dict[str, tuple[int, int]]:
     """The sample of each stimulus outside operations, and the samples until its answer, by key."""
     samples = [int(key[1:]) for key in keys if key.startswith("@")]
+    if not samples:
+        return {}
     chosen = run.interrupts.filter(pl.col("sample").is_in(samples))
     rows = chosen.group_by("sample").agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()
     return {f"@{sample}": (sample, round(latency_ns * samplerate_hz / 1e9)) for sample, latency_ns in rows}

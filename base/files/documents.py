@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, get_args
 
@@ -26,7 +27,7 @@ from pydantic.fields import FieldInfo
 
 from .complaints import WrongValueError, first_complaint, quoted, sentence, unknown_key
 from .errors import TailscopeError, first_line
-from .printable import HIDDEN, printable_values
+from .printable import printable_values
 from .whole import read_bytes
 
 TOML_BYTES_MAX = 256 << 10
@@ -36,8 +37,6 @@ JSON_BYTES_MAX = 16 << 20
 
 _MEND = "mend it"
 _TOML_POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
-# Only with one of these in it can a text of JSON stand for a character that is hidden.
-_MAY_HIDE = re.compile(f"\\\\[ubfnrt]|(?![\\n\\r\\t])[{HIDDEN}]")
 # An escape that JSON allows alone, though only a pair is a character that can be written again.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -59,12 +58,18 @@ class Table(BaseModel):
     @classmethod
     def _only_known(cls, values: object) -> object:
         if isinstance(values, dict) and cls.model_config.get("extra") == "forbid":
-            fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+            fields = _fields_of(cls)
             _check_version(values, fields.get("schema"))
             for key in values:
                 if key not in fields:
                     raise unknown_key(key, fields)
         return values
+
+
+@cache
+def _fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields by the keys that documents have."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _check_version(values: dict[Any, Any], schema: FieldInfo | None) -> None:
@@ -264,7 +269,8 @@ def _json(text: str) -> object:
         values = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once)
         if _SURROGATE.search(text):
             json.dumps(values, ensure_ascii=False).encode()
-        return printable_values(values) if _MAY_HIDE.search(text) else values
+        plain = "\\" not in text and text.replace("\n", "").isprintable()  # soon found, of most files
+        return values if plain else printable_values(values)
     except RecursionError:
         raise _UnreadableError("the file is nested too deeply") from None
     except json.JSONDecodeError as error:

@@ -122,12 +122,13 @@ def read_operations(path: Path) -> pl.DataFrame:
     return table
 
 
-def read_interrupts(path: Path) -> pl.DataFrame:
-    """Reads interrupts.parquet: one row per stimulus of either class.
+def read_interrupts(path: Path, columns: Mapping[str, pl.DataType] = INTERRUPTS) -> pl.DataFrame:
+    """Reads interrupts.parquet: one row per stimulus of either class. `columns` are those that are
+    read, and `hit` among them.
 
     Raises RunError where it is missing, damaged or not such a table.
     """
-    table = read_table(path, INTERRUPTS, MOST_STIMULI)
+    table = read_table(path, columns, MOST_STIMULI)
     _require(path, table["hit"].is_in(HITS).all(), f"hit has values outside {HITS}")
     return table
 

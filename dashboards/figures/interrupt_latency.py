@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -44,22 +44,17 @@ def _chart(
     key: str, title: str, classes: Sequence[tuple[str, str]], series: Sequence[Series]
 ) -> Chart | None:
     """Strips with count and maximum, of each class the worst first."""
-    strips = [
-        (one, words, table)
-        for hit, words in classes
-        for one, table in sorted(((member, answered_class(member, hit)) for member in series), key=_by_worst)
-        if len(table)
-    ]
-    if not strips:
-        return None
-    figure, names = Figure(), []
-    for one, words, table in strips:
+    figure, names, total = Figure(), [], 0
+    for one, words, table in _strips(classes, series):
+        total += len(table)
         sign = AT_LEAST if table["isr_open"].any() else ""
         worst = sign + microseconds(float(table["isr_latency_ns"].max()))  # type: ignore[arg-type]
         row = f"{words}: {one.label}"
         figure.add(_strip(one, table, row))
         figure.add(_ticks(one, table.filter("tick"), row))
         names.append(_name(one, f"{row}, max {worst}, n = {_counted(table)}", row))
+    if not names:
+        return None
     figure.update_xaxes(title_text="latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed", showticklabels=False)
     figure.update_layout(meta=row_heights(90, _ROW_PX), annotations=names)
@@ -68,15 +63,22 @@ def _chart(
         "between stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT lies "
         f"so near that it may have met it or not. {about_control(series)} {TICKS} "
     ) + caveats(series)
-    counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_merged(series)}"
-    chart = make_chart(key, title, series, counted, explanation, figure, 90 + _ROW_PX * len(strips))
+    counted = f"n = {grouped(total)} answered stimuli{_merged(series)}"
+    chart = make_chart(key, title, series, counted, explanation, figure, 90 + _ROW_PX * len(names))
     figure.update_layout(showlegend=False, margin={"l": 18, "t": 30})
     figure.update_yaxes(ticks="", showgrid=False)
     return chart
 
 
-def _by_worst(strip: tuple[Series, pl.DataFrame]) -> float:
-    return -float(strip[1]["isr_latency_ns"].max() or 0)  # type: ignore[arg-type]
+def _strips(
+    classes: Sequence[tuple[str, str]], series: Sequence[Series]
+) -> Iterator[tuple[Series, str, pl.DataFrame]]:
+    """Run, words and rows of each, the worst of a class first. Only one has its rows at a time."""
+    for hit, words in classes:
+        worst = [(answered_class(member, hit)["isr_latency_ns"].max(), member) for member in series]
+        measured = [(float(longest), member) for longest, member in worst if longest is not None]  # type: ignore[arg-type]
+        for _, member in sorted(measured, key=lambda pair: -pair[0]):
+            yield member, words, answered_class(member, hit)
 
 
 def _counted(table: pl.DataFrame) -> str:
@@ -106,7 +108,7 @@ def _strip(series: Series, table: pl.DataFrame, row: str) -> Trace:
         marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": series.style.tint(0.6)}},
         name=series.label,
         meta={**timed(meta(series), "x"), "rows": 1},
-        customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
+        customdata=pl.DataFrame({"key": keys, "n": distinct["n"]}),
         hovertemplate=f"{WHOLE}, seen %{{customdata[1]}} times<br>%{{customdata[0]}}",
     )
 

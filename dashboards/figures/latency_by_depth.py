@@ -104,7 +104,7 @@ def bands(series: Series, worst: pl.DataFrame, width: int, column: str) -> Trace
         y=in_us(worst[column]),
         mode="lines+markers",
         meta=timed(meta(series)),
-        customdata=list(zip(keys, ranges, worst["n"].to_list(), strict=True)),
+        customdata=pl.DataFrame({"key": keys, "range": ranges, "n": worst["n"]}),
         hovertemplate=f"depth %{{customdata[1]}}: worst {WHOLE} of n = %{{customdata[2]}}<br>"
         "operation %{customdata[0]}",
     )

@@ -100,7 +100,7 @@ def _points(series: Series, table: pl.DataFrame) -> Trace:
         name=with_maximum(series, table["isr_latency_ns"].max(), "ns", series.run.summary(LATENCY).at_least),
         legendgroup=series.run.id,
         meta=timed(meta(series)),
-        customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
+        customdata=pl.DataFrame({"key": operation_keys(table["seq"]), "label": labels}),
         hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {WHOLE}<br>"
         "operation %{customdata[0]}",
     )

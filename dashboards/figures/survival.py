@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from base.metrology.ranks import MYRIAD, PERCENTILES
@@ -48,9 +49,9 @@ class Curve:
     """A curve: `share[i]` of `n` samples are at least `value_ns[i]`; `key[i]` names the first."""
 
     n: int
-    value_ns: list[float]
-    share: list[float]
-    key: list[str]
+    value_ns: npt.NDArray[np.float64]
+    share: npt.NDArray[np.float64]
+    key: pl.Series
 
 
 def survival(series: Sequence[Series]) -> Chart | None:
@@ -115,12 +116,12 @@ def latency_curve(series: Series) -> Curve:
     return _curve(table, "isr_latency_ns", lambda rows: interrupt_keys(rows["sample"], rows["operation_seq"]))
 
 
-def _curve(table: pl.DataFrame, column: str, keys: Callable[[pl.DataFrame], list[str]]) -> Curve:
+def _curve(table: pl.DataFrame, column: str, keys: Callable[[pl.DataFrame], pl.Series]) -> Curve:
     values = table[column].to_numpy()
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     at_or_above = len(values) - np.concatenate(([0], np.cumsum(counts)))[:-1]
     share = at_or_above / max(len(values), 1)
-    return Curve(len(values), distinct.tolist(), share.tolist(), keys(table[first]))
+    return Curve(len(values), distinct, share, keys(table[first]))
 
 
 def _steps(series: Series, curve: Curve, quantity: Quantity) -> Trace:
@@ -133,7 +134,7 @@ def _steps(series: Series, curve: Curve, quantity: Quantity) -> Trace:
         line={**line(series), "shape": "vh"},
         name=with_maximum(series, curve.value_ns[-1], "ns", series.run.summary(quantity).at_least),
         legendgroup=series.run.id,
-        meta={**timed(meta(series), "x"), "curve": True},
+        meta={**timed(meta(series), "x"), "curve": True, "over": {"y": curve.n}},
         customdata=curve.key,
         hovertemplate=f"%{{y:.4~g}} at or above {WHOLE}<br>%{{customdata}}",
     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, make_chart
-from dashboards.figures.figure import Figure, Trace, scatter
+from dashboards.figures.figure import TENTHS_OF_NS, Figure, Trace, scatter
 from dashboards.formatting import grouped
 from dashboards.loaded.series import INK, MUTED, Series
 from dashboards.waveforms import Window, describe, window_of, worst_key
@@ -76,7 +76,12 @@ def _lane(name: str, channel: int, channels: int) -> Trace:
         line={"shape": "hv", "width": 1.4, "color": MUTED if name == "SYNC" else INK},
         name=escape(name, quote=False),
         hovertemplate="%{x:.3f} µs",
-        meta={"channel": channel, "base": _base(channel, channels), "allocator": name in _ALLOCATOR_CHANNELS},
+        meta={
+            "channel": channel,
+            "base": _base(channel, channels),
+            "allocator": name in _ALLOCATOR_CHANNELS,
+            "over": {"x": TENTHS_OF_NS, "y": 100},
+        },
     )
 
 

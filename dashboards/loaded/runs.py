@@ -19,6 +19,7 @@ from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.placements import Placements
 from base.run_folder.placements import read as read_placements
 from base.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
+from base.run_folder.tables import read_interrupts
 from dashboards.loaded.certainty import Certainty, certainty_of
 
 
@@ -47,7 +48,8 @@ class LoadedRun:
     @cached_property
     def interrupts(self) -> pl.DataFrame:
         """Its table of stimuli. Raises RunError."""
-        return self._table("interrupts", tables.INTERRUPTS, tables.read_interrupts)
+        table = self._table("interrupts", _OF_INTERRUPTS, lambda path: read_interrupts(path, _OF_INTERRUPTS))
+        return table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS)))
 
     def _table(self, name: str, columns: pl.Schema, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
         """An empty one where a run that is not complete lacks it: such a run is shown."""
@@ -118,9 +120,11 @@ class LoadedRun:
                 return pl.scan_parquet(path).filter(at).select(_BY_DEPTH).collect()
         return self.operations.filter(at).select(_BY_DEPTH)
 
-    def release(self) -> None:
-        """Lets go of the tables and the capture: they are read again when they are asked for."""
-        for name in _HEAVY & self.__dict__.keys():
+    def release(self, *parts: str) -> None:
+        """Lets go of the tables and the capture, or of these `parts`: they are read again when they
+        are asked for.
+        """
+        for name in _HEAVY.intersection(parts or _HEAVY) & self.__dict__.keys():
             del self.__dict__[name]
 
     @cached_property
@@ -132,12 +136,12 @@ class LoadedRun:
         table = self.by_depth.drop_nulls("wire_critical_ns")
         return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
 
-    @cached_property
+    @property
     def answered(self) -> pl.DataFrame:
         """Stimuli of the maskable interrupt that were answered."""
         return self.interrupts.filter(~pl.col("control") & pl.col("isr_latency_ns").is_not_null())
 
-    @cached_property
+    @property
     def answered_control(self) -> pl.DataFrame:
         """Stimuli of the control interrupt that were answered."""
         return self.interrupts.filter(pl.col("control") & pl.col("isr_latency_ns").is_not_null())
@@ -188,8 +192,11 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
 
 
 _TABLES = ("operations", "interrupts")
-_HEAVY = frozenset((*_TABLES, "edges", "measured_allocations", "answered", "answered_control"))
+_HEAVY = frozenset((*_TABLES, "edges", "measured_allocations"))
 """What a run holds of its tables and its capture."""
+_UNREAD = frozenset(("time_ns", "operation_sure", "task_merged", "tick_phase_cycles"))
+_OF_INTERRUPTS = pl.Schema({name: kind for name, kind in tables.INTERRUPTS.items() if name not in _UNREAD})
+"""Of millions of stimuli what no page shows is not read."""
 _BY_DEPTH = ("depth", "wire_critical_ns", "wire_section_ns", "interrupted", "instructions", "probes")
 
 

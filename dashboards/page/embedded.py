@@ -15,7 +15,6 @@ from dashboards.loaded.quantities import ALL
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations
-from dashboards.page.templates import figure_json
 from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
 from scenarios.operations import call_name
 
@@ -60,12 +59,12 @@ def _longest_first(interrupts: pl.DataFrame) -> pl.DataFrame:
     return table.sort("isr_latency_ns", descending=True, maintain_order=True)
 
 
-def _keys(interrupts: pl.DataFrame) -> list[str]:
+def _keys(interrupts: pl.DataFrame) -> pl.Series:
     return interrupt_keys(interrupts["sample"], interrupts["operation_seq"])
 
 
-# About seven bytes of JSON an edge: some 3 MB for the whole report, shared by its runs.
-EDGES_IN_REPORT = 400_000
+# About ten bytes of the page an edge, with what is told of its sample: 2 MB, shared by the runs.
+EDGES_IN_REPORT = 200_000
 WINDOWS_PER_RUN = 1_500
 
 _FACTS = (
@@ -111,7 +110,7 @@ def run_of(series: Series) -> dict[str, Any]:
         "verdict": series.run.manifest.verdict,
         "folder": f"runs/{series.run.id}",
         "channels": list(edges.channels) if edges else [],
-        "panel": figure_json(empty_panel([series])),
+        "panel": empty_panel([series]).to_dict(),
     }
 
 

@@ -70,7 +70,7 @@ tailscope.paint = (() => {
   }
 
   // These hold samples, never colours.
-  const SAMPLES = new Set(["x", "y", "customdata", "bdata"]);
+  const SAMPLES = new Set(["x", "y", "customdata"]);
 
   // A copy of `value` with every token resolved. Samples and numbers are shared, not copied.
   function resolve(value, known = new Map()) {
@@ -150,7 +150,7 @@ tailscope.paint = (() => {
     let low = axis.rangemode === "tozero" && !log ? 0 : Infinity, high = -Infinity;
     for (const trace of data) {
       if ((trace[`${way}axis`] ?? way) !== name) continue;
-      for (const value of numbers(trace[way])) {
+      for (const value of trace[way] ?? []) {
         const there = of(value);
         if (Number.isFinite(there)) [low, high] = [Math.min(low, there), Math.max(high, there)];
       }
@@ -169,10 +169,10 @@ tailscope.paint = (() => {
     const inside = layout.meta?.curves, plotPx = widthPx - BESIDE_PX;
     const narrow = widthPx < NARROW_PX;
     const named = data.filter((one) => one.meta?.entry !== undefined && !one.meta.shared && !(narrow && grey.has(one))
-      && one.showlegend !== false && one.mode?.includes("lines") && numbers(one.x).length);
+      && one.showlegend !== false && one.mode?.includes("lines") && one.x?.length);
     const placed = named.map((trace) => {
       const [x, y] = ["x", "y"].map((way) => scaleOf(data, layout, way, trace[`${way}axis`] ?? way));
-      const xs = numbers(trace.x), ys = numbers(trace.y), last = xs.length - 1;
+      const { x: xs, y: ys } = trace, last = xs.length - 1;
       const [begin, end] = layout[(trace.yaxis ?? "y").replace("y", "yaxis")]?.domain ?? [0, 1];
       return { trace, floor: height * begin, end, at: [x.of(xs[last]), y.of(ys[last])],
         px: plotPx * x.place(xs[last]), py: height * y.place(ys[last]) };
@@ -223,26 +223,16 @@ tailscope.paint = (() => {
   }
 
   const ns = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-  const KINDS = { f8: Float64Array, f4: Float32Array, i1: Int8Array, i2: Int16Array, i4: Int32Array,
-    u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
-
-  // The numbers of a property, which may be packed as Plotly's script takes them.
-  function numbers(values) {
-    if (!values?.bdata) return values ?? [];
-    const bytes = Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0));
-    return new KINDS[values.dtype](bytes.buffer);
-  }
-
   // Axes have times in µs; hovering tells all that is known, in ns: %{hovertext}.
   function telling(trace) {
     const axis = trace.meta?.ns;
     if (!axis) return trace;
-    const hovertext = Array.from(numbers(trace[axis]), (us) => (us === null ? "" : `${ns.format(us * 1000)} ns`));
+    const hovertext = Array.from(trace[axis] ?? [], (us) => (us === null ? "" : `${ns.format(us * 1000)} ns`));
     return { ...trace, hovertext };
   }
 
   // `limit` is the reader's, in µs; null for none. `time` is the scale of curves of how often.
-  const painting = { assign, choose, numbers, resolve, limit: null, time: "log",
+  const painting = { assign, choose, resolve, limit: null, time: "log",
     paint: (figure, chosen, widthPx) => resolve(choose(figure, chosen, widthPx)) };
   return painting;
 })();

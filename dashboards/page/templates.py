@@ -25,7 +25,6 @@ from markupsafe import Markup
 from base.files.whole import WriteError, write_bytes
 from base.paths import COMPILED
 from dashboards.blocks import Cell, Column, Grid, Group, Line
-from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart
 from dashboards.glossary import marked
 
@@ -73,7 +72,7 @@ _TEMPLATES = Environment(
 _TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
 _TEMPLATES.globals.update(
     kind_of=lambda block: type(block).__name__,
-    packed=lambda chart: packed_figure(chart.figure),
+    packed=lambda chart: pack(chart.figure.to_json()),
     csv=lambda grid: packed_table(grid),
     terms=lambda text, prose=False: terms(text, prose=prose),
 )
@@ -141,24 +140,13 @@ def fragment(template: str, page: Any) -> str:
 
 def entries(figures: Iterable[Figure]) -> list[int]:
     """The places in the picker of all colours that `figures` use."""
-    texts = (figure.chart.figure.to_json() for figure in figures)
+    texts = (json.dumps(figure.chart.figure.to_dict()) for figure in figures)
     return sorted({int(entry) for text in texts for entry in _ENTRY.findall(text)})
-
-
-def packed_figure(figure: plain.Figure) -> str:
-    """A figure as figures.js unpacks it."""
-    return pack(figure.to_json())
 
 
 def packed_table(grid: Grid) -> str:
     """A table's values as CSV."""
     return pack(grid.frame().write_csv())
-
-
-def figure_json(figure: plain.Figure) -> dict[str, Any]:
-    """A figure as Plotly's script takes it."""
-    parsed: dict[str, Any] = json.loads(figure.to_json())
-    return parsed
 
 
 @cache

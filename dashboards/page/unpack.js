@@ -36,6 +36,26 @@ tailscope.unpack = (() => {
   // Parsed anew each time: who draws may change what it gets.
   const json = async (id) => JSON.parse((await text(id)) ?? "null");
 
+  const SAMPLES = ["x", "y", "customdata"];
+  // A row of numbers or keys from its steps, as dashboards/figures/figure.py has them.
+  function row(values) {
+    let sum = 0;
+    if (values?.steps) return Float64Array.from(values.steps, (step) => (sum += step) / values.over);
+    if (values?.columns) {
+      const columns = values.columns.map(row);
+      return Array.from(columns[0], (_, place) => columns.map((column) => column[place]));
+    }
+    const key = (value) => (value < 0 ? `@${-1 - value}` : String(value));
+    return values?.named ? values.named.map((step) => key(sum += step)) : values;
+  }
+  async function figure(id) {
+    const found = await json(id);
+    for (const trace of found.data) {
+      for (const name of SAMPLES) if (name in trace) trace[name] = row(trace[name]);
+    }
+    return found;
+  }
+
   let library = null;
   // The plotting library, run once.
   function plotly() {
@@ -49,5 +69,5 @@ tailscope.unpack = (() => {
     }));
     return library;
   }
-  return { text, json, plotly };
+  return { text, json, figure, plotly };
 })();

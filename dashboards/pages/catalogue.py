@@ -94,6 +94,8 @@ def comparison(series: Sequence[Series]) -> Page:
 
 def boards(series: Sequence[Series]) -> Page | None:
     """Figure and table of each allocator that ran on two boards or more. None without any."""
+    if len({member.run.manifest.board_folder for member in series}) < 2:
+        return None
     lines = (on_board(member.run.id, member.run.manifest, member.run.operations) for member in series)
     groups = group(line for line in lines if line is not None)
     if not groups:
@@ -119,6 +121,8 @@ def distributions(series: Sequence[Series]) -> Page | None:
 
 def phase(series: Sequence[Series]) -> Page | None:
     """Latency against phase, and who masks. None without a sweep."""
+    if not any(member.run.manifest.swept for member in series):
+        return None
     blocks = present(masking_by_call(series), latency_by_phase(series))
     lead = ("Stimuli met each call at phases all through it.",)
     return Page("phase", "Phase", lead, blocks) if blocks else None
@@ -135,22 +139,21 @@ def ramp(series: Sequence[Series]) -> Page | None:
 
 def waveforms(series: Sequence[Series]) -> Page | None:
     """Captures, each run's own. None where there are none."""
-    made = (
-        ("pulse", "The worst critical section, as captured", worst_critical_section),
-        ("interrupt", "The worst interrupt, as captured", worst_interrupt),
-    )
+    pulses, interrupts, without = [], [], _without_capture(series)
+    for member in series:
+        pulses.append((member.style.entry, worst_critical_section(member)))
+        interrupts.append((member.style.entry, worst_interrupt(member)))
+        member.run.release("edges")
     blocks = present(
-        *(
-            per_run(key, title, ((member.style.entry, figure(member)) for member in series))
-            for key, title, figure in made
-        )
+        per_run("pulse", "The worst critical section, as captured", pulses),
+        per_run("interrupt", "The worst interrupt, as captured", interrupts),
     )
-    return Page("waveforms", "Waveforms", _without_capture(series), blocks) if blocks else None
+    return Page("waveforms", "Waveforms", without, blocks) if blocks else None
 
 
 def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
     """The sentence on runs that are skipped where captures are drawn; none without such."""
-    skipped = [member.name for member in series if member.run.edges is None]
+    skipped = [member.name for member in series if not (member.run.folder / EDGES).exists()]
     return (NO_CAPTURE.format(names=", ".join(skipped)),) if skipped else ()
 
 
@@ -165,10 +168,8 @@ def run(one: Series, *, whole: bool = True) -> Page:
         Verbatim("run.json", manifest) if whole else None,
     )
     manifest_of = one.run.manifest
-    lead = (
-        f"{one.run.id} is {manifest_of.verdict}.",
-        f"{manifest_of.scenario} with {configuration(manifest_of)} on {manifest_of.board}.",
-    )
+    what = f"{manifest_of.scenario} with {configuration(manifest_of)} on {manifest_of.board}"
+    lead = (f"{what}. The run is {manifest_of.verdict}.", f"Its folder: {one.run.id}.")
     return Page("run", one.name, lead, blocks)
 
 

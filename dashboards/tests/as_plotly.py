@@ -11,6 +11,6 @@ from dashboards.figures.figure import Figure
 
 def as_plotly(figure: Figure) -> go.Figure:
     """The figure, checked whole; it must be written as those objects write it."""
-    made = go.Figure({"data": figure.data, "layout": figure.layout})
-    assert json.loads(made.to_json()) == json.loads(figure.to_json())
+    made = go.Figure(figure.to_dict())
+    assert json.loads(made.to_json()) == figure.to_dict()
     return made

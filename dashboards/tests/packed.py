@@ -29,7 +29,7 @@ def all_text(page: str) -> str:
 def runs_of(page: str) -> dict[str, dict[str, Any]]:
     """By run id, what the report keeps of a run's samples."""
     texts = (text for name, text in unpacked(page).items() if name.endswith("-samples"))
-    return {run["id"]: run for run in map(json.loads, texts)}
+    return {name: run for text in texts for name, run in json.loads(text).items()}
 
 
 def _unpack(text: str) -> str:

@@ -407,8 +407,8 @@ def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(browser: Brow
     browser.go(f"#/sample/{hostile.name}/3")
     zero = browser.evaluate(
         "(async () => { const { runs } = JSON.parse(document.getElementById('data').textContent);"
-        f"const run = await tailscope.unpack.json(runs['{hostile.name}']);"
-        "return run.samples['3'].window[2]; })()"
+        f"const pack = await tailscope.unpack.json(`${{runs['{hostile.name}']}}-samples`);"
+        f"return pack['{hostile.name}'].samples['3'].window[2]; }})()"
     )
     assert browser.evaluate("document.querySelector('.instant .why').textContent") == ANATOMY["sentence"]
 

@@ -191,7 +191,7 @@ def test_a_run_that_is_not_complete_says_so_first(tmp_path: Path) -> None:
     assert overview.index(doubt) < overview.index(answer_)
     badge = f'<p class="badge">{folder.name} is truncated: {reason}</p>'
     assert report.count(badge) == report.count("<figure") > 0
-    assert "tlsf (truncated)" in unpacked(report)["run-0"] and reason in unpacked(report)["run-0"]
+    assert "tlsf (truncated)" in unpacked(report)["runs-0"] and reason in unpacked(report)["runs-0"]
 
 
 @pytest.mark.parametrize(
