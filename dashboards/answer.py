@@ -11,7 +11,7 @@ import polars as pl
 from base.run_folder.quantities import LATENCY, SECTION
 from base.run_index.naming import configuration
 from dashboards.blocks import ByLimit, DotLane, DotPlot, DotRow, Sample
-from dashboards.formatting import grouped, microseconds, short, whole
+from dashboards.formatting import grouped, microseconds, short, spoken, whole
 from dashboards.headline import held, seen
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.series import Series
@@ -42,8 +42,8 @@ class Standing:
 
     @property
     def words(self) -> str:
-        """`tlsf (9.86 µs, mem_stress)`."""
-        return f"{self.name} ({self.waiter.possible}, {self.scenario})"
+        """`tlsf (9.86 µs in mem_stress)`."""
+        return f"{self.name} ({self.waiter.possible} in {self.scenario})"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def standings(lanes: Mapping[str, Sequence[Lane]]) -> Standings:
     boards = {board for _, board in found}
     ranked, left_out = [], []
     for (name, board), worst in found.items():
-        full = f"{name} on {board}" if len(boards) > 1 else name
+        full = f"{spoken(name)} on {board}" if len(boards) > 1 else spoken(name)
         if len(worst) < len(scenarios):
             left_out.append(full)
             continue
@@ -87,7 +87,7 @@ def recommended(among: Standings) -> Iterator[str]:
     if len(among.ranked) > 1:
         best, worst = among.ranked[0], among.ranked[-1]
         where = "" if len(among.scenarios) == 1 else f" over all {len(among.scenarios)} scenarios"
-        words = f"{best.words} keeps an interrupt waiting least{where}; {worst.words} longest."
+        words = f"{best.words} keeps an interrupt waiting least{where}, and {worst.words} longest."
         yield words + _cost(best, among.ranked)
     if among.ranked and among.left_out:
         yield f"Not in every scenario, and so not ranked: {_named(among.left_out)}."

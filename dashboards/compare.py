@@ -23,7 +23,7 @@ from dashboards.page.templates import TextGrid, sheet
 _HEIGHT_PX = 380
 _COLOUR = "#0072b2"
 _EXPLANATION = (
-    "B less A, by the cycle counter: above 0 the section takes longer in B. Open circles are operations that "
+    "By the cycle counter. Above 0 the section takes longer in B. Open circles are operations that "
     "more or fewer interrupts met in B than in A: there the difference need not be the code's."
 )
 
@@ -54,7 +54,7 @@ def charts(compared: Compared) -> list[Chart]:
     style(figure, _HEIGHT_PX)
     figure.update_layout(margin={"t": 40}, showlegend=True)
     figure.update_xaxes(title_text="operation")
-    figure.update_yaxes(title_text="B less A (cycles)")
+    figure.update_yaxes(title_text="longer in B by (cycles)")
     counted = f"n = {table.height:,} operations · A {_name(compared, 'a')} · B {_name(compared, 'b')}"
     title = "How much each critical section changed"
     return [Chart("sections", title, counted, _EXPLANATION, compared.doubts, figure)]

@@ -39,3 +39,11 @@ def microseconds(value_ns: float | None) -> str:
 
 def samplerate(samplerate_hz: int) -> str:
     return f"{samplerate_hz / 1e6:g} MS/s" if samplerate_hz >= 1_000_000 else f"{samplerate_hz / 1e3:g} kS/s"
+
+
+def spoken(name: str) -> str:
+    """A run's name for a sentence: `tlsf with primask and heap 4,096`."""
+    plain, bracket, doubt = name.partition(" (")
+    allocator, *settings = plain.split(", ")
+    listed = " and ".join([*([", ".join(settings[:-1])] if settings[1:] else []), *settings[-1:]])
+    return (f"{allocator} with {listed}" if settings else allocator) + bracket + doubt

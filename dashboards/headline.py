@@ -43,26 +43,25 @@ def headline(scenario: str, lanes: Sequence[Lane]) -> tuple[str, ...]:
 def _answer(lane: Lane) -> str:
     """`seglist can keep an interrupt waiting for 36.45 µs, 4.3 times as long as tlsf (8.50 µs)`."""
     worst, best = lane.waiters[0], lane.waiters[-1]
-    opening = f"{worst.name} can keep {lane.who} waiting for {worst.possible}"
+    opening = f"{worst.spoken} can keep {lane.who} waiting for {worst.possible}"
     growing = " The wait grows with each block that was freed before." if grows(worst.series.run) else ""
     if worst is best:
         return f"{opening}; the median is {microseconds(worst.median_ns)}.{growing}"
-    of = "" if len(lane.waiters) == 2 else f", the best of {len(lane.waiters)}"
-    other = f"{best.name} ({best.possible}{of})"
     ratio = worst.possible_ns / best.possible_ns if best.possible_ns > 0 else 0.0
     if alike(worst, best):
-        why = "the difference is within the error, or what placement does"
-        return f"{opening}, and {other} for about as long: {why}.{growing}"
+        why = "The difference is within the error, or what placement does."
+        return f"{opening}, and {best.spoken} for {best.possible}. {why}{growing}"
     if ratio < _ALIKE:
-        return f"{opening}, {other} for a little less.{growing}"
-    return f"{opening}, {ratio:.1f} times as long as {other}.{growing}"
+        return f"{opening}, and {best.spoken} for a little less, {best.possible}.{growing}"
+    of = "" if len(lane.waiters) == 2 else f", the best of {len(lane.waiters)}"
+    return f"{opening}, {ratio:.1f} times as long as {best.spoken} ({best.possible}{of}).{growing}"
 
 
 def holders(lanes: Sequence[Lane]) -> Iterator[str]:
     """Whose section it is, of the first and the last of each order, and what was seen."""
     for lane in lanes:
         for waiter in (lane.waiters[0], *lane.waiters[1:][-1:]):
-            yield f"{waiter.name}: {held(waiter)}; {seen(waiter)}."
+            yield f"{waiter.spoken}: {held(waiter)}; {seen(waiter)}."
 
 
 def held(waiter: Waiter) -> str:
@@ -148,7 +147,7 @@ def _ties(lane: Lane) -> str:
     """Neighbours in an order of three or more that are no order."""
     if len(lane.waiters) < 3 or not lane.alike:
         return ""
-    pairs = "; ".join(f"{first.name} and {second.name}" for first, second in lane.alike)
+    pairs = "; ".join(f"{first.spoken} and {second.spoken}" for first, second in lane.alike)
     return f"Not told apart, by budget or placement: {pairs}."
 
 
@@ -167,7 +166,7 @@ def _growth(lanes: Sequence[Lane]) -> str:
         return f"Fragmented against fresh: none of {len(grown)} searches grew by half."
     one, first, last = rising[0]
     words = (
-        f"Fragmented against fresh: {one.name}'s section grew from {microseconds(first)} to "
+        f"Fragmented against fresh: {one.spoken}'s section grew from {microseconds(first)} to "
         f"{microseconds(last)}"
     )
     if len(grown) > 2:
@@ -192,7 +191,7 @@ def _cost(lane: Lane) -> str:
     for words, bytes_of in (("heap", _heap_used), ("flash", _flash)):
         ours = bytes_of(best.series)
         others = [
-            (value, waiter.name)
+            (value, waiter.spoken)
             for waiter in lane.waiters[:-1]
             if (value := bytes_of(waiter.series)) is not None
         ]
@@ -203,7 +202,7 @@ def _cost(lane: Lane) -> str:
     generator = (
         f"{grouped(ours)} bytes of {words}, {name} {grouped(least)}" for words, ours, least, name in pairs
     )
-    return f"{best.name} takes {'; '.join(generator)}."
+    return f"{best.spoken} takes {'; '.join(generator)}."
 
 
 def _heap_used(series: Series) -> int | None:
@@ -234,8 +233,8 @@ def _worse(slower: Waiter, lane: Lane) -> str:
         if ours >= _SLOWER * theirs:
             counts = [_value(waiter, instructions, statistic) for waiter in (slower, other)]
             why = _why(*counts)
-            sentences.append(f"{words} is {microseconds(ours)}, {other.name}'s {microseconds(theirs)}{why}")
-    return f"Where {slower.name} is worse: {'; '.join(sentences)}." if sentences else ""
+            sentences.append(f"{words} is {microseconds(ours)}, {other.spoken}'s {microseconds(theirs)}{why}")
+    return f"Where {slower.spoken} is worse: {'; '.join(sentences)}." if sentences else ""
 
 
 def _value(waiter: Waiter, quantity: Quantity, statistic: str) -> float | None:

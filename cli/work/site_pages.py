@@ -47,6 +47,11 @@ def on_config(config: MkDocsConfig) -> None:
     config.nav = [_unfolded(entry, named) for entry in config.nav or []]
 
 
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:  # noqa: ARG001
+    """No page for addresses that are not there: its links would be true at none of them."""
+    return "" if template_name == "404.html" else output
+
+
 def _unfolded(nav: Any, named: set[str]) -> Any:
     """A part of the navigation, with each folder as a list of paths in order of their titles."""
     if isinstance(nav, dict):

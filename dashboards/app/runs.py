@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from base.run_folder.folder import PROGRESS
+from base.run_folder.folder import MANIFEST, PROGRESS
 from base.run_folder.progress_file import Section, SoFar, read
 from base.run_index.row import HEADLINES
 from dashboards.app.wires import Wire
@@ -63,7 +63,8 @@ def boxes(
     (base/run_folder/progress_file.py).
     """
     unfinished = table.filter(pl.col("state") == "unfinished")["id"]
-    killed = [run_id for run_id in unfinished if run_id not in going and (runs / run_id / PROGRESS).exists()]
+    left = [run_id for run_id in unfinished if run_id not in going and (runs / run_id / PROGRESS).exists()]
+    killed = [run_id for run_id in left if not (runs / run_id / MANIFEST).exists()]  # it may be judged by now
     return [
         *(_box(so_far, wires.get(identity)) for identity, so_far in going.items()),
         *(

@@ -16,6 +16,7 @@ from base.run_folder.alike import Options, parameters_of
 from base.run_folder.manifest import Manifest, Maximum, PossibleWait
 from base.run_folder.quantities import LATENCY, SECTION, TASK, UNINTERRUPTED, Quantity
 from base.run_index.naming import configuration
+from dashboards.formatting import spoken
 from dashboards.loaded.quantities import SECTIONS, KnownBound, bound_of
 from dashboards.loaded.series import Series, spares_interrupts, verdict_suffix
 from scenarios.operations import in_words
@@ -101,6 +102,11 @@ class Waiter:
         name = name.removesuffix(f" {self.series.run.id}")
         return name.replace(f", {LOCKS['scheduler']}", "", 1) if spares_interrupts(self.series) else name
 
+    @property
+    def spoken(self) -> str:
+        """The name for a sentence."""
+        return spoken(self.name)
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -110,7 +116,7 @@ class Lane:
     who: str
     waiters: tuple[Waiter, ...]
     work: str = ""
-    """In which board and parameters it differs from other lanes, to read: `, depth 8`."""
+    """In which board and parameters it differs from other lanes, to read: ` (depth 8)`."""
 
     @property
     def alike(self) -> tuple[tuple[Waiter, Waiter], ...]:
@@ -166,13 +172,14 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
 
 
 def _apart(waiter: Waiter, waiters: Sequence[Waiter]) -> str:
-    """`, nucleo-f401re, depth 64`: what not all of `waiters` have."""
+    """` (nucleo-f401re, depth 64)`: what not all of `waiters` have."""
     of_all = [_facts(other.series.run.manifest) for other in waiters]
-    return "".join(
-        f", {value if name == 'board' else f'{name} {value}'}"
+    own = [
+        value if name == "board" else f"{name} {value}"
         for name, value in _facts(waiter.series.run.manifest).items()
         if len({facts.get(name) for facts in of_all}) > 1
-    )
+    ]
+    return f" ({', '.join(own)})" if own else ""
 
 
 def _facts(manifest: Manifest) -> dict[str, str]:

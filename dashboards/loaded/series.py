@@ -11,7 +11,7 @@ from analysis.compare.boards.across import board_of
 from base.run_folder.manifest import Manifest
 from base.run_index.naming import configuration
 from dashboards.caveats import CONTROL, CONTROL_TOO, LOCKS
-from dashboards.formatting import samplerate
+from dashboards.formatting import samplerate, spoken
 from dashboards.loaded.runs import LoadedRun
 
 INK = "var(--ink)"
@@ -208,7 +208,9 @@ def caveats(series: Sequence[Series]) -> str:
         under = [member for member in series if member.run.manifest.locking == locking]
         apart = CONTROL_TOO in sentence
         for controlled in (True, False) if apart else (True,):
-            names = [series.name for series in under if not apart or has_control(series) == controlled]
+            names = [
+                spoken(series.name) for series in under if not apart or has_control(series) == controlled
+            ]
             if names:
                 told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
                 words = sentence if controlled else sentence.replace(CONTROL_TOO, "")

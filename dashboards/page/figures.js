@@ -30,7 +30,7 @@ tailscope.figures = (() => {
   async function draw(element) {
     stale.delete(element);
     const [figure] = await Promise.all([
-      tailscope.unpack.json(`data-${element.id}`), tailscope.unpack.plotly(),
+      tailscope.unpack.figure(`data-${element.id}`), tailscope.unpack.plotly(),
     ]);
     const painted = fitted(tailscope.paint.paint(figure, chosen(), element.clientWidth || undefined));
     const first = !element.classList.contains("js-plotly-plot");
@@ -139,6 +139,18 @@ tailscope.figures = (() => {
       setTimeout(() => { button.textContent = "copy"; }, 2_000);
     } else if (format === "csv") save(`${button.dataset.name}.csv`, await tailscope.unpack.text(of), "text/csv");
     else await saveImage(document.getElementById(of), format);
+  });
+
+  // Enter opens the instant of a figure's greatest time, as a click on its point does.
+  document.addEventListener("keydown", ({ key, target }) => {
+    if (key !== "Enter" || !target.dataset.drawn || !clicked) return;
+    let worst = null;
+    for (const data of target.data.filter(({ meta }) => meta?.run && meta.ns)) {
+      data[data.meta.ns].forEach((value, place) => {
+        if (value > (worst?.value ?? 0)) worst = { data, value, customdata: data.customdata?.[place], x: data.x[place] };
+      });
+    }
+    if (worst) clicked({ points: [worst] });
   });
 
   const shown = () => [...document.querySelectorAll(".plot")].filter((one) => one.checkVisibility() && one.unpainted);

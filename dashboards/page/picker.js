@@ -4,11 +4,13 @@ window.tailscope = window.tailscope || {};
 tailscope.picker = (() => {
   const FIRST = 6;
 
-  // What is shown before anybody chose: all where they are few, else the worst, the best, the pinned.
+  // What is shown before anybody chose: all where they are few, else the worst and the best of those
+  // that keep the same waiting, interrupts or tasks, and the pinned.
   function first(entries, pinned) {
     if (entries.length <= FIRST) return new Set(entries.map(({ entry }) => entry));
-    const sorted = worstFirst(entries).map(({ entry }) => entry);
-    const wanted = [sorted[0], sorted[sorted.length - 1], ...sorted.filter((entry) => pinned.has(entry))];
+    const sorted = worstFirst(entries), of = (who) => sorted.filter((one) => one.who === who);
+    const ends = [...new Set(sorted.map(({ who }) => who))].map(of).flatMap((lane) => [lane[0], lane[lane.length - 1]]);
+    const wanted = [...ends, ...sorted.filter(({ entry }) => pinned.has(entry))].map(({ entry }) => entry);
     return new Set([...new Set(wanted)].slice(0, FIRST));
   }
 

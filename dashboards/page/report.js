@@ -10,7 +10,7 @@
   const ALL = "all", PRINT = "print", PRINTED = new Set(data.everywhere.filter((page) => page !== "runs"));
   // So many have colours of their own where no picker tells them apart.
   const FEW = 8;
-  const POLL_MS = 2_000;
+  const POLL_MS = 2_000, ANSWER_MS = 60_000;
   let address = null, chosen = null, shownSections = [];
 
   const parts = (text) => {
@@ -64,7 +64,7 @@
     const search = location.search.slice(1);
     let answer;
     try {
-      answer = await fetch(search ? `${path}${path.includes("?") ? "&" : "?"}${search}` : path);
+      answer = await fetch(search ? `${path}${path.includes("?") ? "&" : "?"}${search}` : path, { signal: AbortSignal.timeout(ANSWER_MS) });
     } catch {
       throw new Error("The app has ended, or does not answer: start ./lab app again, and open the address that it prints.");
     }
@@ -75,21 +75,23 @@
   // Of a served report any run has a page, whether or not its figures are shown.
   function sectionOfRun(id) {
     const there = sectionOf({ page: "run", rest: [id] });
-    if (there || !data.served) return there;
+    if (there) return there;
     const made = document.createElement("section");
     made.className = "page";
-    Object.assign(made.dataset, { page: "run", run: id, ask: `run?id=${encodeURIComponent(id)}` });
+    Object.assign(made.dataset, { page: "run", run: id });
+    if (data.served) made.dataset.ask = `run?id=${encodeURIComponent(id)}`;
     main.append(made);
     return made;
   }
 
   // A page that is not in the document yet: packed in it, or with its server.
   async function fill(section) {
-    const { html, ask: path, filled } = section.dataset;
-    if (filled || !(html || path)) return;
+    const { html, run, ask: path, filled } = section.dataset;
+    if (filled || !(html || path || run)) return;
     section.dataset.filled = "yes";
     try {
-      const words = path ? await (await ask(path)).text() : await tailscope.unpack.text(html);
+      const words = path ? await (await ask(path)).text()
+        : run ? (await tailscope.unpack.json(data.runs[run]))[run] : await tailscope.unpack.text(html);
       section.insertAdjacentHTML("beforeend", words);
     } catch (error) {
       delete section.dataset.filled;
@@ -106,7 +108,7 @@
   const entriesOf = (scenario) => {
     const worst = data.scenarios.find(({ name }) => name === scenario)?.worst ?? {};
     return data.entries.filter(({ entry }) => entry in worst)
-      .map((one) => ({ ...one, worst: worst[one.entry][0], told: worst[one.entry][1] }));
+      .map((one) => ({ ...one, worst: worst[one.entry][0], told: worst[one.entry][1], who: worst[one.entry][3] }));
   };
 
   const known = (some) => new Set(some.filter((name) => byName.has(name)).map((name) => byName.get(name)));
@@ -209,7 +211,7 @@
 
   const runOf = async (id, key) => (data.served
     ? (await ask(`sample?id=${encodeURIComponent(id)}&key=${encodeURIComponent(key ?? "")}`)).json()
-    : tailscope.unpack.json(data.runs[id]));
+    : (await tailscope.unpack.json(`${data.runs[id]}-samples`))[id]);
 
   // What the address holds of an instant: zoom and cursors, in µs.
   function look(seen) {
@@ -317,9 +319,13 @@
     const heading = shownSections[0]?.querySelector("h2")?.textContent ?? "";
     document.title = [heading, shownSections[0]?.dataset.scenario, "Tailscope"].filter(Boolean).join(" · ");
     const unknown = (address.show ?? []).concat(address.pin).filter((name) => !byName.has(name));
-    const note = document.getElementById("note");
-    note.hidden = !unknown.length;
-    note.textContent = unknown.length ? `This report has no run named ${unknown.join(", ")}.` : "";
+    note(unknown.length ? `This report has no run named ${unknown.join(", ")}.` : "");
+  }
+
+  function note(words) {
+    const box = document.getElementById("note");
+    box.hidden = !words;
+    box.textContent = words;
   }
 
   // The page is what its address says.
@@ -387,12 +393,16 @@
   show();
   if (!data.served) return;
 
-  // What goes on, while the table of runs is looked at.
+  // What goes on, for the table of runs; any other page says if nobody answers any more.
+  let lost = false;
   setInterval(async () => {
     const section = shownSections[0];
-    if (section?.dataset.page !== "runs" || document.hidden) return;
+    if (document.hidden) return;
     try {
       const { counted, boxes } = await (await ask("live")).json();
+      if (lost) note("");
+      lost = false;
+      if (section?.dataset.page !== "runs") return;
       const lead = section.querySelector(".lead");
       if (section !== shownSections[0] || !lead) return;  // the reader went on, or it is on its way
       if (lead.textContent.trim() === counted) tailscope.runs.live(section, boxes);
@@ -402,8 +412,8 @@
         await show();
       }
     } catch (error) {
-      shownSections = [refuse(error.message)];
-      reveal();
+      lost = true;
+      note(error.message);
     }
   }, POLL_MS);
 })();

@@ -26,8 +26,8 @@ def observed(identity: str, manifest: ObservedManifest) -> Page:
         *(*manifest.missing, *manifest.warnings),
     )
     lead = (
-        f"{identity} is {manifest.verdict}.",
         f"{program} on {manifest.board}, from the wire alone: {pins}. It has no operations.",
+        f"The run is {manifest.verdict}. Its folder: {identity}.",
         f"Each edge is known to a sample of {microseconds(manifest.resolution_ns)}.",
     )
     groups = (

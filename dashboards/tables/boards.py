@@ -9,7 +9,7 @@ from analysis.compare.boards.across import Group as Alike
 from analysis.compare.boards.across import OnBoard, Worst
 from analysis.compare.boards.tables import MEANING, signed
 from dashboards.blocks import Cell, Column, Grid, Group, Line
-from dashboards.formatting import MISSING, grouped, samplerate, short, whole
+from dashboards.formatting import MISSING, grouped, short, whole
 from dashboards.loaded.series import Series
 from dashboards.tables.comparison import line_of
 
@@ -27,7 +27,7 @@ _COLUMNS = (
     Column("core", "core", numeric=False),
     Column("core_hz", "clock (MHz)"),
     Column("wait_states", "wait states"),
-    Column("samplerate_hz", "samplerate"),
+    Column("samplerate_hz", "sampled at (MS/s)"),
 )
 
 
@@ -39,7 +39,7 @@ def boards(groups: Sequence[Alike], series: Mapping[str, Series]) -> Grid:
         )
         for group in groups
     )
-    return Grid("boards", "By board", _COLUMNS, made, names="board", legend=MEANING)
+    return Grid("boards", "By board", _COLUMNS, made, names="board", legend=MEANING, pinned=0)
 
 
 def _line(line: OnBoard, series: Series) -> Line:
@@ -57,7 +57,7 @@ def _line(line: OnBoard, series: Series) -> Line:
         Cell(core.title, core.title) if core else Cell(MISSING),
         _number(figures.core_hz, lambda value: f"{value / 1e6:g}"),
         _number(figures.wait_states, "{:,.0f}".format),
-        Cell(samplerate(figures.samplerate_hz), figures.samplerate_hz),
+        Cell(f"{figures.samplerate_hz / 1e6:g}", figures.samplerate_hz),
     )
     return replace(line_of(series, cells), name=line.name)
 

@@ -15,7 +15,7 @@ from dashboards.loaded.series import Series
 from dashboards.tables.comparison import line_of
 
 _COMPARED = (CRITICAL, LATENCY)
-_COLUMNS = (Column("delta", "above, less below"), Column("shift_ns", "shift (µs)"))
+_COLUMNS = (Column("delta", "share longer"), Column("shift_ns", "shift (µs)"))
 
 
 def differences(series: Sequence[Series]) -> Grid | None:
@@ -47,8 +47,8 @@ def _lines(
 
 def _explanation(name: str) -> str:
     return (
-        "Above, less below: Cliff's delta. It is the share of all pairs of samples in which this allocator's "
-        f"is longer, less the share in which {name}'s is: 1 is always, 0 is equally often. Shift: the "
+        "Share longer: Cliff's delta. Of all pairs of samples it is the share in which this allocator's is "
+        f"longer, minus the share in which {name}'s is: 1 is always, 0 is equally often. Shift: the "
         f"Hodges–Lehmann estimate of the difference. In brackets: {100 * CONFIDENCE:g} % intervals, which "
         "presume independent draws."
     )

@@ -58,5 +58,5 @@ def test_a_board_without_control_and_dwt_says_so(tmp_path: Path) -> None:
 
 def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:
     page = report_html([run(tmp_path, allocator="<b>&", locking="primask")])
-    assert "&lt;b&gt;&amp;, primask can keep an interrupt waiting" in page
+    assert "&lt;b&gt;&amp; with primask can keep an interrupt waiting" in page
     assert "&amp;lt;" not in page[: page.index("<main>")]
