@@ -6,6 +6,7 @@ seglist and TLSF search a ramp of freed blocks on each virtual board, with the s
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -73,11 +74,20 @@ def run_on(board: Board, scenario: str, allocator: str, runs: Path, parameters: 
 
 
 def results_of(measured: Across) -> Iterator[results.Result]:
-    """The tables, but for the names of runs, which have the time in them."""
+    """The tables, with numbers as programs read them, but without the names of runs, which have the
+    time in them.
+    """
     for name, rows in zip(ACROSS, tables.every(measured), strict=True):
         columns = [place for place, heading in enumerate(rows.headings) if heading != _RUN]
-        headings, *lines = ([line[place] for place in columns] for line in (rows.headings, *rows.lines))
+        headings = [rows.headings[place] for place in columns]
+        lines = [[_plain(line[place]) for place in columns] for line in rows.lines]
         yield name, headings, lines
+
+
+def _plain(cell: str) -> str:
+    """1,794 as 1794, and −0.01 as -0.01; words as they are."""
+    number = cell.replace(",", "").replace("\N{MINUS SIGN}", "-")
+    return number if re.fullmatch(r"-?[0-9.]+", number) else cell
 
 
 def facts() -> Iterator[tuple[object, ...]]:

@@ -25,7 +25,14 @@ def of_boards(lines: Sequence[OnBoard]) -> Rows:
     """A line for each board: core, clock, and how soon an interrupt is answered."""
     headings = (
         *("board", "core", "clock (MHz)", "wait states", "CLZ", "cycle counter", "control interrupt"),
-        *("entry by the manual (cycles)", "in µs", "answer when idle (cycles)", "in µs", "n", "run"),
+        *(
+            "entry by the manual (cycles)",
+            "entry in µs",
+            "answer when idle (cycles)",
+            "answer in µs",
+            "n",
+            "run",
+        ),
     )
     return Rows("Boards", headings, tuple(map(_board, lines)), frozenset((2, 3, 7, 8, 9, 10, 11)))
 
