@@ -7,8 +7,9 @@ from html import escape
 from pathlib import Path
 
 from analysis.bounds.parts import Frame
+from analysis.explain.sources import Sources
 from analysis.program.bounds.explained import Block, Explained
-from analysis.program.bounds.measure import Bounded, BoundsReport
+from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
 from analysis.program.bounds.text import calls_of, headline, of_report, remarks
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
@@ -55,7 +56,7 @@ def _charts(report: BoundsReport, explanation: Explained | None) -> Iterator[Cha
             "The parts add up: the interrupt's own entry, the longest section, and each handler that goes "
             "before it, once.",
             (),
-            _priorities(report),
+            _priorities(priorities),
         )
     if explanation is not None:
         yield Chart(
@@ -110,90 +111,60 @@ def _sections(shown: Sequence[Bounded]) -> Figure:
     longest, the axis is of powers of ten.
     """
     labels = _labels(shown)
-    rows = [(label, section) for label, section in zip(labels, shown, strict=True) if section.seen]
-    between: list[tuple[int | None, str]] = []
-    for label, section in rows:
-        between += [(section.seen, label), (section.cycles, label), (None, label)]
+    bounds = [(section.cycles, label, section) for label, section in zip(labels, shown, strict=True)]
+    seen = [(section.seen, label, section) for _, label, section in bounds if section.seen]
+    ends = [(end, label) for cycles, label, section in seen for end in (cycles, section.cycles, None)]
     figure = Figure(
         scatter(
             name="slack",
-            x=[cycles for cycles, _ in between],
-            y=[label for _, label in between],
+            x=[cycles for cycles, _ in ends],
+            y=[label for _, label in ends],
             mode="lines",
             line={"color": "var(--off)", "width": 3},
             hoverinfo="skip",
         ),
-        _points("seen", [(label, section.seen or 0) for label, section in rows], rows, SHADES[0], "circle"),
-        _points(
-            "bound",
-            [(label, section.cycles or 0) for label, section in zip(labels, shown, strict=True)],
-            list(zip(labels, shown, strict=True)),
-            INK,
-            "line-ns-open",
-        ),
+        _points("seen", seen, {"color": SHADES[0], "symbol": "circle", "size": 9}, 0),
+        _points("bound", bounds, {"color": INK, "symbol": "line-ns-open", "size": 14}, 3),
     )
     style(figure, _AROUND_PX + _ROW_PX * len(shown))
     figure.update_layout(margin={"t": 44}, showlegend=True)
-    all_cycles = [cycles for section in shown for cycles in (section.seen, section.cycles) if cycles]
-    if max(all_cycles) > _WIDE * min(all_cycles):
-        figure.update_xaxes(title_text="cycles", type="log", dtick=1)
+    cycles = [cycles for cycles, *_ in (*seen, *bounds) if cycles]
+    figure.update_xaxes(title_text="cycles")
+    if max(cycles) > _WIDE * min(cycles):
+        figure.update_xaxes(type="log", dtick=1)
     else:
-        figure.update_xaxes(title_text="cycles", rangemode="tozero")
+        figure.update_xaxes(rangemode="tozero")
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=labels[::-1], showgrid=True)
     return figure
 
 
 def _points(
-    name: str,
-    values: Sequence[tuple[str, int]],
-    rows: Sequence[tuple[str, Bounded]],
-    colour: str,
-    symbol: str,
+    name: str, rows: Sequence[tuple[int | None, str, Bounded]], marker: dict[str, object], width: int
 ) -> Trace:
     return scatter(
         name=name,
-        x=[cycles for _, cycles in values],
-        y=[label for label, _ in values],
+        x=[cycles for cycles, *_ in rows],
+        y=[label for _, label, _ in rows],
         mode="markers",
-        marker={
-            "color": colour,
-            "symbol": symbol,
-            "size": 9 if symbol == "circle" else 14,
-            "line": {"width": 3 if symbol != "circle" else 0, "color": colour},
-        },
-        customdata=[str(section) for _, section in rows],
+        marker={**marker, "line": {"width": width, "color": marker["color"]}},
+        customdata=[str(section) for *_, section in rows],
         hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
     )
 
 
-def _priorities(report: BoundsReport) -> Figure:
-    priorities = [priority for priority in report.used_priorities if priority.cycles is not None]
-    labels = [
-        f"{'~ ' * priority.estimate}{priority.numbered} {', '.join(priority.exceptions)}"
-        for priority in priorities
-    ]
+def _priorities(rows: Sequence[AtPriority]) -> Figure:
+    """A bar each, of the parts that add up."""
+    labels = [f"{'~ ' * row.estimate}{row.numbered} {', '.join(row.exceptions)}" for row in rows]
+    sections = [row.section.cycles or 0 if row.section else 0 for row in rows]
+    words = [f"the longest section: {row.section}" if row.section else "" for row in rows]
     figure = Figure(
-        _bars(
-            "entry, caches",
-            [priority.entry + priority.refill for priority in priorities],
-            labels,
-            "var(--off)",
-        )
-    )
-    sections = [priority.section.cycles or 0 if priority.section else 0 for priority in priorities]
-    words = [
-        f"the longest section: {priority.section}" if priority.section else "" for priority in priorities
-    ]
-    figure.add(
+        _bars("entry, caches", [row.entry + row.refill for row in rows], labels, "var(--off)"),
         _bars("the longest section", sections, labels, SHADES[0])
-        | {"customdata": words, "hovertemplate": "%{customdata}<br>%{x:,} cycles<extra></extra>"}
+        | {"customdata": words, "hovertemplate": "%{customdata}<br>%{x:,} cycles<extra></extra>"},
     )
-    names = list(dict.fromkeys(handler.function for priority in priorities for handler in priority.handlers))
+    names = dict.fromkeys(handler.function for row in rows for handler in row.handlers)
     for number, name in enumerate(names):
-        cycles = [
-            sum(handler.cycles or 0 for handler in priority.handlers if handler.function == name)
-            for priority in priorities
-        ]
+        cycles = [sum(of.cycles or 0 for of in row.handlers if of.function == name) for row in rows]
         figure.add(_bars(name, cycles, labels, SHADES[1 + number % (len(SHADES) - 1)]))
     return _rows(figure, len(labels))
 
@@ -202,17 +173,14 @@ def _calls(report: BoundsReport, explanation: Explained) -> Figure:
     """A bar a call, as wide as its cycles, below that of who calls."""
     bars: list[tuple[int, int, int, str, int]] = []
 
-    def place(frame: Frame, depth: int, begin: int) -> None:
-        bars.append((depth, begin, frame.cycles, report.subject.elf.place(frame.entry), frame.times))
-        for inner in frame.inner:
-            place(inner, depth + 1, begin)
-            begin += inner.cycles
+    def place(frames: Sequence[Frame], depth: int, begin: int) -> None:
+        for frame in frames:
+            bars.append((depth, begin, frame.cycles, report.subject.elf.place(frame.entry), frame.times))
+            place(frame.inner, depth + 1, begin)
+            begin += frame.cycles
 
     bars.append((0, 0, explanation.cycles, explanation.section.function, 1))
-    begin = 0
-    for frame in explanation.frames:
-        place(frame, 1, begin)
-        begin += frame.cycles
+    place(explanation.frames, 1, 0)
     deepest = max(depth for depth, *_ in bars)
     figure = Figure(
         bar(
@@ -251,7 +219,10 @@ def grids(report: BoundsReport, explanation: Explained | None) -> list[TextGrid]
 
 
 def _lines(report: BoundsReport, explanation: Explained) -> TextGrid:
-    sources = _Sources(report.subject.elf.source_files)
+    """Of source lines the text, where the files are as the program was built of them."""
+    blocks = explanation.blocks[:_MOST_ROWS]
+    sources = Sources(report.subject.elf, report.subject.user.elf)
+    text = sources.lines(line for block in blocks for line in block.lines[:_MOST_LINES])
     lines = tuple(
         (
             block.function,
@@ -259,9 +230,9 @@ def _lines(report: BoundsReport, explanation: Explained) -> TextGrid:
             f"{block.share:.1%}",
             grouped(block.passes),
             _span(block),
-            " ⏎ ".join(filter(None, map(sources.line, block.lines[:_MOST_LINES]))) or MISSING,
+            " ⏎ ".join(filter(None, map(text.get, block.lines[:_MOST_LINES]))) or MISSING,
         )
-        for block in explanation.blocks[:_MOST_ROWS]
+        for block in blocks
     )
     headings = ("block of", "cycles", "of all", "passes", "lines", "source")
     return TextGrid(f"The longest path of {explanation.section}", headings, lines, told=True)
@@ -274,28 +245,6 @@ def _span(block: Block) -> str:
         file, _, number = line.rpartition(":")
         files.setdefault(file, []).append(number)
     return "; ".join(f"{file}:{', '.join(numbers)}" for file, numbers in files.items()) or MISSING
-
-
-class _Sources:
-    """The lines of source files, as far as these lie where the debug information says."""
-
-    def __init__(self, files: dict[str, Path]) -> None:
-        self._files = files
-        self._lines: dict[str, list[str]] = {}
-
-    def line(self, name: str) -> str:
-        """The text of `file.c:12`; empty if it is not to be had."""
-        file, _, number = name.rpartition(":")
-        if file not in self._lines:
-            self._lines[file] = self._read(self._files.get(file))
-        lines = self._lines[file]
-        return lines[int(number) - 1].strip() if int(number) <= len(lines) else ""
-
-    def _read(self, path: Path | None) -> list[str]:
-        try:
-            return path.read_text(errors="replace").splitlines() if path else []
-        except OSError:
-            return []
 
 
 def write(report: BoundsReport, explanation: Explained | None, output: Path) -> Path:
