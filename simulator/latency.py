@@ -71,6 +71,11 @@ class Answer(NamedTuple):
     return_pc: int | None
     waits: str | None
 
+    @property
+    def cycles(self) -> int:
+        """How long the first waited, if it was taken."""
+        return self.taken - self.first_pended
+
 
 @dataclass(frozen=True)
 class Answers:

@@ -5,96 +5,85 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from analysis.program.clock import Clock
+from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places
 from simulator.latency import Answer
 
 ENTRY = "entry"
-ENTRY_ALONE = "entry alone"
+_NOTHING = f"{ENTRY}:0"
+_MASKS = ("primask", "faultmask", "basepri")
 _WORDS = {
     "primask": "PRIMASK",
     "faultmask": "FAULTMASK",
     "disabled": "the line was disabled in the NVIC",
     "flash": "flash busy",
     "instruction": "instruction in progress",
-    ENTRY: ENTRY_ALONE,
+    ENTRY: "entry alone",
 }
 
 
 @dataclass(frozen=True)
-class Wait:
-    """A part of a wait. `cause` is a word of the simulator, `exception` the handler's number.
-
-    `raised` is where the mask was set; None where that is not known, or where there is no mask.
+class Held:
+    """A part of a wait in words: the handler's `exception`, or where the mask was `raised`; None
+    where that is not known, or there is none. `kind` is what holds: `basepri 0x50`, `exception`.
     """
 
     cause: str
     cycles: int
-    exception: int | None = None
-    level: int | None = None
-    raised: int | None = None
+    exception: int | None
+    raised: Place | None
+    kind: Hidden[str]
+
+    def __str__(self) -> str:
+        return f"{self.cause}, set at {self.raised}" if self.raised else self.cause
+
+    @property
+    def is_mask(self) -> bool:
+        """Whether an instruction of the program holds it off."""
+        return self.kind.startswith(_MASKS)
 
     @classmethod
-    def of(cls, text: str) -> Wait:
+    def of(cls, text: str, places: Places) -> Held:
         """That of `primask 0x08000198:104`, `basepri 0x50 0x080005dc:13`, `exception 15:200`."""
         words, _, cycles = text.rpartition(":")
-        cause, *more = words.split(" ")
-        if cause == "exception":
-            return cls(cause, int(cycles), exception=int(more[0]))
-        level = int(more[0], 16) if cause == "basepri" else None
-        place = more[-1] if cause in ("primask", "faultmask", "basepri") else "?"
-        return cls(cause, int(cycles), level=level, raised=None if place == "?" else int(place, 16))
+        kind, *more = words.split(" ")
+        if kind == "exception":
+            exception = int(more[0])
+            cause = f"handler of {places.exception(exception)}"
+            return cls(cause, int(cycles), exception, None, kind)
+        has_place = kind in _MASKS and more[-1] != "?"
+        raised = places.raised(int(more[-1], 16)) if has_place else None
+        if kind == "basepri":
+            kind = f"basepri {int(more[0], 16):#04x}"
+        return cls(_WORDS.get(kind) or kind.replace("basepri", "BASEPRI"), int(cycles), None, raised, kind)
 
 
-@dataclass(frozen=True)
-class Answered:
-    """Neighbouring pends, all taken in the same cycle; the first of them waited longest."""
-
-    answer: Answer
-    waits: tuple[Wait, ...]
-
-    @property
-    def first(self) -> int:
-        """The cycle in which the first was pended."""
-        return self.answer.first_pended
-
-    @property
-    def cycles(self) -> int:
-        """How long the first waited."""
-        return self.answer.taken - self.first
-
-    def ns(self, clock: Clock) -> float:
-        """The same by the clocks of the run."""
-        return clock.between_ns(self.first, self.answer.taken)
-
-    @property
-    def main(self) -> Wait:
-        """The longest part of the wait, its own entry aside."""
-        others = [wait for wait in self.waits if wait.cause != ENTRY]
-        return max(others or self.waits, key=lambda wait: wait.cycles)
-
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """Equal for waits of one origin: the same causes in the same order, at the same places."""
-        held = tuple((w.cause, w.exception, w.raised) for w in self.waits if w.cause != "instruction")
-        return (*held, self.answer.exception if len(held) == 1 else 0)
+def held(answer: Answer, places: Places) -> tuple[Held, ...]:
+    """What the first of the pends waited for, in order."""
+    return tuple(Held.of(text, places) for text in (answer.waits or _NOTHING).split(";") if text)
 
 
-def answered(answers: Iterable[Answer]) -> list[Answered]:
-    """Those that were taken."""
-    taken = (answer for answer in answers if answer.outcome == "taken")
-    nothing = (Wait(ENTRY, 0),)
-    return [
-        Answered(answer, tuple(map(Wait.of, filter(None, (answer.waits or "").split(";")))) or nothing)
-        for answer in taken
-    ]
+def main(parts: Sequence[Held]) -> Held:
+    """The longest part of a wait, its own entry aside."""
+    others = [part for part in parts if part.kind != ENTRY]
+    return max(others or parts, key=lambda part: part.cycles)
 
 
-def worst_kinds(answers: Iterable[Answered], most: int) -> list[Answered]:
-    """The longest waits, one of each kind, longest first."""
-    kinds: dict[tuple[object, ...], Answered] = {}
-    for row in sorted(answers, key=lambda answer: (-answer.cycles, answer.first)):
-        kinds.setdefault(row.kind, row)
+def entry_cycles(answer: Answer) -> int:
+    """The cycles of the exception's entry, which ends the wait and happens in the copy only."""
+    kind, _, cycles = (answer.waits or _NOTHING).rpartition(";")[2].rpartition(":")
+    return int(cycles) if kind == ENTRY else 0
+
+
+def worst_kinds(answers: Iterable[Answer], most: int) -> list[Answer]:
+    """The longest waits, longest first, one of each kind: of one kind are waits for the same at the
+    same places, in the same order.
+    """
+    kinds: dict[object, Answer] = {}
+    for answer in sorted(answers, key=lambda answer: (-answer.cycles, answer.first_pended)):
+        parts = [part.rpartition(":")[0] for part in (answer.waits or _NOTHING).split(";")]
+        held = [part for part in parts if part != "instruction"]
+        kinds.setdefault((*held, answer.exception if len(held) == 1 else 0), answer)
     return list(kinds.values())[:most]
 
 
@@ -108,44 +97,14 @@ class Cause:
     worst_cycles: int
 
 
-def causes(answers: Sequence[Answered], places: Places) -> tuple[Cause, ...]:
+def causes(answers: Iterable[Answer], places: Places) -> tuple[Cause, ...]:
     """The causes that pends waited for most, the worst first."""
-    groups: dict[tuple[str, int | None], list[Answered]] = {}
-    for row in answers:
-        groups.setdefault((words(row.main, places), row.main.raised), []).append(row)
+    groups: dict[tuple[str, Place | None], list[Answer]] = {}
+    for answer in answers:
+        part = main(held(answer, places))
+        groups.setdefault((part.cause, part.raised), []).append(answer)
     rows = (
-        Cause(
-            cause,
-            None if raised is None else places.raised(raised),
-            sum(row.answer.pends for row in of_cause),
-            max(row.cycles for row in of_cause),
-        )
-        for (cause, raised), of_cause in groups.items()
+        Cause(*key, sum(row.pends for row in of_cause), max(row.cycles for row in of_cause))
+        for key, of_cause in groups.items()
     )
     return tuple(sorted(rows, key=lambda row: (-row.worst_cycles, row.cause)))
-
-
-@dataclass(frozen=True)
-class Held:
-    """A part of a wait in words, and where the mask was set; None where that is not known."""
-
-    cause: str
-    cycles: int
-    exception: int | None
-    raised: Place | None
-
-    def __str__(self) -> str:
-        return f"{self.cause}, set at {self.raised}" if self.raised else self.cause
-
-    @classmethod
-    def of(cls, wait: Wait, places: Places) -> Held:
-        """A wait, with its place."""
-        raised = None if wait.raised is None else places.raised(wait.raised)
-        return cls(words(wait, places), wait.cycles, wait.exception, raised)
-
-
-def words(wait: Wait, places: Places) -> str:
-    """The wait in words, without its place."""
-    if wait.exception is not None:
-        return f"handler of {places.exception(wait.exception)}"
-    return _WORDS.get(wait.cause) or f"BASEPRI {wait.level:#04x}"

@@ -46,7 +46,7 @@ from analysis.explain.execution import unwind
 from analysis.program.beginning import RESET, START, WHOLE, Beginning
 from analysis.program.clock import NO_CLOCK, Clock
 from analysis.program.latency import answers, sections
-from analysis.program.latency.answers import Answered, Cause, Held
+from analysis.program.latency.answers import Cause, Held
 from analysis.program.latency.sections import Measured, Passed
 from analysis.program.masks import tasks
 from analysis.program.masks.measure import Executed
@@ -59,7 +59,7 @@ from base.tell import Tell
 from simulator import latency, masks
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
-from simulator.latency import Answers, Question
+from simulator.latency import Answer, Answers, Question
 from simulator.outputs import Note, Stats
 from simulator.run import Instant
 
@@ -107,8 +107,7 @@ class LongWait(Long):
     @property
     def main(self) -> Held:
         """The longest part, its own entry aside."""
-        others = [wait for wait in self.waits if wait.cause != answers.ENTRY_ALONE]
-        return max(others or self.waits, key=lambda wait: wait.cycles)
+        return answers.main(self.waits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +168,7 @@ class Waits:
     worst: tuple[LongWait, ...]
     polls: Hidden[str]
     notes: Hidden[tuple[Note, ...]]
-    rows: Hidden[list[Answered]]
+    rows: Hidden[list[Answer]]
     clock: Hidden[Clock]
     places: Hidden[Places]
     entry: Hidden[str]
@@ -232,7 +231,8 @@ class LatencyReport:
         polls = next((each.polls for each in measured if each.polls), "")
         # Of what several runs saw, the longest's.
         notes: dict[object, Note] = {}
-        for note in sorted((note for each in measured[::-1] for note in each.notes), key=_uses, reverse=True):
+        every = [note for each in measured[::-1] for note in each.notes]
+        for note in sorted(every, key=lambda note: -note.reads - note.writes):
             notes.setdefault((note.kind, note.address, note.what), note)
         noted = tuple(sorted(notes.values(), key=lambda note: note.cycle))
         return cls(subject, tuple(dict.fromkeys(reasons)), polls, waits, tuple(passes), noted)
@@ -241,10 +241,6 @@ class LatencyReport:
     def complete(self) -> bool:
         """Whether every pend was answered, and the program came to its end."""
         return not self.reasons and not self.polls
-
-
-def _uses(note: Note) -> int:
-    return note.reads + note.writes
 
 
 def latencies(subject: Subject, question: Question, around: str, explain: bool, tell: Tell) -> Waits:
@@ -266,24 +262,24 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
     _check(question, result, chip)
     if start.time:
         start = replace(start, cycle=result.first_cycle)
-    taken = answers.answered(result.rows)
-    early: list[Answered] = []
+    taken = _taken(result)
+    early: list[Answer] = []
     first_use = result.first_use_cycle
     if first_use is not None and first_use < question.not_before:
         tell("pending in start-up, too")
         before = replace(question, until=question.not_before, start=first_use, not_before=0)
-        early = answers.answered(latency.ask(subject.user, before).rows)
+        early = _taken(latency.ask(subject.user, before))
     tell("explaining the worst")
     worst = answers.worst_kinds(taken, MOST_WORST)
-    last = 0 if result.ended else max((row.answer.taken for row in [*taken, *early]), default=0)
-    spans = [(row.first, row.answer.taken - _entry_cycles(row)) for row in worst]
+    last = 0 if result.ended else max((row.taken for row in [*taken, *early]), default=0)
+    spans = [(row.first_pended, row.taken - answers.entry_cycles(row)) for row in worst]
     explained, places, stats = _explained(subject, spans, explain, last)
     clock = Clock(stats.clocks) if stats else NO_CLOCK
     handler, entry = _handler(places, question, result)
     pended = [
-        (cycle, row.answer.taken)
+        (cycle, row.taken)
         for row in taken
-        for cycle in range(row.first, row.answer.last_pended + 1, result.every or 1)
+        for cycle in range(row.first_pended, row.last_pended + 1, result.every or 1)
     ]
     lost = Counter[str]()
     for row in result.rows:
@@ -309,16 +305,16 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
         causes=answers.causes(taken, places),
         worst=tuple(
             LongWait(
-                **explanation | ({"task": ""} if row.answer.exception else {}),
-                pended=row.first,
-                last_pended=row.answer.last_pended,
-                taken=row.answer.taken,
+                **explanation | ({"task": ""} if row.exception else {}),
+                pended=row.first_pended,
+                last_pended=row.last_pended,
+                taken=row.taken,
                 cycles=row.cycles,
-                ns=row.ns(clock),
-                waits=tuple(Held.of(wait, places) for wait in row.waits),
-                at=places.place(row.answer.pc),
-                exception=row.answer.exception,
-                interrupted=None if (back := row.answer.return_pc) is None else places.place(back),
+                ns=clock.between_ns(row.first_pended, row.taken),
+                waits=answers.held(row, places),
+                at=places.place(row.pc),
+                exception=row.exception,
+                interrupted=None if row.return_pc is None else places.place(row.return_pc),
             )
             for row, explanation in zip(worst, explained, strict=True)
         ),
@@ -331,11 +327,16 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
     )
 
 
-def _early_wait(early: list[Answered], clock: Clock, places: Places) -> EarlyWait:
+def _taken(result: Answers) -> list[Answer]:
+    return [answer for answer in result.rows if answer.outcome == "taken"]
+
+
+def _early_wait(early: list[Answer], clock: Clock, places: Places) -> EarlyWait:
     (longest,) = answers.worst_kinds(early, 1)
-    pends = sum(row.answer.pends for row in early)
-    held = Held.of(longest.main, places)
-    return EarlyWait(pends, early[0].first, longest.cycles, longest.ns(clock), held)
+    pends = sum(row.pends for row in early)
+    held = answers.main(answers.held(longest, places))
+    ns = clock.between_ns(longest.first_pended, longest.taken)
+    return EarlyWait(pends, early[0].first_pended, longest.cycles, ns, held)
 
 
 def _polls(subject: Subject, places: Places, stats: Stats | None) -> str:
@@ -367,11 +368,6 @@ def _from(subject: Subject, question: Question, start: Beginning) -> Question:
     if start.cycle is None and not start.time:
         raise LatencyError(_never(f"{subject.start_word} is not executed", question.until))
     return replace(question, start=start.time or start.cycle)
-
-
-def _entry_cycles(row: Answered) -> int:
-    """The cycles of the exception's entry, which ends the wait and happens in the copy only."""
-    return row.waits[-1].cycles if row.waits[-1].cause == answers.ENTRY else 0
 
 
 def _around(subject: Subject, question: Question, name: str) -> Question:

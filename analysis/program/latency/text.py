@@ -8,11 +8,10 @@ from typing import Any
 from analysis.judge import rows as judged
 from analysis.judge.rows import FROM, Row, longest
 from analysis.program import parts
-from analysis.program.latency.answers import Held, Wait
+from analysis.program.latency import answers
 from analysis.program.latency.measure import LatencyReport, Long, Passes, Waits
 from analysis.program.masks.text import HEADING_OF_NOTES
 from analysis.program.parts import Part, length
-from analysis.program.places import Places
 from base.microseconds import microseconds
 from base.ordinals import ordinal
 
@@ -147,7 +146,6 @@ def _spent(explained: Long) -> Iterator[Part]:
 
 
 COMMAND = "latency"
-_MASKS = ("primask", "faultmask", "basepri")
 
 
 def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subject:
@@ -167,22 +165,22 @@ def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subjec
 
 
 def _waits(waits: Waits) -> Iterator[Row]:
+    """A wait under the interrupt's handler, and under the function that kept it waiting, if it was
+    one of the program's.
+    """
     places, step = waits.places, waits.window.every or 1
     for wait in waits.rows:
-        place = f"{Held.of(wait.main, places)}, pended in {places.place(wait.answer.pc)}"
-        kinds = [(waits.entry, waits.irq), *_by(places, waits.irq, wait.main)]
-        for function, kind in kinds:
-            yield Row(function, kind, wait.cycles, wait.ns(waits.clock), place, step_cycles=step)
-
-
-def _by(places: Places, irq: str, wait: Wait) -> Iterator[tuple[str, str]]:
-    """In which function, and what, kept it waiting; nothing of what is no program's doing."""
-    if wait.cause == "exception" and wait.exception is not None:
-        entry = places.entry(wait.exception)
-        yield entry.function if entry else places.exception(wait.exception), f"{irq} by handler"
-    elif wait.cause in _MASKS and wait.raised is not None:
-        level = f" {wait.level:#04x}" if wait.level is not None else ""
-        yield places.place(wait.raised).function, f"{irq} by {wait.cause}{level}"
+        part = answers.main(answers.held(wait, places))
+        place = f"{part}, pended in {places.place(wait.pc)}"
+        kinds = [(waits.entry, waits.irq)]
+        if part.exception is not None:
+            entry = places.entry(part.exception)
+            by = entry.function if entry else places.exception(part.exception)
+            kinds.append((by, f"{waits.irq} by handler"))
+        elif part.is_mask and part.raised:
+            kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
+        ns = waits.clock.between_ns(wait.first_pended, wait.taken)
+        yield from (Row(*kind, wait.cycles, ns, place, step_cycles=step) for kind in kinds)
 
 
 def _passes(passes: Passes) -> Row:
