@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from base.processes import children, signals
-from base.run_folder import records
 from simulator.board_note import chip_of, pins_of
 from simulator.build import SimulatorError, build
 from simulator.kernel import NO_WORDS, KernelWords
@@ -31,6 +30,8 @@ from simulator.program import UserProgram
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from base.run_folder.records import RecordLog
 
 Instant = str | int
 """A time since reset, such as "100ms", "2s" or "900ns"; or a number of core cycles."""
@@ -96,14 +97,18 @@ class Run:
     masks: list[Change]
 
     @cached_property
-    def records(self) -> records.RecordLog:
+    def records(self) -> RecordLog:
         """The firmware's records, read from `uart`."""
+        from base.run_folder import records  # takes a while
+
         return records.parse(self.uart)
 
     @property
     def core_hz(self) -> int:
         """The core's clock in Hz, from the BOOT record. Raises SimulatorError if there is none."""
-        boot = self.records.first(records.Boot)
+        from base.run_folder.records import Boot
+
+        boot = self.records.first(Boot)
         if boot is None:
             raise SimulatorError("The firmware sent no BOOT record: its clock is not known; build it again.")
         return boot.core_hz

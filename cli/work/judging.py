@@ -15,7 +15,7 @@ from analysis.judge.limits import Allowance, Limit
 from analysis.judge.rows import Subject
 from base.files.whole import write_bytes
 from cli.shell.judging import Judging
-from cli.shell.root import version
+from cli.shell.project import project
 
 if TYPE_CHECKING:
     from analysis.judge.baseline import Baseline
@@ -64,8 +64,8 @@ class Ready:
 
     def judge(self, subject: Subject) -> Done:
         """Judges a program, or makes it the baseline. Raises TailscopeError."""
-        number = version().partition(" (")[0].removeprefix("Tailscope ")
-        subject = replace(subject, made_by={"version of Tailscope": number})
+        if self.options.judges or self.options.renew:
+            subject = replace(subject, made_by={"version of Tailscope": project()["version"]})
         allowance = self.options.allow or Allowance()
         refusal = programs.why_refused(subject, allowance)
         if self.options.bencher_file and not refusal:
