@@ -52,7 +52,7 @@ def test_statistics_reach_to_the_end(elf: Path) -> None:
 
 def test_what_was_not_asked_for_is_empty(elf: Path) -> None:
     done = simulator.run(elf, until="1ms")
-    assert done.edges.is_empty() and done.windows.is_empty()
+    assert vars(done)["edges"] is None and vars(done)["windows"] is None
     assert (done.trace, done.states, done.snapshots) == ([], (), ())
 
 
