@@ -11,24 +11,7 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, Choice, OptionError, Value, Whole
 
 if TYPE_CHECKING:
-    from analysis.program.bounds.explained import Explained
-    from analysis.program.bounds.measure import BoundsReport
     from simulator.program import ProgramOptions
-
-    class BoundsOptions(ProgramOptions):
-        """The options that decide what comes out."""
-
-        until: str
-        kernel: str
-        loops_file: Path | None
-        wait_states: int | None
-        pointers: str
-        observed: float | None
-        flash: str
-        tasks: int | None
-        priorities: int | None
-        timers: int | None
-        ticks: int | None
 
 
 _MOST_TIMES = 1000.0
@@ -122,7 +105,18 @@ def command(
     everything: bool,
     as_json: bool,
     judging: Judging,
-    **options: Unpack[BoundsOptions],
+    until: str,
+    kernel: str,
+    loops_file: Path | None,
+    tasks: int | None,
+    priorities: int | None,
+    timers: int | None,
+    ticks: int | None,
+    wait_states: int | None,
+    flash: str,
+    pointers: str,
+    observed: float | None,
+    **board: Unpack[ProgramOptions],
 ) -> int:
     """Bound how long your own program can hold interrupts off, run or not, from its machine code.
 
@@ -133,15 +127,31 @@ def command(
     """
     from analysis.program.bounds import evidence as folder
     from analysis.program.bounds import explained, text
+    from analysis.program.bounds.measure import bounds
+    from analysis.program.subject import Subject
+    from cli.shell.root import version
     from cli.work import judging as gate
+    from cli.work import progress
     from dashboards import bounds as pages
+    from simulator.program import user_program
 
     if outcomes and not evidence:
         raise OptionError("--outcome goes with --evidence FOLDER.")
     ready = gate.ready(judging, text.COMMAND, text.BOUND_KINDS)
     if evidence:
         folder.check(evidence, outcomes)
-    report = bounded(elf, **options)
+    counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}
+    with progress.shown() as tell:
+        report = bounds(
+            Subject.of(user_program(elf, **board), until, kernel=kernel),
+            tell,
+            loops_file=loops_file,
+            wait_states=wait_states,
+            pointers=pointers,
+            observed=observed,
+            flash=flash,
+            counts={name: number for name, number in counts.items() if number is not None},
+        )
     path = None if explain is None else explained.explain(report, explain)
     shown = path
     if (output or evidence) and shown is None and report.bounded:
@@ -149,7 +159,19 @@ def command(
     if output:
         pages.write(report, shown, output)
     if evidence:
-        _write_evidence(report, shown, evidence, options, outcomes)
+        typed = {
+            "until": until,
+            "kernel": kernel,
+            "loops": loops_file,
+            "wait-states": wait_states,
+            "flash": flash,
+            "pointers": pointers,
+            "observed": observed,
+            **counts,
+            **{name.replace("_", "-"): value for name, value in board.items()},
+        }
+        given = folder.Given.of(typed, version(), outcomes)
+        folder.write(report, shown, given, evidence, {"page.html": pages.html(report, shown).encode()})
     done = ready.judge(text.subject(report))
     gate.show(
         done,
@@ -165,70 +187,3 @@ def command(
         return 1
     missing = 0 if report.complete else 2
     return missing if done.exit_status is None else done.exit_status
-
-
-def bounded(
-    elf: Path,
-    *,
-    until: str,
-    kernel: str,
-    loops_file: Path | None,
-    wait_states: int | None,
-    pointers: str,
-    observed: float | None,
-    flash: str,
-    tasks: int | None,
-    priorities: int | None,
-    timers: int | None,
-    ticks: int | None,
-    **board: Unpack[ProgramOptions],
-) -> BoundsReport:
-    """The bounds of the program, with progress. `tasks` to `ticks` are the counts of a kernel's
-    file.
-    """
-    from analysis.program.bounds.measure import bounds
-    from analysis.program.subject import Subject
-    from cli.work import progress
-    from simulator.program import user_program
-
-    counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}
-    program = user_program(str(elf), **board)
-    with progress.shown() as tell:
-        return bounds(
-            Subject.of(program, until, kernel=kernel),
-            tell,
-            loops_file=loops_file,
-            wait_states=wait_states,
-            pointers=pointers,
-            observed=observed,
-            flash=flash,
-            counts={name: number for name, number in counts.items() if number is not None},
-        )
-
-
-def _write_evidence(
-    report: BoundsReport,
-    path: Explained | None,
-    folder: Path,
-    options: BoundsOptions,
-    outcomes: tuple[Path, ...],
-) -> None:
-    """Writes the folder, with what was typed and the files that it names."""
-    from analysis.program.bounds import evidence
-    from cli.shell.root import version
-    from dashboards import bounds as pages
-
-    names = {"loops_file": "--loops"}
-    given = {names.get(name, f"--{name.replace('_', '-')}"): value for name, value in options.items()}
-    files = {
-        name: Path(str(value))
-        for name, value in given.items()
-        if name in ("--loops", "--kernel", "--chip") and value and Path(str(value)).is_file()
-    }
-    words = {
-        name: files[name].name if name in files else "" if value is True else str(value)
-        for name, value in sorted(given.items())
-        if value not in (None, "", False)
-    }
-    page = {"page.html": pages.html(report, path).encode()}
-    evidence.write(report, path, evidence.Given(words, files, version(), outcomes), folder, page)

@@ -28,12 +28,8 @@ _MOST_LETTERS = 48
 _NO_WIDTH = "\u200b"
 
 
-def charts(report: BoundsReport, explanation: Explained | None) -> list[Chart]:
+def charts(report: BoundsReport, explanation: Explained | None) -> Iterator[Chart]:
     """All figures of which there are values."""
-    return list(_charts(report, explanation))
-
-
-def _charts(report: BoundsReport, explanation: Explained | None) -> Iterator[Chart]:
     bounded = report.bounded
     of_run = f"{report.subject.name}, {report.costs.wait_states} wait states, virtual board"
     if bounded:
@@ -258,6 +254,6 @@ def html(report: BoundsReport, explanation: Explained | None) -> str:
         "bounds.html",
         headline(report),
         [*remarks(report)],
-        charts(report, explanation),
+        [*charts(report, explanation)],
         grids(report, explanation),
     )

@@ -26,11 +26,6 @@ MOST_POINTS = 1500
 Tables = Mapping[str, Sequence[Interval]]
 
 
-def charts(report: MaskReport) -> list[Chart]:
-    """All figures of which there are values."""
-    return list(_charts(report))
-
-
 def _by(pairs: Iterable[tuple[str, Interval]]) -> Tables:
     """The intervals that ended, by a word."""
     tables: dict[str, list[Interval]] = {}
@@ -40,7 +35,8 @@ def _by(pairs: Iterable[tuple[str, Interval]]) -> Tables:
     return tables
 
 
-def _charts(report: MaskReport) -> Iterator[Chart]:
+def charts(report: MaskReport) -> Iterator[Chart]:
+    """All figures of which there are values."""
     by_kind = _by((it.kind, it) for it in report.counted_intervals)
     tables = {kind: by_kind[kind] for kind in report.intervals if kind in by_kind}
     if not tables:
@@ -169,4 +165,4 @@ def write(report: MaskReport, output: Path) -> Path:
 def html(report: MaskReport) -> str:
     """The whole page. Equal runs give equal text."""
     first, *others = opening(report)
-    return sheet("masks.html", first, others, charts(report), of_parts(of_report(report)))
+    return sheet("masks.html", first, others, [*charts(report)], of_parts(of_report(report)))

@@ -42,6 +42,8 @@ TESTS = (
 )
 """What in the sources of the bench holds bounds against runs, or the method against a slow twin."""
 _OUTCOMES = "outcomes"
+_FILES = ("--loops", "--kernel", "--chip")
+"""Options that may name a file."""
 
 
 class _Statement(Table):
@@ -66,6 +68,22 @@ class Given:
     files: Mapping[str, Path]
     tool: str
     outcomes: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, typed: Mapping[str, object], tool: str, outcomes: tuple[Path, ...]) -> Given:
+        """That of options as they were typed, by name. A file that one names is copied."""
+        given = {
+            f"--{name}": value
+            for name, value in sorted(typed.items())
+            if value not in ("", None) and value is not False
+        }
+        paths = {name: Path(str(given[name])) for name in _FILES if name in given}
+        files = {name: path for name, path in paths.items() if path.is_file()}
+        words = {
+            name: files[name].name if name in files else "" if value is True else str(value)
+            for name, value in given.items()
+        }
+        return cls(words, files, tool, outcomes)
 
 
 def write(

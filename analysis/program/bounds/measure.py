@@ -408,19 +408,15 @@ class _Rows:
         """The row with its time, and the loop behind a bound that is far above what was seen."""
         if row.cycles is None:
             return row
-        far = row.seen and row.cycles > _LOOSE * row.seen
-        return replace(
-            row,
-            ns=row.cycles / self.masks.clock.fastest_hz * _NS_PER_S,
-            loose=self._loop_of(row) if far else "",
-        )
-
-    def _loop_of(self, row: Bounded) -> str:
-        elf, loop = self.masks.subject.elf, longest_loop(row.path)
-        if loop is None:
-            return "no loop is on its longest path"
-        place = elf.source_line(loop.address) or elf.place(loop.address)
-        return f"the loop at {place} in {loop.function} is taken to pass its head {loop.laps:,} times"
+        elf, loose = self.masks.subject.elf, ""
+        if row.seen and row.cycles > _LOOSE * row.seen:
+            loose = "no loop is on its longest path"
+            if loop := longest_loop(row.path):
+                place = elf.source_line(loop.address) or elf.place(loop.address)
+                loose = (
+                    f"the loop at {place} in {loop.function} is taken to pass its head {loop.laps:,} times"
+                )
+        return replace(row, ns=row.cycles / self.masks.clock.fastest_hz * _NS_PER_S, loose=loose)
 
 
 class _Seen:

@@ -332,15 +332,18 @@ def _counted(rows: Iterable[Interval], kind: str) -> Counted:
 
 def _of_kind(rows: Iterable[Interval], kind: str, places: Places) -> OfKind:
     of_kind = [it for it in rows if it.kind == kind]
-    by_level: dict[int, list[Interval]] = {}
-    for it in of_kind:
-        if it.level is not None:
-            by_level.setdefault(it.level, []).append(it)
-    levels = (
-        AtLevel.of(((it.cycles, it.ns) for it in held), level=level, name=name_of(kind, level, places))
-        for level, held in sorted(by_level.items())
+    levels = sorted({it.level for it in of_kind if it.level is not None})
+    return OfKind.of(
+        ((it.cycles, it.ns) for it in of_kind),
+        by_level=tuple(
+            AtLevel.of(
+                ((it.cycles, it.ns) for it in of_kind if it.level == level),
+                level=level,
+                name=name_of(kind, level, places),
+            )
+            for level in levels
+        ),
     )
-    return OfKind.of(((it.cycles, it.ns) for it in of_kind), by_level=tuple(levels))
 
 
 def _time(
