@@ -372,12 +372,25 @@ def _awake_ns(it: Interval, clock: Clock) -> float | None:
     """Sleep is at the clock of the end, where the core woke."""
     if (end := it.end_cycle) is None:
         return None
-    return clock.between_ns(it.begin_cycle, end) - clock.between_ns(end - it.asleep, end)
+    asleep_ns = clock.between_ns(end - it.asleep, end) if it.asleep else 0.0
+    return clock.between_ns(it.begin_cycle, end) - asleep_ns
 
 
 def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriority]:
+    """A row each. Priorities that everything holds off alike, most of them, have one to share."""
     states, bits = log.executed(report.run.changes), report.subject.priority_bits
+    executed = {(state.priority, state.unmasked, state.group) for state in states}
+    rows: dict[object, AtPriority] = {}
     for priority, numbers in exceptions.priorities(bits).items():
+        own: dict[str, Any] = {
+            "priority": priority,
+            "number": priority >> 8 - bits,
+            "exceptions": tuple(map(report.places.exception, numbers)),
+        }
+        alike = tuple((of <= priority & group, priority & group < least) for of, least, group in executed)
+        if alike in rows:
+            yield replace(rows[alike], **own)
+            continue
         # What began from there on, and what is still open.
         held = [
             it
@@ -387,15 +400,14 @@ def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriori
         for it in held:
             it.ns = _awake_ns(it, report.clock)
         longest = max(_ended(held), key=lambda it: it.cycles or 0, default=None)
-        yield AtPriority.of(
+        rows[alike] = AtPriority.of(
             ((it.cycles, it.ns) for it in held),
-            priority=priority,
-            number=priority >> 8 - bits,
-            exceptions=tuple(map(report.places.exception, numbers)),
+            **own,
             share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
             worst=longest and _longest(longest, report, states),
             intervals=held,
         )
+        yield rows[alike]
 
 
 def _longest(it: Interval, report: MaskReport, states: Sequence[State]) -> LongestWait:
