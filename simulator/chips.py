@@ -13,9 +13,10 @@ from pathlib import Path
 _FILE = Path(__file__).with_name("vectors.toml")
 _FIRST = "F4"
 """The line of the chip of a command that names none."""
-_NAME = re.compile(r"(?:stm32)?([fl]\d)", re.IGNORECASE)
+_NAME = re.compile(r"(?:stm32)?([fgl]\d)", re.IGNORECASE)
 _TITLES = {
     "cortex-m0": "Cortex-M0 (Armv6-M)",
+    "cortex-m0plus": "Cortex-M0+ (Armv6-M)",
     "cortex-m3": "Cortex-M3 (Armv7-M)",
     "cortex-m4": "Cortex-M4 (Armv7E-M)",
 }

@@ -43,10 +43,11 @@ def name_of(exception: int, chip: str = "") -> str:
 
 
 def priority_bits(chip: str = "") -> int:
-    """How many bits of a priority the chip's NVIC has: the upper ones of its byte. An M0 has 2
-    (ARMv6-M Architecture Reference Manual, B3.4), an STM32 of another core 4 (PM0214 §4.3.7).
+    """How many bits of a priority the chip's NVIC has: the upper ones of its byte. One of
+    ARMv6-M has 2 (its Architecture Reference Manual, B3.4), an STM32 of another core 4 (PM0214
+    §4.3.7).
     """
-    return 2 if line_of(chip).core == "cortex-m0" else 4
+    return 2 if line_of(chip).core.startswith("cortex-m0") else 4
 
 
 def priority_of(number: int, bits: int) -> int:

@@ -54,8 +54,16 @@ OF_F1 = FlashLines(8, 0, 0, keeps_data=False, latency=0b111, prefetch=1 << 4)
 """Two blocks of 64 bits, and no cache (PM0075, 2.3 and 3.1)."""
 OF_F0 = FlashLines(4, 0, 0, keeps_data=False, latency=0b111, prefetch=1 << 4)
 """Three blocks of 32 bits, and no cache (RM0091 §3.2.1 and §3.5.1)."""
-_PORTS = {"art": OF_F4, "art-64": OF_L4, "prefetch-64x2": OF_F1, "prefetch-32x3": OF_F0}
-_OF_LINES = {"F4": OF_F4, "L4": OF_L4, "F1": OF_F1, "F0": OF_F0}
+OF_G0 = FlashLines(8, 2, 0, latency=0b111)
+"""Two lines of 64 bits of code (RM0444 §3.3.5)."""
+_PORTS = {
+    "art": OF_F4,
+    "art-64": OF_L4,
+    "art-64-small": OF_G0,
+    "prefetch-64x2": OF_F1,
+    "prefetch-32x3": OF_F0,
+}
+_OF_LINES = {"F4": OF_F4, "L4": OF_L4, "F1": OF_F1, "F0": OF_F0, "G0": OF_G0, "G4": OF_L4}
 
 
 @dataclass(frozen=True)
@@ -131,17 +139,26 @@ _TABLE = {
     "long_multiply": 1,
     "long_accumulate": 1,
 }
-# The Cortex-M3's at their longest (ARM DDI 0337G, 18.2); the Cortex-M0's (ARM DDI 0432C, table
-# 3-1), of which BL and WFI take 2, CPS 1, and a POP of the PC one more.
+# The Cortex-M3's at their longest (ARM DDI 0337G, 18.2); the Cortex-M0's and the Cortex-M0+'s (ARM
+# DDI 0432C and DDI 0484C, tables 3-1), of which BL and WFI take 2, CPS 1, and a POP of the PC one
+# more. An access to the ports of a Cortex-M0+ takes a cycle less, which is left out here.
 _TABLES = {
     "cortex-m4": _TABLE,
     "cortex-m3": _TABLE | {"accumulate": 2, "long_multiply": 5, "long_accumulate": 7},
     "cortex-m0": _TABLE | {"special": 4},
+    "cortex-m0plus": _TABLE | {"special": 3},
 }
 # From an exception to its handler, and back, without wait states (docs/reference/timing.md,
 # "exceptions" and "Other cores"). A frame with floats has 17 words more, which may be written at
 # the first floating-point instruction (ARM DDI 0439, 7.2).
-_EXCEPTION_CYCLES = {"cortex-m4": (12, 10), "cortex-m3": (12, 10), "cortex-m0": (16, 12)}
+_EXCEPTION_CYCLES = {
+    "cortex-m4": (12, 10),
+    "cortex-m3": (12, 10),
+    "cortex-m0": (16, 12),
+    "cortex-m0plus": (15, 11),
+}
+_REFILL_CYCLES = {"cortex-m0": 2, "cortex-m0plus": 1}
+"""Of the cores that fetch and load over one bus, what a branch takes besides its own cycles."""
 _FLOAT_FRAME_CYCLES = 17
 _ENTRY_READS = 4
 """The vector's and the handler's first line, each perhaps behind a read that is under way."""
@@ -235,6 +252,16 @@ class Costs:
     def core(self) -> str:
         return self.memories.core
 
+    @property
+    def one_bus(self) -> bool:
+        """Whether the core fetches and loads over one bus: that of ARMv6-M."""
+        return self.core in _REFILL_CYCLES
+
+    @property
+    def refill_cycles(self) -> int:
+        """What a branch takes on such a core, besides its own cycles."""
+        return _REFILL_CYCLES[self.core]
+
     def memory(self, address: Value) -> Memory:
         """What an access to an address goes to."""
         if address is not None and address[0] in (STACK, SRAM):
@@ -266,14 +293,14 @@ class Costs:
         memory = self.memory(address)
         if memory is Memory.SRAM:
             return self.load_waits(address) if exact else 0
-        return 0 if memory is Memory.FLASH or self.core == "cortex-m0" else self.peripheral_cycles
+        return 0 if memory is Memory.FLASH or self.one_bus else self.peripheral_cycles
 
     def may_be_unaligned(self, address: Value) -> bool:
-        """Whether an access there may be served that is not aligned: devices take none, and no
-        Cortex-M0 does (ARM DDI 0419C, A3.2.1).
+        """Whether an access there may be served that is not aligned: devices take none, and no core
+        of ARMv6-M does (ARM DDI 0419C, A3.2.1).
         """
         is_device = address is not None and not address[0] and _DEVICES <= address[1] <= address[2]
-        return not self.aligned and not is_device and self.core != "cortex-m0"
+        return not self.aligned and not is_device and not self.one_bus
 
     @property
     def read_cycles(self) -> int:
@@ -326,15 +353,15 @@ class Costs:
     @property
     def late_store_cycles(self) -> int:
         """How long the write buffer may still hold a store that is not known (ARM DDI 0439, 3.3.3);
-        a Cortex-M0 has none.
+        a core with one bus has none.
         """
-        return 0 if self.core == "cortex-m0" else self.peripheral_cycles
+        return 0 if self.one_bus else self.peripheral_cycles
 
     def own(self, instruction: Instruction) -> int:
         """Cycles of an instruction whose words are there, and whose memory answers at once."""
         name = instruction.text.partition(" ")[0]
-        if self.core == "cortex-m0" and name in ("bl", "wfi", "wfe", "cpsid", "cpsie"):
+        if self.one_bus and name in ("bl", "wfi", "wfe", "cpsid", "cpsie"):
             return 1 + (name in ("bl", "wfi", "wfe"))
-        if self.core == "cortex-m0" and name == "pop" and "pc" in instruction.text:
+        if self.one_bus and name == "pop" and "pc" in instruction.text:
             return _TABLES[self.core][instruction.kind] + instruction.registers + 1
         return _TABLES[self.core][instruction.kind] + instruction.registers

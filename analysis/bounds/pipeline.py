@@ -23,22 +23,21 @@ from analysis.bounds.values import SRAM, STACK, Value, constant
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
-# The most cycles of blocks on a Cortex-M0, whose three stages fetch and load over one bus.
+# The most cycles of blocks on a core that fetches and loads over one bus: a Cortex-M0 in three
+# stages, a Cortex-M0+ in two.
 #
 # Without wait states each instruction takes what its manual's table says, at any place (ARM DDI
-# 0432C, table 3-1). A flash that waits makes each read longer: whatever depends on what, a path is
-# longer by no more than that for each word that it fetches, and for each that was fetched in vain
-# at
-# a branch. A read of data may wait for a prefetch that is under way, too (docs/reference/timing.md,
-# "Other cores").
+# 0432C and DDI 0484C, tables 3-1). A flash that waits makes each read longer: whatever depends on
+# what, a path is longer by no more than that for each word that it fetches, and for each that was
+# fetched in vain at a branch. A read of data may wait for a prefetch that is under way, too
+# (docs/reference/timing.md, "Other cores").
 
 
 _WORD_BYTES = 4
 _CODE_END = 0x2000_0000
-_REFILL_CYCLES = 2
 
 
-class ThreeStages:
+class OneBus:
     """The cycles of one function."""
 
     def __init__(self, flow: Flow, costs: Costs, solved: Solved) -> None:
@@ -64,7 +63,7 @@ class ThreeStages:
         """The most cycles from a block to the next: a branch fills the pipeline anew."""
         if not edge.taken and edge.called is None:
             return 0
-        cycles = _REFILL_CYCLES + self._waits
+        cycles = self._costs.refill_cycles + self._waits
         if edge.target[0] in (RETURN, NOWHERE) or edge.called is not None:
             cycles += self._waits
         return cycles + self._costs.exception_cycles * last.service
@@ -217,12 +216,12 @@ class Pipeline:
 
     def cycles(self, solved: Solved) -> Cycles:
         """The most cycles of the blocks and edges of a function."""
-        if self._costs.core == "cortex-m0":
-            return _of_three_stages(ThreeStages(self._flow, self._costs, solved), solved)
+        if self._costs.one_bus:
+            return _on_one_bus(OneBus(self._flow, self._costs, solved), solved)
         return _Function(self._flow, self._costs, solved).cycles()
 
 
-def _of_three_stages(function: ThreeStages, solved: Solved) -> Cycles:
+def _on_one_bus(function: OneBus, solved: Solved) -> Cycles:
     """A block costs the same however it was come to."""
     cycles = Cycles()
     blocks = solved.body.blocks

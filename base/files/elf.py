@@ -33,7 +33,7 @@ _SMALLER = {_V7: _MADE_FOR_M[_V7], **dict.fromkeys(_V6M, "a Cortex-M0 (Armv6-M)"
 _NOT_M = {ord("A"), ord("R")}
 
 
-_RUNS_ON = {"cortex-m0": (11, 12), "cortex-m3": (_V7,), "cortex-m4": (_V7, _V7E_M)}
+_RUNS_ON = {"cortex-m0": _V6M, "cortex-m0plus": _V6M, "cortex-m3": (_V7,), "cortex-m4": (_V7, _V7E_M)}
 """The architectures whose programs are taken on a core."""
 
 
@@ -53,6 +53,7 @@ def other_core(elf: ELFFile, core: str = "cortex-m4") -> str:
 
 _COMPILED_FOR = {
     "cortex-m0": ("armv6-m", "armv6s-m"),
+    "cortex-m0plus": ("armv6-m", "armv6s-m"),
     "cortex-m3": ("armv7-m",),
     "cortex-m4": ("armv7-m", "armv7e-m"),
 }

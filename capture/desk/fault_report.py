@@ -1,7 +1,7 @@
 """What a board's core says of its own end: fault registers and stacked frame, in one sentence.
 
 PM0214 (STM32 Cortex-M4 programming manual), sections 2.3.7 and 4.4; DHCSR is of the ARMv7-M manual
-(DDI 0403E, C1.6.2). A Cortex-M0 has no fault registers, which then read 0: IPSR tells that it
+(DDI 0403E, C1.6.2). A core of ARMv6-M has no fault registers, which then read 0: IPSR tells that it
 faulted, and the stacked frame where (PM0215, section 2.3).
 
 Run as a program, it attaches to a board's debug probe and prints the sentence:
@@ -43,7 +43,7 @@ EXCEPTIONS = {3: "hard-faulted", 4: "took a memory fault", 5: "took a bus fault"
 
 FLASH = range(0x0800_0000, 0x0810_0000)
 """That of the largest of the boards' chips."""
-CPUID, CORTEX_M0 = 0xE000_ED00, 0xC20
+CPUID, CORES_OF_ARMV6M = 0xE000_ED00, (0xC20, 0xC60)
 FRAME_WORDS = 8
 FRAME_PC, FRAME_XPSR = 6, 7
 XPSR_THUMB = 1 << 24
@@ -225,9 +225,9 @@ def _frame(core: HaltedCore, astray: bool) -> Frame | None:
     """The frame of the fault.
 
     A thread that uses the process stack leaves it on top of that. Else it is on the main stack,
-    below what the handler has pushed since: the first that looks like one. A Cortex-M0 does not
-    tell whether a handler was interrupted: there one on the main stack that is of a handler comes
-    first. `astray`: the core was where no code is.
+    below what the handler has pushed since: the first that looks like one. A core of ARMv6-M does
+    not tell whether a handler was interrupted: there one on the main stack that is of a handler
+    comes first. `astray`: the core was where no code is.
     """
     (icsr,) = core.read_words(ICSR, 1)
     process = core.read_register("psp")
@@ -238,7 +238,7 @@ def _frame(core: HaltedCore, astray: bool) -> Frame | None:
     on_main = next((frame for frame in frames if frame), None)
     (cpuid,) = core.read_words(CPUID, 1)
     in_thread = bool(icsr & RETTOBASE)
-    if cpuid >> 4 & 0xFFF == CORTEX_M0:
+    if cpuid >> 4 & 0xFFF in CORES_OF_ARMV6M:
         in_thread = on_main is None or not on_main.exception
     if in_thread and process:
         frame = _frame_in(core, _stack(core, process, FRAME_WORDS), astray)

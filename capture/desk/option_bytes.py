@@ -115,4 +115,8 @@ _LINES: Mapping[str, OptionBytes] = {
         (0x4002_2020, 0x4002_202C, 0x4002_2030, 0x4002_204C, 0x4002_2050),
         _of_l4,
     ),
+    # The same of the STM32G0, with one bank, and of the STM32G4: RM0444, sections 3.7.8 to 3.7.12;
+    # RM0440, sections 3.7.8 to 3.7.16.
+    "stm32g0": OptionBytes((0x4002_2020, 0x4002_202C, 0x4002_2030), _of_l4),
+    "stm32g4": OptionBytes((0x4002_2020, 0x4002_202C, 0x4002_2030, 0x4002_204C, 0x4002_2050), _of_l4),
 }

@@ -83,8 +83,8 @@ class Offset:
 
 # How much less may lie between pin and read in the task than in a handler, in cycles: a handler
 # loads the timer's address in between, and the compiler may do so before (Cortex-M3 and M4: one
-# instruction of one cycle; Cortex-M0: two, one of which loads a literal, over its bus).
-TASK_SOONER_CYCLES = {"cortex-m0": (3, 5)}
+# instruction of one cycle; Cortex-M0 and M0+: two, one of which loads a literal, over their bus).
+TASK_SOONER_CYCLES = {"cortex-m0": (3, 5), "cortex-m0plus": (3, 5)}
 TASK_SOONER_USUALLY = (0, 1)
 
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "board/clock.h"
+#include "board_table.h"
 #include "registers.h"
 
 /* The ST-Link's clock, if it is connected, is there before the reset ends: it has 1 ms or more. A
@@ -42,13 +43,13 @@ static inline bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t v
 
 /**
  * True if the HSE runs. HSEBYP may be written only while it is off. An HSE that does not come is
- * turned off again.
+ * turned off again. A board that is sold with a crystal has no clock there.
  */
 static inline bool start_hse(clock_source wanted) {
     if (wanted == CLOCK_INTERNAL) {
         return false;
     }
-    const bool bypass = wanted == CLOCK_BYPASS;
+    const bool bypass = wanted == CLOCK_BYPASS && BOARD_HAS_CRYSTAL == 0;
     RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
     RCC_CR |= RCC_CR_HSEON;
     const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;

@@ -61,8 +61,10 @@ def script(table: Tables) -> str:
 def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
     yield "BOARD_NAME", f'"{name}"'
     yield "BOARD_VIRTUAL_CHIP", f'"{table.get("virtual_chip", "")}"'
-    if table["clock"].get("at_osc_in") == "nothing":
-        yield "BOARD_VIRTUAL_HSE", '"none"'
+    at_osc_in = table["clock"].get("at_osc_in")
+    if at_osc_in in ("crystal", "nothing"):
+        yield "BOARD_VIRTUAL_HSE", f'"{"none" if at_osc_in == "nothing" else table["clock"]["hse_hz"]}"'
+    yield "BOARD_HAS_CRYSTAL", str(int(at_osc_in == "crystal"))
     moved = [f"{role}={at['pin']}" for role, at in table["pins"].items() if at["pin"] != USUAL_PINS.get(role)]
     if moved:
         yield "BOARD_MOVED_PINS", f'"{",".join(moved)}"'

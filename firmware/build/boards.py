@@ -44,7 +44,7 @@ _PAGE_BYTES = 2 << 10
 """Firmware and operation image are erased one without the other: no page of them is larger, but
 the sectors of an STM32F4, whose halves begin one.
 """
-_WITHOUT_BASEPRI = ("cortex-m0",)
+_WITHOUT_BASEPRI = ("cortex-m0", "cortex-m0plus")
 """Cores of ARMv6-M: no BASEPRI, and no counter of cycles."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 
@@ -180,7 +180,7 @@ class _BoardTable(Table):
     """A folder of firmware/board: its registers.h and clock.c, and whatever of firmware/board does
     not fit it. A file of the board's own folder comes before its family's.
     """
-    core: Literal["cortex-m4f", "cortex-m3", "cortex-m0"]
+    core: Literal["cortex-m4f", "cortex-m3", "cortex-m0plus", "cortex-m0"]
     """What is compiled for."""
     locks: Annotated[tuple[Locking, ...], Strict(False), Field(min_length=1)]
     """The locks of the heap that the core has."""
@@ -292,7 +292,8 @@ class Board(_BoardTable):
     @property
     def virtual_clock_options(self) -> tuple[str, ...]:
         """What the simulator is told of OSC_IN, where the ST-Link's clock is not there."""
-        return ("--hse", "none") if self.clock.at_osc_in == "nothing" else ()
+        crystal = ("--hse", str(self.clock.hse_hz))
+        return {"clock": (), "crystal": crystal, "nothing": ("--hse", "none")}[self.clock.at_osc_in]
 
     @property
     def virtual_chip_options(self) -> tuple[str, ...]:

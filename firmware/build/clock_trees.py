@@ -44,7 +44,7 @@ class ClockTree(Table):
     """The clock of the core and of the timers; it must be what `pll` makes."""
     hse_hz: PositiveInt
     """What is at OSC_IN."""
-    at_osc_in: Literal["clock", "nothing"] = "clock"
+    at_osc_in: Literal["clock", "crystal", "nothing"] = "clock"
     """What is there as the board is sold, and so on the virtual board; with `nothing` the firmware
     falls back to the HSI.
     """
@@ -184,8 +184,67 @@ class ClockF0(ClockTree):
         return self
 
 
+class PllG0(Pll):
+    """`input_hz` x `n` / `r` (RM0444, section 5.4.4)."""
+
+    input_hz: Annotated[int, Field(ge=2_660_000, le=16_000_000)]
+    n: Annotated[int, Field(ge=8, le=86)]
+    r: Annotated[int, Field(ge=2, le=8)]
+
+    @property
+    def made_hz(self) -> float:
+        return self.input_hz * self.n / self.r
+
+
+class ClockG0(ClockTree):
+    """That of the STM32G0. One divider serves all of its bus. The HSI16 is off by 1 per cent at
+    most from 0 to 85 degrees Celsius, as it comes from the factory (DS12232, "HSI16 oscillator
+    characteristics"; from memory).
+    """
+
+    INTERNAL_HZ = 16_000_000
+    INTERNAL_TOLERANCE = 0.01
+    ACCELERATOR = 0x300
+    """PRFTEN and ICEN of FLASH_ACR (RM0444, section 3.7.1)."""
+
+    pll: PllG0
+
+    @model_validator(mode="after")
+    def _has_one_divider(self) -> ClockG0:
+        if self.apb2_divider != self.apb1_divider:
+            raise WrongValueError("must be what apb1_divider is: one divider serves both", "apb2_divider")
+        return self
+
+
+class PllG4(PllL4):
+    """`input_hz` x `n` / `r` (RM0440, section 7.4.4)."""
+
+    input_hz: Annotated[int, Field(ge=2_660_000, le=16_000_000)]
+    n: Annotated[int, Field(ge=8, le=127)]
+
+
+class ClockG4(ClockTree):
+    """That of the STM32G4. `boost` is that R1MODE of PWR_CR5 is 0, as more than 150 MHz needs it
+    (RM0440, section 6.1.5). The HSI16 is off by 1 per cent at most from 0 to 85 degrees Celsius, as
+    it comes from the factory (DS12288, "HSI16 oscillator characteristics"; from memory).
+    """
+
+    INTERNAL_HZ = 16_000_000
+    INTERNAL_TOLERANCE = 0.01
+
+    pll: PllG4
+    boost: bool
+
+
 TREES: Mapping[str, type[ClockTree]] = MappingProxyType(
-    {"stm32f4": ClockF4, "stm32l4": ClockL4, "stm32f1": ClockF1, "stm32f0": ClockF0}
+    {
+        "stm32f4": ClockF4,
+        "stm32l4": ClockL4,
+        "stm32f1": ClockF1,
+        "stm32f0": ClockF0,
+        "stm32g0": ClockG0,
+        "stm32g4": ClockG4,
+    }
 )
 """By family."""
 

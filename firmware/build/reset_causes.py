@@ -37,8 +37,11 @@ _F1 = _Flags({27: POWER_UP, **_WATCHDOGS}, {})
 _F0 = _Flags({25: _OPTION_BYTES, 27: POWER_UP, **_WATCHDOGS}, {})
 """RM0091, section 6.4.10. One flag tells of a power-up or a brown-out."""
 
+_G = _Flags({25: _OPTION_BYTES, 27: POWER_UP, **_WATCHDOGS}, {})
+"""RM0444, section 5.4.22; RM0440, section 7.4.28. One flag tells of a power-up or a brown-out."""
+
 FAMILIES: Mapping[str, _Flags] = MappingProxyType(
-    {"stm32f4": _F4, "stm32l4": _L4, "stm32f1": _F1, "stm32f0": _F0}
+    {"stm32f4": _F4, "stm32l4": _L4, "stm32f1": _F1, "stm32f0": _F0, "stm32g0": _G, "stm32g4": _G}
 )
 
 

@@ -10,11 +10,14 @@ use super::mpu::Intent;
 use super::private_gaps::lack;
 use super::scb::{ACTLR_DISDEFWBUF, FPCCR_USER};
 use super::stop::Stop;
-use super::timing::unaligned_cycles;
+use super::timing::{unaligned_cycles, Timing};
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
 use super::Core;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use serde::{Deserialize, Serialize};
+
+/// The port for I/O has this much room.
+const IO_PORT_BYTES: u32 = 0x1000_0000;
 
 /// What checks the program's loads and stores before they are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +117,7 @@ impl Core {
             self.time.data_free = self.time.cycles + transfer + 1 + u64::from(wait_cycles);
             self.time.pairs.stored(self.time.instructions);
         } else if self.time.model.waits() {
-            // A Cortex-M0 has no write buffer.
+            // A core with one bus has no write buffer.
             self.time.cycles += u64::from(wait_cycles);
         }
     }
@@ -132,12 +135,12 @@ impl Core {
         }
     }
 
-    /// The same on a Cortex-M0, whose fetches share the bus.
+    /// The same on a core whose fetches share the bus.
     #[cold]
     #[inline(never)]
     fn wait_for_only_bus(&mut self, address: u32, transfer: u64) {
         let at = self.time.cycles + transfer;
-        self.time.cycles += self.time.fetch.data_of_three(address, at) - (at + 1);
+        self.time.cycles += self.time.fetch.data_on_one_bus(address, at) - (at + 1);
     }
 
     /// Runs `access` for `purpose`.
@@ -240,14 +243,26 @@ impl Core {
         Ok(())
     }
 
+    /// Whether a core with one bus has a port for I/O at `address`. There a load or a store is done in its
+    /// first cycle, and takes no other (DDI 0484C, table 3-1).
+    fn takes_a_cycle_less(&self, address: u32) -> bool {
+        let port = self.model.facts().io_port;
+        self.time.model == Timing::OneBus
+            && port.is_some_and(|start| address.wrapping_sub(start) < IO_PORT_BYTES)
+    }
+
     #[inline(never)]
     fn load_beyond_memory<B: Bus>(
         &mut self,
         bus: &mut B,
         address: u32,
         width: Width,
-        now: u64,
+        mut now: u64,
     ) -> Exec<u32> {
+        if self.takes_a_cycle_less(address) {
+            self.time.cycles -= 1;
+            now -= 1;
+        }
         if self.fast.guard == Guard::Watchpoints {
             self.check_watchpoints(address, width, Access::Read);
         } else if let Some((loaded, steady)) = bus.read_fast_register(address, width, now) {
@@ -332,8 +347,12 @@ impl Core {
         address: u32,
         width: Width,
         value: u32,
-        now: u64,
+        mut now: u64,
     ) -> Exec<()> {
+        if self.takes_a_cycle_less(address) {
+            self.time.cycles -= 1;
+            now -= 1;
+        }
         if self.fast.guard == Guard::Watchpoints {
             self.check_watchpoints(address, width, Access::Write);
         }

@@ -127,8 +127,8 @@ impl Core {
         self.registers.next_pc = next_pc;
         if NUCLEO {
             self.issue(op, pc, next_pc);
-        } else if self.time.model == Timing::ThreeStages {
-            self.issue_of_three(op, pc, next_pc);
+        } else if self.time.model == Timing::OneBus {
+            self.issue_on_one_bus(op, pc, next_pc);
         }
         self.time.instructions += 1;
         let mut next = next_pc;
@@ -160,11 +160,11 @@ impl Core {
         self.time.cycles = self.time.fetch.issue(pc, next_pc, op, free);
     }
 
-    /// The same on a Cortex-M0, whose data waits for its only bus.
-    fn issue_of_three(&mut self, op: &Op, pc: u32, next_pc: u32) {
+    /// The same on a core whose data waits for its only bus.
+    fn issue_on_one_bus(&mut self, op: &Op, pc: u32, next_pc: u32) {
         let now = self.time.cycles;
         (self.time.cycles, self.time.data_free) =
-            self.time.fetch.issue_of_three(pc, next_pc, op, now);
+            self.time.fetch.issue_on_one_bus(pc, next_pc, op, now);
     }
 
     /// Executes an instruction that EPSR.ICI continues, or one of an IT block, which is skipped

@@ -9,7 +9,7 @@ use super::data_access::{read_either_alias, Purpose};
 use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
-use super::timing::{Timing, FETCH_CYCLES, FLOAT_FRAME_CYCLES};
+use super::timing::{Timing, FLOAT_FRAME_CYCLES};
 use super::trap::{cfsr, Exec, Fault, Trap};
 use super::{Core, FaultEntry, Sleep, Stop};
 use crate::bus::{Bus, Width};
@@ -168,11 +168,11 @@ impl Core {
     }
 
     /// When the handler begins whose vector is at `address`, if it could in cycle `ready` without
-    /// wait states; and when its code is asked for. A Cortex-M0 reads the vector over its only bus.
+    /// wait states; and when its code is asked for. A core with one bus reads the vector over it.
     fn handler_cycles(&mut self, address: u32, ready: u64) -> (u64, u64) {
-        if self.time.model == Timing::ThreeStages {
+        if self.time.model == Timing::OneBus {
             let handler = ready + self.time.fetch.wait_cycles(address);
-            return (handler, handler - FETCH_CYCLES);
+            return (handler, handler - self.time.fetch.fetch_cycles());
         }
         (ready, 1 + self.vector_arrival(address))
     }

@@ -6,7 +6,7 @@ use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED}
 use super::exceptions::{FIRST_IRQ, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
-use super::timing::{Timing, FETCH_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
+use super::timing::{Timing, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
 use super::trap::{cfsr, Exec, Fault};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
@@ -98,7 +98,7 @@ impl Core {
         // From here on the return cannot be abandoned.
         self.time.cycles += u64::from(self.model.facts().return_cycles) - UNSTACKING_CYCLES;
         let address_cycle = match self.time.model {
-            Timing::ThreeStages => self.time.cycles - FETCH_CYCLES,
+            Timing::OneBus => self.time.cycles - self.time.fetch.fetch_cycles(),
             _ => began + RETURN_ADDRESS_CYCLES,
         };
         self.time.fetch.restart(self.registers.pc, address_cycle);

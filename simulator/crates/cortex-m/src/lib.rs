@@ -18,7 +18,7 @@
 //! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `private_gaps` | what the model lacks of them |
-//! | `smaller_cores` | what a Cortex-M3 or M0 lacks of them |
+//! | `capabilities` | which of them a core has |
 //! | `debug` | what a debugger does to the core |
 //! | `watch` | tells what holds interrupts off |
 //!
@@ -28,6 +28,7 @@
 mod access;
 pub mod bus;
 mod busy_wait;
+mod capabilities;
 mod code_cache;
 mod data_access;
 mod debug;
@@ -53,7 +54,6 @@ mod profile;
 mod registers;
 mod run;
 mod scb;
-mod smaller_cores;
 mod state;
 mod stop;
 mod systick;

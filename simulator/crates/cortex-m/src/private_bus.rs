@@ -4,7 +4,6 @@ use super::exceptions::{
     NvicRegister, BUS_FAULT, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, MEM_MANAGE, NMI, PENDSV, SVCALL,
     SYSTICK, USAGE_FAULT,
 };
-use super::model::CoreKind;
 use super::private_gaps::name;
 use super::registers::FPSCR_MODES;
 use super::scb::{CCR_USERSETMPEND, CCR_WRITABLE, FPCCR_LSPACT};
@@ -155,15 +154,15 @@ impl Core {
     }
 
     fn read_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
-        if self.model.kind != CoreKind::M4 {
-            if let Some(word) = self.read_smaller(address, now)? {
+        if !self.model.facts().is_whole() {
+            if let Some(word) = self.read_partial(address, now)? {
                 return Ok(word);
             }
         }
-        self.read_private_word_of_m4(address, now)
+        self.read_whole_private_word(address, now)
     }
 
-    pub(super) fn read_private_word_of_m4(&mut self, address: u32, now: u64) -> Exec<u32> {
+    pub(super) fn read_whole_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
         Ok(match address {
             0xE000_1000 => self.private.cycle_counter.control() | self.private.events.control(),
             CYCCNT => self.private.cycle_counter.read(now),
@@ -213,7 +212,7 @@ impl Core {
     }
 
     fn write_private_word(&mut self, address: u32, value: u32, now: u64) -> Exec<()> {
-        if self.model.kind != CoreKind::M4 && self.write_smaller(address, value)? {
+        if !self.model.facts().is_whole() && self.write_partial(address, value)? {
             return Ok(());
         }
         match address {
@@ -382,7 +381,7 @@ impl Core {
         match address {
             0xE000_ED04 => self.write_icsr(value),
             // 96 lines and 16 exceptions need a table that is aligned to 512 bytes (B3.2.5).
-            0xE000_ED08 => self.private.scb.vtor = value & 0x3FFF_FE00,
+            0xE000_ED08 => self.private.scb.vtor = value & self.model.facts().vtor,
             0xE000_ED0C => return self.write_aircr(value),
             0xE000_ED10 => self.private.scb.scr = value & 0x16,
             0xE000_ED14 => self.private.scb.ccr = value & CCR_WRITABLE,

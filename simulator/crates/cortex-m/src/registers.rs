@@ -1,6 +1,5 @@
 //! The register file and the program status registers (B1.4).
 
-use super::model::CoreKind;
 use super::trap::{cfsr, Exec, Trap};
 use super::Core;
 use serde::{Deserialize, Serialize};
@@ -180,7 +179,7 @@ impl Core {
         self.registers.itstate = ((value >> 10 & 0x3F) << 2 | value >> 25 & 3) as u8;
         self.registers.thumb = value >> 24 & 1 != 0;
         self.registers.ipsr = (value & 0x7F) as u8;
-        if self.model.kind != CoreKind::M4 {
+        if !self.model.facts().is_whole() {
             self.drop_absent_flags();
         }
     }

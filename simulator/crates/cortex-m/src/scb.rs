@@ -50,17 +50,12 @@ pub struct Scb {
 }
 
 impl Scb {
-    /// Reset values (table B3-4; TRM table 4-1). ARMv6-M traps what is not aligned, always (DDI 0419C,
-    /// B3.2.8). The Cortex-M3 r1p1 begins without STKALIGN (PM0056, 4.4.7).
+    /// Reset values (table B3-4; TRM table 4-1).
     pub fn of(kind: CoreKind) -> Scb {
         Scb {
             vtor: 0,
             scr: 0,
-            ccr: match kind {
-                CoreKind::M0 => CCR_STKALIGN | CCR_UNALIGN_TRP,
-                CoreKind::M3 => 0,
-                CoreKind::M4 => CCR_STKALIGN,
-            },
+            ccr: kind.facts().ccr,
             cfsr: 0,
             hfsr: 0,
             dfsr: 0,

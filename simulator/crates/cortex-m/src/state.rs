@@ -167,7 +167,7 @@ impl Time {
             refill_cycles: refill_cycles(core.kind),
             cycles: 0,
             instructions: 0,
-            fetch: Fetch::of(core.flash_port),
+            fetch: Fetch::of(core),
             pairs: LoadStorePairs::new(),
             late_registers: 0,
             previous_pc: 0,

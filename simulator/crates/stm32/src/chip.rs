@@ -9,7 +9,7 @@
 //! source.
 
 use crate::chip_file;
-use crate::lines::{f0, f1, f4, l4, FamilyFacts, LineFacts};
+use crate::lines::{f0, f1, f4, g0, g4, l4, FamilyFacts, LineFacts};
 use crate::peripherals::address_map::Entry;
 use cortex_m::model::FlashPort;
 use cortex_m::{CoreKind, Model};
@@ -29,6 +29,8 @@ pub enum Family {
     L476,
     F103,
     F072,
+    G071,
+    G474,
 }
 
 impl Family {
@@ -42,6 +44,8 @@ impl Family {
             Family::L476 => &l4::L476,
             Family::F103 => &f1::F103,
             Family::F072 => &f0::F072,
+            Family::G071 => &g0::G071,
+            Family::G474 => &g4::G474,
         }
     }
 
@@ -216,7 +220,7 @@ impl Table {
 }
 
 /// The tables, as they are in the program. The Nucleo's chip comes first.
-pub(crate) const TABLES: [&str; 7] = [
+pub(crate) const TABLES: [&str; 9] = [
     include_str!("../chips/stm32f401.toml"),
     include_str!("../chips/stm32f411.toml"),
     include_str!("../chips/stm32f407.toml"),
@@ -224,6 +228,8 @@ pub(crate) const TABLES: [&str; 7] = [
     include_str!("../chips/stm32l476.toml"),
     include_str!("../chips/stm32f103.toml"),
     include_str!("../chips/stm32f072.toml"),
+    include_str!("../chips/stm32g071.toml"),
+    include_str!("../chips/stm32g474.toml"),
 ];
 
 /// The chips of a table of the program, which is read when somebody asks for it.
@@ -351,6 +357,8 @@ mod tests {
             ("l476rg", 0x080F_FFFF, 0x2001_8000, Some(0x1000_7FFF), 0x415),
             ("f103rb", 0x0801_FFFF, 0x2000_5000, None, 0x410),
             ("f072rb", 0x0801_FFFF, 0x2000_4000, None, 0x448),
+            ("g071rb", 0x0801_FFFF, 0x2000_9000, None, 0x460),
+            ("g474re", 0x0807_FFFF, 0x2001_8000, Some(0x1000_7FFF), 0x469),
         ];
         for (name, flash_last, sram_end, ccm_last, device) in rows {
             let chip = Chip::named(name).unwrap();
@@ -376,7 +384,7 @@ mod tests {
         assert_eq!(scales(4), [(1, 120), (2, 144), (3, 168)]);
         assert_eq!(scales(5), [(1, 80), (2, 26)]);
         let lowest = chips().map(|chip| chip.lowest_vco_hz / MHZ);
-        assert!(lowest.eq([192, 192, 100, 100, 100, 64, 16, 16]));
+        assert!(lowest.eq([192, 192, 100, 100, 100, 64, 16, 16, 96, 96]));
         for chip in chips() {
             let fastest = chip.scales.iter().map(|scale| scale.over_drive_hz).max();
             assert_eq!(fastest, chip.wait_states.last().copied(), "{}", chip.name);

@@ -333,7 +333,7 @@ mod tests {
             (
                 "family = \"F401\"",
                 "family = \"F401\"\ncore = \"cortex-m7\"",
-                ":6: unknown variant `cortex-m7`, expected one of `cortex-m0`, `cortex-m3`, `cortex-m4`",
+                ":6: unknown variant `cortex-m7`, expected one of `cortex-m0`, `cortex-m0plus`, `cortex-m3`, `cortex-m4`",
             ),
             (
                 "family = \"F401\"",

@@ -1,60 +1,59 @@
-//! What the smaller cores lack of the Cortex-M4's instructions, and what they do with the opcodes.
+//! Which instructions a core has, by what it can, and what it does with the other opcodes.
 //!
-//! The Cortex-M3 has neither the DSP extension nor a floating-point unit (DDI 0403E, A1.3). The
-//! Cortex-M0 has ARMv6-M: the 16-bit instructions without IT, CBZ and CBNZ, and six of 32 bits
-//! (DDI 0419C, A4.1 and A5.3).
+//! Without DSP extension and floating-point unit it is ARMv7-M (DDI 0403E, A1.3). A core that is not of the
+//! main line has ARMv6-M: the 16-bit instructions without IT, CBZ and CBNZ, and six of 32 bits (DDI
+//! 0419C, A4.1 and A5.3).
 
 use super::system::absent_coprocessor;
 use super::{
     bits, decode, encodings, unpredictable, Branch, Encoding, Kind, Media, Multiply, Op, System,
 };
-use crate::model::CoreKind;
+use crate::model::{CoreKind, Facts};
 
 /// Decodes the `opcode` at `address` for a core of this kind. What the core lacks is undefined
 /// there, or an instruction for a coprocessor that it does not have.
 pub fn decode_for(kind: CoreKind, opcode: u32, wide: bool, address: u32) -> Option<Op> {
     let op = decode(opcode, wide, address);
-    match kind {
-        CoreKind::M4 => op,
-        CoreKind::M3 => match op {
-            Some(op) if !on_dsp(&op) && !is_float(&op) => Some(op),
-            Some(op) if on_dsp(&op) => Some(undefined(wide)),
-            _ if wide => absent_coprocessor(opcode, false).map(|op| Op { size: 4, ..op }),
-            _ => None,
-        },
-        CoreKind::M0 => Some(
-            op.filter(|op| in_baseline(op, wide))
-                .unwrap_or(undefined(wide)),
-        ),
-    }
-}
-
-/// As [`unpredictable`], for a core of this kind. What is undefined there has a result: a fault.
-pub fn unpredictable_on(kind: CoreKind, opcode: u32, wide: bool) -> Option<&'static str> {
-    let has =
-        |fits: fn(&Op, bool) -> bool| decode(opcode, wide, 0).is_some_and(|op| fits(&op, wide));
-    match kind {
-        CoreKind::M4 => unpredictable(opcode, wide),
-        CoreKind::M3 if has(|op, _| !on_dsp(op) && !is_float(op)) => unpredictable(opcode, wide),
-        CoreKind::M0 if has(in_baseline) => {
-            unpredictable(opcode, wide).or_else(|| baseline_unpredictable(opcode, wide))
-        }
+    let facts = kind.facts();
+    match op {
+        op if facts.is_whole() => op,
+        Some(op) if has(facts, &op, wide) => Some(op),
+        _ if !facts.mainline => Some(undefined(wide)),
+        Some(op) if on_dsp(&op) => Some(undefined(wide)),
+        _ if wide => absent_coprocessor(opcode, false).map(|op| Op { size: 4, ..op }),
         _ => None,
     }
 }
 
+/// Whether a core has an instruction.
+fn has(facts: &Facts, op: &Op, wide: bool) -> bool {
+    (facts.mainline || in_baseline(op, wide))
+        && (facts.dsp || !on_dsp(op))
+        && (facts.float || !is_float(op))
+}
+
+/// As [`unpredictable`], for a core of this kind. What is undefined there has a result: a fault.
+pub fn unpredictable_on(kind: CoreKind, opcode: u32, wide: bool) -> Option<&'static str> {
+    let facts = kind.facts();
+    if !facts.is_whole() && !decode(opcode, wide, 0).is_some_and(|op| has(facts, &op, wide)) {
+        return None;
+    }
+    let baseline = |_| baseline_unpredictable(opcode, wide);
+    unpredictable(opcode, wide).or_else(|| (!facts.mainline).then_some(()).and_then(baseline))
+}
+
 /// The encodings that this core has, in the order in which they are searched.
 pub fn encodings_of(kind: CoreKind) -> impl Iterator<Item = Encoding> {
-    encodings().filter_map(move |row| match kind {
-        CoreKind::M4 => Some(row),
-        CoreKind::M3 => [row, without_addend(row)].into_iter().find(|row| {
+    let facts = kind.facts();
+    encodings().filter_map(move |row| {
+        if facts.is_whole() {
+            return Some(row);
+        }
+        let plain = (facts.mainline && !facts.dsp).then(|| without_addend(row));
+        std::iter::once(row).chain(plain).find(|row| {
             let op = decode(row.value, row.wide, 0);
-            op.is_some_and(|op| !on_dsp(&op) && !is_float(&op))
-        }),
-        CoreKind::M0 => Some(row).filter(|row| {
-            let op = decode(row.value, row.wide, 0);
-            op.is_some_and(|op| in_baseline(&op, row.wide))
-        }),
+            op.is_some_and(|op| has(facts, &op, row.wide))
+        })
     })
 }
 

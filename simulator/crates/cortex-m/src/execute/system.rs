@@ -198,7 +198,7 @@ impl Core {
     /// SPSEL is writable in Thread mode only.
     fn write_control(&mut self, value: u8) {
         let facts = self.model.facts();
-        let privilege = if facts.mainline { CONTROL_NPRIV } else { 0 };
+        let privilege = if facts.unprivileged { CONTROL_NPRIV } else { 0 };
         let writable = privilege | if facts.float { CONTROL_FPCA } else { 0 };
         self.registers.control = self.registers.control & !writable | value & writable;
         if self.registers.ipsr == 0 {

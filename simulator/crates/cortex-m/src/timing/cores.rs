@@ -3,36 +3,39 @@
 //! - Cortex-M3: TRM r1p1 (ARM DDI 0337G, 18.2, "Processor instruction timings").
 //! - Cortex-M0: TRM r0p0 (ARM DDI 0432C, table 3-1), with the fast multiplier. That the STM32F0 has
 //!   it: ST's PM0215, "single-cycle 32-bit hardware multiplier".
+//! - Cortex-M0+: TRM r0p1 (ARM DDI 0484C, table 3-1), with the fast multiplier, as ST's PM0223 says of the
+//!   STM32G0.
 
 use super::{register_hazards, table};
 use crate::decode::{Branch, Kind, Multiply, Op, System};
-use crate::model::CoreKind;
-
-/// From a branch's last cycle to its target: three stages, of which one is the branch's own
-/// (DDI 0432C, table 3-1: B 3, BL 4, BX 3, POP with PC 4 + N, all with their own 1, 2, 1, 2 + N).
-const BASELINE_REFILL_CYCLES: u64 = 2;
+use crate::model::{CoreKind, LongMultiply, Pipeline};
 
 /// The static cost of an instruction, without the refill of a branch.
 pub fn base_cycles(kind: CoreKind, op: &Op) -> u8 {
-    match kind {
-        CoreKind::M0 => baseline_cycles(op),
-        CoreKind::M3 => mainline_cycles(op).unwrap_or_else(|| table::base_cycles(op)),
-        CoreKind::M4 => table::base_cycles(op),
+    let facts = kind.facts();
+    match facts.pipeline {
+        Pipeline::OneBus { special, .. } => one_bus_cycles(op, special),
+        Pipeline::Buffered if facts.multiplies_long == LongMultiply::EarlyEnding => {
+            early_ending_cycles(op).unwrap_or_else(|| table::base_cycles(op))
+        }
+        Pipeline::Buffered => table::base_cycles(op),
     }
 }
 
-/// The refill of a branch in a pipeline without waiting.
+/// The refill of a branch in a pipeline without waiting: from a branch's last cycle to its target. One
+/// stage is the branch's own (DDI 0432C, table 3-1: B 3, BL 4, BX 3, POP with PC 4 + N, all with their
+/// own 1, 2, 1, 2 + N; DDI 0484C: one less).
 pub fn refill_cycles(kind: CoreKind) -> u64 {
-    match kind {
-        CoreKind::M0 => BASELINE_REFILL_CYCLES,
-        CoreKind::M3 | CoreKind::M4 => table::IDEAL_REFILL_CYCLES,
+    match kind.facts().pipeline {
+        Pipeline::OneBus { decode, .. } => decode,
+        Pipeline::Buffered => table::IDEAL_REFILL_CYCLES,
     }
 }
 
 /// DDI 0337G: "MUL is one cycle and MLA and MLS are two cycles", "MLAL versions take four to seven
 /// cycles and MULL versions take three to five cycles", "For MLAL, the signed version is one cycle
 /// longer than the unsigned". What depends on operands is [`long_operand_cycles`].
-fn mainline_cycles(op: &Op) -> Option<u8> {
+fn early_ending_cycles(op: &Op) -> Option<u8> {
     let Kind::Multiply(multiply) = op.kind else {
         return None;
     };
@@ -62,7 +65,7 @@ pub fn long_operand_cycles(n: u32, m: u32, signed: bool) -> u64 {
         .sum()
 }
 
-fn baseline_cycles(op: &Op) -> u8 {
+fn one_bus_cycles(op: &Op, special: u8) -> u8 {
     match op.kind {
         Kind::Memory(_) => 2,
         Kind::Multiple(_) => {
@@ -70,18 +73,18 @@ fn baseline_cycles(op: &Op) -> u8 {
             1 + op.imm.count_ones() as u8 + u8::from(pops_pc)
         }
         Kind::Branch(Branch::Link) => 2,
-        Kind::System(System::Mrs | System::Msr | System::Barrier) => 4,
+        Kind::System(System::Mrs | System::Msr | System::Barrier) => special,
         Kind::System(System::Wfi | System::Wfe) => 2,
         _ => 1,
     }
 }
 
-/// [`register_hazards::address_registers`] for a core. On a Cortex-M0 nothing overlaps with a load, as
+/// [`register_hazards::address_registers`] for a core. With one bus nothing overlaps with a load, as
 /// if each address needed what was loaded; and no result is late.
 pub fn address_registers(kind: CoreKind, op: &Op) -> u16 {
-    match kind {
-        CoreKind::M0 => u16::MAX,
-        _ => register_hazards::address_registers(op),
+    match kind.facts().pipeline {
+        Pipeline::OneBus { .. } => u16::MAX,
+        Pipeline::Buffered => register_hazards::address_registers(op),
     }
 }
 
@@ -92,9 +95,9 @@ pub fn overlaps_indexed(kind: CoreKind) -> bool {
 }
 
 pub fn late_registers(kind: CoreKind, op: &Op) -> u16 {
-    match kind {
-        CoreKind::M0 => 0,
-        _ => register_hazards::late_registers(op),
+    match kind.facts().pipeline {
+        Pipeline::OneBus { .. } => 0,
+        Pipeline::Buffered => register_hazards::late_registers(op),
     }
 }
 
@@ -111,42 +114,43 @@ mod tests {
         u64::from(base_cycles(kind, &op)) + refill
     }
 
-    /// DDI 0432C, table 3-1, row by row.
+    /// DDI 0432C and DDI 0484C, tables 3-1, row by row.
     #[test]
-    fn a_cortex_m0_has_its_manual_s_table() {
-        for (opcode, name, expected) in [
-            (0x2001, "movs r0, #1", 1),
-            (0x4687, "mov pc, r0", 3),
-            (0x1840, "adds r0, r0, r1", 1),
-            (0x4348, "muls r0, r1", 1),
-            (0x4288, "cmp r0, r1", 1),
-            (0x4088, "lsls r0, r1", 1),
-            (0x6808, "ldr r0, [r1]", 2),
-            (0x5C08, "ldrb r0, [r1, r0]", 2),
-            (0x4800, "ldr r0, [pc]", 2),
-            (0xC90F, "ldm r1!, {r0-r3}", 5),
-            (0x6008, "str r0, [r1]", 2),
-            (0xC10D, "stm r1!, {r0, r2, r3}", 4),
-            (0xB50F, "push {r0-r3, lr}", 6),
-            (0xBC0F, "pop {r0-r3}", 5),
-            (0xBD0F, "pop {r0-r3, pc}", 9),
-            (0xD0FE, "beq", 3),
-            (0xE7FE, "b", 3),
-            (0xF000_F800, "bl", 4),
-            (0x4770, "bx lr", 3),
-            (0x4780, "blx r0", 3),
-            (0xB2C8, "uxtb r0, r1", 1),
-            (0xBA08, "rev r0, r1", 1),
-            (0xB672, "cpsid i", 1),
-            (0xF3EF_8010, "mrs r0, primask", 4),
-            (0xF380_8810, "msr primask, r0", 4),
-            (0xBF40, "sev", 1),
-            (0xBF30, "wfi", 2),
-            (0xBF00, "nop", 1),
-            (0xF3BF_8F6F, "isb", 4),
-            (0xF3BF_8F5F, "dmb", 4),
+    fn cores_with_one_bus_have_their_manuals_tables() {
+        for (opcode, name, of_m0, of_m0_plus) in [
+            (0x2001, "movs r0, #1", 1, 1),
+            (0x4687, "mov pc, r0", 3, 2),
+            (0x1840, "adds r0, r0, r1", 1, 1),
+            (0x4348, "muls r0, r1", 1, 1),
+            (0x4288, "cmp r0, r1", 1, 1),
+            (0x4088, "lsls r0, r1", 1, 1),
+            (0x6808, "ldr r0, [r1]", 2, 2),
+            (0x5C08, "ldrb r0, [r1, r0]", 2, 2),
+            (0x4800, "ldr r0, [pc]", 2, 2),
+            (0xC90F, "ldm r1!, {r0-r3}", 5, 5),
+            (0x6008, "str r0, [r1]", 2, 2),
+            (0xC10D, "stm r1!, {r0, r2, r3}", 4, 4),
+            (0xB50F, "push {r0-r3, lr}", 6, 6),
+            (0xBC0F, "pop {r0-r3}", 5, 5),
+            (0xBD0F, "pop {r0-r3, pc}", 9, 8),
+            (0xD0FE, "beq", 3, 2),
+            (0xE7FE, "b", 3, 2),
+            (0xF000_F800, "bl", 4, 3),
+            (0x4770, "bx lr", 3, 2),
+            (0x4780, "blx r0", 3, 2),
+            (0xB2C8, "uxtb r0, r1", 1, 1),
+            (0xBA08, "rev r0, r1", 1, 1),
+            (0xB672, "cpsid i", 1, 1),
+            (0xF3EF_8010, "mrs r0, primask", 4, 3),
+            (0xF380_8810, "msr primask, r0", 4, 3),
+            (0xBF40, "sev", 1, 1),
+            (0xBF30, "wfi", 2, 2),
+            (0xBF00, "nop", 1, 1),
+            (0xF3BF_8F6F, "isb", 4, 3),
+            (0xF3BF_8F5F, "dmb", 4, 3),
         ] {
-            assert_eq!(cycles(CoreKind::M0, opcode), expected, "{name}");
+            assert_eq!(cycles(CoreKind::M0, opcode), of_m0, "{name}");
+            assert_eq!(cycles(CoreKind::M0Plus, opcode), of_m0_plus, "{name}");
         }
     }
 

@@ -8,16 +8,14 @@
 //! A word takes these steps: its address is on the bus in cycle A. It arrives in cycle A + 1 or
 //! later. The next cycle decodes it. The one after that executes it.
 
-mod three_stages;
-
-pub use three_stages::FETCH_CYCLES;
+mod one_bus;
 
 use serde::{Deserialize, Serialize};
 
 use super::flash::{Flash, FlashShape};
 use crate::decode::Op;
 use crate::memory_map::CODE_END;
-use crate::model::FlashPort;
+use crate::model::{Model, Pipeline};
 
 /// Words that the buffer holds.
 const BUFFER_WORDS: u32 = 3;
@@ -94,8 +92,10 @@ pub struct Fetch {
     /// The words that fit the buffer may lie in two lines that are still to be read.
     reaches_two_lines: bool,
     flash: Flash,
-    /// Where a Cortex-M0 goes on unless it branches.
+    /// Where a core with one bus goes on unless it branches.
     follows: u32,
+    /// On such a core the cycles from a word's arrival to its execution.
+    decode_cycles: u64,
 }
 
 /// [`Fetch`] without its cycles.
@@ -107,8 +107,8 @@ pub struct FetchShape {
 }
 
 impl Fetch {
-    pub fn of(port: FlashPort) -> Fetch {
-        let flash = Flash::of(port);
+    pub fn of(model: Model) -> Fetch {
+        let flash = Flash::of(model.flash_port);
         let line_bytes = flash.line_bytes();
         Fetch {
             next: BEFORE_ALL,
@@ -124,6 +124,10 @@ impl Fetch {
             reaches_two_lines: flash.buffer.is_some() || line_bytes < BUFFER_WORDS * WORD_BYTES,
             flash,
             follows: BEFORE_ALL,
+            decode_cycles: match model.facts().pipeline {
+                Pipeline::OneBus { decode, .. } => decode,
+                Pipeline::Buffered => DECODE_CYCLES,
+            },
         }
     }
 
@@ -450,7 +454,15 @@ mod tests {
 
     use super::*;
     use crate::decode::Kind;
+    use crate::model::FlashPort;
     use crate::random::Random;
+
+    fn behind(flash_port: FlashPort) -> Model {
+        Model {
+            flash_port,
+            ..Model::default()
+        }
+    }
 
     fn op(pc: u32, size: u8) -> Op {
         let (arrives, leaves) = Fetch::slots(pc, size);
@@ -470,7 +482,7 @@ mod tests {
 
     #[test]
     fn a_moved_pc_is_fetched_anew_unless_its_word_is_still_there() {
-        let mut fetch = Fetch::of(FlashPort::Art);
+        let mut fetch = Fetch::of(behind(FlashPort::Art));
         let code = CODE_END; // without wait states: address, word, decoding, execution
         assert_eq!(issue(&mut fetch, code, 4, 10).0, 13);
         fetch.moved(code + 0x100);
@@ -566,7 +578,7 @@ mod tests {
     /// interrupted.
     fn side_by_side(port: FlashPort, access_control: u32, random: &mut Random) {
         const CODE: u32 = 0x0800_0000;
-        let (mut fetch, mut flash) = (Fetch::of(port), Flash::of(port));
+        let (mut fetch, mut flash) = (Fetch::of(behind(port)), Flash::of(port));
         fetch.configure(access_control);
         flash.configure(access_control);
         let mut words = WordByWord {

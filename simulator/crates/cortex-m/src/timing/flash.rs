@@ -37,6 +37,15 @@ const OF_L4: Lines = Lines {
     data: 8 * 4,
 };
 
+/// RM0444 §3.3.5: 16 bytes of code, and no cache of data. The line that was read last is kept, as the
+/// others keep theirs, which is all that one place holds.
+const OF_G0: Lines = Lines {
+    bytes: 8,
+    numbers: 128 * 1024 / 8,
+    instructions: 2,
+    data: 1,
+};
+
 const LATENCY: u32 = 0xF;
 const PRFTEN: u32 = 1 << 8;
 const ICEN: u32 = 1 << 9;
@@ -98,6 +107,7 @@ impl Flash {
     pub fn of(port: FlashPort) -> Flash {
         let lines = match port {
             FlashPort::Art64 => &OF_L4,
+            FlashPort::Art64Small => &OF_G0,
             _ => &OF_F4,
         };
         Flash {

@@ -3,8 +3,8 @@
 //!
 //! `table` holds the manual's cycle counts. `register_hazards` and `load_store_pairs` hold the
 //! rules between neighbours, `fetch` the prefetch unit, `flash` the STM32F4's flash interface behind
-//! it, `prefetch_buffer` that of chips without caches. `cores` holds what the Cortex-M3 and M0 cost,
-//! `three_stages` how the M0 fetches. No cycle count is known outside this folder.
+//! it, `prefetch_buffer` that of chips without caches. `cores` holds what the other cores cost,
+//! `one_bus` how those fetch that have one bus. No cycle count is known outside this folder.
 
 mod cores;
 mod fetch;
@@ -19,14 +19,14 @@ pub use cores::{
     address_registers, base_cycles, late_registers, long_operand_cycles, overlaps_indexed,
     refill_cycles,
 };
-pub use fetch::{Fetch, FetchShape, Slot, FETCH_CYCLES};
+pub use fetch::{Fetch, FetchShape, Slot};
 pub use load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
 pub use table::{
     divide_cycles, unaligned_cycles, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES,
     TABLE_BRANCH_ADDITION_CYCLES,
 };
 
-use crate::model::CoreKind;
+use crate::model::{CoreKind, Pipeline};
 use serde::{Deserialize, Serialize};
 
 /// The chip whose timing the core has.
@@ -36,8 +36,8 @@ pub enum Timing {
     Ideal,
     /// The core in its chip. A Cortex-M4 or M3: prefetch unit, flash as FLASH_ACR sets it, buses.
     Nucleo,
-    /// The same for a Cortex-M0, which has three stages and one bus. [`crate::Core::of`] chooses it.
-    ThreeStages,
+    /// The same for a core with one bus. [`crate::Core::of`] chooses it.
+    OneBus,
 }
 
 /// When the address of a branch's target is known, and so on the bus, relative to the branch's
@@ -66,8 +66,8 @@ impl Timing {
 
     /// The same way of counting, for a core of this kind.
     pub fn of(self, kind: CoreKind) -> Timing {
-        match (self, kind) {
-            (Timing::Nucleo, CoreKind::M0) => Timing::ThreeStages,
+        match (self, kind.facts().pipeline) {
+            (Timing::Nucleo, Pipeline::OneBus { .. }) => Timing::OneBus,
             _ => self,
         }
     }

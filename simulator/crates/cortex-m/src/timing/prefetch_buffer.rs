@@ -51,7 +51,7 @@ impl PrefetchBuffer {
     /// The buffer of this port. `None` if the port is none.
     pub fn of(port: FlashPort) -> Option<PrefetchBuffer> {
         let (block_bytes, blocks) = match port {
-            FlashPort::Art | FlashPort::Art64 => return None,
+            FlashPort::Art | FlashPort::Art64 | FlashPort::Art64Small => return None,
             FlashPort::Prefetch64x2 => (8, 2),
             FlashPort::Prefetch32x3 => (4, 3),
         };

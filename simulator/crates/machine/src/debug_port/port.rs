@@ -33,15 +33,6 @@ const CSW_RESET: u32 = 0x2300_0052;
 const CSW_WRITABLE: u32 = 0x3F00_0037;
 const CSW_DEVICE_ENABLED: u32 = 1 << 6;
 const BASE_VALUE: u32 = 0xE00F_F003;
-/// DPIDR, and IDR of the access port, of each core (RM0368, 23.8.3 and 23.9; RM0008, 31.8.3; RM0091,
-/// 32.5.3; the rest as boards report it).
-const fn identities(core: CoreKind) -> (u32, u32) {
-    match core {
-        CoreKind::M4 => (0x2BA0_1477, 0x2477_0011),
-        CoreKind::M3 => (0x1BA0_1477, 0x1477_0011),
-        CoreKind::M0 => (0x0BB1_1477, 0x0477_0021),
-    }
-}
 /// TAR is incremented within 1 KiB (IHI 0031, C2.2.2).
 const INCREMENT_WRAP: u32 = 0x400;
 
@@ -117,7 +108,7 @@ impl DebugPort {
 
     fn read(&self, core: CoreKind, register: u32) -> u32 {
         match (register & 0xC, register >> 4 & BANK | self.select & BANK) {
-            (DPIDR, _) => identities(core).0,
+            (DPIDR, _) => core.facts().debug_port.0,
             (CTRL_STAT, 0) => {
                 let sticky = if self.sticky_error { STICKY_ERROR } else { 0 };
                 self.control | (self.control & POWER_REQUESTS) << 1 | sticky
@@ -151,7 +142,7 @@ impl DebugPort {
             }
             (0, CFG) => 0,
             (0, BASE) => BASE_VALUE,
-            (0, IDR) => identities(machine.chip().core.kind).1,
+            (0, IDR) => machine.chip().core.facts().debug_port.1,
             // There is no other access port, so its IDR reads 0.
             _ => 0,
         };

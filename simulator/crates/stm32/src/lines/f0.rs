@@ -13,7 +13,7 @@ use crate::peripherals::rcc::{f1, Gates};
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts};
 use crate::peripherals::timer;
-use crate::peripherals::usart::Version;
+use crate::peripherals::usart;
 use std::sync::LazyLock;
 
 // RM0091 §8.4: only the pins of SWD start as alternate functions.
@@ -167,7 +167,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb2, Gates::new(f1::APB2ENR, f1::APB2RSTR)),
     ],
     timers: &timer::MODELS_F0,
-    usart: Version::V2,
+    usart: usart::V2,
     watchdog_has_window: true,
 };
 

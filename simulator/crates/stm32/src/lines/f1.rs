@@ -13,7 +13,7 @@ use crate::peripherals::rcc::{f1, Gates};
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts, MAPR, SWJ_CFG};
 use crate::peripherals::timer;
-use crate::peripherals::usart::Version;
+use crate::peripherals::usart;
 use std::sync::LazyLock;
 
 /// Pins, PVD, RTC alarm, USB.
@@ -170,7 +170,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb2, Gates::new(f1::APB2ENR, f1::APB2RSTR)),
     ],
     timers: &timer::MODELS_F1,
-    usart: Version::V1,
+    usart: usart::V1,
     watchdog_has_window: false,
 };
 

@@ -12,7 +12,7 @@ use crate::peripherals::rcc::{f4, Gates};
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts};
 use crate::peripherals::timer;
-use crate::peripherals::usart::Version;
+use crate::peripherals::usart;
 use std::sync::LazyLock;
 
 // Reset values of RM0368 §8.4.1–8.4.4: the debug pins PA13–15, PB3 and PB4 start as alternate functions.
@@ -173,7 +173,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb2, Gates::new(f4::APB2ENR, f4::APB2RSTR)),
     ],
     timers: &timer::MODELS,
-    usart: Version::V1,
+    usart: usart::V1,
     watchdog_has_window: false,
 };
 

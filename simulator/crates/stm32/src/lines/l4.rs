@@ -13,7 +13,7 @@ use crate::peripherals::rcc::{l4, Gates};
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts};
 use crate::peripherals::timer;
-use crate::peripherals::usart::Version;
+use crate::peripherals::usart;
 use std::sync::LazyLock;
 
 /// RM0351 §8.5: pins start in analog mode. ASCR has switches to the ADC, which nothing here sees.
@@ -261,7 +261,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb2, Gates::new(l4::APB2ENR, l4::APB2RSTR)),
     ],
     timers: &timer::MODELS_L4,
-    usart: Version::V2,
+    usart: usart::V2,
     watchdog_has_window: true,
 };
 

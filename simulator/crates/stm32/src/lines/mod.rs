@@ -4,6 +4,8 @@
 pub mod f0;
 pub mod f1;
 pub mod f4;
+pub mod g0;
+pub mod g4;
 pub mod l4;
 
 use crate::chip::Bus;
@@ -16,7 +18,7 @@ use crate::peripherals::pwr::PwrFacts;
 use crate::peripherals::rcc::{Gates, Layout};
 use crate::peripherals::syscfg::SyscfgFacts;
 use crate::peripherals::timer::{Model, TIMERS};
-use crate::peripherals::usart::Version;
+use crate::peripherals::usart::UsartFacts;
 pub use crate::soc::SystemMemory;
 use std::sync::LazyLock;
 
@@ -33,7 +35,7 @@ pub struct LineFacts {
     pub gates: &'static [(Bus, Gates)],
     /// The timers that a chip may have, in the order of [`crate::peripherals::timer::MODELS`].
     pub timers: &'static [Model; TIMERS],
-    pub usart: Version,
+    pub usart: UsartFacts,
     /// Whether the independent watchdog has WINR.
     pub watchdog_has_window: bool,
 }

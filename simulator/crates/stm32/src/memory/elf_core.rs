@@ -32,7 +32,7 @@ impl MadeFor {
     pub fn fits(self, core: CoreKind) -> bool {
         let v7_m = self.architecture == V7 && !matches!(self.profile, b'A' | b'R');
         match core {
-            CoreKind::M0 => matches!(self.architecture, V6_M | V6S_M),
+            CoreKind::M0 | CoreKind::M0Plus => matches!(self.architecture, V6_M | V6S_M),
             CoreKind::M3 => v7_m,
             CoreKind::M4 => v7_m || self.architecture == V7E_M,
         }

@@ -183,8 +183,7 @@ pub struct AddressMap {
 const LOW_BASE: u32 = APB1_START;
 const LOW_BYTES: u32 = 0x3_0000;
 const LOW_ENTRIES: usize = (LOW_BYTES / ENTRY_BYTES) as usize;
-/// The ports of the STM32L4 and the STM32F0.
-const PORTS_BASE: u32 = 0x4800_0000;
+/// Ports that are apart from the other peripherals: no chip has more.
 const PORTS_ENTRIES: usize = 16;
 
 impl Default for AddressMap {
@@ -223,10 +222,6 @@ impl AddressMap {
     fn slot(address: u32) -> usize {
         (address.wrapping_sub(LOW_BASE) / ENTRY_BYTES) as usize
     }
-
-    fn port_slot(address: u32) -> usize {
-        (address.wrapping_sub(PORTS_BASE) / ENTRY_BYTES) as usize
-    }
 }
 
 /// A modelled peripheral whose clock runs, and how the core reaches it.
@@ -262,18 +257,33 @@ impl Fast {
 pub struct ResponderCache {
     low: [Option<Responder>; LOW_ENTRIES],
     ports: [Option<Responder>; PORTS_ENTRIES],
+    /// Where the chip's first port is.
+    ports_base: u32,
 }
 
 impl Default for ResponderCache {
     fn default() -> Self {
-        ResponderCache {
-            low: [None; LOW_ENTRIES],
-            ports: [None; PORTS_ENTRIES],
-        }
+        ResponderCache::of(nucleo())
     }
 }
 
 impl ResponderCache {
+    pub fn of(chip: &Chip) -> ResponderCache {
+        ResponderCache::at_base(entry_of(chip, Block::Gpio(0)).map_or(LOW_BASE, |entry| entry.base))
+    }
+
+    fn at_base(ports_base: u32) -> ResponderCache {
+        ResponderCache {
+            low: [None; LOW_ENTRIES],
+            ports: [None; PORTS_ENTRIES],
+            ports_base,
+        }
+    }
+
+    fn port_slot(&self, address: u32) -> usize {
+        (address.wrapping_sub(self.ports_base) / ENTRY_BYTES) as usize
+    }
+
     #[inline(always)]
     pub fn at(&self, address: u32) -> Option<Responder> {
         match self.low.get(AddressMap::slot(address)) {
@@ -282,23 +292,24 @@ impl ResponderCache {
         }
     }
 
-    /// At a port on AHB2.
+    /// At a port that is apart.
     #[cold]
     fn at_port(&self, address: u32) -> Option<Responder> {
-        *self.ports.get(AddressMap::port_slot(address))?
+        *self.ports.get(self.port_slot(address))?
     }
 
     pub fn remember(&mut self, address: u32, responder: Responder) {
+        let port = self.port_slot(address);
         let low = self.low.get_mut(AddressMap::slot(address));
         let ports = &mut self.ports;
-        let entry = low.or_else(|| ports.get_mut(AddressMap::port_slot(address)));
+        let entry = low.or_else(|| ports.get_mut(port));
         if let Some(entry) = entry {
             *entry = Some(responder);
         }
     }
 
     pub fn forget(&mut self) {
-        *self = ResponderCache::default();
+        *self = ResponderCache::at_base(self.ports_base);
     }
 }
 

@@ -159,7 +159,7 @@ impl Peripheral for Exti {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lines::{f0, f1, f4, l4};
+    use crate::lines::{f0, f1, f4, g0, g4, l4};
 
     const IMR: u32 = PLACES.imr;
     const EMR: u32 = PLACES.emr;
@@ -226,14 +226,41 @@ mod tests {
             (&f0::LINE, 3, 6),
             (&f0::LINE, 4, 7),
             (&f0::LINE, 15, 7),
+            (&g0::LINE, 1, 5),
+            (&g0::LINE, 15, 7),
+            (&g4::LINE, 9, 23),
+            (&g4::LINE, 29, 64),
         ] {
             let mut exti = Exti::of(&line.exti);
-            let masks = exti.read(IMR, 0);
-            exti.write(IMR, masks | 1 << pin, 0).unwrap();
-            exti.write(RTSR, 1 << pin, 0).unwrap();
+            let places = line.exti.places;
+            let masks = exti.read(places.imr, 0);
+            exti.write(places.imr, masks | 1 << pin, 0).unwrap();
+            exti.write(places.rtsr, 1 << pin, 0).unwrap();
             assert!(exti.edge(pin, true));
             assert_eq!(raised(&exti), [irq], "{} {pin}", line.name);
         }
+    }
+
+    /// RM0444 §13.5.4, §13.5.5, §13.5.6: a pending register for each edge, and the ports by bytes.
+    #[test]
+    fn edges_up_and_down_pend_apart_on_the_stm32g0() {
+        let mut exti = Exti::of(&g0::LINE.exti);
+        let [rising, falling] = g0::LINE.exti.places.pending;
+        exti.write(0x80, 1 << 13, 0).unwrap();
+        exti.write(0x00, 1 << 13, 0).unwrap();
+        exti.write(0x04, 1 << 13, 0).unwrap();
+        exti.write(0x6C, 2 << 8, 0).unwrap();
+        assert_eq!(
+            (exti.selects(2, 13), exti.selects(0, 13)),
+            (Some(true), Some(false))
+        );
+        assert!(exti.edge(13, false));
+        assert_eq!((exti.read(rising, 0), exti.read(falling, 0)), (0, 1 << 13));
+        assert_eq!(raised(&exti), [7]);
+        exti.write(rising, 1 << 13, 0).unwrap();
+        assert_eq!(raised(&exti), [7]);
+        exti.write(falling, 1 << 13, 0).unwrap();
+        assert!(raised(&exti).is_empty());
     }
 
     #[test]

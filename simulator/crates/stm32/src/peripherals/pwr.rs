@@ -14,6 +14,9 @@ pub const VOSRDY: u32 = 1 << 14;
 pub const BRE: u32 = 1 << 9;
 pub const BRR: u32 = 1 << 3;
 pub const DBP: u32 = 1 << 8;
+/// The boost of range 1 is off.
+pub const CR5: u32 = 0x80;
+pub const R1MODE: u32 = 8;
 /// The over-drive, in CR; the flags that it is ready stand in the same places of CSR.
 pub const ODEN: u32 = 1 << 16;
 pub const ODSWEN: u32 = 1 << 17;
@@ -36,6 +39,8 @@ pub enum OverDrive {
     None,
     /// By ODEN and ODSWEN, whose flags are in CSR.
     Switched,
+    /// By clearing R1MODE in CR5.
+    Boost,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -77,6 +82,7 @@ impl Pwr {
         let over_drive = match self.facts().over_drive {
             OverDrive::None => false,
             OverDrive::Switched => control & (ODEN | ODSWEN) == ODEN | ODSWEN,
+            OverDrive::Boost => !self.registers.bit(CR5, R1MODE),
         };
         let highest = |scale: &Scale| match over_drive {
             true => scale.over_drive_hz,
@@ -148,5 +154,17 @@ mod tests {
         assert_eq!((pwr.read(CSR, 0), mhz(&pwr)), (ODRDY | ODSWRDY, 180));
         pwr.write(CR, 0x4000, 0).unwrap();
         assert_eq!((pwr.read(CSR, 0), mhz(&pwr)), (0, 120));
+    }
+
+    /// RM0440 §6.1.5: 150 MHz in range 1, 170 with its boost, 26 in range 2.
+    #[test]
+    fn the_boost_of_the_g474_allows_170_mhz() {
+        let mut pwr = Pwr::of(Chip::named("g474re").unwrap());
+        let mhz = |pwr: &Pwr| pwr.highest_core_hz() / 1_000_000;
+        assert_eq!((pwr.read(CR5, 0), mhz(&pwr)), (0x100, 150));
+        pwr.write(CR5, 0, 0).unwrap();
+        assert_eq!(mhz(&pwr), 170);
+        pwr.write(CR, 0b10 << 9, 0).unwrap();
+        assert_eq!(mhz(&pwr), 26);
     }
 }

@@ -85,6 +85,18 @@ static TABLE_V2: &[Register] = &[
     Register::new(0x28, "TDR", 0, 0x1FF),
 ];
 
+/// RM0444 §33.8, RM0440 §37.8: with FIFOs, which are not modelled, and a prescaler.
+static TABLE_FIFO: &[Register] = &{
+    let mut table = [Register::unmodelled(0x2C, "PRESC"); 12];
+    let mut n = 0;
+    while n < TABLE_V2.len() {
+        table[n] = TABLE_V2[n];
+        n += 1;
+    }
+    table[0] = Register::new(0x00, "CR1", 0, CR1_BITS_V2).missing(!CR1_BITS_V2);
+    table
+};
+
 /// Which registers it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Version {
@@ -93,6 +105,25 @@ pub enum Version {
     /// RDR and TDR, and ISR with ICR.
     V2,
 }
+
+/// What tells the USARTs of one line from those of another.
+pub struct UsartFacts {
+    pub version: Version,
+    pub table: &'static [Register],
+}
+
+pub const V1: UsartFacts = UsartFacts {
+    version: Version::V1,
+    table: TABLE,
+};
+pub const V2: UsartFacts = UsartFacts {
+    version: Version::V2,
+    table: TABLE_V2,
+};
+pub const WITH_FIFOS: UsartFacts = UsartFacts {
+    version: Version::V2,
+    table: TABLE_FIFO,
+};
 
 /// Where a version has its registers.
 struct Places {
@@ -163,14 +194,10 @@ pub struct Usart {
 
 impl Usart {
     /// `name` is one of [`MODELS`], and `irq` its interrupt line.
-    pub fn new(version: Version, name: &'static str, irq: u16) -> Usart {
-        let table = match version {
-            Version::V1 => TABLE,
-            Version::V2 => TABLE_V2,
-        };
+    pub fn new(facts: &UsartFacts, name: &'static str, irq: u16) -> Usart {
         Usart {
-            version,
-            registers: Registers::new(name, table),
+            version: facts.version,
+            registers: Registers::new(name, facts.table),
             irq,
             divider: None,
             shifting: None,
@@ -531,7 +558,7 @@ mod tests {
     /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per
     /// frame.
     fn started() -> Usart {
-        let mut usart = Usart::new(Version::V1, "USART2", 38);
+        let mut usart = Usart::new(&V1, "USART2", 38);
         usart.divider = Some(2);
         usart.write(BRR, 42, 0).unwrap();
         usart.write(CR1, UE | TE | RE, 0).unwrap();
@@ -566,7 +593,7 @@ mod tests {
 
     #[test]
     fn enabling_sends_an_idle_frame_first() {
-        let mut usart = Usart::new(Version::V1, "USART2", 38);
+        let mut usart = Usart::new(&V1, "USART2", 38);
         usart.divider = Some(1);
         usart.write(BRR, 16, 0).unwrap();
         usart.write(CR1, UE | TE, 0).unwrap();
@@ -579,7 +606,7 @@ mod tests {
 
     #[test]
     fn two_stop_bits_and_oversampling_by_8() {
-        let mut usart = Usart::new(Version::V1, "USART2", 38);
+        let mut usart = Usart::new(&V1, "USART2", 38);
         usart.divider = Some(1);
         // USARTDIV = 2 + 3/8: 19 clocks per bit.
         usart.write(BRR, 0x23, 0).unwrap();
@@ -663,7 +690,7 @@ mod tests {
 
     #[test]
     fn a_divider_below_one_is_refused() {
-        let mut usart = Usart::new(Version::V1, "USART2", 38);
+        let mut usart = Usart::new(&V1, "USART2", 38);
         usart.write(BRR, 15, 0).unwrap();
         assert!(usart.write(CR1, UE, 0).is_err());
     }
@@ -671,7 +698,7 @@ mod tests {
     /// RM0351 §38.8.8, §38.8.9: a write to TDR clears TC, ICR clears ORE, and RDR only RXNE.
     #[test]
     fn the_newer_version_clears_its_flags_by_icr() {
-        let mut usart = Usart::new(Version::V2, "USART2", 38);
+        let mut usart = Usart::new(&V2, "USART2", 38);
         usart.divider = Some(1);
         usart.write(0x0C, 80, 0).unwrap();
         usart.write(0x00, UE_V2 | TE | RE, 0).unwrap();

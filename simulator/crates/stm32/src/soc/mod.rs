@@ -150,7 +150,7 @@ impl Soc {
             second_sram: SecondSram::default(),
             map: AddressMap::of(chip),
             routes: Routes::of(chip.family),
-            responders: ResponderCache::default(),
+            responders: ResponderCache::of(chip),
             pwr: Pwr::of(chip),
             flash: Flash::of(chip),
             flash_irq: line(Block::Flash, 0),
@@ -160,7 +160,7 @@ impl Soc {
             timers,
             usarts: std::array::from_fn(|n| {
                 let irq = line(Block::Usart(n), 0);
-                Usart::new(facts.usart, usart::MODELS[n], irq)
+                Usart::new(&facts.usart, usart::MODELS[n], irq)
             }),
             console: usart::USART2,
             dac: Dac::default(),
@@ -200,6 +200,7 @@ impl Soc {
     pub fn rebuild_derived(&mut self) {
         let chip = self.memory.chip();
         self.map = AddressMap::of(chip);
+        self.responders = ResponderCache::of(chip);
         self.routes = Routes::of(chip.family);
         self.exti.set_facts(&chip.line().exti);
         self.rcc.set_chip(chip);

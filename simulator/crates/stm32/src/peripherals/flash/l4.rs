@@ -239,4 +239,22 @@ mod tests {
         locked.write(CR, PER | STRT, 0).unwrap();
         assert_eq!(locked.take_erasure(), None);
     }
+
+    /// RM0444 §3.3.1: one bank; RM0440 §3.3.1: two, of 256 KiB.
+    #[test]
+    fn lines_that_follow_have_banks_of_their_own() {
+        for (chip, control, bytes) in [
+            ("g071rb", PER | 63 << 3, 0x1_F800..0x2_0000),
+            ("g071rb", MER1, 0..0x2_0000),
+            ("g474re", PER | BKER | 127 << 3, 0x7_F800..0x8_0000),
+            ("g474re", MER2, 0x4_0000..0x8_0000),
+        ] {
+            let mut flash = Flash::of(Chip::named(chip).unwrap());
+            for key in KEYS {
+                flash.write(KEYR, key, 0).unwrap();
+            }
+            flash.write(CR, control | STRT, 0).unwrap();
+            assert_eq!(flash.take_erasure(), Some(bytes), "{chip}");
+        }
+    }
 }

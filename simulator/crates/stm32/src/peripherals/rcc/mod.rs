@@ -3,6 +3,8 @@
 
 pub mod f1;
 pub mod f4;
+pub mod g0;
+pub mod g4;
 pub mod l4;
 
 use super::registers::{Register, Registers, Unmodelled};

@@ -12,7 +12,9 @@ mod next_event;
 
 use super::registers::{Registers, Unmodelled};
 use super::{Peripheral, Supply};
-pub use models::{place, Model, MODELS, MODELS_F0, MODELS_F1, MODELS_L4, TIMERS};
+pub use models::{
+    place, Model, MODELS, MODELS_F0, MODELS_F1, MODELS_G0, MODELS_G4, MODELS_L4, TIMERS,
+};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;

@@ -160,6 +160,71 @@ const fn l4_table(counter: u32) -> [Register; 20] {
 static L4_32: [Register; 20] = l4_table(0xFFFF_FFFF);
 static L4_16: [Register; 20] = l4_table(0x0000_FFFF);
 
+/// RM0444 §22.4: as the STM32L4's, with what chooses inputs in other registers.
+const fn g0_table(counter: u32) -> [Register; 21] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, _, _] = l4_table(counter);
+    let options = Register::new(0x50, "OR1", 0, 0).missing(1);
+    let alternate = Register::new(0x60, "AF1", 0, 0).missing(0x0003_C000);
+    let inputs = Register::new(0x68, "TISEL", 0, 0).missing(0x0F0F);
+    [
+        a,
+        b,
+        c.missing(0x0031_FFF7),
+        d,
+        e,
+        f,
+        g,
+        h,
+        i,
+        j,
+        k,
+        l,
+        m,
+        n,
+        o,
+        p,
+        q,
+        r,
+        options,
+        alternate,
+        inputs,
+    ]
+}
+
+static G0_32: [Register; 21] = g0_table(0xFFFF_FFFF);
+static G0_16: [Register; 21] = g0_table(0x0000_FFFF);
+
+/// RM0440 §29.5: with dithering, an encoder's index and more inputs, which are not modelled. The registers
+/// of DMA bursts lie far behind, and are left out.
+const fn g4_table(counter: u32) -> [Register; 20] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, _, _, _, _] = l4_table(counter);
+    [
+        a.missing(DOWN | REMAP | 1 << 12),
+        b.missing(CR2_MISSING | 0x0200_0000),
+        c.missing(0x0331_FFF7),
+        d.missing(DIER_MISSING | 0x00F0_0000),
+        e,
+        f,
+        g,
+        h,
+        i,
+        j,
+        k,
+        l,
+        m,
+        n,
+        o,
+        p,
+        Register::new(0x58, "ECR", 0, 0).missing(0x07FF_00FF),
+        Register::new(0x5C, "TISEL", 0, 0).missing(0x0F0F_0F0F),
+        Register::new(0x60, "AF1", 0, 0).missing(0x0003_C000),
+        Register::new(0x64, "AF2", 0, 0).missing(0x0007_0000),
+    ]
+}
+
+static G4_32: [Register; 20] = g4_table(0xFFFF_FFFF);
+static G4_16: [Register; 20] = g4_table(0x0000_FFFF);
+
 /// RM0351 §30.4: with two more channels and a second break input.
 static ADVANCED_L4: [Register; 26] = {
     let [a, b, c, d, e, f, g, h, _, i, j, k, _, m, n, o, p, q, r, s] = ADVANCED_ROWS;
@@ -190,6 +255,47 @@ static ADVANCED_L4: [Register; 26] = {
         Register::new(0x5C, "CCR6", 0, 0).missing(0xFFFF),
         Register::new(0x60, "OR2", 1, 0).missing(0x0001_CF07),
         Register::new(0x64, "OR3", 1, 0).missing(0x0F07),
+    ]
+};
+
+/// RM0444 §21.4.
+static ADVANCED_G0: [Register; 27] = {
+    let mut table = [Register::new(0x68, "TISEL", 0, 0).missing(0x0F0F); 27];
+    let mut n = 0;
+    while n < ADVANCED_L4.len() {
+        table[n] = ADVANCED_L4[n];
+        n += 1;
+    }
+    table[24] = Register::new(0x60, "AF1", 1, 0).missing(0x0001_CE07);
+    table[25] = Register::new(0x64, "AF2", 1, 0).missing(0x0F07);
+    table
+};
+
+/// RM0440 §28.6, as far as an STM32L4 has the same.
+static ADVANCED_G4: [Register; 21] = {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, ..] = ADVANCED_L4;
+    [
+        a.missing(DOWN | REMAP | 1 << 12),
+        b.missing(CR2_MISSING | 0x02F5_FF05),
+        c.missing(0x0331_FFF7),
+        d.missing(DIER_MISSING | 0x00F0_20A0),
+        e,
+        f,
+        g,
+        h,
+        i.missing(0x0033_4CC4 & !0xBBBB | 0x4444),
+        j,
+        k,
+        l,
+        m,
+        n,
+        o,
+        p,
+        q,
+        r.missing(1 << 12 | 0x3FFF_0000),
+        Register::new(0x5C, "TISEL", 0, 0).missing(0x0F0F_0F0F),
+        Register::new(0x60, "AF1", 1, 0).missing(0x0003_FEFF),
+        Register::new(0x64, "AF2", 1, 0).missing(0x0007_3EFF),
     ]
 };
 
@@ -229,6 +335,19 @@ const fn complementary_table(channels: u32) -> [Register; 19] {
 
 static TIM15: [Register; 19] = complementary_table(2);
 static TIM16: [Register; 19] = complementary_table(1);
+
+/// The same of the STM32G0 (RM0444 §25) and the STM32G4 (RM0440 §30), whose TISEL are elsewhere.
+const fn newer_complementary(channels: u32, inputs: u32) -> [Register; 19] {
+    let mut table = complementary_table(channels);
+    table[17] = Register::new(inputs, "TISEL", 0, 0).missing(0x0F0F);
+    table[18] = Register::new(0x60, "AF1", 1, 0).missing(0x3EFF);
+    table
+}
+
+static TIM15_G0: [Register; 19] = newer_complementary(2, 0x68);
+static TIM16_G0: [Register; 19] = newer_complementary(1, 0x68);
+static TIM15_G4: [Register; 19] = newer_complementary(2, 0x5C);
+static TIM16_G4: [Register; 19] = newer_complementary(1, 0x5C);
 
 /// TIM6 and TIM7 (RM0090 §20.4).
 static BASIC: [Register; 8] = [
@@ -299,6 +418,7 @@ const fn newer(
     wide: &'static [Register],
     narrow: &'static [Register],
     advanced: &'static [Register],
+    complementaries: [&'static [Register]; 2],
 ) -> [Model; TIMERS] {
     [
         general("TIM2", wide, u32::MAX),
@@ -313,9 +433,9 @@ const fn newer(
             advanced: true,
             ..general("TIM8", advanced, 0xFFFF)
         },
-        complementary("TIM15", &TIM15, 2),
-        complementary("TIM16", &TIM16, 1),
-        complementary("TIM17", &TIM16, 1),
+        complementary("TIM15", complementaries[0], 2),
+        complementary("TIM16", complementaries[1], 1),
+        complementary("TIM17", complementaries[1], 1),
         small("TIM12", &TWO_CHANNELS, 2),
         small("TIM13", &ONE_CHANNEL, 1),
         small("TIM14", &ONE_CHANNEL, 1),
@@ -324,11 +444,13 @@ const fn newer(
     ]
 }
 
-pub static MODELS_L4: [Model; TIMERS] = newer(&L4_32, &L4_16, &ADVANCED_L4);
-pub static MODELS_F0: [Model; TIMERS] = newer(&PLAIN_32, &PLAIN_16, &ADVANCED);
+pub static MODELS_L4: [Model; TIMERS] = newer(&L4_32, &L4_16, &ADVANCED_L4, [&TIM15, &TIM16]);
+pub static MODELS_G0: [Model; TIMERS] = newer(&G0_32, &G0_16, &ADVANCED_G0, [&TIM15_G0, &TIM16_G0]);
+pub static MODELS_G4: [Model; TIMERS] = newer(&G4_32, &G4_16, &ADVANCED_G4, [&TIM15_G4, &TIM16_G4]);
+pub static MODELS_F0: [Model; TIMERS] = newer(&PLAIN_32, &PLAIN_16, &ADVANCED, [&TIM15, &TIM16]);
 /// All of them have 16 bits.
 pub static MODELS_F1: [Model; TIMERS] = {
-    let mut models = newer(&PLAIN_16_F1, &PLAIN_16_F1, &ADVANCED_F1);
+    let mut models = newer(&PLAIN_16_F1, &PLAIN_16_F1, &ADVANCED_F1, [&TIM15, &TIM16]);
     models[0] = general("TIM2", &PLAIN_16_F1, 0xFFFF);
     models[3] = general("TIM5", &PLAIN_16_F1, 0xFFFF);
     models

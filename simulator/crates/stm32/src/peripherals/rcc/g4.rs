@@ -1,0 +1,151 @@
+//! Registers and PLL of the STM32G4's clock control (RM0440 §7.4).
+
+use super::g0::{backup, source, HSI16ON, HSI16RDY, HSI16_HZ, RESET_FLAGS, RMVF};
+use super::*;
+
+const CFGR: u32 = 0x08;
+const PLLCFGR: u32 = 0x0C;
+pub const AHB1RSTR: u32 = 0x28;
+pub const AHB2RSTR: u32 = 0x2C;
+pub const APB1RSTR1: u32 = 0x38;
+pub const APB2RSTR: u32 = 0x40;
+pub const AHB1ENR: u32 = 0x48;
+pub const AHB2ENR: u32 = 0x4C;
+pub const APB1ENR1: u32 = 0x58;
+pub const APB2ENR: u32 = 0x60;
+const BDCR: u32 = 0x90;
+const CSR: u32 = 0x94;
+
+const PRESCALERS: u32 = 0xF << 4 | 0b111 << 8 | 0b111 << 11;
+
+/// DMA1–2, DMAMUX1, CORDIC, FMAC, flash, CRC; GPIOA–G, ADCs, DACs, RNG; FMC, QSPI; and those of the APBs.
+const AHB1: u32 = 0x0000_111F;
+const AHB2: u32 = 0x040F_607F;
+const AHB3: u32 = 0x0000_0101;
+const APB1_1: u32 = 0xD2FE_CD3F;
+const APB1_2: u32 = 0x0000_0103;
+const APB2: u32 = 0x0437_F801;
+const RTC_AND_WWDG: u32 = 0b11 << 10;
+/// SRAM1; SRAM2 and CCM SRAM.
+const SRAM_1: u32 = 1 << 9;
+const SRAM_2: u32 = 0b11 << 9;
+
+static TABLE: [Register; 30] = [
+    // Missing: the HSI for peripherals in Stop mode, and CSSON.
+    Register::new(CR, "CR", 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON)
+        .inert(HSI16RDY | HSERDY | PLLRDY)
+        .missing(1 << 9 | 1 << 19),
+    // The calibration of a chip that does not exist.
+    Register::new(0x04, "ICSCR", 0x4000_0000, 0x7F << 24).inert(0x00FF_0000),
+    // Missing: MCO.
+    Register::new(CFGR, "CFGR", 0x0000_0005, SW | PRESCALERS)
+        .inert(SWS)
+        .missing(0x7F00_0000),
+    Register::new(PLLCFGR, "PLLCFGR", 0x0000_1000, 0xFF73_7FF3),
+    Register::new(0x18, "CIER", 0, 0).missing(0x63B),
+    Register::new(0x1C, "CIFR", 0, 0).inert(0x73B),
+    Register::new(0x20, "CICR", 0, 0).inert(0x73B),
+    Register::new(AHB1RSTR, "AHB1RSTR", 0, AHB1),
+    Register::new(AHB2RSTR, "AHB2RSTR", 0, AHB2),
+    Register::new(0x30, "AHB3RSTR", 0, AHB3),
+    Register::new(APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !RTC_AND_WWDG),
+    Register::new(0x3C, "APB1RSTR2", 0, APB1_2),
+    Register::new(APB2RSTR, "APB2RSTR", 0, APB2),
+    Register::new(AHB1ENR, "AHB1ENR", 0x100, AHB1),
+    Register::new(AHB2ENR, "AHB2ENR", 0, AHB2),
+    Register::new(0x50, "AHB3ENR", 0, AHB3),
+    Register::new(APB1ENR1, "APB1ENR1", 0, APB1_1),
+    Register::new(0x5C, "APB1ENR2", 0, APB1_2),
+    Register::new(APB2ENR, "APB2ENR", 0, APB2),
+    // Clocks stay on in Sleep mode. Turning one off there is not modelled.
+    Register::new(0x68, "AHB1SMENR", AHB1 | SRAM_1, 0).missing(AHB1 | SRAM_1),
+    Register::new(0x6C, "AHB2SMENR", AHB2 | SRAM_2, 0).missing(AHB2 | SRAM_2),
+    Register::new(0x70, "AHB3SMENR", AHB3, 0).missing(AHB3),
+    Register::new(0x78, "APB1SMENR1", APB1_1, 0).missing(APB1_1),
+    Register::new(0x7C, "APB1SMENR2", APB1_2, 0).missing(APB1_2),
+    Register::new(0x80, "APB2SMENR", APB2, 0).missing(APB2),
+    // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
+    Register::new(0x88, "CCIPR", 0, 0).missing(!0),
+    backup(BDCR),
+    Register::new(CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF).inert(LSIRDY | RESET_FLAGS),
+    // Missing: the HSI48, for USB and the random number generator.
+    Register::new(0x98, "CRRCR", 0, 0).missing(1),
+    Register::new(0x9C, "CCIPR2", 0, 0).missing(0x0030_0003),
+];
+
+pub static LAYOUT: Layout = Layout {
+    table: &TABLE,
+    cfgr: CFGR,
+    bdcr: BDCR,
+    csr: CSR,
+    switch: SW,
+    switched_shift: SWS_SHIFT,
+    ahb_shift: 4,
+    apb1_shift: 8,
+    apb2_shift: 11,
+    remove_flags: RMVF,
+    reset_flags: RESET_FLAGS,
+    brown_out_flag: PORRSTF,
+    reset_hz: HSI16_HZ,
+    internal: (HSI16ON, HSI16RDY, HSI16_HZ),
+    sources: [
+        None,
+        Some(Source::Internal),
+        Some(Source::Hse),
+        Some(Source::Pll),
+    ],
+    idle: &[],
+    lsi_hz: 32_000,
+    pll_lock_us: 40,
+    pll_settings: (PLLCFGR, !0),
+    timers_fast: None,
+    pll,
+};
+
+/// §7.4.4. DS12288, table "PLL characteristics": input 2.66–16 MHz, VCO 96–344 MHz in range 1; of the
+/// input's limit whole megahertz are looked at.
+fn pll(rcc: &Rcc) -> Pll {
+    let setting = rcc.registers.get(PLLCFGR);
+    let (source, clock) = source(rcc, setting);
+    let input = clock.over(u64::from(setting >> 4 & 0xF) + 1);
+    let factor = setting >> 8 & 0x7F;
+    let vco = input.times(u64::from(factor));
+    let output = |enable: u32, divider: u32| {
+        let divided = vco.over(u64::from(divider & 0b11) * 2 + 2);
+        (setting >> enable & 1 != 0).then_some(divided)
+    };
+    Pll {
+        source,
+        impossible: (factor < 8).then_some((PLLCFGR, "PLLN below 8")),
+        input,
+        input_mhz: (2, 16),
+        vco,
+        vco_mhz: (rcc.chip.lowest_vco_hz / 1_000_000, 344),
+        output: output(24, setting >> 25),
+        second: None,
+        clock_48: output(20, setting >> 21),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// §7.4.3, §7.4.4: 24 MHz / 6 × 85 / 2, after a crystal's 2 ms.
+    #[test]
+    fn the_pll_makes_170_mhz_of_a_crystal() {
+        let mut rcc = Rcc::of(Chip::named("g474re").unwrap());
+        rcc.set_hse(Hse::Crystal { hz: 24_000_000 });
+        let mhz =
+            |rcc: &Rcc| rcc.clocks().core.numerator / rcc.clocks().core.denominator / 1_000_000;
+        assert_eq!((rcc.read(CR, 0), mhz(&rcc)), (0x500, 16));
+        rcc.write(CR, 0x500 | HSEON, 0).unwrap();
+        assert_eq!(rcc.read(CR, 31_999) & HSERDY, 0);
+        rcc.write(PLLCFGR, 3 | 5 << 4 | 85 << 8 | 1 << 24, 32_000)
+            .unwrap();
+        rcc.write(CR, 0x500 | HSEON | PLLON, 32_000).unwrap();
+        rcc.write(CFGR, 3, 33_000).unwrap();
+        assert_eq!((mhz(&rcc), rcc.read(CFGR, 33_000)), (170, 0b1111));
+        assert!(rcc.write(CFGR, 0, 33_000).is_err(), "reserved");
+    }
+}
