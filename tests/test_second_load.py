@@ -35,10 +35,12 @@ TARGETS = {
     "nucleo-f401re": "target/stm32f4x.cfg",
     "nucleo-f411re": "target/stm32f4x.cfg",
     "nucleo-f446re": "target/stm32f4x.cfg",
+    "nucleo-g071rb": "target/stm32g0x.cfg",
+    "nucleo-g474re": "target/stm32g4x.cfg",
     "nucleo-l476rg": "target/stm32l4x.cfg",
 }
-ANSWERS_ASLEEP = {"nucleo-f072rb"}
-"""Its bus has a clock while its core sleeps (RM0091, section 32.9.1)."""
+ANSWERS_ASLEEP = {"nucleo-f072rb", "nucleo-g071rb"}
+"""Their bus has a clock while their core sleeps (RM0091, section 32.9.1)."""
 HELD = "reached the board only with its reset held"
 
 

@@ -7,8 +7,9 @@ from firmware.build.boards import BoardError
 from tests.tables import table
 
 ACCELERATORS = {"stm32f4": 0x700, "stm32l4": 0x700, "stm32f1": 0x10, "stm32f0": 0x10}
+ACCELERATORS |= {"stm32g0": 0x300, "stm32g4": 0x700}
 """What of FLASH_ACR turns on prefetch and caches: RM0368 §3.8.1, RM0351 §3.7.1, PM0075 §3.1,
-RM0091 §3.5.1.
+RM0091 §3.5.1, RM0444 and RM0440 §3.7.1.
 """
 MORPHO = {
     "PA0": "CN7-28",
@@ -18,11 +19,13 @@ MORPHO = {
     "PA9": "CN10-21",
     "PA8": "CN10-23",
     "PB10": "CN10-25",
+    "PB14": "CN10-25",
     "PB4": "CN10-27",
     "PB5": "CN10-29",
     "PA10": "CN10-33",
 }
-"""ST's UM1724 (rev. 14, tables 26, 27, 29 and 32), the same on all six."""
+"""ST's UM1724 (rev. 14, tables 26, 27, 29 and 32), the same on all six that are MB1136. The MB1360
+and MB1367 have the same places, and another pin at one (UM2324, UM2505)."""
 
 
 def written(tmp_path: Path, table: str, *changes: tuple[str, str]) -> Path:
@@ -53,9 +56,13 @@ def test_each_runs_at_the_most_that_its_chip_may(
 def test_all_nucleos_have_their_channels_on_the_same_pins() -> None:
     """ST's UM1724: one printed circuit board, MB1136. CTRL needs a timer of its own: on the F103RB
     PA1 has none (DS5319, table 5). STIM cannot be on the timer that counts: on the F072RB PA0 has
-    no other (DS9826, table 14).
+    no other (DS9826, table 14). Nor has it on the G071RB, whose D6 is PB14 (UM2324).
     """
-    others = {"nucleo-f103rb": {"CTRL"}, "nucleo-f072rb": {"STIM"}}
+    others = {
+        "nucleo-f103rb": {"CTRL"},
+        "nucleo-f072rb": {"STIM"},
+        "nucleo-g071rb": {"STIM", "TASK"},
+    }
     usual = boards.default().pins
     for name, board in boards.boards().items():
         moved = {channel for channel, place in board.pins.items() if place != usual[channel]}
