@@ -90,6 +90,13 @@ def _plain(cell: str) -> str:
     return number if re.fullmatch(r"-?[0-9.]+", number) else cell
 
 
+_AT_OSC_IN = {
+    "clock": "the ST-Link's {mhz} MHz",
+    "crystal": "a crystal of {mhz} MHz",
+    "nothing": "nothing, as it is sold",
+}
+
+
 def facts() -> Iterator[tuple[object, ...]]:
     """A row of FACTS for each board, of its table."""
     for board in map(boards.board, boards.names()):
@@ -97,7 +104,7 @@ def facts() -> Iterator[tuple[object, ...]]:
         yield (
             board.title,
             f"{board.core_hz // 1_000_000} MHz, {board.core}",
-            "the ST-Link's 8 MHz" if clock.at_osc_in == "clock" else "nothing, as it is sold",
+            _AT_OSC_IN[clock.at_osc_in].format(mhz=clock.hse_hz // 1_000_000),
             f"{memory.flash_bytes >> 10} KiB; wait states: {clock.wait_states}",
             f"{memory.sram_bytes >> 10} KiB",
             f"{board.apb1_hz // 1_000_000} MHz",
