@@ -10,6 +10,7 @@ mod latency;
 mod manners;
 mod masks;
 mod observe;
+mod partners;
 mod peripherals;
 mod profile;
 mod programs;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use support::{board_firmware, message_image, read_edges, scratch, text, virtual_nucleo};
 
-struct Board {
+pub struct Board {
     process: Child,
     stdin: Option<ChildStdin>,
     analyzer: String,
@@ -18,7 +18,7 @@ struct Board {
 }
 
 impl Board {
-    fn start(elf: &Path, arguments: &[&str]) -> Board {
+    pub fn start(elf: &Path, arguments: &[&str]) -> Board {
         let mut process = virtual_nucleo()
             .arg("serve")
             .arg(elf)
@@ -47,6 +47,21 @@ impl Board {
             lines: BufReader::new(socket.try_clone().unwrap()),
             socket,
         }
+    }
+
+    /// Has sigrok-cli record from reset on, with these options.
+    pub fn record(self, options: &[&str]) {
+        let output = Command::new("sigrok-cli")
+            .arg("-d")
+            .arg(format!(
+                "beaglelogic:conn=tcp-raw/{}:logic_channels=8",
+                self.analyzer.replace(':', "/")
+            ))
+            .args(options)
+            .output()
+            .expect("sigrok-cli is a prerequisite of this test");
+        assert!(output.status.success() && output.stderr.is_empty());
+        assert_eq!(self.finish(), (Some(0), String::new()));
     }
 
     /// Closes stdin. Returns the exit status and the text on stderr.
@@ -246,26 +261,8 @@ fn sigrok_records_the_same_bytes_twice() {
     let record = |name: &str| {
         let board = Board::start(&elf, &[]);
         let path = scratch(name);
-        let output = Command::new("sigrok-cli")
-            .arg("-d")
-            .arg(format!(
-                "beaglelogic:conn=tcp-raw/{}:logic_channels=8",
-                board.analyzer.replace(':', "/")
-            ))
-            .args([
-                "-c",
-                "samplerate=24m",
-                "--samples",
-                "3000000",
-                "-O",
-                "binary",
-                "-o",
-            ])
-            .arg(&path)
-            .output()
-            .expect("sigrok-cli is a prerequisite of this test");
-        assert!(output.status.success() && output.stderr.is_empty());
-        assert_eq!(board.finish(), (Some(0), String::new()));
+        let rate = ["-c", "samplerate=24m", "--samples", "3000000"];
+        board.record(&[&rate[..], &["-O", "binary", "-o", text(&path)]].concat());
         fs::read(path).unwrap()
     };
     let first = record("first.bin");

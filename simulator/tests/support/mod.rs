@@ -42,17 +42,16 @@ pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
 
 /// Compiles a source of tests/fixtures.
 pub fn firmware(source: &str, name: &str, macros: &[&str]) -> PathBuf {
+    firmware_for("cortex-m4", source, name, macros)
+}
+
+/// The same, for a core.
+pub fn firmware_for(core: &str, source: &str, name: &str, macros: &[&str]) -> PathBuf {
     let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let elf = scratch(&format!("{name}.elf"));
     let output = Command::new("arm-none-eabi-gcc")
-        .args([
-            "-mcpu=cortex-m4",
-            "-mthumb",
-            "-O1",
-            "-ffreestanding",
-            "-nostdlib",
-            "-g",
-        ])
+        .arg(format!("-mcpu={core}"))
+        .args(["-mthumb", "-O1", "-ffreestanding", "-nostdlib", "-g"])
         .args(macros.iter().map(|name| format!("-D{name}")))
         .arg("-T")
         .arg(fixtures.join("board.ld"))

@@ -11,6 +11,7 @@ use stm32::chip::Chip;
 use stm32::edges::{Edge, Pin, CHANNELS};
 use stm32::manners::{Access, Manners, Oddity};
 use stm32::memory::Memory;
+use stm32::partners::Attachment;
 use stm32::peripherals::rcc::{Hse, ResetCause};
 use stm32::peripherals::registers::Unmodelled;
 use stm32::soc::notes::Note;
@@ -124,6 +125,11 @@ impl Machine {
     /// What feeds the chip's OSC_IN.
     pub fn set_hse(&mut self, hse: Hse) {
         self.soc.set_hse(hse);
+    }
+
+    /// Hangs a device on the chip, before it runs. An error says what the chip lacks.
+    pub fn attach(&mut self, attachment: &Attachment) -> Result<(), String> {
+        self.soc.attach(attachment)
     }
 
     /// The USART (an index into [`usart::MODELS`]) whose bytes count.

@@ -90,6 +90,8 @@ pub struct Place {
     /// The lines that it raises, in the order of its model.
     #[serde(default)]
     pub interrupts: Vec<u16>,
+    /// The clock of its kernel, if it is not that of its bus: an oscillator, from the reset on.
+    pub kernel_mhz: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -125,6 +127,8 @@ pub struct Chip {
     pub mass_erase_us: [u64; 3],
     /// Its peripherals, by address.
     pub peripherals: Vec<Entry>,
+    /// The pins of its buses, separated by commas ([`crate::partners::BusPin`]).
+    pub bus_pins: String,
     /// The text of its table, if that is none of this program.
     pub table: Option<String>,
 }
@@ -155,6 +159,8 @@ pub(crate) struct Table {
     power_reset: u32,
     pub lowest_vco_mhz: u64,
     pub peripherals: Vec<Place>,
+    #[serde(default)]
+    bus_pins: String,
     pub chips: Vec<ChipRow>,
 }
 
@@ -214,6 +220,7 @@ impl Table {
             lowest_vco_hz: self.lowest_vco_mhz * MHZ,
             mass_erase_us: row.mass_erase_ms.map(|ms| ms * 1_000),
             peripherals: Entry::all(&self.peripherals, self.family.line()),
+            bus_pins: self.bus_pins.clone(),
             table: None,
         }
     }

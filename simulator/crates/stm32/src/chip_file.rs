@@ -32,20 +32,22 @@ const NEEDED: [&str; 3] = ["RCC", "PWR", "FLASH"];
 /// The chip of the table in a file. The error is a sentence that names the file and the place.
 pub fn read(path: &Path) -> Result<&'static Chip, String> {
     let told = |why: String| format!("{}: {why}", path.display());
-    known(&content(path).map_err(told)?).map_err(|why| format!("{}{why}", path.display()))
+    let text = content(path, "a table of a chip", MOST_BYTES).map_err(told)?;
+    known(&text).map_err(|why| format!("{}{why}", path.display()))
 }
 
-fn content(path: &Path) -> Result<String, String> {
-    let cannot = |error: std::io::Error| format!("cannot read this table of a chip: {error}");
+/// The text of a file that is `what`, of so many bytes at most.
+pub(crate) fn content(path: &Path, what: &str, most_bytes: u64) -> Result<String, String> {
+    let cannot = |error: std::io::Error| format!("cannot read {what}: {error}");
     // A pipe would keep its reader waiting.
     if !path.metadata().map_err(cannot)?.is_file() {
-        return Err("a table of a chip is a file, and this is none".into());
+        return Err(format!("{what} is a file, and this is none"));
     }
     let mut text = String::new();
-    let mut file = File::open(path).map_err(cannot)?.take(MOST_BYTES + 1);
+    let mut file = File::open(path).map_err(cannot)?.take(most_bytes + 1);
     file.read_to_string(&mut text).map_err(cannot)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(format!("a table of a chip has {MOST_BYTES} bytes at most"));
+    if text.len() as u64 > most_bytes {
+        return Err(format!("{what} has {most_bytes} bytes at most"));
     }
     Ok(text)
 }
@@ -62,15 +64,18 @@ pub fn known(text: &str) -> Result<&'static Chip, String> {
     Ok(chip)
 }
 
+/// An error in a text, which begins with `:LINE: ` or `: `.
+pub(crate) fn toml_place(text: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map(|span| {
+        let before = text.get(..span.start).unwrap_or(text);
+        before.matches('\n').count() + 1
+    });
+    let place = line.map_or(String::new(), |line| format!(":{line}"));
+    format!("{place}: {}", error.message().replace('\n', " "))
+}
+
 fn parsed(text: &str) -> Result<Chip, String> {
-    let table: Table = toml::from_str(text).map_err(|error| {
-        let line = error.span().map(|span| {
-            let before = text.get(..span.start).unwrap_or(text);
-            before.matches('\n').count() + 1
-        });
-        let place = line.map_or(String::new(), |line| format!(":{line}"));
-        format!("{place}: {}", error.message().replace('\n', " "))
-    })?;
+    let table: Table = toml::from_str(text).map_err(|error| toml_place(text, &error))?;
     let row = match &table.chips[..] {
         [row] => row,
         rows => {

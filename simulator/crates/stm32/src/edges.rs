@@ -49,7 +49,7 @@ pub struct Edge {
     pub cycle: u64,
     pub pin: Pin,
     pub level: bool,
-    /// The chip drives the pin before or after the edge. Otherwise a pull resistor moved it.
+    /// The chip, or a partner, drives the pin before or after the edge. Otherwise a pull resistor moved it.
     pub output: bool,
 }
 

@@ -6,6 +6,7 @@ pub mod edges;
 pub mod lines;
 pub mod manners;
 pub mod memory;
+pub mod partners;
 pub mod peripherals;
 #[cfg(test)]
 #[path = "../../../tests/support/random.rs"]

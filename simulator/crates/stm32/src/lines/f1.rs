@@ -37,13 +37,13 @@ const OPTIONS: u32 = 0x03FF_FFFC;
 /// Missing: half cycle access.
 static FLASH: [Register; 8] = flash::table(OPTIONS, 1 << 3, 0);
 
-/// USART1–3, TIM1–4: the remaps that are modelled.
-const REMAPS: u32 = 0x0000_1FFC;
+/// SPI1, I2C1, USART1–3, TIM1–4: the remaps that are modelled.
+const REMAPS: u32 = 0x0000_1FFF;
 static AFIO: [Register; 7] = {
     let [one, two, three, four] = extis();
     [
         Register::new(0x00, "EVCR", 0, 0).missing(0xFF),
-        Register::new(MAPR, "MAPR", 0, REMAPS | SWJ_CFG).missing(0x001F_E003),
+        Register::new(MAPR, "MAPR", 0, REMAPS | SWJ_CFG).missing(0x001F_E000),
         one,
         two,
         three,

@@ -123,6 +123,11 @@ impl Entry {
         }
     }
 
+    /// The clock of its kernel in MHz, if it is not that of its bus.
+    pub fn kernel_mhz(&self) -> Option<u64> {
+        self.row.kernel_mhz
+    }
+
     /// Whether the model behind it is the one that a row of a table asks for.
     pub fn is_model_of(&self, row: &Place) -> bool {
         self.block.is_some() && self.row == *row

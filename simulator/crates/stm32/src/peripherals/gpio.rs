@@ -90,6 +90,8 @@ pub struct Gpio {
     lock: LockSequence,
     /// Pins that the board pulls up.
     pulled_up_outside: u32,
+    /// Pins that a partner drives, which yields to the chip.
+    outside: Levels,
     /// Pins of the STM32F1 that the debug port holds, and those of them that it pulls up.
     pub(super) claimed: u32,
     pub(super) claimed_high: u32,
@@ -134,6 +136,7 @@ impl Gpio {
             registers: Registers::new(PORTS[port], table),
             lock: LockSequence::Idle,
             pulled_up_outside: if port == PORT_C { BUTTON } else { 0 },
+            outside: Levels::default(),
             claimed: 0,
             claimed_high: 0,
             configuration: Configuration::default(),
@@ -196,7 +199,7 @@ impl Gpio {
         if self.kind == GpioKind::Crl {
             self.configuration = self.configuration_f1();
             self.configuration.pulled_up |= self.pulled_up_outside;
-            return self.settle();
+            return self.heed_outside();
         }
         let mode = self.registers.get(MODER);
         let analog = spread(mode, 0b11);
@@ -210,6 +213,28 @@ impl Gpio {
             open_drain: self.registers.get(OTYPER),
             alternate: !0,
         };
+        self.heed_outside();
+    }
+
+    /// The levels that partners give to pins that the chip does not drive. Whether they are other than
+    /// before.
+    pub fn drive_from_outside(&mut self, outside: Levels) -> bool {
+        let changed = std::mem::replace(&mut self.outside, outside) != outside;
+        if changed {
+            self.configured();
+        }
+        changed
+    }
+
+    pub fn driven_outside(&self) -> u32 {
+        self.outside.driven
+    }
+
+    /// A partner is stronger than a pull resistor.
+    fn heed_outside(&mut self) {
+        let pulls = &mut self.configuration;
+        pulls.pulled_up = pulls.pulled_up & !self.outside.driven | self.outside.high;
+        pulls.pulled_by_data &= !self.outside.driven;
         self.settle();
     }
 

@@ -30,6 +30,7 @@ pub mod usart;
 pub mod wwdg;
 
 use crate::chip::Chip;
+use crate::partners::wires::Wires;
 use address_map::Entry;
 use postcard::Error;
 use rcc::{Frequency, ResetCause};
@@ -87,6 +88,15 @@ pub trait Peripheral: Stored {
         0
     }
 
+    /// Its wires, if partners can hang on them.
+    fn wires(&self) -> Option<&Wires> {
+        None
+    }
+
+    fn wires_mut(&mut self) -> Option<&mut Wires> {
+        None
+    }
+
     /// The reset of the chip that has become due. It is told once.
     fn take_reset(&mut self) -> Option<ResetCause> {
         None
@@ -142,12 +152,15 @@ impl Kind {
 }
 
 /// All of them. A new one is a file, a row here, and its rows in the tables of the chips.
-static KINDS: [Kind; 8] = [
+static KINDS: [Kind; 9] = [
     kind::<adc::Adc>("adc", |place, chip| {
         adc::Adc::new(&place.name, chip.family).boxed()
     }),
     kind::<crc::Crc>("crc", |_, _| crc::Crc::default().boxed()),
-    kind::<i2c::I2c>("i2c", |place, _| i2c::I2c::new(&place.name).boxed()),
+    kind::<i2c::v1::I2c>("i2c", |place, _| i2c::v1::I2c::new(&place.name).boxed()),
+    kind::<i2c::v2::I2c>("i2c-v2", |place, _| {
+        i2c::v2::I2c::new(&place.name, place.kernel_mhz()).boxed()
+    }),
     kind::<iwdg::Iwdg>("iwdg", |_, chip| iwdg::Iwdg::of(chip.family).boxed()),
     kind::<rng::Rng>("rng", |_, _| rng::Rng::default().boxed()),
     kind::<rtc::Rtc>("rtc", |_, _| rtc::Rtc::default().boxed()),

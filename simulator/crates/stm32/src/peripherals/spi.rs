@@ -1,10 +1,11 @@
-//! SPI (RM0368 §20.5) as a master in full duplex, with nothing connected: MISO is pulled high, so
-//! that every frame reads ones.
+//! SPI (RM0368 §20.5) as a master in full duplex. Without a partner MISO is pulled high, so that every
+//! frame reads ones.
 //!
 //! A frame takes its bits at the rate of CR1.BR. As soon as it starts the data register is free.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
+use crate::partners::wires::{Wires, MISO, MOSI, NSS, SCK};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;
@@ -12,7 +13,8 @@ const CR2: u32 = 0x04;
 const SR: u32 = 0x08;
 const DR: u32 = 0x0C;
 
-const CPHA_CPOL: u32 = 0b11;
+const CPHA: u32 = 1 << 0;
+const CPOL: u32 = 1 << 1;
 const MSTR: u32 = 1 << 2;
 const BR_SHIFT: u32 = 3;
 const BR: u32 = 0b111 << BR_SHIFT;
@@ -21,7 +23,7 @@ const LSBFIRST: u32 = 1 << 7;
 const SSI: u32 = 1 << 8;
 const SSM: u32 = 1 << 9;
 const DFF: u32 = 1 << 11;
-const CR1_BITS: u32 = CPHA_CPOL | MSTR | BR | SPE | LSBFIRST | SSI | SSM | DFF;
+const CR1_BITS: u32 = CPHA | CPOL | MSTR | BR | SPE | LSBFIRST | SSI | SSM | DFF;
 
 const SSOE: u32 = 1 << 2;
 const ERRIE: u32 = 1 << 5;
@@ -54,12 +56,20 @@ pub struct Spi {
     registers: Registers,
     /// Core cycles per PCLK; `None` while RCC gates the clock.
     divider: Option<u64>,
-    /// The end of the frame in the shift register.
-    shifting: Option<u64>,
+    /// What is in the shift register: the end of the frame, what leaves and what comes.
+    shifting: Option<Frame>,
     /// A frame waits in the data register.
-    holding: bool,
+    holding: Option<u32>,
     /// DR was read since OVR was set: the first half of the sequence that clears it (§20.3.10).
     data_read: bool,
+    wires: Wires,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Frame {
+    end: u64,
+    sent: u32,
+    received: u32,
 }
 
 impl Spi {
@@ -69,8 +79,9 @@ impl Spi {
             registers: Registers::new(name, TABLE),
             divider: None,
             shifting: None,
-            holding: false,
+            holding: None,
             data_read: false,
+            wires: Wires::default(),
         }
     }
 
@@ -81,35 +92,114 @@ impl Spi {
     }
 
     /// §20.3.10: a frame that finds the last one unread is lost.
-    fn received(&mut self) {
+    fn received(&mut self, frame: u32) {
         if self.registers.get(SR) & RXNE != 0 {
             self.data_read = false;
             self.registers.set_bits(SR, OVR, true);
             return;
         }
-        let frame = self.ones();
         self.registers.set(DR, frame);
         self.registers.set_bits(SR, RXNE, true);
     }
 
-    /// What a frame reads from a line that is high.
-    fn ones(&self) -> u32 {
+    /// Bits of a frame.
+    fn bits(&self) -> u32 {
         if self.registers.get(CR1) & DFF != 0 {
-            0xFFFF
+            16
         } else {
-            0xFF
+            8
         }
     }
 
-    /// Core cycles of a frame: 8 or 16 bits of 2^(BR + 1) PCLK cycles.
-    fn frame_cycles(&self) -> u64 {
+    /// Core cycles of a bit: 2^(BR + 1) PCLK cycles.
+    fn bit_cycles(&self) -> u64 {
         let rate = (self.registers.get(CR1) & BR) >> BR_SHIFT;
-        u64::from(self.ones().count_ones()) * (2 << rate) * self.divider.unwrap_or(1)
+        (2 << rate) * self.divider.unwrap_or(1)
     }
 
-    fn start(&mut self, now: u64) {
-        self.shifting = Some(now + self.frame_cycles());
+    /// The bits of a byte as they stand on the wire, the first one highest.
+    fn on_wire(&self, byte: u8) -> u8 {
+        match self.registers.get(CR1) & LSBFIRST {
+            0 => byte,
+            _ => byte.reverse_bits(),
+        }
+    }
+
+    /// A frame in bytes, in the order of the wire: its places in the data register.
+    fn places(&self) -> &'static [u32] {
+        match (self.bits(), self.registers.get(CR1) & LSBFIRST) {
+            (8, _) => &[0],
+            (_, 0) => &[8, 0],
+            _ => &[0, 8],
+        }
+    }
+
+    fn start(&mut self, sent: u32, now: u64) {
+        let mut received = 0;
+        for (n, place) in self.places().iter().enumerate() {
+            if n > 0 {
+                // Before it sends its second byte the partner has heard the first.
+                self.hear(sent, n - 1, now);
+            }
+            let byte = self.wires.shift_in(now);
+            received |= u32::from(self.on_wire(byte)) << place;
+        }
+        let end = now + u64::from(self.bits()) * self.bit_cycles();
+        self.shifting = Some(Frame {
+            end,
+            sent,
+            received,
+        });
         self.registers.set_bits(SR, TXE | BSY, true);
+        if self.wires.is_occupied() {
+            self.draw(sent, received, now);
+        }
+    }
+
+    /// The partner has the nth byte of a frame.
+    fn hear(&mut self, sent: u32, n: usize, now: u64) {
+        let byte = self.on_wire((sent >> self.places()[n]) as u8);
+        self.wires.hear(byte, SCK | MOSI, now);
+    }
+
+    /// §20.3.1: data stands on the wires half a bit before the edge that takes it: the first of a bit, or
+    /// with CPHA the second.
+    fn draw(&mut self, sent: u32, received: u32, now: u64) {
+        let control = self.registers.get(CR1);
+        let (idle, active) = if control & CPOL != 0 {
+            (SCK, 0)
+        } else {
+            (0, SCK)
+        };
+        let (bits, cycles) = (self.bits(), self.bit_cycles());
+        for n in 0..bits {
+            let place = if control & LSBFIRST != 0 {
+                n
+            } else {
+                bits - 1 - n
+            };
+            let level = |frame: u32, wire| if frame >> place & 1 != 0 { wire } else { 0 };
+            let data = level(sent, MOSI) | level(received, MISO);
+            let at = now + u64::from(n) * cycles;
+            let first = if control & CPHA != 0 {
+                at
+            } else {
+                at + cycles / 2
+            };
+            self.wires.draw(at, MOSI | MISO, data);
+            self.wires.draw(first, SCK, active);
+            self.wires.draw(first + cycles / 2, SCK, idle);
+        }
+    }
+
+    /// SCK and NSS between frames (§20.3.1): SCK as CPOL says, NSS low while a master that drives it is on.
+    fn rest(&mut self, now: u64) {
+        let control = self.registers.get(CR1);
+        let drives = control & (SPE | MSTR) == SPE | MSTR && self.registers.get(CR2) & SSOE != 0;
+        let selects = drives && control & SSM == 0;
+        let clock = if control & CPOL != 0 { SCK } else { 0 };
+        self.wires
+            .draw(now, SCK | NSS, clock | if selects { 0 } else { NSS });
     }
 
     /// Whether the clock runs: a master that is on. A slave gets none, since nothing is connected.
@@ -117,11 +207,11 @@ impl Spi {
         self.divider.is_some() && self.registers.get(CR1) & (SPE | MSTR) == SPE | MSTR
     }
 
-    fn transmit(&mut self, now: u64) {
+    fn transmit(&mut self, frame: u32, now: u64) {
         if self.clocks() && self.shifting.is_none() {
-            self.start(now);
+            self.start(frame, now);
         } else {
-            self.holding = true;
+            self.holding = Some(frame);
             self.registers.set_bits(SR, TXE, false);
         }
     }
@@ -136,9 +226,14 @@ impl Spi {
         if value & SPE == 0 {
             self.shifting = None;
             self.registers.set_bits(SR, BSY, false);
-        } else if self.holding && self.clocks() && self.shifting.is_none() {
-            self.holding = false;
-            self.start(now);
+            self.wires.erase(SCK | MOSI | MISO);
+        }
+        if self.shifting.is_none() {
+            self.rest(now);
+            let clocks = self.clocks();
+            if let Some(frame) = self.holding.take_if(|_| clocks) {
+                self.start(frame, now);
+            }
         }
         Ok(())
     }
@@ -169,9 +264,12 @@ impl Peripheral for Spi {
         self.advance(now);
         match offset {
             CR1 => self.write_control(value, now)?,
-            DR => self.transmit(now),
+            DR => self.transmit(value, now),
             SR => {}
-            _ => self.registers.set(offset, value),
+            _ => {
+                self.registers.set(offset, value);
+                self.rest(now);
+            }
         }
         Ok(())
     }
@@ -179,22 +277,23 @@ impl Peripheral for Spi {
     fn reset(&mut self) {
         self.registers.reset();
         self.shifting = None;
-        self.holding = false;
+        self.holding = None;
         self.data_read = false;
+        self.wires.erase(!0);
     }
 
     fn next_event(&self) -> Option<u64> {
-        self.shifting
+        self.shifting.map(|frame| frame.end)
     }
 
     fn advance(&mut self, now: u64) {
-        while let Some(end) = self.shifting.filter(|end| *end <= now) {
+        while let Some(frame) = self.shifting.filter(|frame| frame.end <= now) {
             self.shifting = None;
-            self.received();
-            if std::mem::take(&mut self.holding) {
-                self.start(end);
-            } else {
-                self.registers.set_bits(SR, BSY, false);
+            self.hear(frame.sent, self.places().len() - 1, frame.end);
+            self.received(frame.received);
+            match self.holding.take() {
+                Some(next) => self.start(next, frame.end),
+                None => self.registers.set_bits(SR, BSY, false),
             }
         }
     }
@@ -207,8 +306,17 @@ impl Peripheral for Spi {
         u32::from(self.interrupt())
     }
 
-    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+    fn set_clocks(&mut self, clocks: &Supply, now: u64) {
         self.divider = clocks.bus;
+        self.wires.set_clock(clocks.core, now);
+    }
+
+    fn wires(&self) -> Option<&Wires> {
+        Some(&self.wires)
+    }
+
+    fn wires_mut(&mut self) -> Option<&mut Wires> {
+        Some(&mut self.wires)
     }
 }
 

@@ -108,7 +108,9 @@ impl Peripheral for Syscfg {
 }
 
 /// The fields of AFIO_MAPR that say which pins a peripheral has: where they stand, and their bits.
-const FIELDS: [(&str, u32, u32); 7] = [
+const FIELDS: [(&str, u32, u32); 9] = [
+    ("SPI1", 0, 1),
+    ("I2C1", 1, 1),
     ("USART1", 2, 1),
     ("USART2", 3, 1),
     ("USART3", 4, 3),

@@ -1,11 +1,12 @@
 //! USART (RM0368 §19.6, and that of the newer lines: RM0351 §38.8, RM0091 §27.8), asynchronous: 8 bits with or without a parity bit, or 7 bits with one.
 //!
-//! A byte is sent when its last stop bit has left the pin. The waveform is not modelled: on the
-//! Nucleo USART2 goes to the ST-Link, and no analyzer is connected there.
+//! A byte is sent when its last stop bit has left the pin. Pins show the waveform where a partner is
+//! attached.
 
 use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
+use crate::partners::wires::{Wired, Wires, RX, TX};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -190,6 +191,7 @@ pub struct Usart {
     /// will not be set.
     idle_at: Option<u64>,
     received: u32,
+    wires: Wires,
 }
 
 impl Usart {
@@ -208,14 +210,20 @@ impl Usart {
             arrival_end: None,
             idle_at: None,
             received: 0,
+            wires: Wires::default(),
         }
     }
 
-    /// The status register, and that of bytes to send.
+    /// The status register, and that of bytes to send. Its wires, if it has any, must know of these.
     pub fn fast(&self) -> Fast {
+        let written = self.at().send;
         Fast {
             polled: self.at().status,
-            written: self.at().send,
+            written: if self.wires.is_occupied() {
+                Fast::NONE.written
+            } else {
+                written
+            },
         }
     }
 
@@ -296,6 +304,11 @@ impl Usart {
         self.start_arrival(now);
     }
 
+    /// Whether bytes from its partners reach it.
+    pub fn hears_partners(&self) -> bool {
+        self.wires.carries(RX)
+    }
+
     /// Takes over the bytes that wait for another, whose chip is reset.
     pub fn feed_from(&mut self, other: &mut Usart) {
         self.arriving = std::mem::take(&mut other.arriving);
@@ -330,16 +343,33 @@ impl Usart {
         } else {
             1
         };
-        let word_bits = if self.registers.get(self.at().cr1) & M != 0 {
+        bit_clocks * (1 + self.word_bits() + stop_bits) * self.divider.unwrap_or(1)
+    }
+
+    fn word_bits(&self) -> u64 {
+        if self.registers.get(self.at().cr1) & M != 0 {
             9
         } else {
             8
-        };
-        bit_clocks * (1 + word_bits + stop_bits) * self.divider.unwrap_or(1)
+        }
+    }
+
+    /// §19.3.2: a start bit, the lowest bit first, and what follows it is high.
+    fn draw(&mut self, byte: u8, wire: Wired, start: u64) {
+        let bit_cycles = self.bit_clocks() * self.divider.unwrap_or(1);
+        let bits = 1 + self.word_bits();
+        let frame = self.with_parity(byte) << 1 | 1 << bits;
+        for bit in 0..=bits {
+            let level = if frame >> bit & 1 != 0 { wire } else { 0 };
+            self.wires.draw(start + bit * bit_cycles, wire, level);
+        }
     }
 
     fn shifted_out(&mut self, frame: Frame) {
         self.sent.extend(frame.byte);
+        if let Some(byte) = frame.byte {
+            self.wires.hear(byte, TX, frame.end);
+        }
         self.shifting = None;
         match self.holding.take() {
             Some(byte) => self.start_frame(Some(byte), frame.end),
@@ -352,6 +382,9 @@ impl Usart {
             byte,
             end: start + self.frame_cycles(),
         });
+        if let Some(byte) = byte.filter(|_| self.wires.is_occupied()) {
+            self.draw(byte, TX, start);
+        }
         self.registers.set_bits(self.at().status, TXE, true);
     }
 
@@ -394,6 +427,9 @@ impl Usart {
     fn start_arrival(&mut self, start: u64) {
         if self.arrival_end.is_none() && !self.arriving.is_empty() && self.enabled(RE) {
             self.arrival_end = Some(start + self.frame_cycles());
+            if let Some(byte) = self.arriving.front().filter(|_| self.wires.is_occupied()) {
+                self.draw(*byte, RX, start);
+            }
             self.idle_at = None;
         }
     }
@@ -450,6 +486,7 @@ impl Usart {
             self.shifting = None;
             self.arrival_end = None;
             self.idle_at = None;
+            self.wires.erase(TX | RX);
         }
         if self.version == Version::V2 {
             let flags = [(TE, TEACK), (RE, REACK)];
@@ -515,12 +552,22 @@ impl Peripheral for Usart {
         self.status_read = false;
         self.arrival_end = None;
         self.idle_at = None;
+        self.wires.erase(TX | RX);
         self.divider = divider;
         self.arriving = arriving;
     }
 
-    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+    fn set_clocks(&mut self, clocks: &Supply, now: u64) {
         self.divider = clocks.bus;
+        self.wires.set_clock(clocks.core, now);
+    }
+
+    fn wires(&self) -> Option<&Wires> {
+        Some(&self.wires)
+    }
+
+    fn wires_mut(&mut self) -> Option<&mut Wires> {
+        Some(&mut self.wires)
     }
 
     fn next_event(&self) -> Option<u64> {

@@ -48,6 +48,7 @@ impl Soc {
                 self.block(block).set_clocks(&supply, now);
             }
         }
+        self.clock_scripts(now);
         self.reschedule_all();
     }
 

@@ -12,6 +12,7 @@ mod fast_registers;
 mod flash;
 pub mod notes;
 mod others;
+mod partners;
 mod pins;
 mod saved_registers;
 mod schedule;
@@ -40,7 +41,8 @@ use crate::peripherals::usart::{self, Usart};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
 use others::Others;
-use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH};
+use partners::Partners;
+use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH, PARTNERS};
 use second_sram::SecondSram;
 use serde::{Deserialize, Serialize};
 use silicon::SlowPins;
@@ -74,6 +76,7 @@ pub struct Soc {
     syscfg: Syscfg,
     dbgmcu: Dbgmcu,
     others: Others,
+    partners: Partners,
 
     clocks: Clocks,
     timebase: Timebase,
@@ -175,6 +178,7 @@ impl Soc {
             dbgmcu: Dbgmcu::of(chip),
             schedule: Schedule::new(others.len()),
             others,
+            partners: Partners::default(),
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
@@ -255,10 +259,14 @@ impl Soc {
         fresh.usarts[self.console].feed_from(&mut self.usarts[self.console]);
         fresh.rcc.reset_because(cause);
         fresh.flash.reset();
+        fresh.take_partners_from(self, now);
         *self = fresh;
         self.timebase
             .change(now, self.clocks.core)
             .map_err(|why| Unmodelled(format!("a reset here ({why})"), Oddity::Mode))?;
+        if !self.is_alone() {
+            self.partners_moved(now);
+        }
         for port in 0..PORTS.len() {
             self.port_changed(port, now);
         }
@@ -404,11 +412,13 @@ impl Soc {
                 let usart = source - FIRST_USART;
                 self.usarts[usart].advance(cycle);
                 self.usart_accessed(usart, cycle);
+                self.reschedule_partners();
             }
             FLASH => {
                 self.flash.advance(cycle);
                 self.flash_changed();
             }
+            PARTNERS => self.run_partners(cycle),
             FIRST_OTHER.. => {
                 self.others.get_mut(source - FIRST_OTHER).advance(cycle);
                 self.other_changed(source - FIRST_OTHER);
@@ -535,6 +545,9 @@ impl Soc {
             Block::Gpio(port) => {
                 if self.ports[port].selects_functions(offset) {
                     self.functions_switched(port);
+                    if !self.is_alone() {
+                        self.partners_moved(now);
+                    }
                 }
                 self.port_changed(port, now);
             }
@@ -552,6 +565,7 @@ impl Soc {
             Block::Usart(usart) => {
                 self.usart_accessed(usart, now);
                 self.reschedule(FIRST_USART + usart);
+                self.reschedule_partners();
             }
             Block::Dac => self.serve_dma(now),
             Block::Exti => self.exti_changed(),

@@ -103,5 +103,6 @@ impl Soc {
         }
         self.set_interrupt_lines(lines, high);
         self.reschedule(FIRST_OTHER + n);
+        self.reschedule_partners();
     }
 }

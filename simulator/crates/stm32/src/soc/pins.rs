@@ -31,6 +31,9 @@ impl Soc {
             self.functions_switched(port);
             self.port_changed(port, now);
         }
+        if !self.is_alone() {
+            self.partners_moved(now);
+        }
     }
 
     /// Call after the alternate functions of a port's pins have changed.
@@ -104,9 +107,13 @@ impl Soc {
         self.levels[port] = after;
         let mut changed = before.high ^ after.high;
         self.attention |= changed & self.observed[port] != 0;
+        if changed & self.partners.selecting[port] != 0 {
+            self.selects_changed(port, changed, cycle);
+        }
         if changed & after.driven & self.ports[port].slow() != 0 {
             self.look_at_edges(port, changed & after.driven, cycle);
         }
+        let outside = self.ports[port].driven_outside();
         while changed != 0 {
             let number = changed.trailing_zeros();
             changed &= changed - 1;
@@ -118,7 +125,7 @@ impl Soc {
                     number: number as u8,
                 },
                 level,
-                output: (before.driven | after.driven) >> number & 1 != 0,
+                output: (before.driven | after.driven | outside) >> number & 1 != 0,
             });
             self.feed_exti(port, number, level);
             self.feed_timers(port, number, level, cycle);

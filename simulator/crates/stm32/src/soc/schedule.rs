@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Places in the schedule: the timers, then the other peripherals.
 pub(super) const FIRST_USART: usize = TIMERS;
 pub(super) const FLASH: usize = FIRST_USART + USARTS;
-pub(super) const FIRST_OTHER: usize = FLASH + 1;
+pub(super) const PARTNERS: usize = FLASH + 1;
+pub(super) const FIRST_OTHER: usize = PARTNERS + 1;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -113,6 +114,7 @@ impl Soc {
         match source {
             FIRST_USART..FLASH => self.usarts[source - FIRST_USART].next_event(),
             FLASH => self.flash.next_event(),
+            PARTNERS => self.next_of_partners(),
             FIRST_OTHER.. => self.others.get(source - FIRST_OTHER).next_event(),
             timer => self.timers[timer].next_event(),
         }

@@ -4,7 +4,9 @@
 use super::notes::{MannersArguments, NotesArgument};
 use super::semihosting::answer_in_silence;
 use super::serve::{watch_signals, watch_stdin};
-use super::{clocked, flash_acr, forced, hse, stopped, BoardArguments, TimingArgument};
+use super::{
+    clocked, flash_acr, forced, hse, stopped, BoardArguments, PartnerArguments, TimingArgument,
+};
 use crate::simulation::mishaps::Mishap;
 use crate::simulation::{BoardFaults, Debugger, Desk, Power, ProbeGone};
 use anyhow::{Context, Result};
@@ -85,6 +87,8 @@ pub struct DeskArguments {
     #[arg(long)]
     any_core: bool,
     #[command(flatten)]
+    partners: PartnerArguments,
+    #[command(flatten)]
     manners: MannersArguments,
     #[command(flatten)]
     notes: NotesArgument,
@@ -161,10 +165,11 @@ fn machine(arguments: &DeskArguments) -> Result<(Option<Firmware>, Result<Machin
         let machine = Machine::new(Memory::of(arguments.chip.0), board.timing());
         let machine = machine.map(|machine| forced(machine, arguments.flash_acr));
         let machine = machine.map(|machine| clocked(machine, arguments.hse));
-        let machine = machine.map(|mut machine| {
+        let mut machine = machine.map(|mut machine| {
             machine.set_manners(arguments.manners.manners());
             machine
         });
+        arguments.partners.hang_on(&mut machine)?;
         return Ok((None, machine));
     }
     let board = BoardArguments {
@@ -175,6 +180,7 @@ fn machine(arguments: &DeskArguments) -> Result<(Option<Firmware>, Result<Machin
         hse: arguments.hse,
         manners: arguments.manners,
         any_core: arguments.any_core,
+        partners: arguments.partners.clone(),
         ..BoardArguments::empty(arguments.timing)
     };
     board.machine()

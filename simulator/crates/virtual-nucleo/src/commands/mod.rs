@@ -20,7 +20,7 @@ mod semihosting;
 mod serve;
 mod stop_on;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cortex_m::bus::Width;
 use cortex_m::{Stop, Timing};
@@ -34,6 +34,7 @@ use stm32::chip::{nucleo, Chip, ChipArgument};
 use stm32::memory::elf::Firmware;
 use stm32::memory::image::{parse_hexadecimal, ImageArgument};
 use stm32::memory::{Memory, FLASH_BASE, SRAM_BASE};
+use stm32::partners::Attachment;
 use stm32::peripherals::rcc::Hse;
 
 /// A virtual Nucleo-F401RE: runs the same ELF as the board, cycle by cycle.
@@ -88,13 +89,36 @@ struct BoardArguments {
     reset_flags: Option<u32>,
     /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names
     /// addresses.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr", "reset_flags", "chip", "hse"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr", "reset_flags", "chip", "hse", "attach"])]
     from_snapshot: Option<PathBuf>,
     /// Run a program that was made for another core, such as a Cortex-M0, all the same.
     #[arg(long)]
     any_core: bool,
     #[command(flatten)]
+    partners: PartnerArguments,
+    #[command(flatten)]
     manners: MannersArguments,
+}
+
+/// What hangs on the chip's pins.
+#[derive(Args, Clone, Default)]
+struct PartnerArguments {
+    /// Hang something on the chip's wires: i2c1=eeprom.toml, spi1:pa4=sensor.toml (pa4 selects it),
+    /// usart1=modem.toml, pa0=edges.csv. May be repeated; docs/reference/partners.md describes the files.
+    #[arg(long, value_name = "WHERE=FILE")]
+    attach: Vec<Attachment>,
+}
+
+impl PartnerArguments {
+    /// Hangs them on a machine, if there is one.
+    fn hang_on(&self, machine: &mut Result<Machine, Stop>) -> Result<()> {
+        let Ok(machine) = machine else {
+            return Ok(());
+        };
+        let mut attachments = self.attach.iter();
+        let hung = attachments.try_for_each(|attachment| machine.attach(attachment));
+        hung.map_err(|why| anyhow!("--attach: {why}"))
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -116,6 +140,7 @@ impl BoardArguments {
             reset_flags: None,
             from_snapshot: None,
             any_core: false,
+            partners: PartnerArguments::default(),
             manners: MannersArguments::polite(),
         }
     }
@@ -145,7 +170,7 @@ impl BoardArguments {
             }
             (None, None) => bail!("no firmware: name its ELF"),
         };
-        let machine = machine.map(|machine| {
+        let mut machine = machine.map(|machine| {
             let mut machine = clocked(forced(machine, self.flash_acr), self.hse);
             machine.set_manners(self.manners.manners());
             if let Some(flags) = self.reset_flags {
@@ -153,6 +178,7 @@ impl BoardArguments {
             }
             machine
         });
+        self.partners.hang_on(&mut machine)?;
         Ok((firmware, machine))
     }
 
