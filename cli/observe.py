@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("auto", "both", "rising", "falling")
 OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameter", "ignore_glitches")
-LIVE = ("elf", "live", "any_core", "semihosting", "gaps", "strict", "hse", "chip")
+LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "hse", "chip")
 
 
 @declare(section="Your own firmware, as it is")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -44,8 +45,11 @@ class UserProgram:
 
 
 def _absolute(option: str) -> str:
-    """An option, whose table of a chip is found from whatever folder."""
+    """An option, whose table of a chip, or file of a partner, is found from whatever folder."""
     name, _, value = option.partition("=")
+    if name == "--attach":
+        place, _, file = value.partition("=")
+        return f"{name}={place}={Path(file).resolve()}" if file else option
     is_table = name == "--chip" and value.endswith(".toml")
     return f"{name}={Path(value).resolve()}" if is_table else option
 
@@ -59,6 +63,7 @@ class ProgramOptions(TypedDict, total=False):
     gaps: bool
     semihosting: bool
     any_core: bool
+    attach: Sequence[str]
 
 
 def user_program(
@@ -70,6 +75,7 @@ def user_program(
     gaps: bool = False,
     semihosting: bool = False,
     any_core: bool = False,
+    attach: Sequence[str] = (),
 ) -> UserProgram:
     """The program in the file `elf`, for a chip and a crystal; an empty string leaves the default.
 
@@ -77,7 +83,7 @@ def user_program(
     has its own board's.
     `strict` stops it at the first thing that is odd; with `gaps` it goes on past what is not
     modelled, too. With `semihosting` it may call its host. `any_core` takes one that was made for
-    another core, too. Raises SimulatorError with one sentence: if there is no such file, if it is
+    another core, too. `attach` is what hangs on the chip, as `i2c1=eeprom.toml`. Raises SimulatorError with one sentence: if there is no such file, if it is
     no ELF file for this core, or if its vector table is not where the core looks for it.
     """
     path = Path(elf)
@@ -88,6 +94,7 @@ def user_program(
         raise SimulatorError("--strict and --gaps contradict each other: give one of them.")
     named = own | {option: value for option, value in (("--chip", chip), ("--hse", hse)) if value}
     options = [f"{option}={value}" for option, value in named.items()]
+    options += [f"--attach={attachment}" for attachment in attach]
     switches = (
         *(("--strict", strict), ("--gaps", gaps)),
         *(("--semihosting", semihosting), ("--any-core", any_core)),

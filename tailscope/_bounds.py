@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike, fspath
 from typing import Any
@@ -77,6 +78,7 @@ def bounds(
     hse: str | None = None,
     gaps: bool = False,
     any_core: bool = False,
+    attach: Sequence[str] = (),
     any_verdict: bool = False,
 ) -> Bounds:
     """Bounds how long a program can hold interrupts off, from its machine code.

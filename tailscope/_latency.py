@@ -189,6 +189,7 @@ def latency(
     gaps: bool = False,
     semihosting: bool = False,
     any_core: bool = False,
+    attach: Sequence[str] = (),
     any_verdict: bool = False,
 ) -> Latency:
     """Pends an interrupt of a program at every cycle, and finds how long it waits.

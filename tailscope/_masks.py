@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike, fspath
 from typing import Any, Literal, TypeAlias, get_args
@@ -212,6 +213,7 @@ def masks(
     gaps: bool = False,
     semihosting: bool = False,
     any_core: bool = False,
+    attach: Sequence[str] = (),
     explain: bool = False,
     any_verdict: bool = False,
 ) -> Masks:

@@ -45,6 +45,13 @@ any_core = option(
     is_flag=True,
     help="run a program that was made for another core, such as a Cortex-M0, all the same",
 )
+attach = option(
+    "--attach",
+    metavar="WHERE=FILE",
+    multiple=True,
+    help="what hangs on the chip: i2c1=eeprom.toml, spi1:pa4=sensor.toml, usart1=modem.toml, pa0=edges.csv; "
+    "may be repeated (docs/reference/partners.md)",
+)
 board = option(
     "--board",
     type=BOARD,
@@ -160,6 +167,6 @@ summary = option("--summary", type=Choice("json"), hidden=True, help="json: what
 
 def own_program(command: Command) -> Command:
     """The options of somebody's own program on the virtual board (simulator.program)."""
-    for one in (any_core, semihosting, gaps, strict, hse, chip):
+    for one in (attach, any_core, semihosting, gaps, strict, hse, chip):
         command = one(command)
     return command

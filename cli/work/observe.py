@@ -136,6 +136,7 @@ def _options(resource: BoardResource, options: ObserveOptions) -> tuple[str, ...
         "gaps": options["gaps"],
         "semihosting": options["semihosting"],
         "any_core": options["any_core"],
+        "attach": options["attach"],
     }
     given = sorted(f"--{name.replace('_', '-')}" for name, value in program.items() if value)
     if virtual and options["elf"] is not None:

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use support::{firmware_for, run, scratch};
 
+const ASK: &str = "../../../docs/examples/partners/ask.c";
+
 /// The options that attach the examples: with SPI and a serial line, or without.
 fn attached(all: bool) -> Vec<String> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/examples/partners");
@@ -35,7 +37,7 @@ fn drivers_of_every_line_reach_their_partners() {
         ("L476", "cortex-m4", "l476rg", false),
         ("F072", "cortex-m0", "f072rb", false),
     ] {
-        let elf = firmware_for(core, "partners.c", line, &[line]);
+        let elf = firmware_for(core, ASK, line, &[line]);
         let options = attached(all);
         let mut arguments = vec!["--semihosting", "--until=200ms", "--strict", "--chip", chip];
         arguments.extend(options.iter().map(String::as_str));
@@ -67,7 +69,7 @@ fn decoded(capture: &str, decoder: &str, annotations: &str) -> String {
 
 #[test]
 fn sigrok_decodes_the_pins() {
-    let elf = firmware_for("cortex-m4", "partners.c", "decoded", &["F401", "STAY"]);
+    let elf = firmware_for("cortex-m4", ASK, "decoded", &["F401", "STAY"]);
     let options = attached(true);
     let mut arguments = vec!["--clips=D0=PB6,D1=PB7,D2=PA5,D3=PA7,D4=PA6,D5=PA4,D6=PA9,D7=PA10"];
     arguments.extend(["--semihosting", "--chip=f401re"]);
@@ -87,11 +89,11 @@ fn sigrok_decodes_the_pins() {
         "i2c:scl=P8_45:sda=P8_46",
         "i2c=start:repeat-start:stop:ack:nack:address-write:address-read:data-write:data-read",
     );
-    let content = "Start Address write: 50 ACK Data write: 00 ACK Data write: 10 ACK Start repeat \
-                   Address read: 50 ACK Data read: DE ACK Data read: AD ACK Data read: BE ACK \
-                   Data read: EF NACK Stop Start Address write: 50 ACK Data write: 00 ACK \
+    let content = "Start Write Address write: 50 ACK Data write: 00 ACK Data write: 10 ACK Start repeat \
+                   Read Address read: 50 ACK Data read: DE ACK Data read: AD ACK Data read: BE ACK \
+                   Data read: EF NACK Stop Start Write Address write: 50 ACK Data write: 00 ACK \
                    Data write: 1E ACK Data write: 11 ACK Data write: 22 ACK Data write: 33 ACK Stop \
-                   Start Address write: 50 NACK Stop Start";
+                   Start Write Address write: 50 NACK Stop Start";
     assert!(bus.starts_with(content), "{bus}");
     assert!(
         bus.contains("Address read: 76 ACK Data read: 83 ACK Data read: 10 NACK Stop"),

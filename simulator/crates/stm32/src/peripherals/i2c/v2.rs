@@ -138,9 +138,12 @@ impl I2c {
             return;
         }
         self.take_rate();
+        let transfers = matches!(self.role, Role::Transmitter | Role::Receiver);
+        let ends = self.is_set(TC) || self.left == 0 && command & (AUTOEND | RELOAD) == 0;
         if command & STOP != 0 && self.is_set(BUSY) {
             self.line.stop(now);
-        } else if command & START != 0 {
+        } else if command & START != 0 && (!transfers || ends) {
+            // A START in the midst of a transfer waits for its end, or for its STOP.
             self.status(TC | TCR, false);
             self.left = command >> NBYTES_SHIFT & 0xFF;
             self.line.start(now);
