@@ -256,28 +256,6 @@ fn instructions_of_a_window_are_those_of_the_pulses_within() {
 }
 
 #[test]
-fn sigrok_records_the_same_bytes_twice() {
-    let elf = board_firmware("sigrok", &[]);
-    let record = |name: &str| {
-        let board = Board::start(&elf, &[]);
-        let path = scratch(name);
-        let rate = ["-c", "samplerate=24m", "--samples", "3000000"];
-        board.record(&[&rate[..], &["-O", "binary", "-o", text(&path)]].concat());
-        fs::read(path).unwrap()
-    };
-    let first = record("first.bin");
-    assert_eq!(first.len(), 3_000_000);
-    // TIM2 toggles every 10 µs, which is 240 samples. 125 ms hold 12,500 edges, less those before
-    // it was started.
-    let stimuli: Vec<usize> = (1..first.len())
-        .filter(|&n| (first[n] ^ first[n - 1]) & 4 != 0)
-        .collect();
-    assert!(stimuli.windows(2).all(|pair| pair[1] - pair[0] == 240));
-    assert!((12_400..=12_500).contains(&stimuli.len()));
-    assert!(first == record("second.bin"));
-}
-
-#[test]
 fn sigterm_ends_it_with_status_0() {
     let board = Board::start(&board_firmware("sigterm", &[]), &[]);
     let pid = board.process.id().to_string();
