@@ -23,6 +23,7 @@ from quality.soundness.compiling import LINKER_SCRIPT
 from simulator.masks import run_marks
 from simulator.program import user_program
 from tests import lab, masked_sections
+from tests.tables import table
 
 UNTIL = "2ms"
 PAGE = ROOT / "docs" / "how-to" / "bounds.md"
@@ -64,23 +65,7 @@ def stripped(elf: Path, folder: Path, *options: str) -> Path:
     return made
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("{text}",), "is no ELF file"),
-        (("{stripped}",), "is stripped: without symbols it is not known where its functions begin"),
-        (("{m0}",), "was made for"),
-        (("{elf}", "--loops", "{nowhere}"), "nowhere.toml"),
-        (("{elf}", "--loops", "{text}"), "text.elf"),
-        (("{elf}", "--wait-states", "16"), "--wait-states"),
-        (("{nowhere}",), "nowhere.toml"),
-        (("{elf}", "--limit", "elsewhere=3"), "there is no such kind; give one of primask, basepri,"),
-        (("{elf}", "--allow", "3%"), "--allow AMOUNT goes with --baseline FILE"),
-        (("{elf}", "--baseline", "{text}"), "text.elf"),
-        (("{elf}", "{text}"), "cannot take"),
-        ((), "needs ELF"),
-    ],
-)
+@table
 def test_what_is_refused_is_told_in_one_sentence(
     elf: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
@@ -119,56 +104,7 @@ def test_without_debug_information_the_bounds_are_the_same_and_have_no_lines(
 WORK = "void reset(void) { work(0); for (;;) {} }"
 
 
-def naked(*lines: str) -> str:
-    """The function `work`, in assembler and nothing else."""
-    inside = "\\n ".join(lines)
-    return f'NAKED void work(int x) {{ __asm__ volatile("{inside}"); }}'
-
-
-def symbols(*lines: str) -> str:
-    """The same, with the symbols that the lines define."""
-    inside = "\\n ".join((".syntax unified", ".thumb", *lines, ""))
-    return f'__asm__("{inside}"); void work(int);'
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (
-            "volatile int n; NOINLINE void work(int x) { MASK; for (int i = 0; i < n; i++) NOP; UNMASK; }",
-            r"The loop at p\.c:\d+ in work: nothing in the code limits it\.",
-        ),
-        (
-            "void (*volatile p)(void); void done(void) {} void work(int x) { p = done; MASK; p(); UNMASK; }",
-            r"work\+0x[0-9a-f]+ calls through a pointer",
-        ),
-        (
-            "volatile int k; NOINLINE int deep(int n) { volatile int x = n; return n ? deep(n - 1) + x : 0; }"
-            " NOINLINE void work(int x) { MASK; deep(k); UNMASK; }",
-            r"\bdeep calls itself",
-        ),
-        (
-            naked("cpsid i", "cbz r1, 1f", "cpsie i", "bx lr", "1: .word 0xffffffff, 0xffffffff"),
-            r"work\+0x[0-9a-f]+ is reached, and is no",
-        ),
-        (
-            naked("cpsid i", ".short 0xe8ff, 0x890d", "cpsie i", "bx lr"),  # ldrd r8, r9, [pc], #0x34
-            r"work\+0x[0-9a-f]+ is UNPREDICTABLE: ldrd r8, sb, \[pc\], #0x34\.",
-        ),
-        (
-            symbols(
-                *(".global work", ".type work,%function", ".thumb_func", "work: push {r4, lr}", "cpsid i"),
-                *("bl inner", "cpsie i", "pop {r4, pc}", ".size work,.-work", ".type inner,%function"),
-                *(".thumb_func", "inner: .word 0xffffffff", "bx lr", ".size inner,.-inner"),
-            ),
-            r"inner is called, and is no instruction\.",
-        ),
-        (
-            "NOINLINE void lock(void) { MASK; } void work(int x) {}",
-            r"lock returns with interrupts held off, and its callers are not known\.",
-        ),
-    ],
-)
+@table
 def test_what_has_no_bound_says_where_and_why(tmp_path: Path, text: str, sentence: str) -> None:
     report = bounded(built(tmp_path, text + WORK))
     assert status(report) == 2
@@ -176,21 +112,7 @@ def test_what_has_no_bound_says_where_and_why(tmp_path: Path, text: str, sentenc
     assert re.search(sentence, as_text(report))
 
 
-OUTER = (".global work", ".type work,%function", ".thumb_func", "work: cpsid i")
-INNER = (".global inner", ".type inner,%function", ".thumb_func", "inner: nop")
-REST = ("nop", "cpsie i", "bx lr")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        # Constants that the flow goes around, of which some would be instructions.
-        naked("cpsid i", "b 1f", ".word 0xffffffff, 0xdeadbeef", ".short 0xf7ff", "1: nop", *REST),
-        symbols(*OUTER, *INNER, *REST, ".size work,.-work", ".size inner,.-inner"),
-        symbols(*OUTER, *REST),
-    ],
-    ids=["data within code", "overlapping symbols", "no size"],
-)
+@table
 def test_hand_written_assembler_has_bounds(tmp_path: Path, text: str) -> None:
     report = bounded(built(tmp_path, text + WORK))
     (section,) = report.sections
@@ -198,15 +120,7 @@ def test_hand_written_assembler_has_bounds(tmp_path: Path, text: str) -> None:
     assert section.cycles is not None and section.seen is not None and section.cycles >= section.seen >= 2
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        naked("cpsid i", "add pc, r0", "nop", *REST),
-        naked("cpsid i", "tbb [pc, r0]", ".byte 1, 1", *REST),
-        naked("cpsid i", "nop") + "NAKED void after(void) { UNMASK; }",
-    ],
-    ids=["computed branch", "table", "runs off its end"],
-)
+@table
 def test_a_section_without_an_end_is_told(tmp_path: Path, text: str) -> None:
     report = bounded(built(tmp_path, text + WORK))
     assert status(report) == 2
@@ -403,14 +317,7 @@ def test_what_had_no_bound_before_is_no_failure(programs: dict[str, Path], tmp_p
     assert ("better", "shorter") in {(check["state"], check["finding"]) for check in document["checks"]}
 
 
-@pytest.mark.parametrize(
-    ("name", "limit", "status", "finding"),
-    [
-        ("first", "any=1000", 0, "within"),
-        ("first", "primask:round=3", 1, "above"),
-        ("lost", "any=1000", 2, "unbounded"),
-    ],
-)
+@table
 def test_a_limit_holds_bounds_and_says_where_there_is_none(
     programs: dict[str, Path], name: str, limit: str, status: int, finding: str
 ) -> None:
@@ -433,45 +340,16 @@ def test_a_run_that_took_longer_than_its_bound_fails_any_gate(tmp_path: Path) ->
 # Loops as a run saw them.
 
 
-LAPS = ("1: subs r0, #1", "bne 1b")
-"""As often as r0 says, its head is passed."""
+LAPS = 'NAKED void work(int x) { __asm__ volatile("cpsid i; 1: subs r0, #1; bne 1b; cpsie i; bx lr"); }'
 CALLS = "volatile int n; void reset(void) { n = 3; work(n); n = 9; work(n); n = 5; work(n); for (;;) {} }"
 DECLARED = "void work(int);"
 
 
-@pytest.mark.parametrize(
-    ("text", "passes", "entries"),
-    [
-        (naked("cpsid i", *LAPS, "cpsie i", "bx lr") + CALLS, 9, 3),
-        # A loop that begins where its function does.
-        (
-            f'NAKED void spin(int x) {{ __asm__ volatile("{LAPS[0]}\\n {LAPS[1]}\\n bx lr"); }}'
-            f"NOINLINE void work(int x) {{ MASK; spin(x); UNMASK; }} {CALLS}",
-            9,
-            3,
-        ),
-        # An instruction in each lap that is skipped but for the last time.
-        (
-            naked("cpsid i", "1: subs r0, #1", "it eq", "moveq r1, #0", "bne 1b", "cpsie i", "bx lr") + CALLS,
-            9,
-            3,
-        ),
-        # A loop in a loop: it is entered on each lap of the other one.
-        (
-            naked(
-                "cpsid i", "mov r3, r0", "2: mov r0, r3", *LAPS, "subs r3, #1", "bne 2b", "cpsie i", "bx lr"
-            )
-            + CALLS,
-            9,
-            3 + 9 + 5,
-        ),
-    ],
-    ids=["plain", "from the entry", "with a skipped instruction", "in a loop"],
-)
+@table
 def test_a_loop_is_counted_each_time_it_is_entered(
     tmp_path: Path, text: str, passes: int, entries: int
 ) -> None:
-    report = bounded(built(tmp_path, DECLARED + text), observed=2.0)
+    report = bounded(built(tmp_path, DECLARED + text + CALLS), observed=2.0)
     (count,) = [it for it in report.counted if it.entries == entries]
     assert (count.passes, count.taken) == (passes, 2 * passes)
     (section,) = report.sections
@@ -498,7 +376,7 @@ def test_a_handler_that_goes_round_in_between_is_counted_by_itself(tmp_path: Pat
 
 
 def test_an_estimate_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
-    elf = built(tmp_path, DECLARED + naked("cpsid i", *LAPS, "cpsie i", "bx lr") + CALLS)
+    elf = built(tmp_path, DECLARED + LAPS + CALLS)
     page, base = tmp_path / "bounds.html", tmp_path / "bounds.toml"
     done = lab.run("bounds", elf, "--until", UNTIL, "--observed", "3", "--output", page)
     assert done.returncode == 2
@@ -516,7 +394,7 @@ def test_an_estimate_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
 
 
 def test_a_loop_that_no_run_came_to_is_not_estimated(tmp_path: Path) -> None:
-    text = f"{DECLARED}{naked('cpsid i', *LAPS, 'cpsie i', 'bx lr')} void reset(void) {{ for (;;) {{}} }}"
+    text = f"{DECLARED}{LAPS} void reset(void) {{ for (;;) {{}} }}"
     report = bounded(built(tmp_path, text), observed=2.0)
     assert not report.counted and not report.estimates
     assert report.missing
