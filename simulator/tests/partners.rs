@@ -36,6 +36,8 @@ fn drivers_of_every_line_reach_their_partners() {
         ("F103", "cortex-m3", "f103rb", true),
         ("L476", "cortex-m4", "l476rg", false),
         ("F072", "cortex-m0", "f072rb", false),
+        ("G071", "cortex-m0plus", "g071rb", false),
+        ("G474", "cortex-m4", "g474re", false),
     ] {
         let elf = firmware_for(core, ASK, line, &[line]);
         let options = attached(all);
@@ -71,7 +73,7 @@ fn decoded(capture: &str, decoder: &str, annotations: &str) -> String {
 fn sigrok_decodes_the_pins() {
     let elf = firmware_for("cortex-m4", ASK, "decoded", &["F401", "STAY"]);
     let options = attached(true);
-    let mut arguments = vec!["--clips=D0=PB6,D1=PB7,D2=PA5,D3=PA7,D4=PA6,D5=PA4,D6=PA9,D7=PA10"];
+    let mut arguments = vec!["--clips=D0=PB8,D1=PB9,D2=PA5,D3=PA7,D4=PA6,D5=PA4,D6=PA9,D7=PA10"];
     arguments.extend(["--semihosting", "--chip=f401re"]);
     arguments.extend(options.iter().map(String::as_str));
     let capture = scratch("partners.sr");
