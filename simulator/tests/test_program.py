@@ -40,7 +40,7 @@ def test_a_table_of_a_chip_is_found_from_any_folder(
     assert simulator.run(saved, until="1ms").stats.cycles == simulator.run(elf, until="1ms").stats.cycles
     with pytest.raises(SimulatorError, match="outside the SRAM of the MINE"):
         simulator.run(user_program(elf, chip="small.toml"), until="1ms")
-    with pytest.raises(SimulatorError, match=r"none\.toml: cannot read this table"):
+    with pytest.raises(SimulatorError, match=r"none\.toml: cannot read a table"):
         simulator.run(user_program(elf, chip="none.toml"), until="1ms")
 
 

@@ -113,8 +113,8 @@ pub struct Soc {
     connected: u64,
     edges: Vec<Edge>,
     transmitted: Vec<u8>,
-    /// Pins of each port whose edges need attention. An observer sets them; the chip has no such
-    /// state.
+    /// Pins of each port whose edges need attention: those of an observer, and chip selects. The chip
+    /// has no such state.
     #[serde(skip)]
     observed: [u32; PORTS.len()],
 }
@@ -203,6 +203,7 @@ impl Soc {
     /// Computes the fields that a snapshot leaves out: those that follow from the chip.
     pub fn rebuild_derived(&mut self) {
         let chip = self.memory.chip();
+        self.observed = self.partners.selecting;
         self.map = AddressMap::of(chip);
         self.responders = ResponderCache::of(chip);
         self.routes = Routes::of(chip.family);
@@ -335,7 +336,7 @@ impl Soc {
 
     /// From now on, edges of these pins return control after the instruction that made them.
     pub fn observe(&mut self, pins: &[Pin]) {
-        self.observed = [0; PORTS.len()];
+        self.observed = self.partners.selecting;
         for pin in pins {
             self.observed[usize::from(pin.port)] |= 1 << pin.number;
         }

@@ -60,6 +60,7 @@ impl Soc {
                 self.occupy(source, name, *bus);
                 if let Some(pin) = *select {
                     self.partners.selecting[usize::from(pin.port)] |= 1 << pin.number;
+                    self.observed[usize::from(pin.port)] |= 1 << pin.number;
                     self.partners.selects.push(Select {
                         pin,
                         source,

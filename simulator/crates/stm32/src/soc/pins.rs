@@ -106,14 +106,13 @@ impl Soc {
         let after = self.ports[port].levels();
         self.levels[port] = after;
         let mut changed = before.high ^ after.high;
-        self.attention |= changed & self.observed[port] != 0;
-        if changed & self.partners.selecting[port] != 0 {
+        if changed & self.observed[port] != 0 {
+            self.attention = true;
             self.selects_changed(port, changed, cycle);
         }
         if changed & after.driven & self.ports[port].slow() != 0 {
             self.look_at_edges(port, changed & after.driven, cycle);
         }
-        let outside = self.ports[port].driven_outside();
         while changed != 0 {
             let number = changed.trailing_zeros();
             changed &= changed - 1;
@@ -125,7 +124,10 @@ impl Soc {
                     number: number as u8,
                 },
                 level,
-                output: (before.driven | after.driven | outside) >> number & 1 != 0,
+                output: (before.driven | after.driven | self.ports[port].driven_outside())
+                    >> number
+                    & 1
+                    != 0,
             });
             self.feed_exti(port, number, level);
             self.feed_timers(port, number, level, cycle);

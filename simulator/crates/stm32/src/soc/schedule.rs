@@ -112,11 +112,11 @@ impl Soc {
 
     fn event_of(&self, source: usize) -> Option<u64> {
         match source {
+            ..FIRST_USART => self.timers[source].next_event(),
             FIRST_USART..FLASH => self.usarts[source - FIRST_USART].next_event(),
             FLASH => self.flash.next_event(),
             PARTNERS => self.next_of_partners(),
             FIRST_OTHER.. => self.others.get(source - FIRST_OTHER).next_event(),
-            timer => self.timers[timer].next_event(),
         }
     }
 }
