@@ -84,7 +84,8 @@ def user_program(
     `strict` stops it at the first thing that is odd; with `gaps` it goes on past what is not
     modelled, too. With `semihosting` it may call its host. `any_core` takes one that was made for
     another core, too. `attach` is what hangs on the chip, as `i2c1=eeprom.toml`. Raises
-    SimulatorError with one sentence: if there is no such file, if it is no ELF file for this core, or if its vector table is not where the core looks for it.
+    SimulatorError with one sentence: if there is no such file, if it is no ELF file for this core,
+    or if its vector table is not where the core looks for it.
     """
     path = Path(elf)
     words = () if chip else chip_of(path)
