@@ -15,7 +15,7 @@ def entry(kind: int, id_: int, argument: int, **fields: int) -> bytes:
     return struct.pack("<BBHIHBB", kind, flags, id_, argument, offset, align, reserved)
 
 
-def image(*entries: bytes, name: str = "mem_frag", **fields: int) -> bytes:
+def image(*entries: bytes, **fields: int) -> bytes:
     """A whole image; `fields` replace those of a good header."""
     body = b"".join(entries)
     header = {
@@ -34,4 +34,4 @@ def image(*entries: bytes, name: str = "mem_frag", **fields: int) -> bytes:
         "records": 0,
         "parameter": 0,
     }
-    return struct.pack("<IHHHBBIHHIIBBH32s", *(header | fields).values(), name.encode()) + body
+    return struct.pack("<IHHHBBIHHIIBBH32s", *(header | fields).values(), b"mem_frag") + body
