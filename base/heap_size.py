@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 DEFAULT_BYTES = 64 << 10
 """CMake has the same default (firmware/heap/CMakeLists.txt)."""
 SMALLEST_BYTES = 64
 LARGEST_BYTES = 8 << 20
 """On the host. The board has less room (firmware/build/region.py)."""
 STEP_BYTES = 8
+
+_SIZE = re.compile(r"([0-9]{1,7}) ?([km])(?:ib)?", re.IGNORECASE)
+_SHIFTS = {"k": 10, "m": 20}
+
+
+def bytes_of(word: str) -> int | None:
+    """The bytes of `8k`, `8KiB` or `1m`; None of any other word."""
+    match = _SIZE.fullmatch(word)
+    return int(match[1]) << _SHIFTS[match[2].lower()] if match else None
 
 
 def refused(heap_bytes: int, largest_bytes: int = LARGEST_BYTES) -> str | None:

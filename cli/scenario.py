@@ -14,10 +14,12 @@ from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, Choice, Several
 
 if TYPE_CHECKING:
+    from base.run_folder.manifest import Optimization
     from capture.store import RunResult
     from cli.work.options import Options
 
 ART = {"on": True, "off": False}
+OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-Os": "s"}
 
 
 @declare(section="Run and measure")
@@ -52,6 +54,12 @@ ART = {"on": True, "off": False}
     type=Several("basepri", "primask", "scheduler"),
     help="how the heap holds others off, or several with commas; the allocator's own when not given",
 )
+@option(
+    "--optimise",
+    type=Several(*OPTIMIZATIONS),
+    default="-O2",
+    help="GCC's -O of the firmware: -O1, -O2, -O3, -Os, or several with commas for a run with each",
+)
 @shared.ignore_glitches
 @shared.knob
 @shared.trace
@@ -76,6 +84,7 @@ def command(
     allocator: list[str],
     art: tuple[str, ...],
     locking: tuple[str, ...] | None,
+    optimise: tuple[str, ...],
     boards: tuple[str, ...] | None,
     samplerate_hz: int | None,
     stimulus: str | None,
@@ -103,6 +112,7 @@ def command(
         knobs=dict(knob),
         art_states=tuple(ART[word] for word in art),
         lockings=locking or (None,),
+        optimizations=tuple(OPTIMIZATIONS[word] for word in optimise),
         boards=boards or (None,),
         samplerate_hz=samplerate_hz,
         stimulus=stimulus,

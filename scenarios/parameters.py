@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, ValidationError, create_model
 
+from base import heap_size
 from base.files.complaints import WrongValueError, among, first_complaint, sentence
 from base.files.documents import Table
 from scenarios.errors import ScenarioError, quoted, unknown
@@ -85,7 +86,7 @@ def bind(
     for name in overrides:
         if name not in declared:
             raise unknown("parameter", name, declared)
-    numbers = {n: value if _is_file(declared[n]) else _number(value) for n, value in overrides.items()}
+    numbers = {n: value if _is_file(declared[n]) else _number(n, value) for n, value in overrides.items()}
     given = {**defaults, **numbers}
     try:
         return generator(**model(generator).model_validate(given).model_dump())
@@ -117,9 +118,14 @@ def _allowed(low: int = 0, high: int = 0, names: tuple[str, ...] = (), file: boo
     return Annotated[int, AfterValidator(check)]
 
 
-def _number(value: object) -> object:
-    """The number of a text, such as 0x1234abcd or 1_200; anything else stays as it is."""
+def _number(name: str, value: object) -> object:
+    """The number of a text, such as 0x1234abcd or 1_200, of bytes 2k or 2KiB, too; anything else
+    stays as it is.
+    """
+    if not isinstance(value, str):
+        return value
+    size = heap_size.bytes_of(value) if name.endswith("_bytes") else None
     try:
-        return int(value, 0) if isinstance(value, str) else value
+        return int(value, 0) if size is None else size
     except ValueError:
         return value

@@ -216,6 +216,7 @@ def run(
     capture: str | None = "direct",
     art: str | None = None,
     locking: str | None = None,
+    optimise: str | None = None,
     heap: str | None = None,
     folder: str | PathLike[str] | None = None,
     any_verdict: bool = False,
@@ -239,6 +240,7 @@ def run(
         capture=None if board else capture,
         art=art,
         locking=locking,
+        optimise=optimise,
         heap=heap,
         runs=None if folder is None else os.fspath(folder),
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FIRMWARE = "firmware sha256"
 BOARD_FOLDER = "board folder"
+OPTIMIZATION = "optimization"
 COMPILER = "compiler"
 _DIGEST_SHOWN = 12
 
@@ -81,6 +82,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "heap size": None if heap_bytes is None else f"{heap_bytes:,} bytes",
         **{f"knob {name}": value for name, value in manifest.knobs.items()},
         "locking": manifest.locking or choice.locking,
+        OPTIMIZATION: f"-O{choice.optimization}",
         "FLASH_ACR": flash_acr,
         "core clock": None if firmware.core_hz is None else f"{firmware.core_hz:,} Hz",
         "records": manifest.records,
@@ -121,6 +123,7 @@ _CHOSEN = frozenset(
             "stimulus",
             "heap size",
             "locking",
+            OPTIMIZATION,
             "FLASH_ACR",
         ),
         *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
@@ -136,8 +139,14 @@ _MADE_BY = frozenset(
 
 
 def chosen_of(manifest: Manifest) -> dict[str, str]:
-    """What the user chose: two runs are compared only where all of it is equal."""
-    return {name: value for name, value in _told(manifest).items() if _is_chosen(name)}
+    """What the user chose: two runs are compared only where all of it is equal. The usual
+    optimization is left out, as in baselines that were made before there was another.
+    """
+    return {
+        name: value
+        for name, value in _told(manifest).items()
+        if _is_chosen(name) and (name, value) != (OPTIMIZATION, "-O2")
+    }
 
 
 def made_by_of(manifest: Manifest) -> dict[str, str]:

@@ -36,6 +36,7 @@ class Options:
     knobs: tuple[tuple[str, str], ...]
     locking: str | None
     accelerated: bool
+    optimization: str
     records: str
     samplerate_hz: int
     board: str
@@ -62,6 +63,7 @@ class Options:
             knobs=tuple(sorted(manifest.turned_knobs.items())),
             locking=manifest.locking or manifest.asked.locking,
             accelerated=manifest.built_accelerated,
+            optimization=manifest.asked.optimization,
             records=manifest.records,
             samplerate_hz=manifest.samplerate_hz,
             board=manifest.board,

@@ -44,6 +44,7 @@ REMEDY = "restore the file or decode the run again (./lab redecode)"
 # (PM0075, section 3.1), which the others have not.
 ACCELERATOR_BITS = 0x710
 
+Optimization = Literal["1", "2", "3", "s"]
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
 # What a count may be: more is no count, and a float would not tell it from the next.
@@ -153,7 +154,8 @@ class AskedFirmware(Table):
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
     allocator's. `outside` is null of an allocator of the catalogue. `board` is the board's
-    folder: its name, or its path where it is none of the bench's.
+    folder: its name, or its path where it is none of the bench's. `optimization` is GCC's -O, which
+    the file has only where it is not 2.
     """
 
     allocator: str
@@ -165,6 +167,7 @@ class AskedFirmware(Table):
     knobs: dict[str, int] | None = None
     outside: Outside | None = None
     board: str = FIRST_BOARD
+    optimization: Optimization = "2"
 
 
 class Counts(Table):
@@ -680,13 +683,14 @@ class Manifest(Table):
 
     @property
     def configuration(self) -> str:
-        """The allocator and what is not as usual: origin, lock, heap, knobs, flash (ART), board."""
+        """The allocator and what is not as usual: origin, lock, heap, knobs, -O, ART, board."""
         heap = self.firmware.heap_bytes
         words = [self.allocator]
         words += [f"from outside, {self.outside.sha256[:8]}"] if self.outside else []
         words += [self.locking] if self.locking not in (None, "basepri") else []
         words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
+        words += [f"-O{self.asked.optimization}"] if self.asked.optimization != "2" else []
         words += [] if self.accelerated else ["ART off"]
         words += [] if self.board_folder == FIRST_BOARD else [self.board_folder]
         return ", ".join(words)

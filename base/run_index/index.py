@@ -24,7 +24,7 @@ from ..run_folder.panics import without_panic
 from . import row as rows
 from .row import COLUMNS, unfinished_row
 
-VERSION = 6
+VERSION = 7
 """Of the kept table. One of another version is made again."""
 
 DEEPEST = 4

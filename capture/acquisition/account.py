@@ -66,6 +66,7 @@ def asked_of(image: FirmwareImage) -> AskedFirmware:
         knobs=dict(built.knobs),
         outside=outside_of(image.allocator),
         board=built.board,
+        optimization=built.optimization,
     )
 
 

@@ -122,7 +122,10 @@ knob = option(
     help="NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
 )
 parameter = option(
-    "--parameter", type=PARAMETER, multiple=True, help="NAME=VALUE of the scenario; may be repeated"
+    "--parameter",
+    type=PARAMETER,
+    multiple=True,
+    help="NAME=VALUE of the scenario: bytes as 2k or 2KiB, too, cycles as 10us; may be repeated",
 )
 records = option(
     "--records",

@@ -30,7 +30,6 @@ _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
 _WORST = 10
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 _TIME = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,9}})?|\.[0-9]{{1,9}}) ?({'|'.join(_SECONDS)})")
-_SHIFTS = {"k": 10, "m": 20}
 _MOST_SHOWN = 80
 
 
@@ -254,7 +253,7 @@ class Seconds(Value):
     name = "TIME"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        value = _seconds(word)
+        value = seconds_of(word)
         if value <= 0:
             raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")
         return value
@@ -305,7 +304,7 @@ class Instant(Value):
         whole_ = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
         if whole_ and (self.zero_too or int(whole_[1] or whole_[2])):
             return word
-        if nanoseconds := round(_seconds(word) * 1e9):
+        if nanoseconds := round(seconds_of(word) * 1e9):
             return f"{nanoseconds}ns"
         raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time such as 100ms or 2s, or cycles:84000.")
 
@@ -341,8 +340,9 @@ class HeapBytes(Value):
     name = "BYTES"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        match = re.fullmatch(r"([0-9]{1,7}) ?([km])(?:ib)?", word, re.IGNORECASE)
-        number = int(match[1]) << _SHIFTS[match[2].lower()] if match else whole(word, flag, least=None)
+        number = heap_size.bytes_of(word)
+        if number is None:
+            number = whole(word, flag, least=None)
         if range_ := heap_size.refused(number):
             raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {range_}.")
         return number
@@ -442,7 +442,7 @@ def whole(word: str, flag: str, least: int | None = 1, most: int | None = None) 
     return number
 
 
-def _seconds(word: str) -> float:
+def seconds_of(word: str) -> float:
     """The seconds of a time; 0 of what is none."""
     match = _TIME.fullmatch(word)
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0

@@ -11,6 +11,9 @@ import pytest
 from base.files.errors import TailscopeError
 from cli.shell import values
 from cli.shell.values import Value
+from cli.work.options import Options
+from cli.work.plan import compiled
+from firmware.build import boards
 from tests.tables import table
 
 
@@ -30,6 +33,14 @@ def test_a_word_is_read(words: tuple[Any, ...], word: str, value: Any) -> None:
 def test_a_word_is_a_path_or_several() -> None:
     assert values.RUN.read("docs", "--x") == values.RUN.convert(Path("docs"), None, None) == Path("docs")
     assert values.ALLOCATORS.read("tlsf,seglist", "--x") == ["tlsf", "seglist"]
+
+
+def test_a_parameter_has_units_too() -> None:
+    board = boards.default()
+    written: dict[str, str | int] = {"request_bytes": "1KiB", "fine_cycles": "1us", "depths": "2"}
+    plain: dict[str, str | int] = {"request_bytes": 1024, "fine_cycles": 84, "depths": 2}
+    plans = [compiled("latency_sweep", Options(parameters=given), board) for given in (written, plain)]
+    assert plans[0].image == plans[1].image
 
 
 @table

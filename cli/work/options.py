@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from base.run_folder.manifest import Optimization
 
 
 @dataclass(frozen=True)
@@ -15,8 +19,9 @@ class Options:
     build. `duration_s` is that of the capture. `art_states` are the states of the flash accelerator
     (prefetch and caches) to run with. `records` says what carries the records, one of
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
-    default. `heap_bytes` is the size of the heap's region. `capture` is sigrok, the
-    real tools, or direct, the virtual board itself; None is sigrok where that is installed.
+    default. `optimizations` are GCC's -O of the firmware. `heap_bytes` is the size of the heap's
+    region. `capture` is sigrok, the real tools, or direct, the virtual board itself; None is sigrok
+    where that is installed.
     `placements` is how many times each image is linked, the first as it is. `ignore_glitches`
     leaves out pulses that are too short to be the firmware's. `stored` takes a run that is stored
     already, complete and the same to the byte of firmware and operations, for one to make.
@@ -32,6 +37,7 @@ class Options:
     art_states: tuple[bool, ...] = (True,)
     records: str = "uart"
     lockings: tuple[str | None, ...] = (None,)
+    optimizations: tuple[Optimization, ...] = ("2",)
     heap_bytes: int | None = None
     capture: str | None = None
     placements: int = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base.files.errors import CaptureError
 from base.processes import signals
+from cli.shell.values import seconds_of
 from cli.work import kept
 from cli.work.options import Options
 from firmware.build import region
@@ -21,7 +22,7 @@ def compiled(name: str, options: Options, board: Board) -> Plan:
     _check_control(options.stimulus, board)
     scenario = catalogue.load(
         name,
-        options.parameters,
+        {name: _in_cycles(name, value, board) for name, value in options.parameters.items()},
         seed=options.seed,
         stimulus=options.stimulus,
         heap_bytes=options.heap_bytes,
@@ -29,6 +30,12 @@ def compiled(name: str, options: Options, board: Board) -> Plan:
     )
     signals.check()
     return scenario.compile(region.place(board))
+
+
+def _in_cycles(name: str, value: str | int, board: Board) -> str | int:
+    """A time, `10us`, as cycles of the board's core, where the parameter has such."""
+    is_time = isinstance(value, str) and name.endswith("_cycles")
+    return round(seconds_of(str(value)) * board.core_hz) or value if is_time else value
 
 
 def _check_control(control: str | None, board: Board) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from base import heap_size
 from base.files.errors import near_miss
@@ -16,6 +17,9 @@ from base.paths import COMPILED, ROOT
 from firmware.build import boards, catalogue, cmake_build, packaged, region, search_places
 from firmware.build.boards import Board
 from firmware.build.cmake_build import BuildError as BuildError
+
+if TYPE_CHECKING:
+    from base.run_folder.manifest import Optimization
 
 FIRMWARE = ROOT / "firmware"
 BUILDS = COMPILED / "firmware"
@@ -37,6 +41,7 @@ class Configuration:
     knobs: Mapping[str, int]
     board: str = boards.DEFAULT
     """The board's folder, by its name, or its path where it is none of the bench's."""
+    optimization: Optimization = "2"
 
     @property
     def core_hz(self) -> int:
@@ -75,7 +80,7 @@ class BuildSpec:
     knobs: Mapping[str, int] = field(default_factory=dict)
     extras: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    optimization: str = "2"
+    optimization: Optimization = "2"
     board: Board = field(default_factory=boards.default)
 
     @classmethod
@@ -88,7 +93,7 @@ class BuildSpec:
         extras: tuple[str, ...] = (),
         without: tuple[str, ...] = (),
         heap_bytes: int | None = None,
-        optimization: str = "2",
+        optimization: Optimization = "2",
         board: str = boards.DEFAULT,
     ) -> BuildSpec:
         """The spec of these choices: None is the default of the allocator on the board, `knobs` are
@@ -167,7 +172,7 @@ def build(
     extras: tuple[str, ...] = (),
     without: tuple[str, ...] = (),
     heap_bytes: int | None = None,
-    optimization: str = "2",
+    optimization: Optimization = "2",
     compiled: bool = False,
     board: str = boards.DEFAULT,
 ) -> FirmwareImage:
@@ -266,6 +271,7 @@ def _configuration(spec: BuildSpec, kernel: str) -> Configuration:
         locking=spec.locking,
         knobs=dict(spec.knobs),
         board=spec.board.word,
+        optimization=spec.optimization,
     )
 
 

@@ -18,6 +18,7 @@ from analysis.fragmentation.study import Row, Study
 from base import heap_size
 from base.paths import ROOT
 from base.processes import signals
+from base.run_folder.manifest import Optimization
 from base.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
 from firmware.build import catalogue as allocators
@@ -79,7 +80,7 @@ class BoardRun:
     art: bool = False
     parameters: Values = ()
     knobs: Values = ()
-    optimization: str = "2"
+    optimization: Optimization = "2"
 
     def __str__(self) -> str:
         art = "on" if self.art else "off"
@@ -184,7 +185,7 @@ class EmptySection:
 
     scenario: str
     art: bool = False
-    optimization: str = "2"
+    optimization: Optimization = "2"
     placements: int = 1
     processes: int = field(default=1, repr=False, compare=False)
 

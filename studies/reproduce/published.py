@@ -12,6 +12,7 @@ from pydantic import Field
 from base.files.documents import Table as Document
 from base.files.documents import read_toml
 from base.files.errors import TailscopeError, near_miss
+from base.run_folder.manifest import Optimization
 
 _FOLDER = Path(__file__).parent / "published"
 SOURCES = ("article", "crate", "thesis", "deck1", "deck2")
@@ -115,7 +116,7 @@ class Way(Document):
     name: str = "here"
     window: str = "operation_cycles"
     art: bool = False
-    optimization: str = "2"
+    optimization: Optimization = "2"
     net: bool = False
     further: bool = True
     own_format: bool = False
