@@ -178,6 +178,15 @@ def test_numbers_that_do_not_go_on_end_the_join(repeated: int) -> None:
     assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
 
 
+def test_a_number_that_the_plan_does_not_reach_ends_the_join() -> None:
+    """The operations of a plan count from 0, so their number is the first that none of them has."""
+    run = SyntheticRun(small_plan())
+    operations = [line for line in run.lines if line.startswith("OP,")]
+    end = f"OP,{len(operations)},"
+    run.lines[run.lines.index(operations[6])] = end + operations[6].split(",", 2)[2]
+    assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
+
+
 def test_a_window_without_a_pulse_has_no_width_and_no_start() -> None:
     run = SyntheticRun(small_plan(depth=2))
     run.silence("OP", run.truths[3].start, _operation_end(run, 3))
