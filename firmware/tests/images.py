@@ -15,7 +15,7 @@ def entry(kind: int, id_: int, argument: int, **fields: int) -> bytes:
     return struct.pack("<BBHIHBB", kind, flags, id_, argument, offset, align, reserved)
 
 
-def image(*entries: bytes, **fields: int) -> bytes:
+def image(*entries: bytes, **fields: int | str) -> bytes:
     """A whole image; `fields` replace those of a good header."""
     body = b"".join(entries)
     header = {
@@ -33,5 +33,7 @@ def image(*entries: bytes, **fields: int) -> bytes:
         "mode": 1,
         "records": 0,
         "parameter": 0,
+        "name": "mem_frag",
     }
-    return struct.pack("<IHHHBBIHHIIBBH32s", *(header | fields).values(), b"mem_frag") + body
+    *numbers, name = (header | fields).values()
+    return struct.pack("<IHHHBBIHHIIBBH32s", *numbers, str(name).encode()) + body
