@@ -44,6 +44,10 @@ def samplerate(samplerate_hz: int) -> str:
 def spoken(name: str) -> str:
     """A run's name for a sentence: `tlsf with primask and heap 4,096`."""
     plain, bracket, doubt = name.partition(" (")
-    allocator, *settings = plain.split(", ")
+    words = plain.split(", ")
+    begin = 3 if words[1:2] == ["from outside"] else 1  # behind the allocator and its digest
+    end = len(words) - words[-1].startswith("imported from ")
+    settings = words[begin:end]
     listed = " and ".join([*([", ".join(settings[:-1])] if settings[1:] else []), *settings[-1:]])
-    return (f"{allocator} with {listed}" if settings else allocator) + bracket + doubt
+    allocator = ", ".join(words[:begin]) + (f" with {listed}" if settings else "")
+    return ", ".join([allocator, *words[end:]]) + bracket + doubt

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -125,16 +123,19 @@ def test_clips_are_swapped_shorted_and_open(elf: Path) -> None:
 
 @dataclass
 class Lab:
-    """Commands of ./lab with a mark of their own, and the runs that they make."""
+    """Commands of ./lab with a mark of their own; what they make goes to the folder `runs`."""
 
     mark: str
-    runs: list[Path]
+    runs: Path
 
     def start(self, *before: str) -> subprocess.Popen[str]:
         """A run on a desk; `before` stands before the command."""
         command = [*before, sys.executable, "-m", "cli", "scenario", "mem_frag", "--allocator", "tlsf"]
         return subprocess.Popen(
-            [*command, "--parameter", f"depth={DEPTH}", "--duration", "500ms", "--board", "desk"],
+            [
+                *(*command, "--parameter", f"depth={DEPTH}", "--duration", "500ms", "--board", "desk"),
+                *("--runs", str(self.runs)),
+            ],
             cwd=ROOT,
             env={**os.environ, MARKER: self.mark},
             stdin=subprocess.DEVNULL,
@@ -149,8 +150,7 @@ class Lab:
         process = self.start(*before)
         said, complaints = process.communicate(timeout=RUN_TIMEOUT_S)
         assert process.returncode == 0, said + complaints
-        self.runs.append(Path(said.splitlines()[-1]))
-        return self.runs[-1]
+        return Path(said.splitlines()[-1])
 
 
 def content(folder: Path) -> dict[Path, bytes]:
@@ -158,11 +158,8 @@ def content(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def marked() -> Iterator[Lab]:
-    lab = Lab(f"desk_{uuid.uuid4().hex[:12]}", [])
-    yield lab
-    for folder in lab.runs:
-        shutil.rmtree(folder)
+def marked(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return Lab(f"desk_{uuid.uuid4().hex[:12]}", tmp_path_factory.mktemp("runs"))
 
 
 lab = pytest.fixture(marked)
@@ -214,7 +211,6 @@ def test_nothing_is_left_when_the_bench_is_stopped(lab: Lab, number: signal.Sign
     process = lab.start()
     assert wait_until(lambda: sigrok_is_running(lab.mark) or process.poll() is not None)
     process.send_signal(number)
-    said, _ = process.communicate(timeout=RUN_TIMEOUT_S)
+    process.communicate(timeout=RUN_TIMEOUT_S)
     assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert wait_until(lambda: not processes_of(lab.mark)), processes_of(lab.mark)
-    lab.runs += [Path(line) for line in said.splitlines() if line.endswith("-desk")]

@@ -137,10 +137,10 @@ def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
     done = lab.run(
         *("scenario", "mem_frag", "--allocator", "tlsf"),
         *("--parameter", "depth=8", "--parameter", "trials=1"),
+        *("--runs", tmp_path),
     )
     assert done.returncode == 0, done.stderr
     run = Path(done.stdout.split()[-1])
-    kept.append(run)
     plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile()
     assert plan.image == (run / "operations.bin").read_bytes()
     elf = with_image(firmware.build("tlsf").elf, plan.image, tmp_path / "foreign.elf")

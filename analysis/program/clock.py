@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 
+from base.run_folder.channels import NS_PER_S
 from simulator.outputs import ClockSpan
-
-NS_PER_S = 10**9
 
 
 class Clock:

@@ -127,8 +127,7 @@ def as_json(report: Any) -> dict[str, Any]:
 @dataclass(frozen=True, kw_only=True)
 class Counted:
     """Counts and statistics of intervals that ended, and how many did not. `distribution` has pairs
-    of cycles and how often they occurred, ascending. Of a level of BASEPRI, or of a handler, it has
-    its name.
+    of cycles and how often they occurred, ascending.
     """
 
     count: int

@@ -104,19 +104,18 @@ def _pages_closed(wrpr: int) -> str | None:
     )
 
 
+# FLASH_OPTR, WRP1AR, WRP1BR, WRP2AR and WRP2BR: RM0351, sections 3.7.8 to 3.7.16.
+_AT_L4 = (0x4002_2020, 0x4002_202C, 0x4002_2030, 0x4002_204C, 0x4002_2050)
+
 _LINES: Mapping[str, OptionBytes] = {
     # FLASH_OPTCR: RM0368, section 3.8.6, and alike in the other chips of the line.
     "stm32f4": OptionBytes((0x4002_3C14,), _of_f4),
     # FLASH_OBR and FLASH_WRPR: PM0075, sections 3.7 and 3.8; RM0091, sections 3.5.7 and 3.5.8.
     "stm32f1": OptionBytes((0x4002_201C, 0x4002_2020), _of_f1),
     "stm32f0": OptionBytes((0x4002_201C, 0x4002_2020), _of_f0),
-    # FLASH_OPTR, WRP1AR, WRP1BR, WRP2AR and WRP2BR: RM0351, sections 3.7.8 to 3.7.16.
-    "stm32l4": OptionBytes(
-        (0x4002_2020, 0x4002_202C, 0x4002_2030, 0x4002_204C, 0x4002_2050),
-        _of_l4,
-    ),
+    "stm32l4": OptionBytes(_AT_L4, _of_l4),
     # The same of the STM32G0, with one bank, and of the STM32G4: RM0444, sections 3.7.8 to 3.7.12;
     # RM0440, sections 3.7.8 to 3.7.16.
-    "stm32g0": OptionBytes((0x4002_2020, 0x4002_202C, 0x4002_2030), _of_l4),
-    "stm32g4": OptionBytes((0x4002_2020, 0x4002_202C, 0x4002_2030, 0x4002_204C, 0x4002_2050), _of_l4),
+    "stm32g0": OptionBytes(_AT_L4[:3], _of_l4),
+    "stm32g4": OptionBytes(_AT_L4, _of_l4),
 }

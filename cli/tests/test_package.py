@@ -123,7 +123,7 @@ def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: 
     document = json.loads((theirs / "run.json").read_text())
     assert document["verdict"] == "complete"
 
-    checkout = lab.run(*SCENARIO, *SMALL, "--capture", "direct")
+    checkout = lab.run(*SCENARIO, *SMALL, "--capture", "direct", "--runs", tmp_path / "own")
     assert checkout.returncode == 0, checkout.stderr
     own = Path(checkout.stdout.strip().splitlines()[-1])
     for name in SAME:

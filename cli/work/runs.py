@@ -87,7 +87,7 @@ class _Planned(NamedTuple):
         words += [f"{name}={value}" for name, value in options.knobs.items()]
         words += [heap] if shows_heap else []
         words += [extra.replace("_", " ") for extra in spec.extras] if of_image else []
-        words += [f"-O{spec.optimization}"] if spec.optimization != "2" else []
+        words += [f"-{word}" for word in spec.other_optimization]
         words += [] if spec.art else ["ART off"]
         words += [] if spec.board.name == boards.DEFAULT else [spec.board.name]
         return ", ".join(words)
@@ -273,7 +273,7 @@ def _request(
     differences = (
         *([] if run.spec.art else ["art off"]),
         *run.spec.other_lock,
-        *([] if run.spec.optimization == "2" else [f"O{run.spec.optimization}"]),
+        *run.spec.other_optimization,
         *run.spec.turned_knobs,
         *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
     )

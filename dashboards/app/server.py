@@ -71,6 +71,10 @@ def make_app(library: Library, token: str) -> Flask:
         boxes = runs.boxes(library.runs, index, going, wires.pictures(going))
         return jsonify({"counted": runs.counted(index, going), "boxes": fragment("live.html", boxes)})
 
+    @app.get("/alive")
+    def alive() -> str:
+        return ""
+
     @app.get("/compare")
     def comparison() -> Response:
         chosen = request.args.getlist("run")

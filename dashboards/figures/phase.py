@@ -35,9 +35,7 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
 
     None without a sweep.
     """
-    swept = [
-        (member, table) for member in series if member.run.manifest.swept and len(table := by_phase(member))
-    ]
+    swept = [(member, table) for member in series if len(table := by_phase(member))]
     if not swept:
         return None
     figure = Figure()
@@ -72,11 +70,13 @@ def by_phase(series: Series) -> pl.DataFrame:
 
     Beside its own columns it has the operation's `seq` and `label`, and `phase_ns`: how long after
     the rise of OP it came. A whole sweep has as many stimuli as measured operations, in the same
-    order; where the numbers differ, there are no rows.
+    order; where the numbers differ, or the run is no sweep, there are no rows.
     """
-    operations = series.run.operations.filter("measured").sort("seq")
-    stimuli = series.run.interrupts.filter(~pl.col("control")).sort("sample")
-    if operations.height != stimuli.height:
+    operations, stimuli = series.run.operations, series.run.interrupts
+    if series.run.manifest.swept:
+        operations = operations.filter("measured").sort("seq")
+        stimuli = stimuli.filter(~pl.col("control")).sort("sample")
+    if not series.run.manifest.swept or operations.height != stimuli.height:
         operations, stimuli = operations.clear(), stimuli.clear()
     both = pl.concat([stimuli, operations.select("seq", "label", "start_sample")], how="horizontal")
     return _with_phase(series, both).drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
@@ -200,7 +200,7 @@ def worst_by_call(series: Series) -> pl.DataFrame:
 
 def _swept_calls(series: Series) -> pl.DataFrame:
     table = by_phase(series)
-    return table if series.run.manifest.swept and _calls_kernel(series) else table.clear()
+    return table if len(table) and _calls_kernel(series) else table.clear()
 
 
 def _calls_kernel(series: Series) -> bool:

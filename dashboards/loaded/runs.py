@@ -19,7 +19,6 @@ from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.placements import Placements
 from base.run_folder.placements import read as read_placements
 from base.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
-from base.run_folder.tables import read_interrupts
 from dashboards.loaded.certainty import Certainty, certainty_of
 
 
@@ -48,7 +47,9 @@ class LoadedRun:
     @cached_property
     def interrupts(self) -> pl.DataFrame:
         """Its table of stimuli. Raises RunError."""
-        table = self._table("interrupts", _OF_INTERRUPTS, lambda path: read_interrupts(path, _OF_INTERRUPTS))
+        table = self._table(
+            "interrupts", _OF_INTERRUPTS, lambda path: tables.read_interrupts(path, _OF_INTERRUPTS)
+        )
         return table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS)))
 
     def _table(self, name: str, columns: pl.Schema, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:

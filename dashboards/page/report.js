@@ -398,11 +398,13 @@
   setInterval(async () => {
     const section = shownSections[0];
     if (document.hidden) return;
+    const watched = section?.dataset.page === "runs";
     try {
-      const { counted, boxes } = await (await ask("live")).json();
+      const answer = await ask(watched ? "live" : "alive");
       if (lost) note("");
       lost = false;
-      if (section?.dataset.page !== "runs") return;
+      if (!watched) return;
+      const { counted, boxes } = await answer.json();
       const lead = section.querySelector(".lead");
       if (section !== shownSections[0] || !lead) return;  // the reader went on, or it is on its way
       if (lead.textContent.trim() === counted) tailscope.runs.live(section, boxes);

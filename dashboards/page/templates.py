@@ -73,7 +73,7 @@ _TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan
 _TEMPLATES.globals.update(
     kind_of=lambda block: type(block).__name__,
     packed=lambda chart: pack(chart.figure.to_json()),
-    csv=lambda grid: packed_table(grid),
+    csv=lambda grid: pack(grid.frame().write_csv()),
     terms=lambda text, prose=False: terms(text, prose=prose),
 )
 
@@ -140,13 +140,8 @@ def fragment(template: str, page: Any) -> str:
 
 def entries(figures: Iterable[Figure]) -> list[int]:
     """The places in the picker of all colours that `figures` use."""
-    texts = (json.dumps(figure.chart.figure.to_dict()) for figure in figures)
+    texts = (figure.chart.figure.to_json() for figure in figures)
     return sorted({int(entry) for text in texts for entry in _ENTRY.findall(text)})
-
-
-def packed_table(grid: Grid) -> str:
-    """A table's values as CSV."""
-    return pack(grid.frame().write_csv())
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from base.microseconds import digits, microseconds, signed
+from dashboards.formatting import spoken
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,16 @@ from base.microseconds import digits, microseconds, signed
 def test_a_time_has_two_decimals_of_a_microsecond(ns: float, read: str, change: str) -> None:
     assert (digits(ns), signed(ns)) == (read, change)
     assert microseconds(ns) == f"{read} µs"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("tlsf", "tlsf"),
+        ("tlsf, primask, heap 4,096, nucleo-f072rb", "tlsf with primask, heap 4,096 and nucleo-f072rb"),
+        ("mine, from outside, 1a2b3c4d, ART off", "mine, from outside, 1a2b3c4d with ART off"),
+        ("tlsf, ART off, imported from x.csv (depth 8)", "tlsf with ART off, imported from x.csv (depth 8)"),
+    ],
+)
+def test_a_run_is_named_with_its_settings(name: str, sentence: str) -> None:
+    assert spoken(name) == sentence

@@ -130,6 +130,11 @@ class BuildSpec:
         return () if self.locking == self.board.default_lock(self.row.lockings) else (self.locking,)
 
     @property
+    def other_optimization(self) -> tuple[str, ...]:
+        """`O3` and the like, if it is not the usual one."""
+        return () if self.optimization == "2" else (f"O{self.optimization}",)
+
+    @property
     def turned_knobs(self) -> tuple[str, ...]:
         """`NAME=VALUE` of each knob that differs from the default."""
         knobs = sorted(self.knobs.items())
@@ -143,7 +148,7 @@ class BuildSpec:
         words += self.turned_knobs
         words += [extra.replace("_", "-") for extra in self.extras]
         words += [f"without-{instrument}" for instrument in self.without]
-        words += [] if self.optimization == "2" else [f"O{self.optimization}"]
+        words += self.other_optimization
         name = "-".join(words)
         return name if self.board.name == boards.DEFAULT else f"{self.board.name}/{name}"
 

@@ -75,15 +75,20 @@ class Given:
         given = {
             f"--{name}": value
             for name, value in sorted(typed.items())
-            if value not in ("", None) and value is not False
+            if value not in ("", None, ()) and value is not False
         }
         paths = {name: Path(str(given[name])) for name in _FILES if name in given}
         files = {name: path for name, path in paths.items() if path.is_file()}
         words = {
-            name: files[name].name if name in files else "" if value is True else str(value)
+            name: files[name].name if name in files else "" if value is True else _words(value)
             for name, value in given.items()
         }
         return cls(words, files, tool, outcomes)
+
+
+def _words(value: object) -> str:
+    """An option's value; of one that may be repeated, all of them."""
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def write(

@@ -37,11 +37,6 @@ class Held:
     def __str__(self) -> str:
         return f"{self.cause}, set at {self.raised}" if self.raised else self.cause
 
-    @property
-    def is_mask(self) -> bool:
-        """Whether an instruction of the program holds it off."""
-        return self.kind.startswith(_MASKS)
-
     @classmethod
     def of(cls, text: str, places: Places) -> Held:
         """That of `primask 0x08000198:104`, `basepri 0x50 0x080005dc:13`, `exception 15:200`."""
@@ -58,9 +53,14 @@ class Held:
         return cls(_WORDS.get(kind) or kind.replace("basepri", "BASEPRI"), int(cycles), None, raised, kind)
 
 
+def _parts(answer: Answer) -> list[str]:
+    """The parts of the first pend's wait, in order, as the file has them."""
+    return (answer.waits or _NOTHING).split(";")
+
+
 def held(answer: Answer, places: Places) -> tuple[Held, ...]:
     """What the first of the pends waited for, in order."""
-    return tuple(Held.of(text, places) for text in (answer.waits or _NOTHING).split(";") if text)
+    return tuple(Held.of(text, places) for text in _parts(answer) if text)
 
 
 def main(parts: Sequence[Held]) -> Held:
@@ -71,7 +71,7 @@ def main(parts: Sequence[Held]) -> Held:
 
 def entry_cycles(answer: Answer) -> int:
     """The cycles of the exception's entry, which ends the wait and happens in the copy only."""
-    kind, _, cycles = (answer.waits or _NOTHING).rpartition(";")[2].rpartition(":")
+    kind, _, cycles = _parts(answer)[-1].rpartition(":")
     return int(cycles) if kind == ENTRY else 0
 
 
@@ -81,7 +81,7 @@ def worst_kinds(answers: Iterable[Answer], most: int) -> list[Answer]:
     """
     kinds: dict[object, Answer] = {}
     for answer in sorted(answers, key=lambda answer: (-answer.cycles, answer.first_pended)):
-        parts = [part.rpartition(":")[0] for part in (answer.waits or _NOTHING).split(";")]
+        parts = [part.rpartition(":")[0] for part in _parts(answer)]
         held = [part for part in parts if part != "instruction"]
         kinds.setdefault((*held, answer.exception if len(held) == 1 else 0), answer)
     return list(kinds.values())[:most]

@@ -177,7 +177,7 @@ def _waits(waits: Waits) -> Iterator[Row]:
             entry = places.entry(part.exception)
             by = entry.function if entry else places.exception(part.exception)
             kinds.append((by, f"{waits.irq} by handler"))
-        elif part.is_mask and part.raised:
+        elif part.raised:
             kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
         ns = waits.clock.between_ns(wait.first_pended, wait.taken)
         yield from (Row(*kind, wait.cycles, ns, place, step_cycles=step) for kind in kinds)

@@ -15,7 +15,7 @@ import polars as pl
 
 from analysis.explain.replay import elf_of
 from analysis.program.beginning import RESET
-from analysis.program.clock import NS_PER_S, Clock
+from analysis.program.clock import Clock
 from analysis.program.masks.log import Interval, until_zero
 from analysis.program.masks.measure import LongestWait, MaskReport, of_run
 from analysis.program.masks.tasks import shown
@@ -23,6 +23,7 @@ from analysis.program.masks.worst import Worst, name_of
 from analysis.program.parts import few
 from analysis.program.subject import Subject
 from base.run_folder import folder as names
+from base.run_folder.channels import NS_PER_S
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import FOLDER, Explanation, Unreplayed
 from base.run_folder.folder import read_observed

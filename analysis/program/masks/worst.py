@@ -111,9 +111,7 @@ def worst_by_place(
         count, most = counts.get(keys[by_address], (0, None))
         counts[keys[by_address]] = count + 1, max(filter(None, (most, it.ns)), default=it.ns)
     rows = (replace(row, count=counts[key][0], most_ns=counts[key][1]) for key, row in longest.items())
-    return tuple(
-        sorted(rows, key=lambda row: (not row.holds_interrupts, -(row.cycles or 0), row.begin_cycle))
-    )
+    return tuple(sorted(rows, key=lambda row: not row.holds_interrupts))  # else as they were found
 
 
 def name_of(kind: str, level: int | None, places: Places) -> str:

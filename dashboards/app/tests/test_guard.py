@@ -14,7 +14,7 @@ from dashboards.app.library import Library
 from dashboards.app.server import make_app
 
 TOKEN = "a-token"
-PATHS = ("/", "/runs", "/live", "/plotly.js")
+PATHS = ("/", "/runs", "/live", "/alive", "/plotly.js")
 
 
 @pytest.fixture(scope="module")
