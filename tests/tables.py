@@ -1,4 +1,4 @@
-"""Tables of inputs and expected values, each in the TOML file of its test's module and name.
+"""Tables of inputs and expected values: `tests.toml` of a folder has one for each `module.test`.
 
 Beside the names of its `columns` a table has `rows`. A row is an array of cells, or a table by
 column. A cell that is left out, at the end of an array, is None; an array is a tuple. With a column
@@ -37,8 +37,10 @@ def _cells(row: Any, columns: tuple[str, ...]) -> Any:
 
 
 def beside(file: str) -> dict[str, Any]:
-    """What lies in the TOML file beside this Python file."""
-    return _read(Path(file).with_suffix(".toml"))
+    """What `tests.toml` beside this Python file has for it."""
+    path = Path(file)
+    content: dict[str, Any] = _read(path.with_name("tests.toml"))[path.stem]
+    return content
 
 
 @cache
