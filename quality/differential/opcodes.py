@@ -9,8 +9,7 @@ import numpy as np
 
 from quality.differential import values
 from quality.differential.encodings import Encoding, Mask, Opcodes, described_by
-from quality.differential.predictable import bad, baseline_unpredictable, bit, field
-from quality.differential.predictable import unpredictable as mainline_unpredictable
+from quality.differential.predictable import bad, bit, field, unpredictable
 from quality.differential.values import Random
 
 MEMORY = r"V?LD|V?ST|PUSH|POP|TB[BH]|PL[DI]"
@@ -81,12 +80,6 @@ def needs_other_operands(row: Encoding, opcodes: Opcodes) -> Mask:
         # A literal lies in the code of the cases, and code is no target address.
         return loads_pc(row, opcodes) & (unaligned | ("literal" in row.name))
     return np.zeros(len(opcodes), bool)
-
-
-def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
-    """Which opcodes the manual of the row's architecture gives no result."""
-    rule = baseline_unpredictable if row.baseline else mainline_unpredictable
-    return rule(row, opcodes)
 
 
 def draw(rows: Sequence[Encoding], index: int, random: Random, wanted: int) -> Opcodes:
