@@ -46,8 +46,11 @@ def built(folder: Path, text: str, *options: str) -> Path:
     return masked_sections.build(folder, "-w", *options, source=source)
 
 
-def bounded(elf: Path, until: str = UNTIL, **chosen: Any) -> BoundsReport:
-    return bounds(Subject.of(user_program(elf), until), lambda _: None, **chosen)
+def bounded(
+    elf: Path, until: str = UNTIL, loops_file: Path | None = None, observed: float | None = None
+) -> BoundsReport:
+    subject = Subject.of(user_program(elf), until)
+    return bounds(subject, lambda _: None, loops_file=loops_file, observed=observed)
 
 
 def status(report: BoundsReport) -> int:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 FIRMWARE = "firmware sha256"
 BOARD_FOLDER = "board folder"
-OPTIMIZATION = "optimization"
 COMPILER = "compiler"
 _DIGEST_SHOWN = 12
 
@@ -82,7 +81,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "heap size": None if heap_bytes is None else f"{heap_bytes:,} bytes",
         **{f"knob {name}": value for name, value in manifest.knobs.items()},
         "locking": manifest.locking or choice.locking,
-        OPTIMIZATION: f"-O{choice.optimization}",
+        "optimization": choice.optimization and f"-O{choice.optimization}",
         "FLASH_ACR": flash_acr,
         "core clock": None if firmware.core_hz is None else f"{firmware.core_hz:,} Hz",
         "records": manifest.records,
@@ -123,7 +122,7 @@ _CHOSEN = frozenset(
             "stimulus",
             "heap size",
             "locking",
-            OPTIMIZATION,
+            "optimization",
             "FLASH_ACR",
         ),
         *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
@@ -139,14 +138,8 @@ _MADE_BY = frozenset(
 
 
 def chosen_of(manifest: Manifest) -> dict[str, str]:
-    """What the user chose: two runs are compared only where all of it is equal. The usual
-    optimization is left out, as in baselines that were made before there was another.
-    """
-    return {
-        name: value
-        for name, value in _told(manifest).items()
-        if _is_chosen(name) and (name, value) != (OPTIMIZATION, "-O2")
-    }
+    """What the user chose: two runs are compared only where all of it is equal."""
+    return {name: value for name, value in _told(manifest).items() if _is_chosen(name)}
 
 
 def made_by_of(manifest: Manifest) -> dict[str, str]:

@@ -93,7 +93,7 @@ def _built(manifest: Manifest) -> firmware.FirmwareImage:
         manifest.firmware.extras,
         heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
         board=boards.board_of(manifest.asked).word,
-        optimization=manifest.asked.optimization,
+        optimization=manifest.asked.optimization or "2",
     )
 
 

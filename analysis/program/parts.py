@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from base.metrology.ranks import statistics_of
 from base.microseconds import UNIT, digits
@@ -137,17 +137,16 @@ class Counted:
     ns: dict[str, Any]
     distribution: tuple[tuple[int, int], ...]
 
-    @classmethod
-    def of(cls, lengths: Iterable[tuple[int | None, float | None]], **more: Any) -> Self:
+    @staticmethod
+    def of(lengths: Iterable[tuple[int | None, float | None]]) -> Counted:
         """That of cycles and nanoseconds, which are None of what did not end."""
         lengths = list(lengths)
         cycles = sorted(cycles for cycles, _ in lengths if cycles is not None)
-        return cls(
+        return Counted(
             count=len(cycles),
             open=len(lengths) - len(cycles),
             total_cycles=sum(cycles),
             cycles=statistics_of(cycles),
             ns=statistics_of(sorted(ns for _, ns in lengths if ns is not None)),
             distribution=tuple(sorted(Counter(cycles).items())),
-            **more,
         )

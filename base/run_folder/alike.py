@@ -36,7 +36,7 @@ class Options:
     knobs: tuple[tuple[str, str], ...]
     locking: str | None
     accelerated: bool
-    optimization: str
+    optimization: str | None
     records: str
     samplerate_hz: int
     board: str

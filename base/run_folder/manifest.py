@@ -154,8 +154,7 @@ class AskedFirmware(Table):
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
     allocator's. `outside` is null of an allocator of the catalogue. `board` is the board's
-    folder: its name, or its path where it is none of the bench's. `optimization` is GCC's -O, which
-    the file has only where it is not 2.
+    folder: its name, or its path where it is none of the bench's. `optimization` is GCC's -O.
     """
 
     allocator: str
@@ -167,7 +166,7 @@ class AskedFirmware(Table):
     knobs: dict[str, int] | None = None
     outside: Outside | None = None
     board: str = FIRST_BOARD
-    optimization: Optimization = "2"
+    optimization: Optimization | None = None
 
 
 class Counts(Table):
@@ -690,7 +689,7 @@ class Manifest(Table):
         words += [self.locking] if self.locking not in (None, "basepri") else []
         words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
-        words += [f"-O{self.asked.optimization}"] if self.asked.optimization != "2" else []
+        words += [f"-O{self.asked.optimization}"] if self.asked.optimization not in (None, "2") else []
         words += [] if self.accelerated else ["ART off"]
         words += [] if self.board_folder == FIRST_BOARD else [self.board_folder]
         return ", ".join(words)

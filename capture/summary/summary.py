@@ -12,7 +12,7 @@ import polars as pl
 
 from base.metrology.quantiles import summarise
 from base.run_folder.folder import COUNTS
-from base.run_folder.manifest import SCHEMA, AskedFirmware, Manifest
+from base.run_folder.manifest import SCHEMA, Manifest
 from base.run_folder.quantities import QUANTITIES, Quantity, by_quantity
 from base.run_folder.records import Boot, EndRecord, StatRecord
 from capture.acquisition.account import Setting
@@ -71,7 +71,7 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "samplerate_hz": evidence.edges.samplerate_hz,
         "total_samples": evidence.edges.total_samples,
         "firmware": _firmware(evidence, setting),
-        "asked": _asked(evidence.asked) if evidence.asked else None,
+        "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
         "imported": setting.imported.model_dump(mode="json") if setting.imported else None,
         **({"glitches": _left_out(evidence)} if evidence.without_glitches else {}),
         **_build_choices(evidence),
@@ -117,11 +117,6 @@ def _left_out(evidence: Evidence) -> dict[str, Any]:
         "longest_samples": glitches.longest_samples,
         "count": dict(glitches.count),
     }
-
-
-def _asked(asked: AskedFirmware) -> dict[str, Any]:
-    usual = asked.optimization == AskedFirmware.model_fields["optimization"].default
-    return asked.model_dump(mode="json", exclude={"optimization"} if usual else None)
 
 
 def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def test_on_any_board_outcomes_and_probes_are_judged() -> None:
     assert [check.name for check in exact.judge_counts(entry(*BEFORE), BEFORE, now, 9)] == ["outcomes"]
 
 
-def latency(n: int, **others: Any) -> Any:
+def latency(n: int, others: Mapping[str, Any]) -> Any:
     usual = Summary(n=n, mean=400.0, median=390.0, p99_9=1_000.0, max=1_234.5)
     summary = usual.model_copy(update=nothing_for_none(others))
     return SimpleNamespace(
@@ -119,7 +119,7 @@ BASELINES = {"whole": KNOWN, "cut": Statistics(budget=0, n=[5], mean=[400.0]), "
 def test_a_latency_beside_its_baseline(
     before: str, n: int, now: dict[str, Any], unchanged: bool, state: str, sentences: Sentences
 ) -> None:
-    check = latency_check("interrupt", BASELINES[before], latency(n, **now), unchanged)
+    check = latency_check("interrupt", BASELINES[before], latency(n, now), unchanged)
     assert check.state == state
     sentences.hold(check.sentence)
 
@@ -128,6 +128,6 @@ def test_where_an_operation_took_another_time_latencies_are_not_judged() -> None
     """Another number of probes alone moves no stimulus."""
     statistics: Any = {"quantities": {"interrupt_latency_ns": KNOWN}}
     for now, state in ((changed(_0={"probes": 1}), "worse"), (changed(_0={"pulse": 1}), "not judged")):
-        later = run(now, manifest=latency(5, max=1_334.5).manifest, longest=lambda _: "far")
+        later = run(now, manifest=latency(5, {"max": 1_334.5}).manifest, longest=lambda _: "far")
         judged = exact.judge(entry(*BEFORE, **statistics), BEFORE, later, 9)
         assert next(check.state for check in judged if check.name == "interrupt") == state

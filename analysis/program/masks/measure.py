@@ -308,10 +308,10 @@ def of_run(
         notes=tuple(_notes(subject, run, every, exceptions, bool(halt))),
         noted=stats.notes,
         start=start,
-        start_up=StartUp({kind: _counted(early, kind) for kind in KINDS}, worst_early)
+        start_up=StartUp({kind: _counted(rows) for kind, rows in _by_kind(early).items()}, worst_early)
         if start.first_cycle
         else None,
-        intervals={kind: _of_kind(late, kind, places) for kind in KINDS},
+        intervals={kind: _of_kind(kind, rows, places) for kind, rows in _by_kind(late).items()},
         worst=worst,
         open=still_open,
         priorities=(),
@@ -326,24 +326,25 @@ def _ended(rows: Iterable[Interval]) -> list[Interval]:
     return [it for it in rows if it.end_cycle is not None]
 
 
-def _counted(rows: Iterable[Interval], kind: str) -> Counted:
-    return Counted.of((it.cycles, it.ns) for it in rows if it.kind == kind)
+def _counted(rows: Iterable[Interval]) -> Counted:
+    return Counted.of((it.cycles, it.ns) for it in rows)
 
 
-def _of_kind(rows: Iterable[Interval], kind: str, places: Places) -> OfKind:
-    of_kind = [it for it in rows if it.kind == kind]
-    levels = sorted({it.level for it in of_kind if it.level is not None})
-    return OfKind.of(
-        ((it.cycles, it.ns) for it in of_kind),
-        by_level=tuple(
-            AtLevel.of(
-                ((it.cycles, it.ns) for it in of_kind if it.level == level),
-                level=level,
-                name=name_of(kind, level, places),
-            )
-            for level in levels
-        ),
+def _by_kind(rows: Iterable[Interval]) -> dict[str, list[Interval]]:
+    return {kind: [it for it in rows if it.kind == kind] for kind in KINDS}
+
+
+def _of_kind(kind: str, rows: list[Interval], places: Places) -> OfKind:
+    levels = sorted({it.level for it in rows if it.level is not None})
+    by_level = (
+        AtLevel(
+            **vars(_counted(it for it in rows if it.level == level)),
+            level=level,
+            name=name_of(kind, level, places),
+        )
+        for level in levels
     )
+    return OfKind(**vars(_counted(rows)), by_level=tuple(by_level))
 
 
 def _time(
@@ -400,11 +401,11 @@ def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriori
         for it in held:
             it.ns = _awake_ns(it, report.clock)
         longest = max(_ended(held), key=lambda it: it.cycles or 0, default=None)
-        rows[alike] = AtPriority.of(
-            ((it.cycles, it.ns) for it in held),
+        rows[alike] = AtPriority(
+            **vars(_counted(held)),
             **own,
             share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
-            worst=longest and _longest(longest, report, states),
+            worst=_longest(longest, report, states) if longest else None,
             intervals=held,
         )
         yield rows[alike]

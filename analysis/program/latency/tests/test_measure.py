@@ -17,10 +17,12 @@ from analysis.program.parts import as_json
 from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
 from cli import latency as command
+from cli.latency import Pending
 from simulator.program import UserProgram
 from simulator.tests import bare_metal
 
 UNTIL = "cycles:3000"
+PENDING = Pending()
 # Behind CPSID: a load of 2 cycles, 100 NOPs, a load of 2, CPSIE; then the entry. A pend in the
 # first of these cycles waits for all of them (TRM, tables 3-1 and 3.9.1; no waits at 16 MHz).
 MASKED, ENTRY = 2 + 100 + 2 - 1 + 1, 12
@@ -32,30 +34,33 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> UserProgram:
     return UserProgram(bare_metal.build_source(tmp_path_factory.mktemp("latency"), "latency.c"))
 
 
-def report_of(program: UserProgram, *sections: str, until: str = UNTIL, **words: Any) -> LatencyReport:
-    """The report, with `around`, `explain` and `start`; the others are words of Pending."""
-    around, explain = words.pop("around", ""), words.pop("explain", False)
-    start, irq = words.pop("start", START), words.pop("irq", None)
-    subject = Subject.of(program, until, start=start)
-    question = command.question(command.Pending(**words), irq=irq, until=until) if irq else None
+def report_of(
+    program: UserProgram,
+    *sections: str,
+    irq: str = "",
+    around: str = "",
+    start: str = START,
+    explain: bool = False,
+    pending: Pending = PENDING,
+) -> LatencyReport:
+    subject = Subject.of(program, UNTIL, start=start)
+    question = command.question(pending, irq=irq, until=UNTIL) if irq else None
     waits = latencies(subject, question, around, explain, lambda _: None) if question else None
     passes = section_times(subject, sections, explain, lambda _: None) if sections else []
     return LatencyReport.of(subject, waits, passes)
 
 
-def _document(program: UserProgram, *sections: str, **words: Any) -> dict[str, Any]:
-    return as_json(report_of(program, *sections, **words))
-
-
-def _latency(program: UserProgram, **words: Any) -> dict[str, Any]:
-    report = report_of(program, **{"irq": "TIM2", **words})
+def _latency(
+    program: UserProgram, around: str = "", start: str = START, pending: Pending = PENDING
+) -> dict[str, Any]:
+    report = report_of(program, irq="TIM2", around=around, start=start, pending=pending)
     assert report.complete
     latency: dict[str, Any] = as_json(report)["latency"]
     return latency
 
 
 def test_the_worst_of_a_masked_section_is_explained(program: UserProgram) -> None:
-    document = _document(program, irq="TIM2", explain=True)["latency"]
+    document = as_json(report_of(program, irq="TIM2", explain=True))["latency"]
     assert document["window"]["every"] == 1
     assert (
         document["pends"]
@@ -85,21 +90,21 @@ def test_the_calls_of_one_function_are_swept(program: UserProgram) -> None:
 
 
 def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
-    drawn = [_latency(program, mode="random", pends=100, seed=5) for _ in range(2)]
+    drawn = [_latency(program, pending=Pending("random", pends=100, seed=5)) for _ in range(2)]
     assert json.dumps(drawn[0]) == json.dumps(drawn[1])
-    assert drawn[0] != _latency(program, mode="random", pends=100, seed=6)
+    assert drawn[0] != _latency(program, pending=Pending("random", pends=100, seed=6))
     assert drawn[0]["pends"] == 100
     assert drawn[0]["cycles"]["max"] <= _latency(program)["cycles"]["max"]
 
 
 def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
-    latency = _latency(program, enable=3, start="cycles:100")
+    latency = _latency(program, start="cycles:100", pending=Pending(enable=3))
     assert latency["enabled_by"] == "board"
     assert latency["window"]["first_cycle"] == 100
 
 
 def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
-    document = _document(program, "first_read..second_read", "recursive..", "masked..")["sections"]
+    document = as_json(report_of(program, "first_read..second_read", "recursive..", "masked.."))["sections"]
     reads, recursive, masked = document
     assert {reads["cycles"]["min"], reads["cycles"]["max"]} == {101}
     assert reads["count"] == 4
@@ -117,7 +122,11 @@ def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
         ((), {"irq": "TIM3"}, r"never enables TIM3 \(NVIC_ISER0, bit 29\).*EXTI0, TIM2.*--enable"),
         ((), {"irq": "SPI1"}, r"never enables SPI1 \(NVIC_ISER1, bit 3\)"),
         ((), {"irq": "PendSV"}, r"never takes PendSV in the first 3,000 cycles"),
-        ((), {"irq": "TIM3", "enable": "2"}, r"no handler for TIM3: its vector holds 0x00000000"),
+        (
+            (),
+            {"irq": "TIM3", "pending": Pending(enable=2)},
+            r"no handler for TIM3: its vector holds 0x00000000",
+        ),
         ((), {"irq": "TIM2", "around": "maskd"}, r"no function maskd: did you mean masked"),
         ((), {"irq": "TIM2", "around": "never"}, r"never is never called to its end"),
         ((), {"irq": "TIM2", "start": "cycles:3000"}, r"No cycle is left to pend TIM2 at"),
@@ -126,7 +135,7 @@ def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
     ],
 )
 def test_what_cannot_be_measured_is_told_in_a_sentence(
-    program: UserProgram, sections: tuple[str, ...], words: dict[str, str], sentence: str
+    program: UserProgram, sections: tuple[str, ...], words: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(TailscopeError, match=sentence) as refusal:
         report_of(program, *sections, **words)
@@ -135,7 +144,7 @@ def test_what_cannot_be_measured_is_told_in_a_sentence(
 
 def test_the_reference_names_each_field(program: UserProgram) -> None:
     page = measure.__doc__ or ""
-    document = _document(program, "masked..", irq="TIM2")
+    document = as_json(report_of(program, "masked..", irq="TIM2"))
     of_waits, (of_passes,) = document["latency"], document["sections"]
     rows = (document, of_waits, of_waits["worst"][0], of_passes, of_passes["worst"][0])
     assert {field for row in rows for field in row if field not in page} == set()
@@ -144,7 +153,7 @@ def test_the_reference_names_each_field(program: UserProgram) -> None:
 def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     """Interrupt 28 is enabled before 1,000 NOPs of start-up; later 100 hold it at most."""
     program = UserProgram(made.build(tmp_path, "riot", "-g", "-DEARLY"))
-    report = report_of(program, irq="TIM2", every=1)
+    report = report_of(program, irq="TIM2", pending=Pending(every=1))
     latency = report.latency
     assert latency and latency.start_up and latency.start.cycle
     assert report.subject.heading["kernel"] == "RIOT" and latency.start.settings == "start of RIOT"
@@ -163,6 +172,6 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     text = as_text(report)
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
     assert f"in task {masked.task}" in text and "set at irq_disable in update_table (" in text
-    whole = report_of(program, irq="TIM2", every=1, start="reset").latency
+    whole = report_of(program, irq="TIM2", pending=Pending(every=1), start="reset").latency
     assert whole and whole.cycles["max"] == early.cycles and whole.start_up is None
     assert whole.window.first_cycle == early.first_cycle
