@@ -11,6 +11,7 @@ import polars as pl
 
 from base import heap_size
 from base.run_folder.records import CLOCKS
+from base.run_folder.tables import schema_of
 from scenarios.errors import ScenarioError
 from scenarios.generator import Step
 from scenarios.operations import (
@@ -35,18 +36,6 @@ from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
 # The fraction of the golden ratio, times 2^32. The firmware's phases use it too
 # (docs/reference/wire.md).
 GOLDEN_RATIO = 0x9E3779B9
-
-OPERATIONS_SCHEMA = {
-    "seq": pl.UInt32,
-    "kind": pl.String,
-    "id": pl.UInt32,
-    "size": pl.UInt32,
-    "offset": pl.UInt32,
-    "measured": pl.Boolean,
-    "label": pl.String,
-    "trial": pl.UInt32,
-    "depth": pl.UInt32,
-}
 
 
 @dataclass(frozen=True)
@@ -224,4 +213,4 @@ def table(steps: Iterable[Step]) -> pl.DataFrame:
                 step.depth,
             )
         )
-    return pl.DataFrame(rows, schema=OPERATIONS_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=schema_of("image"), orient="row")

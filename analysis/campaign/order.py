@@ -30,7 +30,7 @@ RECORDS = "uart"
 _DECIDING = (
     *("simulator/crates/**/*.rs", "simulator/crates/**/*.toml"),
     *("simulator/Cargo.*", "simulator/*.py", "firmware/boards/*/*.toml"),
-    *("base/**/*.py", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
+    *("base/**/*.py", "base/**/*.csv", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
     *("analysis/campaign/rows.py", "analysis/campaign/work.py"),
     *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),
     *("requirements.lock", "VERSION", "simulator/virtual-nucleo"),

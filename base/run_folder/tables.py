@@ -5,6 +5,7 @@ The columns are those of docs/reference/operations.md.
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,75 +37,21 @@ _LEAST = {"disagreement_cycles": -_MOST, "tick_phase_cycles": -_MOST}
 
 METADATA_KEY = "tailscope"
 
-OPERATIONS = pl.Schema(
-    {
-        "seq": pl.UInt32,
-        "kind": pl.String,
-        "size": pl.UInt32,
-        "measured": pl.Boolean,
-        "probes": pl.UInt32,
-        "instructions": pl.UInt32,
-        "dwt_cycles": pl.UInt32,
-        "dwt_operation_cycles": pl.UInt32,
-        "wire_critical_ns": pl.Float64,
-        "wire_section_ns": pl.Float64,
-        "wire_operation_ns": pl.Float64,
-        "wire_critical_samples": pl.Int64,
-        "wire_operation_samples": pl.Int64,
-        "start_sample": pl.Int64,
-        "disagreement_cycles": pl.Float64,
-        "interrupted": pl.Boolean,
-        "control_hits": pl.UInt32,
-        "isr_hits": pl.UInt32,
-        "timer_isr_entries": pl.UInt32,
-        "timer_isr_ticks": pl.UInt32,
-        "timer_task_wakes": pl.UInt32,
-        "timer_task_ticks": pl.UInt32,
-        "timer_control_entries": pl.UInt32,
-        "timer_control_ticks": pl.UInt32,
-        "live": pl.UInt32,
-        "bytes_in_use": pl.UInt32,
-        "label": pl.String,
-        "trial": pl.UInt32,
-        "depth": pl.UInt32,
-        "trials_minimum_cycles": pl.UInt32,
-    }
-)
+_TYPES: Mapping[str, pl.DataType] = {"Datetime": pl.Datetime("us", "UTC")}
+with Path(__file__).with_name("columns.csv").open(encoding="utf-8") as _file:
+    _COLUMNS = [*csv.DictReader(_file)]
 
-INTERRUPTS = pl.Schema(
-    {
-        "control": pl.Boolean,
-        "sample": pl.Int64,
-        "time_ns": pl.Float64,
-        "isr_latency_ns": pl.Float64,
-        "task_latency_ns": pl.Float64,
-        "operation_seq": pl.UInt32,
-        "hit": pl.String,
-        "critical_sure": pl.Boolean,
-        "operation_sure": pl.Boolean,
-        "isr_merged": pl.UInt32,
-        "isr_open": pl.Boolean,
-        "task_merged": pl.UInt32,
-        "task_open": pl.Boolean,
-        "tick_phase_cycles": pl.Float64,
-        "tick": pl.Boolean,
-        "task_tick": pl.Boolean,
-    }
-)
 
-SPANS = pl.Schema({"of": pl.String, "start": pl.Int64, "end": pl.Int64, "ns": pl.Float64})
-"""Of a run from the wire alone: each pulse and latency."""
+def schema_of(table: str) -> pl.Schema:
+    """The columns of a table, by columns.csv."""
+    rows = [row for row in _COLUMNS if row["table"] == table]
+    return pl.Schema({row["column"]: _TYPES.get(row["type"]) or getattr(pl, row["type"]) for row in rows})
 
-# What the scenario knew of each operation and its image does not carry.
-PLAN = pl.Schema(
-    {
-        "seq": pl.UInt32,
-        "measured": pl.Boolean,
-        "label": pl.String,
-        "trial": pl.UInt32,
-        "depth": pl.UInt32,
-    }
-)
+
+OPERATIONS, INTERRUPTS, SPANS, PLAN = map(schema_of, ("operations", "interrupts", "spans", "plan"))
+"""SPANS, of a run from the wire alone, has each pulse and latency. PLAN is what the scenario knew
+of each operation and its image does not carry.
+"""
 
 HITS = ("critical", "operation", "none")
 

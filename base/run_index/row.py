@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from ..files.documents import check, open_json
 from ..files.errors import RunError
 from ..run_folder.alike import Options
@@ -17,57 +15,15 @@ from ..run_folder.folder import RunName, check_members, is_observed
 from ..run_folder.manifest import REMEDY, Bound, Manifest, read_manifest
 from ..run_folder.observed import ObservedManifest
 from ..run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
+from ..run_folder.tables import schema_of
 from .naming import configuration
 
 HEADLINES = (SECTION.key, CRITICAL.key, FREE_CRITICAL.key, LATENCY.key, TASK.key)
 """The statistics of run.json whose maxima the index has: their columns begin with these names."""
 
-_Types = dict[str, type[pl.DataType]]
-_OF_A_HEADLINE: _Types = {
-    "n": pl.Int64,
-    "max": pl.Float64,
-    "budget": pl.Float64,
-    "key": pl.String,
-}
-_OF_A_BOUND: _Types = {"bound_cycles": pl.Int64, "bound_ns": pl.Float64, "bound_grows": pl.Boolean}
 _BOUNDED = ("allocate", "free")
 
-COLUMNS = pl.Schema(
-    {  # type: ignore[arg-type]
-        "id": pl.String,
-        "state": pl.String,
-        "problem": pl.String,
-        "time": pl.Datetime("us", "UTC"),
-        "scenario": pl.String,
-        "allocator": pl.String,
-        "configuration": pl.String,
-        "board": pl.String,
-        "board_folder": pl.String,
-        "analyzer": pl.String,
-        "samplerate_hz": pl.Int64,
-        "parameters": pl.String,
-        "stimulus": pl.String,
-        "seed": pl.String,
-        "art": pl.Boolean,
-        "locking": pl.String,
-        "knobs": pl.String,
-        "heap_bytes": pl.Int64,
-        "records": pl.String,
-        "outside_sha256": pl.String,
-        "firmware_sha256": pl.String,
-        "options_sha256": pl.String,
-        "verdict": pl.String,
-        "reason": pl.String,
-        "operations": pl.Int64,
-        **{f"{key}_{name}": dtype for key in HEADLINES for name, dtype in _OF_A_HEADLINE.items()},
-        **{f"{word}_{name}": dtype for word in _BOUNDED for name, dtype in _OF_A_BOUND.items()},
-        "flash_bytes": pl.Int64,
-        "static_ram_bytes": pl.Int64,
-        "peak_live_bytes": pl.Int64,
-        "used_bytes": pl.Int64,
-        "fragmentation_percent": pl.Float64,
-    }
-)
+COLUMNS = schema_of("index")
 """What a reader sees of each run."""
 
 MOST_REASON = 600

@@ -2,29 +2,19 @@
 # ruff: noqa: RUF012
 
 import binascii
+import json
 import string
+from pathlib import Path
 
 import sigrokdecode as srd
 
 RX, TX = range(2)
-(
-    ANN_RUN,
-    ANN_CALIBRATION,
-    ANN_OPERATION,
-    ANN_INTERRUPTS,
-    ANN_MARK,
-    ANN_END,
-    ANN_FIELD,
-    ANN_GOOD,
-    ANN_BAD,
-    ANN_WARNING,
-) = range(10)
+ANN_FIELD, ANN_GOOD, ANN_BAD, ANN_WARNING = range(6, 10)
 BIN_RECORDS, BIN_DAMAGED = range(2)
 
 LINE_LIMIT_BYTES = 160
 CRC_INITIAL = 0xFFFF
 U32_MAX = (1 << 32) - 1
-FORMAT = "7"
 KINDS = {
     "A": "allocated",
     "O": "out of memory",
@@ -66,93 +56,23 @@ def word(text):
         raise ValueError("an empty word")
 
 
-u32 = decimal(0, U32_MAX)
+READERS = {"u32": decimal(0, U32_MAX), "hexadecimal": hexadecimal, "word": word}
+
+
+def reader(kind):
+    """The reader of a field: one of READERS, the ends of a range, or the words that it may be."""
+    if isinstance(kind, str):
+        return READERS[kind]
+    return decimal(*kind) if isinstance(kind[0], int) else one_of(*kind)
 
 
 class Layout:
     """A record: its class of annotation, and the name and the reader of each of its fields."""
 
-    def __init__(self, annotation, **fields):
-        self.annotation = annotation
-        self.names = [name.replace("_", " ") for name in fields]
-        self.readers = list(fields.values())
-
-
-LAYOUTS = {
-    "BOOT": Layout(
-        ANN_RUN,
-        format=one_of(FORMAT),
-        allocator=word,
-        heap_bytes=u32,
-        core_Hz=decimal(1_000_000, 1_000_000_000),
-        FLASH_ACR=hexadecimal,
-        kernel=word,
-        free_blocks=u32,
-        free_bytes=u32,
-        locking=one_of("basepri", "primask", "scheduler"),
-        knobs=word,
-        clock=one_of("bypass", "crystal", "internal"),
-        reset_flags=hexadecimal,
-        board=word,
-    ),
-    "PROOF": Layout(ANN_RUN, DWT_cycles=u32, timer_ticks=u32),
-    "STILL": Layout(ANN_END, DWT_cycles=u32, timer_ticks=u32),
-    "OFF": Layout(ANN_OPERATION, number=u32, operations=decimal(0, 1)),
-    "PLAN": Layout(
-        ANN_RUN,
-        scenario=word,
-        operations=u32,
-        CRC_32=hexadecimal,
-        stimulus_mode=decimal(0, 4),
-        stimulus_period=u32,
-        control_period=u32,
-    ),
-    "CAL": Layout(
-        ANN_CALIBRATION, channel=one_of("CRIT", "OP"), index=decimal(0, 31), cycles=u32, CYCCNT=u32
-    ),
-    "COST": Layout(ANN_CALIBRATION, instrument=one_of("READ", "PIN", "TIMER"), least=u32, most=u32),
-    "TICK": Layout(
-        ANN_CALIBRATION, CYCCNT=u32, countdown=u32, period=decimal(1000, 1 << 24), handler_cycles=u32
-    ),
-    "MARK": Layout(ANN_MARK, label=u32),
-    "OP": Layout(
-        ANN_OPERATION,
-        number=u32,
-        kind=one_of(*KINDS),
-        size=u32,
-        critical_cycles=u32,
-        operation_cycles=u32,
-        probes=u32,
-        live_blocks=u32,
-        bytes_in_use=u32,
-    ),
-    "IRQ": Layout(
-        ANN_INTERRUPTS,
-        number=u32,
-        ISR_entries=u32,
-        ISR_ticks=u32,
-        task_wakes=u32,
-        task_ticks=u32,
-        control_entries=u32,
-        control_ticks=u32,
-    ),
-    "STAT": Layout(
-        ANN_END,
-        ISR_entries=u32,
-        task_wakes=u32,
-        control_entries=u32,
-        preempted_operations=u32,
-        ISR_least_ticks=u32,
-        ISR_most_ticks=u32,
-        task_least_ticks=u32,
-        task_most_ticks=u32,
-        control_least_ticks=u32,
-        control_most_ticks=u32,
-    ),
-    "HEAP": Layout(ANN_END, free_bytes=u32, largest_request=u32, free_blocks=u32, sound=decimal(0, 1)),
-    "END": Layout(ANN_END, operations=u32, CRC_32=hexadecimal),
-    "FAIL": Layout(ANN_END, reason=word, detail=u32),
-}
+    def __init__(self, annotation, fields):
+        self.annotation = [name for name, _ in Decoder.annotations].index(annotation)
+        self.names = list(fields)
+        self.readers = [reader(kind) for kind in fields.values()]
 
 
 def check_cost(_instrument, least, most):
@@ -262,7 +182,7 @@ class Decoder(srd.Decoder):
         (
             "records",
             "Records",
-            (ANN_RUN, ANN_CALIBRATION, ANN_OPERATION, ANN_INTERRUPTS, ANN_MARK, ANN_END),
+            tuple(range(ANN_FIELD)),
         ),
         ("fields", "Fields", (ANN_FIELD,)),
         ("checksums", "Checksums", (ANN_GOOD, ANN_BAD)),
@@ -413,3 +333,11 @@ class Decoder(srd.Decoder):
     def texts(self, name, layout, fields):
         named = ", ".join(f"{label} {text}" for label, text in zip(layout.names, fields, strict=False))
         return [f"{name}: {named}", f"{name} {' '.join(fields[:2])}", name]
+
+
+LAYOUTS = {
+    name: Layout(**layout)
+    for name, layout in json.loads(
+        Path(__file__).with_name("records.json").read_text(encoding="utf-8")
+    ).items()
+}
