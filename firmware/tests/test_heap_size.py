@@ -17,6 +17,7 @@ from firmware.heap.tests.host_build import of_each_kind
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import runner
 from tests.sentences import Sentences
+from tests.tables import table
 
 LINKER_SCRIPT = ROOT / "firmware" / "board" / "board.ld.in"
 BOARD = boards.default()
@@ -74,9 +75,7 @@ def test_a_heap_above_the_usual_is_used_whole(allocator: str) -> None:
     assert 83 <= served < 86
 
 
-@pytest.mark.parametrize(
-    ("allocator", "heap_bytes"), [("tlsf", 100), ("tlsf", 88_576), ("tlsf_crate", 65_544), ("tlsf_conte", 64)]
-)
+@table
 def test_a_heap_that_cannot_be_is_refused(sentences: Sentences, allocator: str, heap_bytes: int) -> None:
     with sentences.raised(BuildError):
         firmware.build(allocator, heap_bytes=heap_bytes)

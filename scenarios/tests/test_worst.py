@@ -8,6 +8,7 @@ from scenarios import catalogue
 from scenarios.generator import Step
 from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.operations import Allocate, Free
+from tests.tables import table
 
 
 def steps(target: str, blocks: int = 0) -> list[Step]:
@@ -58,7 +59,7 @@ def test_a_way_down_a_trie_turns_right_at_every_bit() -> None:
     assert last.size == 4088
 
 
-@pytest.mark.parametrize(("target", "neighbours"), [("neighbours", (200, 328)), ("trie_merge", (3072, 3584))])
+@table
 def test_the_freed_block_lies_between_free_ones(target: str, neighbours: tuple[int, int]) -> None:
     listed = steps(target)
     order = [step.operation.id for step in listed if isinstance(step.operation, Allocate)]

@@ -96,7 +96,7 @@ def most_free(region: int, free: int, between: int, live: int) -> int:
 
 
 @pytest.mark.parametrize("live", [1, 3, 9])
-@pytest.mark.parametrize(("free", "between"), [(3, 3), (5, 3), (2, 4)])
+@table
 @pytest.mark.parametrize("region", [5, 17, 24, 29])
 def test_free_blocks_are_as_many_as_any_layout_has(
     region: int, free: int, between: int, live: int, tmp_path: Path

@@ -43,23 +43,29 @@ def as_signed(item: int) -> int:
     return item - WORD if item >= SIGN else item
 
 
-@pytest.mark.parametrize(
-    ("name", "truth"),
-    [
-        ("add", lambda a, b: a + b),
-        ("sub", lambda a, b: a - b),
-        ("rsb", lambda a, b: b - a),
-        ("mul", lambda a, b: a * b),
-        ("and", lambda a, b: a & b),
-        ("orr", lambda a, b: a | b),
-        ("eor", lambda a, b: a ^ b),
-        ("bic", lambda a, b: a & ~b),
-        ("udiv", lambda a, b: a // b if b else 0),
-        ("lsr", lambda a, b: a >> b if b < 32 else 0),
-        ("lsl", lambda a, b: a << b if b < 32 else 0),
-        ("asr", lambda a, b: as_signed(a) >> min(b, 31)),
-    ],
-)
+def shifted(operation: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    return lambda a, b: operation(a, b) if b < 32 else 0
+
+
+OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "rsb": lambda a, b: b - a,
+    "mul": operator.mul,
+    "and": operator.and_,
+    "orr": operator.or_,
+    "eor": operator.xor,
+    "bic": lambda a, b: a & ~b,
+}
+OTHERS: dict[str, Callable[[int, int], int]] = {
+    "udiv": lambda a, b: a // b if b else 0,
+    "lsr": shifted(operator.rshift),
+    "lsl": shifted(operator.lshift),
+    "asr": lambda a, b: as_signed(a) >> min(b, 31),
+}
+
+
+@pytest.mark.parametrize(("name", "truth"), [*OPERATIONS.items(), *OTHERS.items()])
 def test_what_two_numbers_give_is_in_the_range_of_their_ranges(
     name: str, truth: Callable[[int, int], int]
 ) -> None:
@@ -108,17 +114,18 @@ def test_widening_comes_to_an_end() -> None:
         assert laps < 16
 
 
+def signed(compare: Callable[[int, int], bool]) -> Callable[[int, int], bool]:
+    return lambda a, b: compare(as_signed(a), as_signed(b))
+
+
 _TRUTHS: dict[str, Callable[[int, int], bool]] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "lo": lambda a, b: a < b,
-    "hs": lambda a, b: a >= b,
-    "hi": lambda a, b: a > b,
-    "ls": lambda a, b: a <= b,
-    "lt": lambda a, b: as_signed(a) < as_signed(b),
-    "ge": lambda a, b: as_signed(a) >= as_signed(b),
-    "gt": lambda a, b: as_signed(a) > as_signed(b),
-    "le": lambda a, b: as_signed(a) <= as_signed(b),
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lo": operator.lt,
+    "hs": operator.ge,
+    "hi": operator.gt,
+    "ls": operator.le,
+    **{name: signed(getattr(operator, name)) for name in ("lt", "ge", "gt", "le")},
     "mi": lambda a, b: (a - b) % WORD >= SIGN,
     "pl": lambda a, b: (a - b) % WORD < SIGN,
 }
@@ -151,18 +158,6 @@ def test_a_pointer_that_is_moved_by_a_number_nobody_knows_points_into_the_memory
 
 
 # What is known of numbers modulo 4, beside all numbers that may be meant.
-
-
-OPERATIONS: dict[str, Callable[[int, int], int]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "rsb": lambda a, b: b - a,
-    "mul": operator.mul,
-    "and": operator.and_,
-    "orr": operator.or_,
-    "eor": operator.xor,
-    "bic": lambda a, b: a & ~b,
-}
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -54,9 +54,9 @@ def test_a_run_is_settled(tmp_path: Path, attempts: str, settled: bool, settled_
         assert not store.settled(key(11))
 
 
-@pytest.mark.parametrize(("doubt", "left"), [(False, [1, 2, 3]), (True, [1, 3])])
+@table
 def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(
-    tmp_path: Path, doubt: bool, left: list[int]
+    tmp_path: Path, doubt: bool, left: tuple[int, ...]
 ) -> None:
     store = stored(
         tmp_path,

@@ -11,6 +11,7 @@ import pytest
 
 from analysis.explain.program import Function, Program
 from analysis.explain.sources import Inlined
+from tests.tables import table
 
 SOURCE = """\
 #include "part.h"
@@ -124,14 +125,7 @@ reset: b .
 """
 
 
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("common:", "common"),
-        (".global common\n.type common, %function\ncommon:", "common"),
-        (".weak common\n.type common, %function\ncommon:", "default handler"),
-    ],
-)
+@table
 def test_a_handler_of_all_unused_vectors_has_the_name_of_none_of_them(
     tmp_path: Path, label: str, name: str
 ) -> None:

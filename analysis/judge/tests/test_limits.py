@@ -28,7 +28,7 @@ def test_what_is_no_limit_is_refused_in_a_sentence(sentences: Sentences) -> None
             limits.parse_words(words, KINDS)
 
 
-@pytest.mark.parametrize(("name", "bits"), [("basepri 6", 4), ("basepri 96", 4), ("basepri 1", 2)])
+@table
 def test_a_limit_given_comes_before_the_same_in_another_spelling(name: str, bits: int) -> None:
     before = {"primask": "3", f"basepri {'0x60' if bits == 4 else '0x40'}": "100", "basepri 0x70": "5"}
     words = limits.override(before, {name: "5000"}, KINDS, bits)

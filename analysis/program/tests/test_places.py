@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from simulator.masks import MOST_MARKS
 from simulator.program import user_program
 from tests import masked_sections
 from tests.sentences import Sentences
+from tests.tables import table
 
 # None of it has frame information. leaf() is called from caller(); stale() calls other() first, so
 # LR points behind that call, in another function; hook() is called by a pointer. The handler masks
@@ -165,68 +165,26 @@ class Named(Program):
 PROGRAM: Any = Named()
 
 
-@pytest.mark.parametrize(
-    ("place", "addresses"),
-    [
-        ("0x109", [0x108]),  # without the Thumb bit
-        ("first", [0x100]),
-        ("loop", [0x110]),
-        ("first+0x12", [0x112]),
-        # The lowest instruction in each function; the code at 0x900 is of none.
-        ("app.c:10", [0x100]),
-        ("app.c:12", [0x104, 0x200]),
-        ("util.c:12", [0x300]),
-    ],
-)
-def test_a_place_is_one_or_more_addresses(place: str, addresses: list[int]) -> None:
-    assert addresses_of(PROGRAM, place) == addresses
+@table
+def test_a_place_is_one_or_more_addresses(place: str, addresses: tuple[int, ...]) -> None:
+    assert addresses_of(PROGRAM, place) == [*addresses]
 
 
-BARE: Any = Named(functions=False)
 NO_LINES: Any = Named()
 NO_LINES.has_lines = False
 RETURNS = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
 MANY: Any = Named(*RETURNS, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr"))
+PROGRAMS = {"whole": PROGRAM, "bare": Named(functions=False), "no lines": NO_LINES, "many": MANY}
+READERS = {"addresses": addresses_of, "function": function_named, "section": parse}
 
 
-@pytest.mark.parametrize(
-    ("read", "program", "word"),
-    [
-        *(
-            (addresses_of, PROGRAM, place)
-            for place in (
-                *("twice", "frist", "zzzzzz", "first+18", "app.c:x", "app.c:11", "app.c:31", "apq.c:11"),
-                "src/zzz:11",
-            )
-        ),
-        *((function_named, PROGRAM, name) for name in ("twice", "secnod")),
-        *((addresses_of, BARE, "first"), (addresses_of, NO_LINES, "app.c:10")),
-        *((parse, PROGRAM, text) for text in ("first", "..first", "first..")),
-        (parse, MANY, "first.."),
-    ],
-)
-def test_what_is_no_place_is_refused(
-    read: Callable[[Any, str], object], program: Any, word: str, sentences: Sentences
-) -> None:
+@table
+def test_what_is_no_place_is_refused(read: str, word: str, program: str, sentences: Sentences) -> None:
     with sentences.raised(LatencyError):
-        read(program, word)
+        READERS[read](PROGRAMS[program], word)
 
 
-@pytest.mark.parametrize(
-    ("code", "exits"),
-    [
-        ("8 bx lr", "8 return"),
-        ("8 bx r3", "8 leaves"),
-        ("8 bxeq lr", "8 return"),
-        ("8 pop {r4, pc}; 10 pop {r4}", "8 return"),
-        ("8 ldm.w sp!, {r4, pc}; 12 ldr pc, [r3]", "8 return; 12 leaves"),
-        ("8 mov pc, lr; 10 mov pc, r3", "8 return; 10 leaves"),
-        ("8 mov r3, lr; 10 bx lr", "10 return"),
-        # A branch leaves where its target lies outside.
-        ("8 b.w #0x200; 12 beq #0xff; 14 b #0x100", "8 leaves; 12 leaves"),
-        ("8 bne #0x140; 10 bne #0x13f; 12 bl #0x200", "8 leaves"),
-    ],
-)
+@table
 def test_the_ways_out_of_a_function(code: str, exits: str) -> None:
     rows = [row.split(" ", 2) for row in code.split("; ")]
     program: Any = Named(*((int(at), mnemonic, words) for at, mnemonic, words in rows))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from base.metrology.comparison import Floats, cliffs_delta, compare, exceedance_p, hodges_lehmann
+from tests.tables import table
 
 # R's package effsize, example of cliff.delta: delta -0.25, 95 % interval -0.7265846 to 0.3890062.
 TREATMENT = np.array([10, 10, 20, 20, 20, 30, 30, 30, 40, 50.0])
@@ -41,7 +42,7 @@ def by_all_pairs(x: Floats, y: Floats) -> tuple[float, tuple[float, float]]:
     return float(np.median(ordered)), (float(ends[0]), float(ends[1]))
 
 
-@pytest.mark.parametrize(("m", "n"), [(2, 2), (2, 40), (37, 90), (300, 200)])
+@table
 @pytest.mark.parametrize("repeating", [True, False])
 def test_counted_pairs_are_those_of_a_list(m: int, n: int, repeating: bool) -> None:
     """Whole cycles in ns, as they come from tables, and values that do not repeat."""
@@ -67,7 +68,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     assert 181 <= shifts <= 199 and 181 <= deltas <= 199
 
 
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 4), (5, 2), (6, 6)])
+@table
 def test_chance_of_exceeding_by_counting_all_orders(m: int, n: int) -> None:
     """Each choice of the ranks that are the second sample's is as likely as any other."""
     orders = list(combinations(range(m + n), n))

@@ -13,6 +13,7 @@ from base.run_folder.edges import CHANNELS, EdgeList, read_parquet
 from base.run_folder.folder import EDGES
 from base.run_folder.manifest import Manifest, read_edges
 from tests.sentences import Sentences
+from tests.tables import table
 
 
 def edge_list(rows: list[tuple[int, int]], total: int, samplerate_hz: int = 84_000_000) -> EdgeList:
@@ -106,9 +107,7 @@ def test_a_wrong_damaged_or_missing_file_is_one_sentence(tmp_path: Path, sentenc
         read_parquet(path)
 
 
-@pytest.mark.parametrize(
-    ("samplerate_hz", "total"), [(84_000_000, 20), (1, 20), (84_000_001, 20), (84_000_000, 21)]
-)
+@table
 def test_a_capture_of_another_rate_or_length_is_not_the_runs(
     tmp_path: Path, samplerate_hz: int, total: int
 ) -> None:

@@ -16,6 +16,7 @@ from capture.desk.bench import AnalyzerResource
 from capture.joining.evidence import Evidence, decode
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
+from tests.tables import table
 
 SILENCE_S = 1.5
 
@@ -76,10 +77,7 @@ def test_a_board_that_waits_is_reset_once_samples_come(
     assert observation.serial_bytes == run.uart()
 
 
-@pytest.mark.parametrize(
-    ("then", "words"),
-    [("exit 0", "short"), ("kill -9 $$", "killed by signal 9"), ("exec sleep 600", "sent nothing for 1.5 s")],
-)
+@table
 def test_a_capture_that_breaks_off_keeps_what_came(
     run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str, words: str
 ) -> None:

@@ -10,6 +10,7 @@ from capture.acquisition.source import Request
 from capture.conduct import run
 from capture.importing import formats
 from capture.reading.observed import Questions
+from tests.tables import table
 
 QUESTIONS = Questions(("!nACK",), (("TRIG", "!nACK"),))
 PULSED = """Time [s],TRIG,nACK
@@ -49,7 +50,7 @@ def test_a_pulsed_stimulus_is_told_from_its_leading_edge(tmp_path: Path) -> None
     assert result.verdict == "inconclusive" and "single sample" in " ".join(result.reasons)
 
 
-@pytest.mark.parametrize(("edges", "longest_ns", "merged"), [("both", 9000, 2), ("falling", 7000, 0)])
+@table
 def test_the_edges_that_are_asked_for_count(
     tmp_path: Path, edges: AskedEdges, longest_ns: float, merged: int
 ) -> None:

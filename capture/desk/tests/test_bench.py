@@ -139,13 +139,7 @@ def test_an_analyzers_file_is_named_by_its_place_beside_the_boards(board: Path) 
         analyzer.check_rate(24_000_000)
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
-        ("my_board.toml", 'kind = "pyocd"', 'kind = "none"'),
-        ("analyzers/mine.toml", '"A7"', '"A7", "A8"'),
-    ],
-)
+@table
 def test_a_mistake_names_its_file(board: Path, file: str, old: str, new: str, sentences: Sentences) -> None:
     path = board.parent / file
     path.write_text(path.read_text().replace(old, new))

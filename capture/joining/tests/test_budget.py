@@ -10,13 +10,12 @@ from capture.joining.evidence import Evidence
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
+from tests.tables import table
 
 RATES = [(84_000_000, 0), (84_000_000, 80), (24_000_000, 30), (200_000_000, -50)]
 
 
-@pytest.mark.parametrize(
-    ("samplerate_hz", "samples"), [(24_000_000, 2), (83_999_999, 2), (84_000_000, 1), (200_000_000, 1)]
-)
+@table
 def test_wire_and_dwt_may_differ_by_one_sample_at_the_core_clock_and_above(
     samplerate_hz: int, samples: int
 ) -> None:

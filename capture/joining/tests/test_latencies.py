@@ -145,7 +145,7 @@ def test_a_control_interrupt_right_behind_a_rise_may_have_come_before_the_read(
         )
 
 
-@pytest.mark.parametrize(("behind", "is_answer"), [(-200, False), (0, False), (1, True)])
+@table
 def test_a_rise_is_an_answer_only_behind_a_stimulus(run: SyntheticRun, behind: int, is_answer: bool) -> None:
     rise = run.stimuli[0][0] + behind
     run.pulse("ISR", rise, 1)

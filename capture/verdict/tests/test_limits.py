@@ -17,6 +17,7 @@ from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_sweep
 from capture.verdict import causes, counts, inconclusive, instruments, latencies
 from scenarios.stimulus import SWEEP_LEAD_TICKS
+from tests.tables import table
 
 Rule = Callable[[Evidence], Iterator[str]]
 Change = Callable[[Evidence, bool], Evidence]
@@ -206,7 +207,7 @@ def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> No
     assert not tells(causes.swept_edges_off_their_offsets, evidence_of(run))
 
 
-@pytest.mark.parametrize(("moved", "told"), [(0, False), (1, False), (2, True)])
+@table
 def test_one_sample_is_as_far_as_an_edge_lies_from_a_steady_clock(moved: int, told: bool) -> None:
     """An edge is seen up to a sample late; here all others are seen to the cycle."""
     run = SyntheticRun(small_plan(depth=2))

@@ -265,7 +265,7 @@ def test_without_a_stimulus_nothing_need_be_preempted() -> None:
 
 
 @pytest.mark.parametrize("samplerate_hz", [24_000_000, 100_000_000])
-@pytest.mark.parametrize(("channel", "samples"), [("ISR", 4), ("TASK", -4), ("CISR", 4)])
+@table
 def test_an_answer_moved_by_some_samples_is_seen_at_each_rate(
     samplerate_hz: int, channel: str, samples: int
 ) -> None:
@@ -312,7 +312,7 @@ def test_what_a_board_said_before_its_reset_is_in_no_checksum() -> None:
     assert judge(evidence_of(run, serial_bytes=b"noise\n" + run.uart()))[0] == "complete"
 
 
-@pytest.mark.parametrize(("ppm", "verdict"), [(900, "complete"), (-900, "complete"), (1_100, "inconclusive")])
+@table
 def test_a_clock_that_no_crystal_has_is_none(ppm: int, verdict: str) -> None:
     assert judge(evidence_of(SyntheticRun(small_plan()), ppm=ppm))[0] == verdict
 

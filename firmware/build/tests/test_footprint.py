@@ -11,6 +11,7 @@ from base.paths import ROOT
 from firmware.build import catalogue, footprint
 from firmware.build import image as firmware
 from firmware.heap.tests.host_build import of_each_kind
+from tests.tables import table
 
 pytestmark = pytest.mark.docs
 
@@ -55,7 +56,7 @@ def test_the_page_has_what_the_articles_two_take_here() -> None:
         assert beside(what) == [f"{seglist:,}", f"{tlsf:,}", f"{tlsf - seglist:+,}"]
 
 
-@pytest.mark.parametrize(("fll", "header_size"), [(1, 36), (2, 72), (11, 376)])
+@table
 def test_ram_of_the_crate_tlsf_is_what_its_page_says(fll: int, header_size: int) -> None:
     anchor, adapter = POINTER, 2 * WORD
     assert footprint.measure("tlsf_crate", {"FLL": fll}).static_ram == header_size + anchor + adapter

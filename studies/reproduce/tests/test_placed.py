@@ -57,9 +57,7 @@ def placed(value: float, least: float, most: float) -> MadeFigure:
     return MadeFigure(value, 10, 1, least, most, placements=16)
 
 
-@pytest.mark.parametrize(
-    ("least", "word"), [(480, "holds"), (479, "holds"), (478, "cannot be told"), (460, "cannot be told")]
-)
+@table
 def test_ranges_that_meet_tell_nothing(least: float, word: str) -> None:
     """Of whole cycles: from 460 to 478, and from 479 on, no place turns the order round."""
     assert judge(placed(468, 460, 478), placed(490, least, 500)) == word

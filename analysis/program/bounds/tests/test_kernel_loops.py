@@ -13,6 +13,7 @@ from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.subject import Subject
 from base.paths import ROOT
 from simulator.program import user_program
+from tests.tables import table
 
 TASKS = 3
 """The example's writer and reader, and the idle task."""
@@ -66,15 +67,7 @@ def test_what_a_queue_copies_is_no_larger_than_the_items_that_it_was_made_for(el
     assert not report.violations
 
 
-@pytest.mark.parametrize(
-    ("calls", "largest"),
-    [
-        ("make(9, 4); make(1, 12); make(2, 0);", 12),
-        ("make(2, 0);", 0),
-        ("make(9, 4); make(1, given);", None),
-        ("", None),
-    ],
-)
+@table
 def test_the_largest_item_is_that_of_all_calls_that_make_a_queue(
     tmp_path: Path, calls: str, largest: int | None
 ) -> None:

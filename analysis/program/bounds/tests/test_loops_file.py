@@ -11,6 +11,7 @@ from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 from analysis.program.bounds.loops_file import Pragmas, read
 from tests import masked_sections
+from tests.tables import table
 
 GOOD = """
 schema = 1
@@ -42,9 +43,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return Program(masked_sections.build(tmp_path_factory.mktemp("program")))
 
 
-def written(folder: Path, text: str | bytes) -> Path:
+def written(folder: Path, text: str) -> Path:
     path = folder / "loops.toml"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -64,30 +65,9 @@ def test_a_loop_is_found_by_function_and_line_and_its_head_is_passed_once_more(
     assert statements.hints("walk", {"a.c:3"}, []) is None
 
 
-def table_text(table: str, **keys: object) -> str:
-    rows = [
-        f"{name} = {str(value) if isinstance(value, int | list) else repr(value)}"
-        for name, value in keys.items()
-    ]
-    return "\n".join(("schema = 1", f"[[{table}]]", *rows, ""))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            table_text("calls", function="doze", to=["nobody"], why="x"),
-            "names nobody, which the program does not have",
-        ),
-        (table_text("loops", at_most=3, why="x"), "names neither a function nor a line"),
-        (table_text("loops", function="doze", at_most=3), "why"),
-        (table_text("loops", line="../a.c:3", at_most=3, why="x"), "line"),
-        ("schema = 2\n", "schema"),
-        ("schema = 1\n[[loops\n", "loops.toml"),
-    ],
-)
+@table
 def test_what_a_file_must_not_say_is_told_in_one_sentence(
-    program: Program, tmp_path: Path, text: str | bytes, words: str
+    program: Program, tmp_path: Path, text: str, words: str
 ) -> None:
     with pytest.raises(NoBoundError) as raised:
         read(written(tmp_path, text), program)
@@ -117,25 +97,14 @@ SOURCE = """int f(int n) {
 """
 
 
-@pytest.mark.parametrize(
-    ("lines", "at_most", "body"),
-    [
-        ({3, 4}, 100, range(4, 8)),
-        ({3, 8}, 100, range(4, 8)),
-        ({6, 7}, 8, range(7, 8)),
-        ({7}, 8, range(7, 8)),
-        ({1, 3, 6, 7}, 100, range(4, 8)),
-        ({10, 11, 12}, 5, range(10, 13)),
-        ({12}, 5, range(10, 13)),
-    ],
-)
+@table
 def test_a_pragma_is_for_the_innermost_loop_around_the_lines(
-    tmp_path: Path, lines: set[int], at_most: int, body: range
+    tmp_path: Path, lines: tuple[int, ...], at_most: int, first: int, after: int
 ) -> None:
     path = tmp_path / "f.c"
     path.write_text(SOURCE, encoding="utf-8")
     hint = Pragmas({"f.c": path}).laps("f", {f"f.c:{line}" for line in lines})
-    assert hint == Hint(at_most, frozenset(f"f.c:{line}" for line in body))
+    assert hint == Hint(at_most, frozenset(f"f.c:{line}" for line in range(first, after)))
 
 
 def test_a_function_that_calls_itself_is_stated_by_calls_or_by_depth(

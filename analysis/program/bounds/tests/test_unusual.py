@@ -15,6 +15,7 @@ from analysis.program.bounds.measure import BoundsReport, bounds
 from analysis.program.bounds.text import as_text
 from analysis.program.subject import Subject
 from simulator.program import user_program
+from tests.tables import table
 
 LONG = pytest.mark.long
 PROGRAMS = Path(__file__).with_name("programs")
@@ -40,46 +41,24 @@ def bounded(folder: Path, name: str, *options: str, acr: int = OFF, chip: str = 
 
 
 @pytest.mark.parametrize("acr", [pytest.param(OFF, marks=LONG), BOTH_CACHES])
-@pytest.mark.parametrize(
-    ("name", "functions"),
-    [
-        ("svc_in_basepri", ["calls", "main"]),
-        ("lazy_state", ["SysTick_H"]),
-        ("packed", ["sums"]),
-        ("bit_band", ["stores"]),
-        ("late_store", ["section", "through"]),
-        ("code_in_ram", ["part", "whole"]),
-    ],
-)
+@table
 def test_no_section_takes_longer_than_its_bound(
-    tmp_path: Path, name: str, functions: list[str], acr: int
+    tmp_path: Path, name: str, functions: tuple[str, ...], acr: int
 ) -> None:
     report = bounded(tmp_path, name, acr=acr)
-    assert sorted(section.function for section in report.sections) == functions
+    assert sorted(section.function for section in report.sections) == [*functions]
     for section in report.sections:
         assert section.cycles is not None and section.seen is not None
         assert section.seen <= section.cycles < 3 * section.seen
     assert not report.violations
 
 
-@pytest.mark.parametrize(
-    ("name", "sentences"),
-    [
-        ("long_jump", ["longjmp goes on with another stack, and where it comes back is not known."]),
-        (
-            "overwritten",
-            [
-                "A run saw it end at elsewhere (overwritten.c:11), elsewhere.",
-                "leaves returns to an address that it did not get from its caller.",
-            ],
-        ),
-    ],
-)
+@table
 def test_what_does_not_come_back_to_its_caller_has_no_bound(
-    tmp_path: Path, name: str, sentences: list[str]
+    tmp_path: Path, name: str, sentences: tuple[str, ...]
 ) -> None:
     report = bounded(tmp_path, name)
-    assert list(report.missing) == sentences
+    assert tuple(report.missing) == sentences
     assert not report.endless
 
 

@@ -20,6 +20,7 @@ from cli import latency as command
 from cli.latency import Pending
 from simulator.program import UserProgram
 from simulator.tests import bare_metal
+from tests.tables import table
 
 UNTIL = "cycles:3000"
 PENDING = Pending()
@@ -116,29 +117,12 @@ def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
     assert recursive["worst"][0]["cycles"] > 3 * recursive["cycles"]["min"]
 
 
-@pytest.mark.parametrize(
-    ("sections", "words", "sentence"),
-    [
-        ((), {"irq": "TIM3"}, r"never enables TIM3 \(NVIC_ISER0, bit 29\).*EXTI0, TIM2.*--enable"),
-        ((), {"irq": "SPI1"}, r"never enables SPI1 \(NVIC_ISER1, bit 3\)"),
-        ((), {"irq": "PendSV"}, r"never takes PendSV in the first 3,000 cycles"),
-        (
-            (),
-            {"irq": "TIM3", "pending": Pending(enable=2)},
-            r"no handler for TIM3: its vector holds 0x00000000",
-        ),
-        ((), {"irq": "TIM2", "around": "maskd"}, r"no function maskd: did you mean masked"),
-        ((), {"irq": "TIM2", "around": "never"}, r"never is never called to its end"),
-        ((), {"irq": "TIM2", "start": "cycles:3000"}, r"No cycle is left to pend TIM2 at"),
-        (("never..",), {}, r"beginning of never\.\. is never executed in the first 3,000 cycles"),
-        (("masked..never",), {}, r"masked\.\.never began 4 times and never ended"),
-    ],
-)
+@table
 def test_what_cannot_be_measured_is_told_in_a_sentence(
-    program: UserProgram, sections: tuple[str, ...], words: dict[str, Any], sentence: str
+    program: UserProgram, sections: tuple[str, ...], words: dict[str, Any], sentence: str, enable: int | None
 ) -> None:
     with pytest.raises(TailscopeError, match=sentence) as refusal:
-        report_of(program, *sections, **words)
+        report_of(program, *sections, **words, pending=Pending(enable=enable))
     assert "\n" not in str(refusal.value)
 
 

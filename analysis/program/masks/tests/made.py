@@ -20,6 +20,7 @@ from analysis.program.subject import Subject
 from simulator.masks import MaskRun
 from simulator.outputs import Change, ClockSpan, Stats
 from simulator.program import UserProgram
+from tests.tables import beside
 
 TASK = 0x2000_0100
 CLOCKS = (
@@ -33,18 +34,7 @@ MAIN, LOCK, NAP, ON_TIM3 = (
         *(("nap", 0x0800_0400), ("on_tim3", 0x0800_0500)),
     )
 )
-LINES = {
-    0x0800_0200: 30,
-    0x0800_0210: 33,
-    0x0800_0300: 10,
-    0x0800_0310: 12,
-    0x0800_0320: 14,
-    0x0800_0330: 16,
-    0x0800_0400: 50,
-    0x0800_0410: 52,
-    0x0800_0500: 40,
-    0x0800_0510: 45,
-}
+LINES: dict[int, int] = dict(beside(__file__)["lines"])
 _BL = b"\x00\xf0\x00\xf8"
 _CODE = {
     0x0800_0000 + 4 * 45: (ON_TIM3.address | 1).to_bytes(4, "little"),
@@ -99,31 +89,14 @@ def place(address: int, interrupted: bool = False) -> Place:
 Row = tuple[int, str, int, int, int | None, int | None]
 """Cycle, what, value, pc, the cycle at which it began, and the stack."""
 
-ROWS: tuple[Row, ...] = (
-    (0, "reset", 0, 0x0800_0200, None, None),
-    (5, "priority", 45 << 8 | 0x40, 0x0800_0200, None, None),
-    (6, "enabled", 45 << 1 | 1, 0x0800_0200, None, None),
-    (7, "priority", 15 << 8 | 0xF0, 0x0800_0200, None, None),
-    # lock() masks for 100 cycles, and for 30, of which the end is the begin of 80 of BASEPRI.
-    (100, "primask", 1, 0x0800_0300, None, 0),
-    (200, "primask", 0, 0x0800_0310, None, 0),
-    (370, "primask", 1, 0x0800_0300, None, 0),
-    (400, "basepri", 0x50, 0x0800_0320, None, 2),
-    (400, "primask", 0, 0x0800_0310, None, 0),
-    (480, "basepri", 0, 0x0800_0330, None, 0),
-    # The handler of interrupt 29 for 50 cycles.
-    (512, "exception", 45, 0x0800_0210, 500, 1),
-    (562, "exception", 0, 0x0800_0510, 550, 1),
-    # nap() masks for 120 cycles, and sleeps in 100 of them.
-    (700, "primask", 1, 0x0800_0400, None, None),
-    (710, "sleep", 1, 0x0800_0404, None, None),
-    (810, "sleep", 0, 0x0800_0404, None, None),
-    (820, "primask", 0, 0x0800_0410, None, None),
-    # SysTick's for 32, and a mask that stays.
-    (850, "exception", 15, 0x0800_0210, 838, 1),
-    (882, "exception", 0, 0x0800_0210, 870, 1),
-    (950, "primask", 1, 0x0800_0300, None, 0),
-)
+
+def row(
+    cycle: int, what: str, value: int, pc: int, stack: int | None = None, began: int | None = None
+) -> Row:
+    return cycle, what, value, pc, began, stack
+
+
+ROWS = tuple(row(*cells) for cells in beside(__file__)["rows"])
 
 
 def mask_run(rows: tuple[Row, ...] = ROWS, ended: str = "") -> MaskRun:

@@ -6,6 +6,7 @@ import pytest
 
 from analysis.program.masks.log import intervals, sleep, stalls
 from analysis.program.masks.tests.changes import changes
+from tests.tables import table
 
 
 def intervals_of(text: str) -> list[str]:
@@ -14,44 +15,7 @@ def intervals_of(text: str) -> list[str]:
     return sorted(f"{it.kind} {it.level} {it.begin_cycle}+{it.cycles}" for it in rows)
 
 
-SET_AGAIN = "10 {0} 1, 14 {0} 2, 20 {0} 1, 30 {0} 0, 50 {0} 1, 51 {0} 0"
-
-
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        ("", ""),
-        ("0 reset 0", ""),
-        # What is set again while it is set goes on: the scheduler counts how often it is suspended.
-        *(
-            (SET_AGAIN.format(kind), f"{kind} None 10+20, {kind} None 50+1")
-            for kind in ("primask", "faultmask", "scheduler")
-        ),
-        ("10 primask 1", "primask None 10+None"),
-        # A reset ends everything.
-        (
-            "5 primask 1, 6 basepri 0x40, 9 exception 20 7, 30 reset 0",
-            "basepri 64 6+24, handler 20 7+23, primask None 5+25",
-        ),
-        # A stronger level lies within the weaker one.
-        ("10 basepri 80, 20 basepri 32, 25 basepri 80, 40 basepri 0", "basepri 32 20+5, basepri 80 10+30"),
-        # 0x20 holds all that 0x40 holds: so 0x40 is held from the beginning.
-        ("10 basepri 32, 15 basepri 64, 40 basepri 0", "basepri 32 10+5, basepri 64 10+30"),
-        # A level that was not set within is not counted.
-        ("1 basepri 80, 2 basepri 0, 10 basepri 32, 15 basepri 0", "basepri 32 10+5, basepri 80 1+1"),
-        # A handler lasts from its entry to its return, and goes on while another interrupts it.
-        (
-            "112 exception 30 100, 132 exception 20 120, 150 exception 30 140, 210 exception 0 200",
-            "handler 20 120+20, handler 30 100+100",
-        ),
-        # 30 is interrupted by 20, which 21 follows; then 30 goes on.
-        (
-            "112 exception 30 100, 132 exception 20 120, 146 exception 21 140, 170 exception 30 160, "
-            "210 exception 0 200",
-            "handler 20 120+20, handler 21 140+20, handler 30 100+100",
-        ),
-    ],
-)
+@table
 def test_what_is_held_is_an_interval(table: str, expected: str) -> None:
     assert ", ".join(intervals_of(table)) == expected
 

@@ -10,10 +10,11 @@ import pytest
 from analysis.program.beginning import Request
 from analysis.program.masks import measure
 from analysis.program.masks.tests import made
-from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, Row, place
+from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, place
 from analysis.program.masks.text import as_text, folded, headline, opening
 from analysis.program.parts import as_json
 from base.metrology.tests.few import summary
+from tests.tables import table
 
 
 def statistics(*values: float) -> dict[str, Any]:
@@ -98,26 +99,11 @@ def test_call_stacks_are_folded_from_the_outermost_call_on() -> None:
     assert "primask;main:;lock: 130\n" in folded(made.report(program=odd))
 
 
-@pytest.mark.parametrize(
-    ("last", "never_return", "said"),
-    [
-        # Open for 50 of 1,000 cycles: a section that the end cut off.
-        ((950, "primask", 1, 0x0800_0300, None, 0), (), ""),
-        ((950, "primask", 1, 0x0800_0300, None, 0), ("main",), ""),
-        ((950, "primask", 1, 0x0800_0300, None, 0), ("lock",), "lock (main.c:10) masks with primask"),
-        # A handler of a HardFault lasts, however late it came.
-        ((960, "exception", 3, 0x0800_0300, 950, 0), (), "handler of HardFault, from 0.05 ms"),
-        # BASEPRI lets others through.
-        ((950, "basepri", 0x50, 0x0800_0300, None, 0), ("lock",), ""),
-        # A mask for half of the run is a stop, whoever set it.
-        ((500, "primask", 1, 0x0800_0300, None, 0), (), "lock (main.c:10) masks"),
-        ((501, "primask", 1, 0x0800_0300, None, 0), (), ""),
-    ],
-)
+@table
 def test_a_program_that_stopped_says_so_first(
-    monkeypatch: pytest.MonkeyPatch, last: Row, never_return: tuple[str, ...], said: str
+    monkeypatch: pytest.MonkeyPatch, said: str, never_return: tuple[str, ...], last: tuple[Any, ...]
 ) -> None:
     monkeypatch.setattr(WHOLE, "never_return", set(never_return))
-    report = made.report(made.mask_run((*ROWS[: 4 if last[0] < 600 else -1], last)))
+    report = made.report(made.mask_run((*ROWS[: 4 if last[0] < 600 else -1], made.row(*last))))
     assert report.complete == (not said)
     assert said in opening(report)[0] and opening(report).count(headline(report)) == 1
