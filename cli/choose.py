@@ -26,7 +26,7 @@ _NS = 1e9
     "limit_s",
     type=SECONDS,
     required=True,
-    help="the longest that an operation may hold interrupts off, or with the scheduler's lock tasks: 10us",
+    help="the longest that an interrupt may wait for the heap, or with the scheduler's lock a task: 10us",
 )
 @shared.heap
 @option(

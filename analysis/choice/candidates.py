@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from base.metrology.summaries import AT_LEAST
 from base.microseconds import microseconds
-from base.run_folder.manifest import Manifest
-from base.run_folder.quantities import SECTION
+from base.run_folder.manifest import Manifest, PossibleWait
 
 Standing = Literal["fits", "not proven", "too long", "heap too small", "cannot say"]
 STANDINGS: tuple[Standing, ...] = ("fits", "not proven", "heap too small", "too long", "cannot say")
@@ -20,18 +20,19 @@ STANDINGS: tuple[Standing, ...] = ("fits", "not proven", "heap too small", "too 
 class Candidate:
     """An allocator over all its runs. What was not measured is None, and `missing` says why.
 
-    `section_ns` is the longest critical section of any operation, in `scenario`, true to plus or
-    minus `budget_ns`; `interrupted` if an interrupt ran within it. `bound_ns` is the most that one
-    can take without, by its machine code. `refused` counts requests that the heap did not serve.
+    `wait_ns` is the longest possible wait, in `scenario`, true to plus or minus `budget_ns`, which
+    a report holds to its limit, too; a least one if it is `open`. `bound_ns` is the most that one
+    section can make it, by its machine code: without interrupts in it, and with the entry.
+    `refused` counts requests that the heap did not serve.
     """
 
     allocator: str
     locking: str | None = None
     operations: int = 0
-    section_ns: float | None = None
+    wait_ns: float | None = None
     budget_ns: float | None = None
     scenario: str | None = None
-    interrupted: bool = False
+    open: bool = False
     bound_ns: float | None = None
     smallest_heap_bytes: int | None = None
     refused: int = 0
@@ -48,24 +49,23 @@ class Candidate:
         """
         heap_bytes = None if isinstance(smallest_heap, str) else smallest_heap
         missing = (f"Its smallest heap: {smallest_heap}",) if isinstance(smallest_heap, str) else ()
-        broken = next((run for run in runs if not run.complete), None)
-        if broken or not runs:
-            why = (
-                f"{broken.scenario} is {broken.verdict}: {' '.join(broken.reasons)}" if broken else "No run."
+        waits = [(run.possible_wait, run) for run in runs if run.complete and run.possible_wait]
+        if not runs or len(waits) < len(runs):
+            why = next(
+                (_why_none(run) for run in runs if not run.complete or not run.possible_wait), "No run."
             )
             return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why, *missing))
-        longest = max(runs, key=lambda run: run.section_ns.max or 0)
-        maximum, budget = longest.maxima[SECTION.key], longest.error_budget.get(SECTION.key)
-        bound, why_not = _bound(runs)
+        wait, longest = max(waits, key=lambda pair: pair[0].ns)
+        bound, why_not = _bound(waits)
         footprint = longest.footprint
         return cls(
             allocator,
             longest.locking,
             sum(run.section_ns.n for run in runs),
-            longest.section_ns.max,
-            budget.total.ns if budget else None,
+            float(wait.ns),
+            None if wait.budget_ns is None else float(wait.budget_ns),
             longest.scenario,
-            bool(maximum and maximum.interrupted),
+            any(wait.open for wait, _ in waits),
             bound,
             heap_bytes,
             refused=sum(run.counts.out_of_memory for run in runs),
@@ -76,13 +76,15 @@ class Candidate:
 
     def standing(self, limit_ns: float, heap_bytes: int) -> Standing:
         """How it stands to the limit, and to a heap of so many bytes."""
-        if self.section_ns is None:
+        budget_ns = self.budget_ns or 0.0
+        if self.wait_ns is None:
             return "cannot say"
-        if self.section_ns - (self.budget_ns or 0.0) > limit_ns:
+        if self.wait_ns - budget_ns > limit_ns:
             return "too long"
         if self.refused or (self.smallest_heap_bytes or 0) > heap_bytes:
             return "heap too small"
-        return "fits" if self.bound_ns is not None and self.bound_ns <= limit_ns else "not proven"
+        proven = self.bound_ns is not None and max(self.bound_ns, self.wait_ns + budget_ns) <= limit_ns
+        return "fits" if proven and not self.open else "not proven"
 
     @property
     def ram_bytes(self) -> float:
@@ -91,13 +93,27 @@ class Candidate:
         return math.inf if None in parts else sum(part or 0 for part in parts)
 
 
-def _bound(runs: Sequence[Manifest]) -> tuple[float | None, str | None]:
-    """The largest bound of the kinds of operations that the runs had, or why there is none."""
-    bounds = [bound for run in runs for bound in run.bounds.values() if bound.observed_cycles is not None]
-    why_not = [bound.why_not or "not computed." for bound in bounds if bound.ns is None]
+def _why_none(run: Manifest) -> str:
+    """Why nothing can be said of the waits of `run`."""
+    if not run.complete:
+        return f"{run.scenario} is {run.verdict}: {' '.join(run.reasons)}"
+    return f"{run.scenario} has no answer of an interrupt, or no critical section."
+
+
+def _bound(runs: Sequence[tuple[PossibleWait, Manifest]]) -> tuple[float | None, str | None]:
+    """The largest bound of the kinds of operations that the runs had, with the entry, or why there
+    is none.
+    """
+    bounds = [
+        (bound, wait.entry_ns)
+        for wait, run in runs
+        for bound in run.bounds.values()
+        if bound.observed_cycles is not None
+    ]
+    why_not = [bound.why_not or "not computed." for bound, _ in bounds if bound.ns is None]
     if why_not or not bounds:
         return None, next(iter(why_not), "not computed.")
-    return max(float(bound.ns or 0) for bound in bounds), None
+    return max(float((bound.ns or 0) + entry_ns) for bound, entry_ns in bounds), None
 
 
 @dataclass(frozen=True)
@@ -122,12 +138,12 @@ class Choice:
         notes: Sequence[str],
     ) -> Choice:
         """The choice among these, sorted: those that fit by what they take of RAM, the others by
-        their longest section.
+        their longest possible wait.
         """
 
         def merit(candidate: Candidate) -> tuple[float, ...]:
             standing = candidate.standing(limit_ns, heap_bytes)
-            times = (_or_infinite(candidate.section_ns), _or_infinite(candidate.bound_ns))
+            times = (_or_infinite(candidate.wait_ns), _or_infinite(candidate.bound_ns))
             ram = (candidate.ram_bytes,) if standing == "fits" else ()
             return STANDINGS.index(standing), *ram, *times
 
@@ -155,13 +171,17 @@ class Choice:
         """Which one, and why; or why none."""
         best, limit = self.candidates[0], microseconds(self.limit_ns)
         standing = self.standing(best)
-        seen = f"its longest section of {best.operations:,} was {_of(best.section_ns)}, in {best.scenario}"
+        least = AT_LEAST if best.open else ""
+        seen = (
+            f"of {best.operations:,} sections the longest makes a wait of {least}{_of(best.wait_ns)} possible"
+        )
+        seen += f", in {best.scenario}"
         if standing == "fits":
             others = sum(self.standing(other) == "fits" for other in self.candidates) - 1
             why = f"of {others + 1} that fit it takes the least RAM" if others else "no other is shown to fit"
             if others and not math.isfinite(best.ram_bytes):
                 why = f"of {others + 1} that fit none has its RAM measured"
-            proof = f"by its machine code no section takes more than {_of(best.bound_ns)}, within {limit}"
+            proof = f"by its machine code no wait is longer than {_of(best.bound_ns)}, within {limit}"
             return f"{best.allocator}: {proof}; {seen}; {why}."
         if standing == "not proven":
             bound = f"its bound is {_of(best.bound_ns)}" if best.bound_ns is not None else "it has no bound"

@@ -12,7 +12,7 @@ from base.microseconds import UNIT, digits, microseconds
 
 _WIDTH_COLUMNS = 100
 _COLUMNS: tuple[tuple[str, Callable[[Candidate], float | None], Callable[[float], str]], ...] = (
-    (f"section {UNIT}", lambda row: row.section_ns, digits),
+    (f"wait {UNIT}", lambda row: row.wait_ns, digits),
     (f"bound {UNIT}", lambda row: row.bound_ns, digits),
     ("smallest heap", lambda row: row.smallest_heap_bytes, "{:,}".format),
     ("static RAM", lambda row: row.static_ram_bytes, "{:,}".format),
@@ -45,9 +45,10 @@ def _notes(choice: Choice) -> Iterator[str]:
     budgets = [row.budget_ns for row in choice.candidates if row.budget_ns is not None]
     within = f", ±{microseconds(max(budgets))}" if budgets else ""
     yield (
-        f"limit {microseconds(choice.limit_ns)}, heap {choice.heap_bytes:,} bytes, {choice.board}. section: "
-        f"the longest seen{within}, with what interrupted it. bound: the most by the machine code, "
-        "without interrupts within. smallest heap: serves all these requests. Sizes in bytes."
+        f"limit {microseconds(choice.limit_ns)}, heap {choice.heap_bytes:,} bytes, {choice.board}. wait: "
+        f"the longest possible{within}: the longest section seen, with what interrupted it, and the entry; "
+        "or a longer wait that was seen. bound: the most by the machine code, without interrupts within, and "
+        "the entry. smallest heap: serves all these requests. Sizes in bytes."
     )
     waiting = [row.allocator for row in choice.candidates if row.locking == "scheduler"]
     if waiting:

@@ -309,6 +309,11 @@ class PossibleWait(Table):
         """What stands before `ns` where it is read."""
         return AT_LEAST if self.open else ""
 
+    @property
+    def within_ns(self) -> float | None:
+        """The least limit that it keeps, its error included; None where it was not over."""
+        return None if self.open else float(self.ns) + float(self.budget_ns or 0.0)
+
 
 class CurveBudgets(Table):
     """How wrong each time of a curve may be; None where a part is not known."""

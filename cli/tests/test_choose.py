@@ -22,15 +22,15 @@ def test_the_smallest_board_is_asked_and_runs_that_are_stored_count(tmp_path: Pa
     rows = {row["allocator"]: row for row in answer["candidates"]}
     for name, row in rows.items():
         (run,) = (json.loads((tmp_path / f / "run.json").read_text()) for f in folders if f"-{name}." in f)
-        assert (row["section_ns"], row["flash_bytes"]) == (
-            run["section_ns"]["max"],
+        assert (row["wait_ns"], row["flash_bytes"]) == (
+            run["possible_wait"]["ns"],
             run["footprint"]["flash_bytes"],
         )
         assert row["smallest_heap_bytes"] <= 4_096
 
     # Another limit is another answer about the same runs.
-    shortest = min(row["section_ns"] for row in rows.values())
-    words[words.index("50us")] = f"{int(shortest) - 100}ns"
+    shortest = min(row["wait_ns"] for row in rows.values())
+    words[words.index("50us")] = f"{int(shortest) - 200}ns"
     again = lab.run(*words, "--no-search")
     assert again.returncode == 1, again.stderr
     assert {path.name for path in tmp_path.iterdir()} == folders

@@ -46,8 +46,8 @@ def _chart(
     """Strips with count and maximum, of each class the worst first."""
     figure, names, total = Figure(), [], 0
     for one, words, table in _strips(classes, series):
-        total += len(table)
-        sign = AT_LEAST if table["isr_open"].any() else ""
+        total += int(table["n"].sum())
+        sign = AT_LEAST if table["open"].any() else ""
         worst = sign + microseconds(float(table["isr_latency_ns"].max()))  # type: ignore[arg-type]
         row = f"{words}: {one.label}"
         figure.add(_strip(one, table, row))
@@ -73,31 +73,27 @@ def _chart(
 def _strips(
     classes: Sequence[tuple[str, str]], series: Sequence[Series]
 ) -> Iterator[tuple[Series, str, pl.DataFrame]]:
-    """Run, words and rows of each, the worst of a class first. Only one has its rows at a time."""
+    """Run, words and waits of each, the worst of a class first.
+
+    The class `control` is the control interrupt, whatever it met.
+    """
     for hit, words in classes:
-        worst = [(answered_class(member, hit)["isr_latency_ns"].max(), member) for member in series]
-        measured = [(float(longest), member) for longest, member in worst if longest is not None]  # type: ignore[arg-type]
-        for _, member in sorted(measured, key=lambda pair: -pair[0]):
-            yield member, words, answered_class(member, hit)
+        chosen = pl.col("control") if hit == "control" else ~pl.col("control") & (pl.col("hit") == hit)
+        waits = [(table, member) for member in series if len(table := member.run.waits.filter(chosen))]
+        for table, member in sorted(waits, key=lambda pair: -pair[0]["isr_latency_ns"].max()):  # type: ignore[operator]
+            yield member, words, table
 
 
 def _counted(table: pl.DataFrame) -> str:
     """The number of samples, and of how many the wire does not tell the class."""
-    undecided = table.filter(~pl.col("control") & ~pl.col("critical_sure").fill_null(True)).height
-    return grouped(len(table)) + (f", {grouped(undecided)} of them undecided" if undecided else "")
-
-
-def answered_class(series: Series, hit: str) -> pl.DataFrame:
-    """Answered stimuli of class `hit`; `control` is the control interrupt, whatever it met."""
-    if hit == "control":
-        return series.run.answered_control
-    return series.run.answered.filter(pl.col("hit") == hit)
+    undecided, n = (int(table[name].sum()) for name in ("undecided", "n"))
+    return grouped(n) + (f", {grouped(undecided)} of them undecided" if undecided else "")
 
 
 def _strip(series: Series, table: pl.DataFrame, row: str) -> Trace:
     distinct = (
         table.group_by("isr_latency_ns", maintain_order=True)
-        .agg(pl.len().alias("n"), pl.col("sample").first(), pl.col("operation_seq").first())
+        .agg(pl.col("n").sum(), pl.first("sample", "operation_seq"))
         .sort("isr_latency_ns")
     )
     keys = interrupt_keys(distinct["sample"], distinct["operation_seq"])
@@ -138,5 +134,5 @@ def _name(series: Series, text: str, row: str) -> dict[str, object]:
 
 
 def _merged(series: Sequence[Series]) -> str:
-    merged = sum(int(drawn.run.interrupts["isr_merged"].sum()) for drawn in series)
+    merged = sum(int(drawn.run.waits["merged"].sum()) for drawn in series)
     return f", {grouped(merged)} merged into the wait of an earlier one" if merged else ""

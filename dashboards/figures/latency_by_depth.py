@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from base.run_folder import tables
 from base.run_folder.quantities import LATENCY, TASK
 from dashboards.figures.chart import (
     WHOLE,
@@ -19,16 +20,27 @@ from dashboards.figures.chart import (
     with_maximum,
 )
 from dashboards.figures.figure import Figure, Trace, scatter
+from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import MEANT_DOT, Series, about_control, caveats, spares_interrupts
 from dashboards.waveforms import interrupt_keys, meta, shared_switch
 
 BANDS = 16
+INTERRUPT_COLUMN, TASK_COLUMN = "isr_latency_ns", "task_latency_ns"
 
 
-def at_depth(series: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
-    """The interrupts that fell into an operation with a depth, and that `depth`."""
-    depths = series.run.operations.select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
-    return interrupts.join(depths, on="operation_seq", how="inner", maintain_order="left")
+_DRAWN = ("control", "sample", "operation_seq", INTERRUPT_COLUMN, TASK_COLUMN)
+
+
+def at_depth(run: LoadedRun) -> pl.DataFrame:
+    """The answered interrupts of a run that fell into an operation with a depth, and that `depth`.
+
+    Columns: what is drawn of them.
+    """
+    depths = run.once("operations").select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
+    if depths.is_empty():
+        return pl.DataFrame(schema={**{name: tables.INTERRUPTS[name] for name in _DRAWN}, "depth": pl.UInt32})
+    answered = run.once("interrupts").select(_DRAWN).drop_nulls(INTERRUPT_COLUMN)
+    return answered.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
 
 def worst_by_depth(
@@ -110,22 +122,18 @@ def bands(series: Series, worst: pl.DataFrame, width: int, column: str) -> Trace
     )
 
 
-INTERRUPT_COLUMN = "isr_latency_ns"
+def latency_by_depth(series: Sequence[Series], met: Sequence[pl.DataFrame]) -> Chart | None:
+    """The worst STIM→ISR and CTRL→CISR of each band of depths; `met` is `at_depth` of each run.
 
-
-def latency_by_depth(series: Sequence[Series]) -> Chart | None:
-    """The worst STIM→ISR and CTRL→CISR of each band of depths. None without depths."""
-    tables = [at_depth(member, member.run.answered) for member in series]
+    None without depths.
+    """
+    tables = [table.filter(~pl.col("control")) for table in met]
     if (drawn := worst_by_depth(series, tables, INTERRUPT_COLUMN, "latency (µs)")) is None:
         return None
     figure, width = drawn
-    controls = [
-        (member, worst_per_band(at_depth(member, member.run.answered_control), width, INTERRUPT_COLUMN))
-        for member in series
-    ]
-    controls = [(series, worst) for series, worst in controls if len(worst)]
-    for one, worst in controls:
-        figure.add(_control(one, worst, width))
+    for member, table in zip(series, met, strict=True):
+        if len(worst := worst_per_band(table.filter("control"), width, INTERRUPT_COLUMN)):
+            figure.add(_control(member, worst, width))
     counted = per_series(
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )
@@ -149,19 +157,14 @@ def _control(series: Series, worst: pl.DataFrame, width: int) -> Trace:
     return bands(series, worst, width, INTERRUPT_COLUMN) | {"marker": marker, "line": thin} | switch
 
 
-TASK_COLUMN = "task_latency_ns"
-
-
-def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
-    """The worst STIM→TASK of each band of depths.
+def task_latency_by_depth(series: Sequence[Series], met: Sequence[pl.DataFrame]) -> Chart | None:
+    """The worst STIM→TASK of each band of depths; `met` is `at_depth` of each run.
 
     None without depths, or if every lock masks interrupts.
     """
     if not any(spares_interrupts(member) for member in series):
         return None
-    tables = [
-        at_depth(member, member.run.answered.filter(pl.col(TASK_COLUMN).is_not_null())) for member in series
-    ]
+    tables = [table.filter(~pl.col("control")).drop_nulls(TASK_COLUMN) for table in met]
     if (drawn := worst_by_depth(series, tables, TASK_COLUMN, "latency, stimulus to task (µs)")) is None:
         return None
     figure, _ = drawn

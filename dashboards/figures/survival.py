@@ -107,21 +107,27 @@ def seen_once_in(n: int) -> float:
 
 
 def critical_curve(series: Series) -> Curve:
-    table = series.run.measured_allocations.drop_nulls("wire_critical_ns")
-    return _curve(table, "wire_critical_ns", lambda rows: operation_keys(rows["seq"]))
+    measured = series.run.measured_allocations.drop_nulls("wire_critical_ns")
+    values = measured.group_by(ns="wire_critical_ns", maintain_order=True).agg(
+        n=pl.len(), seq=pl.first("seq")
+    )
+    return _curve(values, lambda rows: operation_keys(rows["seq"]))
 
 
 def latency_curve(series: Series) -> Curve:
-    table = series.run.answered
-    return _curve(table, "isr_latency_ns", lambda rows: interrupt_keys(rows["sample"], rows["operation_seq"]))
+    waits = series.run.waits.filter(~pl.col("control"))
+    values = waits.group_by(ns="isr_latency_ns", maintain_order=True).agg(
+        pl.col("n").sum(), pl.first("sample", "operation_seq")
+    )
+    return _curve(values, lambda rows: interrupt_keys(rows["sample"], rows["operation_seq"]))
 
 
-def _curve(table: pl.DataFrame, column: str, keys: Callable[[pl.DataFrame], pl.Series]) -> Curve:
-    values = table[column].to_numpy()
-    distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
-    at_or_above = len(values) - np.concatenate(([0], np.cumsum(counts)))[:-1]
-    share = at_or_above / max(len(values), 1)
-    return Curve(len(values), distinct, share, keys(table[first]))
+def _curve(values: pl.DataFrame, keys: Callable[[pl.DataFrame], pl.Series]) -> Curve:
+    """Of `values` that differ, in `ns`, each `n` times."""
+    values = values.sort("ns")
+    at_or_above = values["n"].cum_sum(reverse=True).to_numpy()
+    n = int(values["n"].sum())
+    return Curve(n, values["ns"].to_numpy(), at_or_above / max(n, 1), keys(values))
 
 
 def _steps(series: Series, curve: Curve, quantity: Quantity) -> Trace:

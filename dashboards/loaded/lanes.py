@@ -65,7 +65,7 @@ class Waiter:
     @property
     def within_ns(self) -> float | None:
         """The least limit that the wait keeps, its error included; None where it was not over."""
-        return None if self.wait.open else self.possible_ns + (self.wait.budget_ns or 0.0)
+        return self.wait.within_ns
 
     @property
     def seen_ns(self) -> float | None:

@@ -56,7 +56,8 @@ def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Qu
 
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
     """The rows of operations or interrupts that `quantity` summarises, without missing values."""
-    return quantity.samples(run.operations, run.interrupts)
+    table = run.once(quantity.table)
+    return quantity.samples(table, table)
 
 
 def counted(series: Sequence[Series]) -> list[pl.DataFrame] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,22 +42,33 @@ class LoadedRun:
     @cached_property
     def operations(self) -> pl.DataFrame:
         """Its table of operations. Raises RunError."""
-        return self._table("operations", tables.OPERATIONS, tables.read_operations)
+        return self._table("operations")
 
     @cached_property
     def interrupts(self) -> pl.DataFrame:
         """Its table of stimuli. Raises RunError."""
-        table = self._table(
-            "interrupts", _OF_INTERRUPTS, lambda path: tables.read_interrupts(path, _OF_INTERRUPTS)
-        )
-        return table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS)))
+        return self._table("interrupts")
 
-    def _table(self, name: str, columns: pl.Schema, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
+    def once(self, name: str) -> pl.DataFrame:
+        """The table `name`, which the run does not hold after it: one look at each of many runs.
+        Raises RunError.
+        """
+        table: pl.DataFrame | None = self.__dict__.get(name)
+        return self._table(name) if table is None else table
+
+    def _table(self, name: str) -> pl.DataFrame:
         """An empty one where a run that is not complete lacks it: such a run is shown."""
-        if name in self.replaced:
-            return self.replaced[name]
+        columns = tables.OPERATIONS if name == "operations" else _OF_INTERRUPTS
         path = _table_path(self.folder, name)
-        return pl.DataFrame(schema=columns) if _lacks(path, self.manifest) else read(path)
+        if name in self.replaced:
+            table = self.replaced[name]
+        elif _lacks(path, self.manifest):
+            table = pl.DataFrame(schema=columns)
+        elif name == "operations":
+            table = tables.read_operations(path)
+        else:
+            table = tables.read_interrupts(path, columns)
+        return table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS))) if "hit" in columns else table
 
     @property
     def origin(self) -> str | None:
@@ -103,7 +114,7 @@ class LoadedRun:
         of_requests = quantity.key in (PROBES.key, INSTRUCTIONS.key, DWT_CYCLES.key, CRITICAL.key)
         return of_requests and maximum is not None and maximum.kind == "O"
 
-    @cached_property
+    @property
     def measured_allocations(self) -> pl.DataFrame:
         """The rows the headline statistics are of: measured, served (A) or refused (O)."""
         return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
@@ -116,7 +127,7 @@ class LoadedRun:
         """
         at = pl.col("measured") & pl.col("kind").is_in(["A", "O"]) & pl.col("depth").is_not_null()
         path = _table_path(self.folder, "operations")
-        if not {"operations", "measured_allocations"} & {*self.__dict__, *self.replaced}:
+        if "operations" not in {*self.__dict__, *self.replaced}:
             with suppress(pl.exceptions.PolarsError, OSError):
                 return pl.scan_parquet(path).filter(at).select(_BY_DEPTH).collect()
         return self.operations.filter(at).select(_BY_DEPTH)
@@ -136,6 +147,26 @@ class LoadedRun:
         """
         table = self.by_depth.drop_nulls("wire_critical_ns")
         return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
+
+    @cached_property
+    def waits(self) -> pl.DataFrame:
+        """Each wait that occurred among the answered stimuli of a class, in the order of the wire.
+
+        Columns: `control`, `hit` and `tick`, of which a class is made; `isr_latency_ns`; `n`, how
+        many there are, and of them `undecided` whose class is not sure; `merged`, how many others
+        are in these waits; `open` if one was not over; `sample` and `operation_seq` of the first.
+        Raises RunError.
+        """
+        answered = self.once("interrupts").drop_nulls("isr_latency_ns")
+        unsure = ~pl.col("control") & ~pl.col("critical_sure").fill_null(True)
+        return answered.group_by("control", "hit", "tick", "isr_latency_ns", maintain_order=True).agg(
+            n=pl.len(),
+            undecided=unsure.sum(),
+            merged=pl.col("isr_merged").sum(),
+            open=pl.col("isr_open").any(),
+            sample=pl.first("sample"),
+            operation_seq=pl.first("operation_seq"),
+        )
 
     @property
     def answered(self) -> pl.DataFrame:
@@ -193,7 +224,7 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
 
 
 _TABLES = ("operations", "interrupts")
-_HEAVY = frozenset((*_TABLES, "edges", "measured_allocations"))
+_HEAVY = frozenset((*_TABLES, "edges", "waits"))
 """What a run holds of its tables and its capture."""
 _UNREAD = frozenset(("time_ns", "operation_sure", "task_merged", "tick_phase_cycles"))
 _OF_INTERRUPTS = pl.Schema({name: kind for name, kind in tables.INTERRUPTS.items() if name not in _UNREAD})

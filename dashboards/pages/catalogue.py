@@ -38,7 +38,7 @@ from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
 from dashboards.figures.cycles import cycles_by_size
 from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
-from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
+from dashboards.figures.latency_by_depth import at_depth, latency_by_depth, task_latency_by_depth
 from dashboards.figures.phase import latency_by_phase, masking_by_call
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
@@ -130,8 +130,8 @@ def phase(series: Sequence[Series]) -> Page | None:
 
 def ramp(series: Sequence[Series]) -> Page | None:
     """Cost and latency against depth, or without depths against probes. None without either."""
-    charts = (figure.ramp(series), latency_by_depth(series), task_latency_by_depth(series))
-    by_depth = present(*charts)
+    met = [at_depth(member.run) for member in series]
+    by_depth = present(figure.ramp(series), latency_by_depth(series, met), task_latency_by_depth(series, met))
     by_probes = present(probes_figure.cycles_by_probes(series), probes_table.cycles_by_probes(series))
     lead = ("A line that rises is a search that grows with the heap's fragments.",)
     return Page("ramp", "Ramp", lead, (*by_depth, *by_probes)) if by_depth or by_probes else None

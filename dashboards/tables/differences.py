@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from base.metrology.comparison import LEAST_SAMPLES, compare
 from base.metrology.summaries import CONFIDENCE
 from base.run_folder.quantities import CRITICAL, LATENCY, SECTION, Quantity
@@ -42,7 +45,16 @@ def _lines(
     quantity: Quantity, several: Sequence[Sequence[Series]], references: Sequence[Series]
 ) -> Iterator[Line]:
     for ones, reference in zip(several, references, strict=True):
-        yield from (_line(quantity, series, reference) for series in ones if series is not reference)
+        theirs = _values(quantity, reference)
+        yield from (
+            _line(series, _values(quantity, series), reference, theirs)
+            for series in ones
+            if series is not reference
+        )
+
+
+def _values(quantity: Quantity, series: Series) -> npt.NDArray[np.float64]:
+    return samples(series.run, quantity)[quantity.column].to_numpy()
 
 
 def _explanation(name: str) -> str:
@@ -54,8 +66,9 @@ def _explanation(name: str) -> str:
     )
 
 
-def _line(quantity: Quantity, series: Series, reference: Series) -> Line:
-    ours, theirs = (samples(run, quantity)[quantity.column].to_numpy() for run in (series.run, reference.run))
+def _line(
+    series: Series, ours: npt.NDArray[np.float64], reference: Series, theirs: npt.NDArray[np.float64]
+) -> Line:
     if min(len(ours), len(theirs)) < LEAST_SAMPLES:
         return line_of(series, (Cell(MISSING), Cell(MISSING)))
     comparison = compare(ours, theirs)

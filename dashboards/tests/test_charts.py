@@ -18,7 +18,7 @@ from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart, badges, make_chart, per_series, provenance, with_maximum
 from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.figure import Figure
-from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
+from dashboards.figures.latency_by_depth import at_depth, latency_by_depth, task_latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.loaded.runs import load_run
@@ -142,14 +142,16 @@ def test_survival_of_interrupts(tmp_path: Path, sentences: Sentences) -> None:
 def test_latencies_by_depth(tmp_path: Path, sentences: Sentences, draw: Any, locking: str, more: int) -> None:
     """The section of operation 0 ends at 16,060, that of 1 at 30,540; the entry takes 46."""
     operations = [Operation("A", 120, 2, 6_000, depth=1), Operation("A", 120, 3, 12_000, depth=2)]
-    chart = whole(draw(made(tmp_path, operations, "mem_frag", "tlsf", locking=locking)), sentences)
+    series = made(tmp_path, operations, "mem_frag", "tlsf", locking=locking)
+    chart = whole(draw(series, [at_depth(member.run) for member in series]), sentences)
     points, line, *control = traces(chart)
     singles = us(*(drawn + more for drawn in (2_103, 11_580, 6_577, 1_574)))
     assert points == ([1, 2, 2, 2], singles, list("0111"))
     assert line == ([1, 2], us(2_103 + more, 11_580 + more), [["0", "1–1", 1], ["1", "2–2", 3]])
     # The control interrupt at 25,338 fell into operation 1.
     assert control == ([] if more else [([2], us(26), [["1", "2–2", 1]])])
-    assert draw(made(tmp_path / "none", OPERATIONS, "s", "tlsf", locking=locking)) is None
+    without = made(tmp_path / "none", OPERATIONS, "s", "tlsf", locking=locking)
+    assert draw(without, [at_depth(member.run) for member in without]) is None
 
 
 def test_agreement(tmp_path: Path, sentences: Sentences) -> None:

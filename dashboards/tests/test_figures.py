@@ -12,7 +12,7 @@ import pytest
 from dashboards.figures.chart import Chart
 from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
-from dashboards.figures.latency_by_depth import latency_by_depth
+from dashboards.figures.latency_by_depth import at_depth, latency_by_depth
 from dashboards.figures.waveform import worst_interrupt
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
@@ -86,7 +86,7 @@ def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
         if depth is not None:
             band = (depth - 1) // 16
             worst[band] = max(worst.get(band, 0.0), latency)
-    chart = latency_by_depth(frag)
+    chart = latency_by_depth(frag, [at_depth(series.run) for series in frag])
     line = trace(chart, "seglist")
     np.testing.assert_allclose(line.x, [16 * band + 8.5 for band in sorted(worst)])
     np.testing.assert_allclose(line.y, [worst[band] for band in sorted(worst)])

@@ -6,9 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from analysis.choice import text
 from analysis.choice.candidates import Candidate, Choice, Standing
 from base.run_folder.manifest import read_manifest
+from dashboards.loaded.lanes import lanes
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import by_scenario
 from dashboards.tests.synthetic import Operation, write_run
 from tests.tables import table
 
@@ -39,8 +44,8 @@ def test_of_those_that_fit_the_one_that_takes_least_ram_is_chosen() -> None:
         FITS, allocator="small", smallest_heap_bytes=8_000, static_ram_bytes=100, bound_ns=9_999.0
     )
     unsearched = replace(FITS, allocator="unsearched", smallest_heap_bytes=None)
-    unbounded = replace(FITS, allocator="unbounded", bound_ns=None, section_ns=1.0)
-    long = replace(FITS, allocator="long", section_ns=20_000.0)
+    unbounded = replace(FITS, allocator="unbounded", bound_ns=None, wait_ns=1.0)
+    long = replace(FITS, allocator="long", wait_ns=20_000.0)
     failed = Candidate("failed", missing=("mem_frag is truncated: so.",))
     shuffled = [failed, long, unbounded, unsearched, FITS, small]
     choice = Choice.among("board", HEAP_BYTES, LIMIT_NS, shuffled, ["A note."])
@@ -64,27 +69,36 @@ def test_where_none_is_shown_to_fit_none_is_chosen(
     assert choice.sentence.endswith(".")
 
 
-def test_a_candidate_has_the_longest_section_of_all_its_runs(tmp_path: Path) -> None:
+def test_a_candidate_has_the_longest_wait_of_all_its_runs(tmp_path: Path) -> None:
     bound = {"instructions": 400, "cycles": 1_680, "ns": 20_000.0, "region_decided": False, "why_not": None}
     seen = {**bound, "observed_cycles": 840, "ratio": 2.0}
     unseen = {**bound, "ns": 99_000.0, "observed_cycles": None, "ratio": None}
     changes = {"bounds": {"allocate": seen, "allocate_aligned": unseen}}
-    runs = [
-        read_manifest(
-            write_run(tmp_path, scenario, "tlsf", [Operation("A", 8, 0, cycles)] * 3, changes=changes)
-            / "run.json"
-        )
+    folders = [
+        write_run(tmp_path, scenario, "tlsf", [Operation("A", 8, 0, cycles)] * 3, changes=changes)
         for scenario, cycles in (("mem_stress", 420), ("mem_frag", 840))
     ]
+    runs = [read_manifest(folder / "run.json") for folder in folders]
     candidate = Candidate.of("tlsf", runs, 4_096)
-    # 840 cycles at 84 MHz; what the runs never did, an aligned allocation, has no say.
-    assert (candidate.section_ns, candidate.scenario, candidate.operations) == (10_000.0, "mem_frag", 6)
-    assert (candidate.bound_ns, candidate.smallest_heap_bytes) == (20_000.0, 4_096)
+    # 840 cycles at 84 MHz and 46 of the entry. An aligned allocation, which the runs never did,
+    # has no say.
+    entry_ns = 46 / 0.084
+    assert candidate.wait_ns == pytest.approx(10_000 + entry_ns)
+    assert candidate.bound_ns == pytest.approx(20_000 + entry_ns)
+    assert (candidate.scenario, candidate.operations, candidate.smallest_heap_bytes) == ("mem_frag", 6, 4_096)
+    # A report says the same of the same limit, to the end of its error.
+    (lane,) = lanes(by_scenario([load_run(folders[1])])["mem_frag"])
+    within_ns = lane.waiters[0].within_ns
+    assert within_ns is not None and candidate.wait_ns is not None and candidate.budget_ns is not None
+    assert within_ns == pytest.approx(candidate.wait_ns + candidate.budget_ns)
+    bounded = replace(candidate, bound_ns=within_ns)
+    assert bounded.standing(within_ns, HEAP_BYTES) == "fits"
+    assert bounded.standing(within_ns - 0.1, HEAP_BYTES) == "not proven"
 
     operations = [Operation("A", 8, 0, 420)]
     broken = write_run(
         tmp_path / "broken", "mem_frag", "tlsf", operations, verdict="truncated", reasons=("It ended.",)
     )
     failed = Candidate.of("tlsf", [*runs, read_manifest(broken / "run.json")], "There is no compiler.")
-    assert failed.section_ns is None
+    assert failed.wait_ns is None
     assert failed.missing == ("mem_frag is truncated: It ended.", "Its smallest heap: There is no compiler.")
