@@ -3,415 +3,122 @@
 use super::Alu::*;
 use super::Kind::{Branch as BranchKind, Immediate, Register, ShiftByRegister, Shifted};
 use super::{
-    aligned_pc, bit, bits, decode_shift, low_reg, reg, row, Alu, Branch, Op, Row, SetFlags, Shift,
+    always, bits, decode_shift, from_sp, negative, outside_it, pc_relative, rows, sixteen, Branch,
+    Op, Row, Shift, Step,
 };
 
-pub const NARROW: &[Row] = &[
-    row(0xFFC0, 0x0000, "MOV (register) T2", |o, _| {
-        narrow(Register(Mov), low_reg(o, 0), 0, low_reg(o, 3))
-    }),
-    row(0xF800, 0x0000, "LSL (immediate) T1", |o, _| {
-        shift_immediate(o, 0)
-    }),
-    row(0xF800, 0x0800, "LSR (immediate) T1", |o, _| {
-        shift_immediate(o, 1)
-    }),
-    row(0xF800, 0x1000, "ASR (immediate) T1", |o, _| {
-        shift_immediate(o, 2)
-    }),
-    row(0xFE00, 0x1800, "ADD (register) T1", |o, _| {
-        three_registers(Add, o)
-    }),
-    row(0xFE00, 0x1A00, "SUB (register) T1", |o, _| {
-        three_registers(Sub, o)
-    }),
-    row(0xFE00, 0x1C00, "ADD (immediate) T1", |o, _| {
-        immediate_3(Add, o)
-    }),
-    row(0xFE00, 0x1E00, "SUB (immediate) T1", |o, _| {
-        immediate_3(Sub, o)
-    }),
-    row(0xF800, 0x2000, "MOV (immediate) T1", |o, _| {
-        immediate_8(Mov, o)
-    }),
-    row(0xF800, 0x2800, "CMP (immediate) T1", |o, _| {
-        immediate_8(Cmp, o)
-    }),
-    row(0xF800, 0x3000, "ADD (immediate) T2", |o, _| {
-        immediate_8(Add, o)
-    }),
-    row(0xF800, 0x3800, "SUB (immediate) T2", |o, _| {
-        immediate_8(Sub, o)
-    }),
-    row(0xFFC0, 0x4000, "AND (register) T1", |o, _| {
-        two_registers(And, o)
-    }),
-    row(0xFFC0, 0x4040, "EOR (register) T1", |o, _| {
-        two_registers(Eor, o)
-    }),
-    row(0xFFC0, 0x4080, "LSL (register) T1", |o, _| {
-        shift_register(o, Shift::Lsl)
-    }),
-    row(0xFFC0, 0x40C0, "LSR (register) T1", |o, _| {
-        shift_register(o, Shift::Lsr)
-    }),
-    row(0xFFC0, 0x4100, "ASR (register) T1", |o, _| {
-        shift_register(o, Shift::Asr)
-    }),
-    row(0xFFC0, 0x4140, "ADC (register) T1", |o, _| {
-        two_registers(Adc, o)
-    }),
-    row(0xFFC0, 0x4180, "SBC (register) T1", |o, _| {
-        two_registers(Sbc, o)
-    }),
-    row(0xFFC0, 0x41C0, "ROR (register) T1", |o, _| {
-        shift_register(o, Shift::Ror)
-    }),
-    row(0xFFC0, 0x4200, "TST (register) T1", |o, _| {
-        two_registers(Tst, o)
-    }),
-    row(0xFFC0, 0x4240, "RSB (immediate) T1", |o, _| {
-        narrow(Immediate(Rsb), low_reg(o, 0), low_reg(o, 3), 0)
-    }),
-    row(0xFFC0, 0x4280, "CMP (register) T1", |o, _| {
-        two_registers(Cmp, o)
-    }),
-    row(0xFFC0, 0x42C0, "CMN (register) T1", |o, _| {
-        two_registers(Cmn, o)
-    }),
-    row(0xFFC0, 0x4300, "ORR (register) T1", |o, _| {
-        two_registers(Orr, o)
-    }),
-    row(0xFFC0, 0x4380, "BIC (register) T1", |o, _| {
-        two_registers(Bic, o)
-    }),
-    row(0xFFC0, 0x43C0, "MVN (register) T1", |o, _| {
-        two_registers(Mvn, o)
-    }),
-    row(0xFF87, 0x4487, "ADD (register) T2, to PC", |o, _| {
-        to_pc(Branch::AddPc, o)
-    }),
-    row(0xFF00, 0x4400, "ADD (register) T2", |o, _| {
-        high_registers(Add, o)
-    }),
-    row(0xFF00, 0x4500, "CMP (register) T2", |o, _| Op {
-        flags: SetFlags::Always,
-        ..high_registers(Cmp, o)
-    }),
-    row(0xFF87, 0x4687, "MOV (register) T1, to PC", |o, _| {
-        to_pc(Branch::MovPc, o)
-    }),
-    row(0xFF00, 0x4600, "MOV (register) T1", |o, _| {
-        high_registers(Mov, o)
-    }),
-    row(0xF800, 0xA000, "ADR T1", |o, address| Op {
-        d: low_reg(o, 8),
-        imm: aligned_pc(address).wrapping_add(bits(o, 7, 0) << 2),
-        ..Op::new(Immediate(Mov))
-    }),
-    row(0xF800, 0xA800, "ADD (SP plus immediate) T1", |o, _| {
-        to_sp_relative(Add, low_reg(o, 8), bits(o, 7, 0) << 2)
-    }),
-    row(0xFF80, 0xB000, "ADD (SP plus immediate) T2", |o, _| {
-        to_sp_relative(Add, 13, bits(o, 6, 0) << 2)
-    }),
-    row(0xFF80, 0xB080, "SUB (SP minus immediate) T1", |o, _| {
-        to_sp_relative(Sub, 13, bits(o, 6, 0) << 2)
-    }),
-];
+pub const NARROW: &[Row] = rows! {
+    "0000 0000 00mm mddd" "MOV (register) T2"                Register(Mov), outside_it;
+    "0000 0sss ssmm mddd" "LSL (immediate) T1"               Shifted(Mov), outside_it, narrow_shift;
+    "0000 1sss ssmm mddd" "LSR (immediate) T1"               Shifted(Mov), outside_it, narrow_shift;
+    "0001 0sss ssmm mddd" "ASR (immediate) T1"               Shifted(Mov), outside_it, narrow_shift;
+    "0001 100m mmnn nddd" "ADD (register) T1"                Register(Add), outside_it;
+    "0001 101m mmnn nddd" "SUB (register) T1"                Register(Sub), outside_it;
+    "0001 110i iinn nddd" "ADD (immediate) T1"               Immediate(Add), outside_it;
+    "0001 111i iinn nddd" "SUB (immediate) T1"               Immediate(Sub), outside_it;
+    "0010 0xxx iiii iiii" "MOV (immediate) T1"               Immediate(Mov), outside_it;
+    "0010 1xxx iiii iiii" "CMP (immediate) T1"               Immediate(Cmp), always;
+    "0011 0xxx iiii iiii" "ADD (immediate) T2"               Immediate(Add), outside_it;
+    "0011 1xxx iiii iiii" "SUB (immediate) T2"               Immediate(Sub), outside_it;
+    "0100 0000 00mm mxxx" "AND (register) T1"                Register(And), outside_it;
+    "0100 0000 01mm mxxx" "EOR (register) T1"                Register(Eor), outside_it;
+    "0100 0000 10mm mxxx" "LSL (register) T1"                ShiftByRegister, outside_it;
+    "0100 0000 11mm mxxx" "LSR (register) T1"                ShiftByRegister, outside_it, LSR;
+    "0100 0001 00mm mxxx" "ASR (register) T1"                ShiftByRegister, outside_it, ASR;
+    "0100 0001 01mm mxxx" "ADC (register) T1"                Register(Adc), outside_it;
+    "0100 0001 10mm mxxx" "SBC (register) T1"                Register(Sbc), outside_it;
+    "0100 0001 11mm mxxx" "ROR (register) T1"                ShiftByRegister, outside_it, ROR;
+    "0100 0010 00mm mxxx" "TST (register) T1"                Register(Tst), always;
+    "0100 0010 01nn nddd" "RSB (immediate) T1"               Immediate(Rsb), outside_it;
+    "0100 0010 10mm mxxx" "CMP (register) T1"                Register(Cmp), always;
+    "0100 0010 11mm mxxx" "CMN (register) T1"                Register(Cmn), always;
+    "0100 0011 00mm mxxx" "ORR (register) T1"                Register(Orr), outside_it;
+    "0100 0011 10mm mxxx" "BIC (register) T1"                Register(Bic), outside_it;
+    "0100 0011 11mm mxxx" "MVN (register) T1"                Register(Mvn), outside_it;
+    "0100 0100 1mmm m111" "ADD (register) T2, to PC"         BranchKind(Branch::AddPc);
+    "0100 0100 xmmm mxxx" "ADD (register) T2"                Register(Add);
+    "0100 0101 xmmm mxxx" "CMP (register) T2"                Register(Cmp), always;
+    "0100 0110 1mmm m111" "MOV (register) T1, to PC"         BranchKind(Branch::MovPc);
+    "0100 0110 xmmm mxxx" "MOV (register) T1"                Register(Mov);
+    "1010 0ddd wwww wwww" "ADR T1"                           Immediate(Mov), pc_relative;
+    "1010 1ddd wwww wwww" "ADD (SP plus immediate) T1"       Immediate(Add), from_sp;
+    "1011 0000 0www wwww" "ADD (SP plus immediate) T2"       Immediate(Add), from_sp, to_sp;
+    "1011 0000 1www wwww" "SUB (SP minus immediate) T1"      Immediate(Sub), from_sp, to_sp;
+};
 
-pub const WIDE: &[Row] = &[
-    row(0xFFF08F00, 0xEA100F00, "TST (register) T2", |o, _| {
-        shifted(Tst, o)
-    }),
-    row(0xFFE08000, 0xEA000000, "AND (register) T2", |o, _| {
-        shifted(And, o)
-    }),
-    row(0xFFE08000, 0xEA200000, "BIC (register) T2", |o, _| {
-        shifted(Bic, o)
-    }),
-    row(
-        0xFFEF8000,
-        0xEA4F0000,
-        "MOV (register) T3, shifts (immediate) T2",
-        |o, _| shifted(Mov, o),
-    ),
-    row(0xFFE08000, 0xEA400000, "ORR (register) T2", |o, _| {
-        shifted(Orr, o)
-    }),
-    row(0xFFEF8000, 0xEA6F0000, "MVN (register) T2", |o, _| {
-        shifted(Mvn, o)
-    }),
-    row(0xFFE08000, 0xEA600000, "ORN (register) T1", |o, _| {
-        shifted(Orn, o)
-    }),
-    row(0xFFF08F00, 0xEA900F00, "TEQ (register) T1", |o, _| {
-        shifted(Teq, o)
-    }),
-    row(0xFFE08000, 0xEA800000, "EOR (register) T2", |o, _| {
-        shifted(Eor, o)
-    }),
-    row(0xFFF08F00, 0xEB100F00, "CMN (register) T2", |o, _| {
-        shifted(Cmn, o)
-    }),
-    row(0xFFE08000, 0xEB000000, "ADD (register) T3", |o, _| {
-        shifted(Add, o)
-    }),
-    row(0xFFE08000, 0xEB400000, "ADC (register) T2", |o, _| {
-        shifted(Adc, o)
-    }),
-    row(0xFFE08000, 0xEB600000, "SBC (register) T2", |o, _| {
-        shifted(Sbc, o)
-    }),
-    row(0xFFF08F00, 0xEBB00F00, "CMP (register) T3", |o, _| {
-        shifted(Cmp, o)
-    }),
-    row(0xFFE08000, 0xEBA00000, "SUB (register) T2", |o, _| {
-        shifted(Sub, o)
-    }),
-    row(0xFFE08000, 0xEBC00000, "RSB (register) T1", |o, _| {
-        shifted(Rsb, o)
-    }),
-    row(0xFBF08F00, 0xF0100F00, "TST (immediate) T1", |o, _| {
-        modified(Tst, o)
-    }),
-    row(0xFBE08000, 0xF0000000, "AND (immediate) T1", |o, _| {
-        modified(And, o)
-    }),
-    row(0xFBE08000, 0xF0200000, "BIC (immediate) T1", |o, _| {
-        modified(Bic, o)
-    }),
-    row(0xFBEF8000, 0xF04F0000, "MOV (immediate) T2", |o, _| {
-        modified(Mov, o)
-    }),
-    row(0xFBE08000, 0xF0400000, "ORR (immediate) T1", |o, _| {
-        modified(Orr, o)
-    }),
-    row(0xFBEF8000, 0xF06F0000, "MVN (immediate) T1", |o, _| {
-        modified(Mvn, o)
-    }),
-    row(0xFBE08000, 0xF0600000, "ORN (immediate) T1", |o, _| {
-        modified(Orn, o)
-    }),
-    row(0xFBF08F00, 0xF0900F00, "TEQ (immediate) T1", |o, _| {
-        modified(Teq, o)
-    }),
-    row(0xFBE08000, 0xF0800000, "EOR (immediate) T1", |o, _| {
-        modified(Eor, o)
-    }),
-    row(0xFBF08F00, 0xF1100F00, "CMN (immediate) T1", |o, _| {
-        modified(Cmn, o)
-    }),
-    row(0xFBE08000, 0xF1000000, "ADD (immediate) T3", |o, _| {
-        modified(Add, o)
-    }),
-    row(0xFBE08000, 0xF1400000, "ADC (immediate) T1", |o, _| {
-        modified(Adc, o)
-    }),
-    row(0xFBE08000, 0xF1600000, "SBC (immediate) T1", |o, _| {
-        modified(Sbc, o)
-    }),
-    row(0xFBF08F00, 0xF1B00F00, "CMP (immediate) T2", |o, _| {
-        modified(Cmp, o)
-    }),
-    row(0xFBE08000, 0xF1A00000, "SUB (immediate) T3", |o, _| {
-        modified(Sub, o)
-    }),
-    row(0xFBE08000, 0xF1C00000, "RSB (immediate) T2", |o, _| {
-        modified(Rsb, o)
-    }),
-    row(0xFBFF8000, 0xF20F0000, "ADR T3", |o, address| Op {
-        d: reg(o, 8),
-        imm: aligned_pc(address).wrapping_add(immediate_12(o)),
-        ..Op::new(Immediate(Mov))
-    }),
-    row(0xFBF08000, 0xF2000000, "ADD (immediate) T4", |o, _| {
-        plain(Add, o, immediate_12(o))
-    }),
-    row(0xFBFF8000, 0xF2AF0000, "ADR T2", |o, address| Op {
-        d: reg(o, 8),
-        imm: aligned_pc(address).wrapping_sub(immediate_12(o)),
-        ..Op::new(Immediate(Mov))
-    }),
-    row(0xFBF08000, 0xF2A00000, "SUB (immediate) T4", |o, _| {
-        plain(Sub, o, immediate_12(o))
-    }),
-    row(0xFBF08000, 0xF2400000, "MOV (immediate) T3", |o, _| {
-        plain(Mov, o, bits(o, 19, 16) << 12 | immediate_12(o))
-    }),
-    row(0xFFE0F0F0, 0xFA00F000, "LSL (register) T2", |o, _| {
-        wide_shift_register(o, Shift::Lsl)
-    }),
-    row(0xFFE0F0F0, 0xFA20F000, "LSR (register) T2", |o, _| {
-        wide_shift_register(o, Shift::Lsr)
-    }),
-    row(0xFFE0F0F0, 0xFA40F000, "ASR (register) T2", |o, _| {
-        wide_shift_register(o, Shift::Asr)
-    }),
-    row(0xFFE0F0F0, 0xFA60F000, "ROR (register) T2", |o, _| {
-        wide_shift_register(o, Shift::Ror)
-    }),
-];
+pub const WIDE: &[Row] = rows! {
+    "1110 1010 0001 nnnn 0sss 1111 sstt mmmm" "TST (register) T2"                Shifted(Tst), always, shifted;
+    "1110 1010 000S nnnn 0sss dddd sstt mmmm" "AND (register) T2"                Shifted(And), shifted;
+    "1110 1010 001S nnnn 0sss dddd sstt mmmm" "BIC (register) T2"                Shifted(Bic), shifted;
+    "1110 1010 010S 1111 0sss dddd sstt mmmm" "MOV (register) T3, shifts (immediate) T2" Shifted(Mov), shifted;
+    "1110 1010 010S nnnn 0sss dddd sstt mmmm" "ORR (register) T2"                Shifted(Orr), shifted;
+    "1110 1010 011S 1111 0sss dddd sstt mmmm" "MVN (register) T2"                Shifted(Mvn), shifted;
+    "1110 1010 011S nnnn 0sss dddd sstt mmmm" "ORN (register) T1"                Shifted(Orn), shifted;
+    "1110 1010 1001 nnnn 0sss 1111 sstt mmmm" "TEQ (register) T1"                Shifted(Teq), always, shifted;
+    "1110 1010 100S nnnn 0sss dddd sstt mmmm" "EOR (register) T2"                Shifted(Eor), shifted;
+    "1110 1011 0001 nnnn 0sss 1111 sstt mmmm" "CMN (register) T2"                Shifted(Cmn), always, shifted;
+    "1110 1011 000S nnnn 0sss dddd sstt mmmm" "ADD (register) T3"                Shifted(Add), shifted;
+    "1110 1011 010S nnnn 0sss dddd sstt mmmm" "ADC (register) T2"                Shifted(Adc), shifted;
+    "1110 1011 011S nnnn 0sss dddd sstt mmmm" "SBC (register) T2"                Shifted(Sbc), shifted;
+    "1110 1011 1011 nnnn 0sss 1111 sstt mmmm" "CMP (register) T3"                Shifted(Cmp), always, shifted;
+    "1110 1011 101S nnnn 0sss dddd sstt mmmm" "SUB (register) T2"                Shifted(Sub), shifted;
+    "1110 1011 110S nnnn 0sss dddd sstt mmmm" "RSB (register) T1"                Shifted(Rsb), shifted;
+    "1111 0i00 0001 nnnn 0iii 1111 iiii iiii" "TST (immediate) T1"               Immediate(Tst), always, modified;
+    "1111 0i00 000S nnnn 0iii dddd iiii iiii" "AND (immediate) T1"               Immediate(And), modified;
+    "1111 0i00 001S nnnn 0iii dddd iiii iiii" "BIC (immediate) T1"               Immediate(Bic), modified;
+    "1111 0i00 010S 1111 0iii dddd iiii iiii" "MOV (immediate) T2"               Immediate(Mov), modified;
+    "1111 0i00 010S nnnn 0iii dddd iiii iiii" "ORR (immediate) T1"               Immediate(Orr), modified;
+    "1111 0i00 011S 1111 0iii dddd iiii iiii" "MVN (immediate) T1"               Immediate(Mvn), modified;
+    "1111 0i00 011S nnnn 0iii dddd iiii iiii" "ORN (immediate) T1"               Immediate(Orn), modified;
+    "1111 0i00 1001 nnnn 0iii 1111 iiii iiii" "TEQ (immediate) T1"               Immediate(Teq), always, modified;
+    "1111 0i00 100S nnnn 0iii dddd iiii iiii" "EOR (immediate) T1"               Immediate(Eor), modified;
+    "1111 0i01 0001 nnnn 0iii 1111 iiii iiii" "CMN (immediate) T1"               Immediate(Cmn), always, modified;
+    "1111 0i01 000S nnnn 0iii dddd iiii iiii" "ADD (immediate) T3"               Immediate(Add), modified;
+    "1111 0i01 010S nnnn 0iii dddd iiii iiii" "ADC (immediate) T1"               Immediate(Adc), modified;
+    "1111 0i01 011S nnnn 0iii dddd iiii iiii" "SBC (immediate) T1"               Immediate(Sbc), modified;
+    "1111 0i01 1011 nnnn 0iii 1111 iiii iiii" "CMP (immediate) T2"               Immediate(Cmp), always, modified;
+    "1111 0i01 101S nnnn 0iii dddd iiii iiii" "SUB (immediate) T3"               Immediate(Sub), modified;
+    "1111 0i01 110S nnnn 0iii dddd iiii iiii" "RSB (immediate) T2"               Immediate(Rsb), modified;
+    "1111 0i10 0000 1111 0iii dddd iiii iiii" "ADR T3"                           Immediate(Mov), pc_relative;
+    "1111 0i10 0000 nnnn 0iii dddd iiii iiii" "ADD (immediate) T4"               Immediate(Add);
+    "1111 0i10 1010 1111 0iii dddd iiii iiii" "ADR T2"                           Immediate(Mov), negative, pc_relative;
+    "1111 0i10 1010 nnnn 0iii dddd iiii iiii" "SUB (immediate) T4"               Immediate(Sub);
+    "1111 0i10 0100 ---- 0iii dddd iiii iiii" "MOV (immediate) T3"               Immediate(Mov), sixteen;
+    "1111 1010 000S nnnn 1111 dddd 0000 mmmm" "LSL (register) T2"                ShiftByRegister;
+    "1111 1010 001S nnnn 1111 dddd 0000 mmmm" "LSR (register) T2"                ShiftByRegister, LSR;
+    "1111 1010 010S nnnn 1111 dddd 0000 mmmm" "ASR (register) T2"                ShiftByRegister, ASR;
+    "1111 1010 011S nnnn 1111 dddd 0000 mmmm" "ROR (register) T2"                ShiftByRegister, ROR;
+};
 
-fn narrow(kind: super::Kind, d: u8, n: u8, m: u8) -> Op {
-    Op {
-        d,
-        n,
-        m,
-        flags: SetFlags::OutsideIt,
-        ..Op::new(kind)
+const LSR: Step = |op, _, _| op.shift = Shift::Lsr;
+const ASR: Step = |op, _, _| op.shift = Shift::Asr;
+const ROR: Step = |op, _, _| op.shift = Shift::Ror;
+
+/// A shift by the constant `amount`, of the type in bits 12:11.
+fn narrow_shift(op: &mut Op, o: u32, _: u32) {
+    (op.shift, op.amount) = decode_shift(bits(o, 12, 11), op.amount.into());
+}
+
+/// By nothing is not shifted.
+fn shifted(op: &mut Op, _: u32, _: u32) {
+    if let (Shifted(alu), 0) = (op.kind, op.amount) {
+        op.kind = Register(alu);
     }
 }
 
-fn shift_immediate(o: u32, kind: u32) -> Op {
-    let (shift, amount) = decode_shift(kind, bits(o, 10, 6));
-    Op {
-        shift,
-        amount,
-        ..narrow(Shifted(Mov), low_reg(o, 0), 0, low_reg(o, 3))
-    }
-}
-
-fn three_registers(alu: Alu, o: u32) -> Op {
-    narrow(Register(alu), low_reg(o, 0), low_reg(o, 3), low_reg(o, 6))
-}
-
-/// Comparisons set the flags inside IT blocks too.
-fn two_registers(alu: Alu, o: u32) -> Op {
-    let op = narrow(Register(alu), low_reg(o, 0), low_reg(o, 0), low_reg(o, 3));
-    match alu {
-        Tst | Cmp | Cmn => Op {
-            flags: SetFlags::Always,
-            ..op
-        },
-        _ => op,
-    }
-}
-
-fn shift_register(o: u32, shift: Shift) -> Op {
-    Op {
-        shift,
-        ..narrow(ShiftByRegister, low_reg(o, 0), low_reg(o, 0), low_reg(o, 3))
-    }
-}
-
-fn immediate_3(alu: Alu, o: u32) -> Op {
-    Op {
-        imm: bits(o, 8, 6),
-        ..narrow(Immediate(alu), low_reg(o, 0), low_reg(o, 3), 0)
-    }
-}
-
-fn immediate_8(alu: Alu, o: u32) -> Op {
-    let flags = if alu == Cmp {
-        SetFlags::Always
-    } else {
-        SetFlags::OutsideIt
+/// `ThumbExpandImm_C` (A5.3.2). `amount` = 1: the carry becomes bit 31 of the constant.
+fn modified(op: &mut Op, _: u32, _: u32) {
+    let (imm12, byte) = (op.imm, op.imm & 0xFF);
+    op.amount = (imm12 >= 0x400) as u8;
+    op.imm = match imm12 >> 8 {
+        0 => byte,
+        1 => byte << 16 | byte,
+        2 => byte << 24 | byte << 8,
+        3 => byte * 0x0101_0101,
+        _ => (0x80 | imm12 & 0x7F).rotate_right(imm12 >> 7),
     };
-    Op {
-        imm: bits(o, 7, 0),
-        flags,
-        ..narrow(Immediate(alu), low_reg(o, 8), low_reg(o, 8), 0)
-    }
 }
 
-fn high_registers(alu: Alu, o: u32) -> Op {
-    let d = low_reg(o, 0) | (bit(o, 7) as u8) << 3;
-    Op {
-        d,
-        n: d,
-        m: reg(o, 3),
-        ..Op::new(Register(alu))
-    }
-}
-
-fn to_pc(branch: Branch, o: u32) -> Op {
-    Op {
-        m: reg(o, 3),
-        ..Op::new(BranchKind(branch))
-    }
-}
-
-fn to_sp_relative(alu: Alu, d: u8, imm: u32) -> Op {
-    Op {
-        d,
-        n: 13,
-        imm,
-        ..Op::new(Immediate(alu))
-    }
-}
-
-fn set_flags(o: u32) -> SetFlags {
-    if bit(o, 20) {
-        SetFlags::Always
-    } else {
-        SetFlags::Never
-    }
-}
-
-fn shifted(alu: Alu, o: u32) -> Op {
-    let (shift, amount) = decode_shift(bits(o, 5, 4), bits(o, 14, 12) << 2 | bits(o, 7, 6));
-    let kind = if amount == 0 {
-        Register(alu)
-    } else {
-        Shifted(alu)
-    };
-    Op {
-        d: reg(o, 8),
-        n: reg(o, 16),
-        m: reg(o, 0),
-        flags: set_flags(o),
-        shift,
-        amount,
-        ..Op::new(kind)
-    }
-}
-
-/// The immediate i:imm3:imm8.
-fn immediate_12(o: u32) -> u32 {
-    bits(o, 26, 26) << 11 | bits(o, 14, 12) << 8 | bits(o, 7, 0)
-}
-
-/// `ThumbExpandImm_C` (A5.3.2). The flag: the carry becomes bit 31 of the constant.
-fn expand_immediate(imm12: u32) -> (u32, bool) {
-    let byte = imm12 & 0xFF;
-    match imm12 >> 8 {
-        0 => (byte, false),
-        1 => (byte << 16 | byte, false),
-        2 => (byte << 24 | byte << 8, false),
-        3 => (byte * 0x0101_0101, false),
-        _ => ((0x80 | imm12 & 0x7F).rotate_right(imm12 >> 7), true),
-    }
-}
-
-fn modified(alu: Alu, o: u32) -> Op {
-    let (imm, sets_carry) = expand_immediate(immediate_12(o));
-    Op {
-        d: reg(o, 8),
-        n: reg(o, 16),
-        imm,
-        amount: sets_carry as u8,
-        flags: set_flags(o),
-        ..Op::new(Immediate(alu))
-    }
-}
-
-fn plain(alu: Alu, o: u32, imm: u32) -> Op {
-    Op {
-        d: reg(o, 8),
-        n: reg(o, 16),
-        imm,
-        ..Op::new(Immediate(alu))
-    }
-}
-
-fn wide_shift_register(o: u32, shift: Shift) -> Op {
-    Op {
-        d: reg(o, 8),
-        n: reg(o, 16),
-        m: reg(o, 0),
-        shift,
-        flags: set_flags(o),
-        ..Op::new(ShiftByRegister)
-    }
+fn to_sp(op: &mut Op, _: u32, _: u32) {
+    op.d = 13;
 }

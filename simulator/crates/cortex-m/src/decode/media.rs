@@ -1,165 +1,76 @@
 //! Bit fields, extensions, reversals, saturation and packed arithmetic (A5.2.5, A5.3.3,
 //! A5.3.12–A5.3.15).
 
+use super::Kind::{Media, System};
 use super::Media::*;
-use super::{bit, bits, decode_shift, low_reg, reg, row, Kind, Media, Op, Row, System};
+use super::System::PermanentlyUndefined;
+use super::{bit, bits, rows, sixteen, Op, Row};
 
-pub const NARROW: &[Row] = &[
-    row(0xFFC0, 0xB200, "SXTH T1", |o, _| narrow_extend(Sxtah, o)),
-    row(0xFFC0, 0xB240, "SXTB T1", |o, _| narrow_extend(Sxtab, o)),
-    row(0xFFC0, 0xB280, "UXTH T1", |o, _| narrow_extend(Uxtah, o)),
-    row(0xFFC0, 0xB2C0, "UXTB T1", |o, _| narrow_extend(Uxtab, o)),
-    row(0xFFC0, 0xBA00, "REV T1", |o, _| narrow_extend(Rev, o)),
-    row(0xFFC0, 0xBA40, "REV16 T1", |o, _| narrow_extend(Rev16, o)),
-    row(0xFFC0, 0xBAC0, "REVSH T1", |o, _| narrow_extend(Revsh, o)),
-];
+pub const NARROW: &[Row] = rows! {
+    "1011 0010 00mm mddd" "SXTH T1"                          Media(Sxtah), without_addend;
+    "1011 0010 01mm mddd" "SXTB T1"                          Media(Sxtab), without_addend;
+    "1011 0010 10mm mddd" "UXTH T1"                          Media(Uxtah), without_addend;
+    "1011 0010 11mm mddd" "UXTB T1"                          Media(Uxtab), without_addend;
+    "1011 1010 00mm mddd" "REV T1"                           Media(Rev), without_addend;
+    "1011 1010 01mm mddd" "REV16 T1"                         Media(Rev16), without_addend;
+    "1011 1010 11mm mddd" "REVSH T1"                         Media(Revsh), without_addend;
+};
 
-pub const WIDE: &[Row] = &[
-    row(0xFBF08000, 0xF2C00000, "MOVT T1", |o, _| Op {
-        d: reg(o, 8),
-        imm: bits(o, 19, 16) << 12 | bits(o, 26, 26) << 11 | bits(o, 14, 12) << 8 | bits(o, 7, 0),
-        ..Op::new(Kind::Media(Movt))
-    }),
-    row(0xFFF0F0C0, 0xF3200000, "SSAT16 T1", |o, _| Op {
-        imm: bits(o, 3, 0) + 1,
-        ..registers(Ssat16, o)
-    }),
-    row(0xFFD08020, 0xF3000000, "SSAT T1", |o, _| Op {
-        imm: bits(o, 4, 0) + 1,
-        ..saturate(Ssat, o)
-    }),
-    row(0xFFF0F0C0, 0xF3A00000, "USAT16 T1", |o, _| Op {
-        imm: bits(o, 3, 0),
-        ..registers(Usat16, o)
-    }),
-    row(0xFFD08020, 0xF3800000, "USAT T1", |o, _| Op {
-        imm: bits(o, 4, 0),
-        ..saturate(Usat, o)
-    }),
-    row(0xFFF08020, 0xF3400000, "SBFX T1", |o, _| Op {
-        imm: bits(o, 4, 0) + 1,
-        ..field(Sbfx, o)
-    }),
-    row(0xFFF08020, 0xF3C00000, "UBFX T1", |o, _| Op {
-        imm: bits(o, 4, 0) + 1,
-        ..field(Ubfx, o)
-    }),
-    row(0xFFF08020, 0xF3600000, "BFI, BFC T1", |o, _| Op {
-        imm: bits(o, 4, 0),
-        ..field(Bfi, o)
-    }),
-    row(0xFFF08010, 0xEAC00000, "PKHBT, PKHTB T1", |o, _| pack(o)),
-    row(0xFFF0F0C0, 0xFA00F080, "SXTH T2, SXTAH T1", |o, _| {
-        extend(Sxtah, o)
-    }),
-    row(0xFFF0F0C0, 0xFA10F080, "UXTH T2, UXTAH T1", |o, _| {
-        extend(Uxtah, o)
-    }),
-    row(0xFFF0F0C0, 0xFA20F080, "SXTB16, SXTAB16 T1", |o, _| {
-        extend(Sxtab16, o)
-    }),
-    row(0xFFF0F0C0, 0xFA30F080, "UXTB16, UXTAB16 T1", |o, _| {
-        extend(Uxtab16, o)
-    }),
-    row(0xFFF0F0C0, 0xFA40F080, "SXTB T2, SXTAB T1", |o, _| {
-        extend(Sxtab, o)
-    }),
-    row(0xFFF0F0C0, 0xFA50F080, "UXTB T2, UXTAB T1", |o, _| {
-        extend(Uxtab, o)
-    }),
-    row(0xFFF0F0F0, 0xFA80F080, "QADD T1", |o, _| registers(Qadd, o)),
-    row(0xFFF0F0F0, 0xFA80F090, "QDADD T1", |o, _| {
-        registers(Qdadd, o)
-    }),
-    row(0xFFF0F0F0, 0xFA80F0A0, "QSUB T1", |o, _| registers(Qsub, o)),
-    row(0xFFF0F0F0, 0xFA80F0B0, "QDSUB T1", |o, _| {
-        registers(Qdsub, o)
-    }),
-    row(0xFFF0F0F0, 0xFA90F080, "REV T2", |o, _| registers(Rev, o)),
-    row(0xFFF0F0F0, 0xFA90F090, "REV16 T2", |o, _| {
-        registers(Rev16, o)
-    }),
-    row(0xFFF0F0F0, 0xFA90F0A0, "RBIT T1", |o, _| registers(Rbit, o)),
-    row(0xFFF0F0F0, 0xFA90F0B0, "REVSH T2", |o, _| {
-        registers(Revsh, o)
-    }),
-    row(0xFFF0F0F0, 0xFAA0F080, "SEL T1", |o, _| registers(Sel, o)),
-    row(0xFFF0F0F0, 0xFAB0F080, "CLZ T1", |o, _| registers(Clz, o)),
+pub const WIDE: &[Row] = rows! {
+    "1111 0i10 1100 ---- 0iii dddd iiii iiii" "MOVT T1"                          Media(Movt), sixteen;
+    "1111 0011 0010 nnnn 0000 dddd 00-- iiii" "SSAT16 T1"                        Media(Ssat16), plus_1;
+    "1111 0011 00T0 nnnn 0sss dddd ss0i iiii" "SSAT T1"                          Media(Ssat), plus_1;
+    "1111 0011 1010 nnnn 0000 dddd 00-- iiii" "USAT16 T1"                        Media(Usat16);
+    "1111 0011 10T0 nnnn 0sss dddd ss0i iiii" "USAT T1"                          Media(Usat);
+    "1111 0011 0100 nnnn 0sss dddd ss0i iiii" "SBFX T1"                          Media(Sbfx), plus_1;
+    "1111 0011 1100 nnnn 0sss dddd ss0i iiii" "UBFX T1"                          Media(Ubfx), plus_1;
+    "1111 0011 0110 nnnn 0sss dddd ss0i iiii" "BFI, BFC T1"                      Media(Bfi);
+    "1110 1010 1100 nnnn 0sss dddd ssT0 mmmm" "PKHBT, PKHTB T1"                  Media(Pkhbt), packed;
+    "1111 1010 0000 nnnn 1111 dddd 10ss mmmm" "SXTH T2, SXTAH T1"                Media(Sxtah), rotated;
+    "1111 1010 0001 nnnn 1111 dddd 10ss mmmm" "UXTH T2, UXTAH T1"                Media(Uxtah), rotated;
+    "1111 1010 0010 nnnn 1111 dddd 10ss mmmm" "SXTB16, SXTAB16 T1"               Media(Sxtab16), rotated;
+    "1111 1010 0011 nnnn 1111 dddd 10ss mmmm" "UXTB16, UXTAB16 T1"               Media(Uxtab16), rotated;
+    "1111 1010 0100 nnnn 1111 dddd 10ss mmmm" "SXTB T2, SXTAB T1"                Media(Sxtab), rotated;
+    "1111 1010 0101 nnnn 1111 dddd 10ss mmmm" "UXTB T2, UXTAB T1"                Media(Uxtab), rotated;
+    "1111 1010 1000 nnnn 1111 dddd 1000 mmmm" "QADD T1"                          Media(Qadd);
+    "1111 1010 1000 nnnn 1111 dddd 1001 mmmm" "QDADD T1"                         Media(Qdadd);
+    "1111 1010 1000 nnnn 1111 dddd 1010 mmmm" "QSUB T1"                          Media(Qsub);
+    "1111 1010 1000 nnnn 1111 dddd 1011 mmmm" "QDSUB T1"                         Media(Qdsub);
+    "1111 1010 1001 nnnn 1111 dddd 1000 mmmm" "REV T2"                           Media(Rev);
+    "1111 1010 1001 nnnn 1111 dddd 1001 mmmm" "REV16 T2"                         Media(Rev16);
+    "1111 1010 1001 nnnn 1111 dddd 1010 mmmm" "RBIT T1"                          Media(Rbit);
+    "1111 1010 1001 nnnn 1111 dddd 1011 mmmm" "REVSH T2"                         Media(Revsh);
+    "1111 1010 1010 nnnn 1111 dddd 1000 mmmm" "SEL T1"                           Media(Sel);
+    "1111 1010 1011 nnnn 1111 dddd 1000 mmmm" "CLZ T1"                           Media(Clz);
     // No packed operation has the prefixes 011 and 111.
-    row(
-        0xFF80F0B0,
-        0xFA80F030,
-        "UNDEFINED (packed arithmetic)",
-        undefined,
-    ),
-    row(0xFFF0F080, 0xFA80F000, "xADD8 T1", |o, _| parallel(o)),
-    row(0xFFF0F080, 0xFA90F000, "xADD16 T1", |o, _| parallel(o)),
-    row(0xFFF0F080, 0xFAA0F000, "xASX T1", |o, _| parallel(o)),
-    row(0xFFF0F080, 0xFAC0F000, "xSUB8 T1", |o, _| parallel(o)),
-    row(0xFFF0F080, 0xFAD0F000, "xSUB16 T1", |o, _| parallel(o)),
-    row(0xFFF0F080, 0xFAE0F000, "xSAX T1", |o, _| parallel(o)),
-];
+    "1111 1010 1--- ---- 1111 ---- 0-11 ----" "UNDEFINED (packed arithmetic)"    System(PermanentlyUndefined);
+    "1111 1010 1000 nnnn 1111 dddd 0iii mmmm" "xADD8 T1"                         Media(Parallel), parallel;
+    "1111 1010 1001 nnnn 1111 dddd 0iii mmmm" "xADD16 T1"                        Media(Parallel), parallel;
+    "1111 1010 1010 nnnn 1111 dddd 0iii mmmm" "xASX T1"                          Media(Parallel), parallel;
+    "1111 1010 1100 nnnn 1111 dddd 0iii mmmm" "xSUB8 T1"                         Media(Parallel), parallel;
+    "1111 1010 1101 nnnn 1111 dddd 0iii mmmm" "xSUB16 T1"                        Media(Parallel), parallel;
+    "1111 1010 1110 nnnn 1111 dddd 0iii mmmm" "xSAX T1"                          Media(Parallel), parallel;
+};
 
-fn narrow_extend(kind: Media, o: u32) -> Op {
-    Op {
-        d: low_reg(o, 0),
-        n: 15,
-        m: low_reg(o, 3),
-        ..Op::new(Kind::Media(kind))
+fn without_addend(op: &mut Op, _: u32, _: u32) {
+    op.n = 15;
+}
+
+fn plus_1(op: &mut Op, _: u32, _: u32) {
+    op.imm += 1;
+}
+
+/// A rotation by whole bytes.
+fn rotated(op: &mut Op, _: u32, _: u32) {
+    op.amount *= 8;
+}
+
+fn packed(op: &mut Op, o: u32, _: u32) {
+    if bit(o, 5) {
+        op.kind = Media(Pkhtb);
     }
 }
 
-fn registers(kind: Media, o: u32) -> Op {
-    Op {
-        d: reg(o, 8),
-        n: reg(o, 16),
-        m: reg(o, 0),
-        ..Op::new(Kind::Media(kind))
-    }
-}
-
-fn extend(kind: Media, o: u32) -> Op {
-    Op {
-        amount: (bits(o, 5, 4) * 8) as u8,
-        ..registers(kind, o)
-    }
-}
-
-/// `amount` = lowest bit of the field.
-fn field(kind: Media, o: u32) -> Op {
-    Op {
-        amount: (bits(o, 14, 12) << 2 | bits(o, 7, 6)) as u8,
-        ..registers(kind, o)
-    }
-}
-
-fn saturate(kind: Media, o: u32) -> Op {
-    let (shift, amount) = decode_shift(bits(o, 21, 21) << 1, bits(o, 14, 12) << 2 | bits(o, 7, 6));
-    Op {
-        shift,
-        amount,
-        ..registers(kind, o)
-    }
-}
-
-fn pack(o: u32) -> Op {
-    let kind = if bit(o, 5) { Pkhtb } else { Pkhbt };
-    let (shift, amount) = decode_shift(bits(o, 5, 4), bits(o, 14, 12) << 2 | bits(o, 7, 6));
-    Op {
-        shift,
-        amount,
-        ..registers(kind, o)
-    }
-}
-
-fn undefined(_: u32, _: u32) -> Op {
-    Op::new(Kind::System(System::PermanentlyUndefined))
-}
-
-fn parallel(o: u32) -> Op {
-    Op {
-        amount: bits(o, 22, 20) as u8,
-        imm: bits(o, 6, 4),
-        ..registers(Parallel, o)
-    }
+fn parallel(op: &mut Op, o: u32, _: u32) {
+    op.amount = bits(o, 22, 20) as u8;
 }

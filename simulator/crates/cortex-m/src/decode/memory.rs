@@ -1,349 +1,93 @@
 //! Single, double and exclusive loads and stores (A5.2.4, A5.3.6–A5.3.10).
 
 use super::Access::*;
+use super::Kind::{Memory, System};
 use super::Memory::*;
-use super::{
-    aligned_pc, bit, bits, low_reg, reg, row, Access, Index, Kind, Memory, Op, Row, System,
+use super::System::{Hint, PermanentlyUndefined};
+use super::{from_sp, pc_relative, rows, Index, Op, Row};
+
+pub const NARROW: &[Row] = rows! {
+    "0100 1ddd wwww wwww" "LDR (literal) T1"                 Memory(LoadLiteral(Word)), pc_relative;
+    "0101 000m mmnn nddd" "STR (register) T1"                Memory(StoreRegister(Word));
+    "0101 001m mmnn nddd" "STRH (register) T1"               Memory(StoreRegister(Half));
+    "0101 010m mmnn nddd" "STRB (register) T1"               Memory(StoreRegister(Byte));
+    "0101 011m mmnn nddd" "LDRSB (register) T1"              Memory(LoadRegister(SignedByte));
+    "0101 100m mmnn nddd" "LDR (register) T1"                Memory(LoadRegister(Word));
+    "0101 101m mmnn nddd" "LDRH (register) T1"               Memory(LoadRegister(Half));
+    "0101 110m mmnn nddd" "LDRB (register) T1"               Memory(LoadRegister(Byte));
+    "0101 111m mmnn nddd" "LDRSH (register) T1"              Memory(LoadRegister(SignedHalf));
+    "0110 0www wwnn nddd" "STR (immediate) T1"               Memory(Store(Word));
+    "0110 1www wwnn nddd" "LDR (immediate) T1"               Memory(Load(Word));
+    "0111 0iii iinn nddd" "STRB (immediate) T1"              Memory(Store(Byte));
+    "0111 1iii iinn nddd" "LDRB (immediate) T1"              Memory(Load(Byte));
+    "1000 0hhh hhnn nddd" "STRH (immediate) T1"              Memory(Store(Half));
+    "1000 1hhh hhnn nddd" "LDRH (immediate) T1"              Memory(Load(Half));
+    "1001 0ddd wwww wwww" "STR (immediate) T2"               Memory(Store(Word)), from_sp;
+    "1001 1ddd wwww wwww" "LDR (immediate) T2"               Memory(Load(Word)), from_sp;
 };
 
-pub const NARROW: &[Row] = &[
-    row(0xF800, 0x4800, "LDR (literal) T1", |o, address| Op {
-        d: low_reg(o, 8),
-        imm: aligned_pc(address).wrapping_add(bits(o, 7, 0) << 2),
-        ..Op::new(Kind::Memory(LoadLiteral(Word)))
-    }),
-    row(0xFE00, 0x5000, "STR (register) T1", |o, _| {
-        narrow_register(StoreRegister(Word), o)
-    }),
-    row(0xFE00, 0x5200, "STRH (register) T1", |o, _| {
-        narrow_register(StoreRegister(Half), o)
-    }),
-    row(0xFE00, 0x5400, "STRB (register) T1", |o, _| {
-        narrow_register(StoreRegister(Byte), o)
-    }),
-    row(0xFE00, 0x5600, "LDRSB (register) T1", |o, _| {
-        narrow_register(LoadRegister(SignedByte), o)
-    }),
-    row(0xFE00, 0x5800, "LDR (register) T1", |o, _| {
-        narrow_register(LoadRegister(Word), o)
-    }),
-    row(0xFE00, 0x5A00, "LDRH (register) T1", |o, _| {
-        narrow_register(LoadRegister(Half), o)
-    }),
-    row(0xFE00, 0x5C00, "LDRB (register) T1", |o, _| {
-        narrow_register(LoadRegister(Byte), o)
-    }),
-    row(0xFE00, 0x5E00, "LDRSH (register) T1", |o, _| {
-        narrow_register(LoadRegister(SignedHalf), o)
-    }),
-    row(0xF800, 0x6000, "STR (immediate) T1", |o, _| {
-        narrow_offset(Store(Word), o, 2)
-    }),
-    row(0xF800, 0x6800, "LDR (immediate) T1", |o, _| {
-        narrow_offset(Load(Word), o, 2)
-    }),
-    row(0xF800, 0x7000, "STRB (immediate) T1", |o, _| {
-        narrow_offset(Store(Byte), o, 0)
-    }),
-    row(0xF800, 0x7800, "LDRB (immediate) T1", |o, _| {
-        narrow_offset(Load(Byte), o, 0)
-    }),
-    row(0xF800, 0x8000, "STRH (immediate) T1", |o, _| {
-        narrow_offset(Store(Half), o, 1)
-    }),
-    row(0xF800, 0x8800, "LDRH (immediate) T1", |o, _| {
-        narrow_offset(Load(Half), o, 1)
-    }),
-    row(0xF800, 0x9000, "STR (immediate) T2", |o, _| {
-        sp_offset(Store(Word), o)
-    }),
-    row(0xF800, 0x9800, "LDR (immediate) T2", |o, _| {
-        sp_offset(Load(Word), o)
-    }),
-];
-
-pub const WIDE: &[Row] = &[
-    row(0xFFF00000, 0xE8400000, "STREX T1", |o, _| Op {
-        d: reg(o, 12),
-        n: reg(o, 16),
-        a: reg(o, 8),
-        imm: bits(o, 7, 0) << 2,
-        ..Op::new(Kind::Memory(StoreExclusive(Word)))
-    }),
-    row(0xFFF00F00, 0xE8500F00, "LDREX T1", |o, _| Op {
-        imm: bits(o, 7, 0) << 2,
-        ..exclusive(LoadExclusive(Word), o)
-    }),
-    row(0xFFF00FF0, 0xE8C00F40, "STREXB T1", |o, _| {
-        exclusive(StoreExclusive(Byte), o)
-    }),
-    row(0xFFF00FF0, 0xE8C00F50, "STREXH T1", |o, _| {
-        exclusive(StoreExclusive(Half), o)
-    }),
-    row(0xFFF00FFF, 0xE8D00F4F, "LDREXB T1", |o, _| {
-        exclusive(LoadExclusive(Byte), o)
-    }),
-    row(0xFFF00FFF, 0xE8D00F5F, "LDREXH T1", |o, _| {
-        exclusive(LoadExclusive(Half), o)
-    }),
+pub const WIDE: &[Row] = rows! {
+    "1110 1000 0100 nnnn dddd aaaa wwww wwww" "STREX T1"                         Memory(StoreExclusive(Word));
+    "1110 1000 0101 nnnn dddd 1111 wwww wwww" "LDREX T1"                         Memory(LoadExclusive(Word));
+    "1110 1000 1100 nnnn dddd 1111 0100 aaaa" "STREXB T1"                        Memory(StoreExclusive(Byte));
+    "1110 1000 1100 nnnn dddd 1111 0101 aaaa" "STREXH T1"                        Memory(StoreExclusive(Half));
+    "1110 1000 1101 nnnn dddd 1111 0100 1111" "LDREXB T1"                        Memory(LoadExclusive(Byte));
+    "1110 1000 1101 nnnn dddd 1111 0101 1111" "LDREXH T1"                        Memory(LoadExclusive(Half));
     // Doubles. P = 0 with W = 0 encodes the exclusives and table branches.
-    row(
-        0xFF700000,
-        0xE8600000,
-        "STRD (immediate) T1, post-indexed",
-        |o, _| double(StoreDouble, o),
-    ),
-    row(
-        0xFF700000,
-        0xE8700000,
-        "LDRD (immediate) T1, post-indexed",
-        |o, _| double(LoadDouble, o),
-    ),
-    row(0xFF500000, 0xE9400000, "STRD (immediate) T1", |o, _| {
-        double(StoreDouble, o)
-    }),
-    row(0xFF500000, 0xE9500000, "LDRD (immediate) T1", |o, _| {
-        double(LoadDouble, o)
-    }),
+    "1110 1000 U110 nnnn dddd mmmm wwww wwww" "STRD (immediate) T1, post-indexed" Memory(StoreDouble), post_indexed;
+    "1110 1000 U111 nnnn dddd mmmm wwww wwww" "LDRD (immediate) T1, post-indexed" Memory(LoadDouble), post_indexed;
+    "1110 1001 U1W0 nnnn dddd mmmm wwww wwww" "STRD (immediate) T1"              Memory(StoreDouble);
+    "1110 1001 U1W1 nnnn dddd mmmm wwww wwww" "LDRD (immediate) T1"              Memory(LoadDouble);
     // A byte or halfword load with Rt = 15 is a hint: PLD, PLI, or reserved and without effect.
-    row(0xFF5FF000, 0xF81FF000, "PLD (literal)", hint),
-    row(0xFF5FF000, 0xF91FF000, "PLI (literal)", hint),
-    row(0xFFD0F000, 0xF890F000, "PLD (immediate) T1", hint),
-    row(0xFFD0FFC0, 0xF810F000, "PLD (register) T1", hint),
-    row(0xFFD0FF00, 0xF810FC00, "PLD (immediate) T2", hint),
-    row(0xFFD0F000, 0xF990F000, "PLI (immediate) T1", hint),
-    row(0xFFD0FFC0, 0xF910F000, "PLI (register) T1", hint),
-    row(0xFFD0FF00, 0xF910FC00, "PLI (immediate) T2", hint),
-    row(0xFF7F0000, 0xF81F0000, "LDRB (literal) T1", |o, a| {
-        literal(Byte, o, a)
-    }),
-    row(0xFF7F0000, 0xF83F0000, "LDRH (literal) T1", |o, a| {
-        literal(Half, o, a)
-    }),
-    row(0xFF7F0000, 0xF85F0000, "LDR (literal) T2", |o, a| {
-        literal(Word, o, a)
-    }),
-    row(0xFF7F0000, 0xF91F0000, "LDRSB (literal) T1", |o, a| {
-        literal(SignedByte, o, a)
-    }),
-    row(0xFF7F0000, 0xF93F0000, "LDRSH (literal) T1", |o, a| {
-        literal(SignedHalf, o, a)
-    }),
-    row(0xFFF00000, 0xF8800000, "STRB (immediate) T2", |o, _| {
-        offset_12(Store(Byte), o)
-    }),
-    row(0xFFF00000, 0xF8A00000, "STRH (immediate) T2", |o, _| {
-        offset_12(Store(Half), o)
-    }),
-    row(0xFFF00000, 0xF8C00000, "STR (immediate) T3", |o, _| {
-        offset_12(Store(Word), o)
-    }),
-    row(0xFFF00000, 0xF8900000, "LDRB (immediate) T2", |o, _| {
-        offset_12(Load(Byte), o)
-    }),
-    row(0xFFF00000, 0xF8B00000, "LDRH (immediate) T2", |o, _| {
-        offset_12(Load(Half), o)
-    }),
-    row(0xFFF00000, 0xF8D00000, "LDR (immediate) T3", |o, _| {
-        offset_12(Load(Word), o)
-    }),
-    row(0xFFF00000, 0xF9900000, "LDRSB (immediate) T1", |o, _| {
-        offset_12(Load(SignedByte), o)
-    }),
-    row(0xFFF00000, 0xF9B00000, "LDRSH (immediate) T1", |o, _| {
-        offset_12(Load(SignedHalf), o)
-    }),
+    "1111 1000 -0-1 1111 1111 ---- ---- ----" "PLD (literal)"                    System(Hint);
+    "1111 1001 -0-1 1111 1111 ---- ---- ----" "PLI (literal)"                    System(Hint);
+    "1111 1000 10-1 ---- 1111 ---- ---- ----" "PLD (immediate) T1"               System(Hint);
+    "1111 1000 00-1 ---- 1111 0000 00-- ----" "PLD (register) T1"                System(Hint);
+    "1111 1000 00-1 ---- 1111 1100 ---- ----" "PLD (immediate) T2"               System(Hint);
+    "1111 1001 10-1 ---- 1111 ---- ---- ----" "PLI (immediate) T1"               System(Hint);
+    "1111 1001 00-1 ---- 1111 0000 00-- ----" "PLI (register) T1"                System(Hint);
+    "1111 1001 00-1 ---- 1111 1100 ---- ----" "PLI (immediate) T2"               System(Hint);
+    "1111 1000 U001 1111 dddd iiii iiii iiii" "LDRB (literal) T1"                Memory(LoadLiteral(Byte)), pc_relative;
+    "1111 1000 U011 1111 dddd iiii iiii iiii" "LDRH (literal) T1"                Memory(LoadLiteral(Half)), pc_relative;
+    "1111 1000 U101 1111 dddd iiii iiii iiii" "LDR (literal) T2"                 Memory(LoadLiteral(Word)), pc_relative;
+    "1111 1001 U001 1111 dddd iiii iiii iiii" "LDRSB (literal) T1"               Memory(LoadLiteral(SignedByte)), pc_relative;
+    "1111 1001 U011 1111 dddd iiii iiii iiii" "LDRSH (literal) T1"               Memory(LoadLiteral(SignedHalf)), pc_relative;
+    "1111 1000 1000 nnnn dddd iiii iiii iiii" "STRB (immediate) T2"              Memory(Store(Byte));
+    "1111 1000 1010 nnnn dddd iiii iiii iiii" "STRH (immediate) T2"              Memory(Store(Half));
+    "1111 1000 1100 nnnn dddd iiii iiii iiii" "STR (immediate) T3"               Memory(Store(Word));
+    "1111 1000 1001 nnnn dddd iiii iiii iiii" "LDRB (immediate) T2"              Memory(Load(Byte));
+    "1111 1000 1011 nnnn dddd iiii iiii iiii" "LDRH (immediate) T2"              Memory(Load(Half));
+    "1111 1000 1101 nnnn dddd iiii iiii iiii" "LDR (immediate) T3"               Memory(Load(Word));
+    "1111 1001 1001 nnnn dddd iiii iiii iiii" "LDRSB (immediate) T1"             Memory(Load(SignedByte));
+    "1111 1001 1011 nnnn dddd iiii iiii iiii" "LDRSH (immediate) T1"             Memory(Load(SignedHalf));
     // Neither indexed nor written back: UNDEFINED.
-    row(
-        0xFE800D00,
-        0xF8000800,
-        "UNDEFINED (load or store)",
-        undefined,
-    ),
-    row(0xFFF00F00, 0xF8000E00, "STRBT T1", |o, _| {
-        unprivileged(StoreUnprivileged(Byte), o)
-    }),
-    row(0xFFF00F00, 0xF8200E00, "STRHT T1", |o, _| {
-        unprivileged(StoreUnprivileged(Half), o)
-    }),
-    row(0xFFF00F00, 0xF8400E00, "STRT T1", |o, _| {
-        unprivileged(StoreUnprivileged(Word), o)
-    }),
-    row(0xFFF00F00, 0xF8100E00, "LDRBT T1", |o, _| {
-        unprivileged(LoadUnprivileged(Byte), o)
-    }),
-    row(0xFFF00F00, 0xF8300E00, "LDRHT T1", |o, _| {
-        unprivileged(LoadUnprivileged(Half), o)
-    }),
-    row(0xFFF00F00, 0xF8500E00, "LDRT T1", |o, _| {
-        unprivileged(LoadUnprivileged(Word), o)
-    }),
-    row(0xFFF00F00, 0xF9100E00, "LDRSBT T1", |o, _| {
-        unprivileged(LoadUnprivileged(SignedByte), o)
-    }),
-    row(0xFFF00F00, 0xF9300E00, "LDRSHT T1", |o, _| {
-        unprivileged(LoadUnprivileged(SignedHalf), o)
-    }),
-    row(0xFFF00800, 0xF8000800, "STRB (immediate) T3", |o, _| {
-        offset_8(Store(Byte), o)
-    }),
-    row(0xFFF00800, 0xF8200800, "STRH (immediate) T3", |o, _| {
-        offset_8(Store(Half), o)
-    }),
-    row(0xFFF00800, 0xF8400800, "STR (immediate) T4", |o, _| {
-        offset_8(Store(Word), o)
-    }),
-    row(0xFFF00800, 0xF8100800, "LDRB (immediate) T3", |o, _| {
-        offset_8(Load(Byte), o)
-    }),
-    row(0xFFF00800, 0xF8300800, "LDRH (immediate) T3", |o, _| {
-        offset_8(Load(Half), o)
-    }),
-    row(0xFFF00800, 0xF8500800, "LDR (immediate) T4", |o, _| {
-        offset_8(Load(Word), o)
-    }),
-    row(0xFFF00800, 0xF9100800, "LDRSB (immediate) T2", |o, _| {
-        offset_8(Load(SignedByte), o)
-    }),
-    row(0xFFF00800, 0xF9300800, "LDRSH (immediate) T2", |o, _| {
-        offset_8(Load(SignedHalf), o)
-    }),
-    row(0xFFF00FC0, 0xF8000000, "STRB (register) T2", |o, _| {
-        register(StoreRegister(Byte), o)
-    }),
-    row(0xFFF00FC0, 0xF8200000, "STRH (register) T2", |o, _| {
-        register(StoreRegister(Half), o)
-    }),
-    row(0xFFF00FC0, 0xF8400000, "STR (register) T2", |o, _| {
-        register(StoreRegister(Word), o)
-    }),
-    row(0xFFF00FC0, 0xF8100000, "LDRB (register) T2", |o, _| {
-        register(LoadRegister(Byte), o)
-    }),
-    row(0xFFF00FC0, 0xF8300000, "LDRH (register) T2", |o, _| {
-        register(LoadRegister(Half), o)
-    }),
-    row(0xFFF00FC0, 0xF8500000, "LDR (register) T2", |o, _| {
-        register(LoadRegister(Word), o)
-    }),
-    row(0xFFF00FC0, 0xF9100000, "LDRSB (register) T2", |o, _| {
-        register(LoadRegister(SignedByte), o)
-    }),
-    row(0xFFF00FC0, 0xF9300000, "LDRSH (register) T2", |o, _| {
-        register(LoadRegister(SignedHalf), o)
-    }),
-];
+    "1111 100- 0--- ---- ---- 10-0 ---- ----" "UNDEFINED (load or store)"        System(PermanentlyUndefined);
+    "1111 1000 0000 nnnn dddd 1110 iiii iiii" "STRBT T1"                         Memory(StoreUnprivileged(Byte));
+    "1111 1000 0010 nnnn dddd 1110 iiii iiii" "STRHT T1"                         Memory(StoreUnprivileged(Half));
+    "1111 1000 0100 nnnn dddd 1110 iiii iiii" "STRT T1"                          Memory(StoreUnprivileged(Word));
+    "1111 1000 0001 nnnn dddd 1110 iiii iiii" "LDRBT T1"                         Memory(LoadUnprivileged(Byte));
+    "1111 1000 0011 nnnn dddd 1110 iiii iiii" "LDRHT T1"                         Memory(LoadUnprivileged(Half));
+    "1111 1000 0101 nnnn dddd 1110 iiii iiii" "LDRT T1"                          Memory(LoadUnprivileged(Word));
+    "1111 1001 0001 nnnn dddd 1110 iiii iiii" "LDRSBT T1"                        Memory(LoadUnprivileged(SignedByte));
+    "1111 1001 0011 nnnn dddd 1110 iiii iiii" "LDRSHT T1"                        Memory(LoadUnprivileged(SignedHalf));
+    "1111 1000 0000 nnnn dddd 1PUW iiii iiii" "STRB (immediate) T3"              Memory(Store(Byte));
+    "1111 1000 0010 nnnn dddd 1PUW iiii iiii" "STRH (immediate) T3"              Memory(Store(Half));
+    "1111 1000 0100 nnnn dddd 1PUW iiii iiii" "STR (immediate) T4"               Memory(Store(Word));
+    "1111 1000 0001 nnnn dddd 1PUW iiii iiii" "LDRB (immediate) T3"              Memory(Load(Byte));
+    "1111 1000 0011 nnnn dddd 1PUW iiii iiii" "LDRH (immediate) T3"              Memory(Load(Half));
+    "1111 1000 0101 nnnn dddd 1PUW iiii iiii" "LDR (immediate) T4"               Memory(Load(Word));
+    "1111 1001 0001 nnnn dddd 1PUW iiii iiii" "LDRSB (immediate) T2"             Memory(Load(SignedByte));
+    "1111 1001 0011 nnnn dddd 1PUW iiii iiii" "LDRSH (immediate) T2"             Memory(Load(SignedHalf));
+    "1111 1000 0000 nnnn dddd 0000 00ss mmmm" "STRB (register) T2"               Memory(StoreRegister(Byte));
+    "1111 1000 0010 nnnn dddd 0000 00ss mmmm" "STRH (register) T2"               Memory(StoreRegister(Half));
+    "1111 1000 0100 nnnn dddd 0000 00ss mmmm" "STR (register) T2"                Memory(StoreRegister(Word));
+    "1111 1000 0001 nnnn dddd 0000 00ss mmmm" "LDRB (register) T2"               Memory(LoadRegister(Byte));
+    "1111 1000 0011 nnnn dddd 0000 00ss mmmm" "LDRH (register) T2"               Memory(LoadRegister(Half));
+    "1111 1000 0101 nnnn dddd 0000 00ss mmmm" "LDR (register) T2"                Memory(LoadRegister(Word));
+    "1111 1001 0001 nnnn dddd 0000 00ss mmmm" "LDRSB (register) T2"              Memory(LoadRegister(SignedByte));
+    "1111 1001 0011 nnnn dddd 0000 00ss mmmm" "LDRSH (register) T2"              Memory(LoadRegister(SignedHalf));
+};
 
-fn narrow_register(kind: Memory, o: u32) -> Op {
-    Op {
-        d: low_reg(o, 0),
-        n: low_reg(o, 3),
-        m: low_reg(o, 6),
-        ..Op::new(Kind::Memory(kind))
-    }
-}
-
-fn narrow_offset(kind: Memory, o: u32, scale: u32) -> Op {
-    Op {
-        d: low_reg(o, 0),
-        n: low_reg(o, 3),
-        imm: bits(o, 10, 6) << scale,
-        ..Op::new(Kind::Memory(kind))
-    }
-}
-
-fn sp_offset(kind: Memory, o: u32) -> Op {
-    Op {
-        d: low_reg(o, 8),
-        n: 13,
-        imm: bits(o, 7, 0) << 2,
-        ..Op::new(Kind::Memory(kind))
-    }
-}
-
-fn exclusive(kind: Memory, o: u32) -> Op {
-    Op {
-        d: reg(o, 12),
-        n: reg(o, 16),
-        a: reg(o, 0),
-        ..Op::new(Kind::Memory(kind))
-    }
-}
-
-/// `imm` with the sign of the U bit.
-fn signed(imm: u32, up: bool) -> u32 {
-    if up {
-        imm
-    } else {
-        imm.wrapping_neg()
-    }
-}
-
-fn index(pre: bool, writeback: bool) -> Index {
-    match (pre, writeback) {
-        (true, false) => Index::Offset,
-        (true, true) => Index::Pre,
-        (false, _) => Index::Post,
-    }
-}
-
-fn double(kind: Memory, o: u32) -> Op {
-    Op {
-        d: reg(o, 12),
-        m: reg(o, 8),
-        n: reg(o, 16),
-        imm: signed(bits(o, 7, 0) << 2, bit(o, 23)),
-        index: index(bit(o, 24), bit(o, 21)),
-        ..Op::new(Kind::Memory(kind))
-    }
-}
-
-fn undefined(_: u32, _: u32) -> Op {
-    Op::new(Kind::System(System::PermanentlyUndefined))
-}
-
-fn hint(_: u32, _: u32) -> Op {
-    Op::new(Kind::System(System::Hint))
-}
-
-fn literal(access: Access, o: u32, address: u32) -> Op {
-    Op {
-        d: reg(o, 12),
-        imm: aligned_pc(address).wrapping_add(signed(bits(o, 11, 0), bit(o, 23))),
-        ..Op::new(Kind::Memory(LoadLiteral(access)))
-    }
-}
-
-fn offset_12(kind: Memory, o: u32) -> Op {
-    Op {
-        d: reg(o, 12),
-        n: reg(o, 16),
-        imm: bits(o, 11, 0),
-        ..Op::new(Kind::Memory(kind))
-    }
-}
-
-fn offset_8(kind: Memory, o: u32) -> Op {
-    Op {
-        imm: signed(bits(o, 7, 0), bit(o, 9)),
-        index: index(bit(o, 10), bit(o, 8)),
-        ..offset_12(kind, o)
-    }
-}
-
-fn unprivileged(kind: Memory, o: u32) -> Op {
-    Op {
-        imm: bits(o, 7, 0),
-        ..offset_12(kind, o)
-    }
-}
-
-fn register(kind: Memory, o: u32) -> Op {
-    Op {
-        d: reg(o, 12),
-        n: reg(o, 16),
-        m: reg(o, 0),
-        amount: bits(o, 5, 4) as u8,
-        ..Op::new(Kind::Memory(kind))
-    }
+fn post_indexed(op: &mut Op, _: u32, _: u32) {
+    op.index = Index::Post;
 }

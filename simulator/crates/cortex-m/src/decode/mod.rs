@@ -1,4 +1,4 @@
-//! Decoding: turns an opcode into an [`Op`], by tables of mask and value (DDI 0403E, A5 and A7).
+//! Decoding: turns an opcode into an [`Op`], by tables of patterns (DDI 0403E, A5 and A7).
 //!
 //! Each group of instructions has its rows in a file. The first row that matches wins, so special
 //! cases stand above the general one: `Rd` = 15 is a comparison, `Ra` = 15 a plain multiply.
@@ -22,20 +22,118 @@ pub use op::*;
 pub use unpredictable::misplaced_in_it;
 use unpredictable::unpredictable;
 
+/// What the pattern of an encoding does not say.
+type Step = fn(op: &mut Op, opcode: u32, address: u32);
+
 /// One encoding: which opcodes it covers, its name in the manual, and how to read its operands.
 pub struct Row {
+    pattern: &'static str,
     mask: u32,
     value: u32,
     name: &'static str,
-    decode: fn(opcode: u32, address: u32) -> Op,
+    kind: Kind,
+    steps: &'static [Step],
 }
 
-const fn row(mask: u32, value: u32, name: &'static str, decode: fn(u32, u32) -> Op) -> Row {
-    Row {
-        mask,
-        value,
-        name,
-        decode,
+/// Rows of `pattern name kind, step…;`.
+macro_rules! rows {
+    ($($pattern:literal $name:literal $kind:expr $(, $step:expr)*;)*) => {
+        &[$({
+            let (mask, value) = super::fixed_bits($pattern);
+            super::Row { pattern: $pattern, mask, value, name: $name, kind: $kind, steps: &[$($step),*] }
+        }),*]
+    };
+}
+use rows;
+
+/// Mask and value of a pattern, which has a character for each bit from the highest on.
+const fn fixed_bits(pattern: &str) -> (u32, u32) {
+    let (mut mask, mut value, mut bits, mut i) = (0, 0, 0, 0);
+    while i < pattern.len() {
+        let character = pattern.as_bytes()[i];
+        if character != b' ' {
+            assert!(is_letter(character), "no pattern has such a letter");
+            mask = mask << 1 | matches!(character, b'0' | b'1') as u32;
+            value = value << 1 | (character == b'1') as u32;
+            bits += 1;
+        }
+        i += 1;
+    }
+    assert!(bits == 16 || bits == 32, "an instruction has 16 or 32 bits");
+    (mask, value)
+}
+
+const fn is_letter(character: u8) -> bool {
+    matches!(
+        character,
+        b'0' | b'1' | b'-' | b'd' | b'n' | b'm' | b'a' | b'x'
+    ) || matches!(
+        character,
+        b'D' | b'N' | b'M' | b'i' | b'h' | b'w' | b's' | b't' | b'T'
+    ) || matches!(character, b'S' | b'U' | b'P' | b'W')
+}
+
+impl Row {
+    /// The operation, with the operands that the pattern's letters name.
+    ///
+    /// | letter | bits of |
+    /// |---|---|
+    /// | `d`, `n`, `m`, `a` | a register |
+    /// | `D`, `N`, `M` | the lowest bit of the number of an S register, wherever it stands |
+    /// | `x` | Rdn, which is `d` and `n` |
+    /// | `i`, `h`, `w` | `imm` in bytes, halfwords, words |
+    /// | `s` | `amount` |
+    /// | `t`, `T` | the type of a shift by `amount`; its upper bit alone |
+    /// | `S` | whether the flags are set |
+    /// | `U` | whether `imm` is added to the base, or subtracted |
+    /// | `P`, `W` | whether that is before the access, and written back |
+    /// | `-` | what a step reads, or nothing |
+    fn read(&self, opcode: u32, address: u32) -> Op {
+        let (mut fields, mut letters) = ([0; 128], 0u128);
+        let mut left = if self.value > 0xFFFF {
+            opcode
+        } else {
+            opcode << 16
+        };
+        for letter in self.pattern.bytes().filter(|&letter| letter != b' ') {
+            let field = &mut fields[usize::from(letter)];
+            *field = *field << 1 | left >> 31;
+            left <<= 1;
+            letters |= 1 << letter;
+        }
+        let field = |letter: u8| fields[usize::from(letter)];
+        let has = |letter: u8| letters >> letter & 1 != 0;
+        let register = |name: u8, low: u8| (field(name) << has(low) as u32 | field(low)) as u8;
+        let imm = field(b'i') | field(b'h') << 1 | field(b'w') << 2;
+        let mut op = Op {
+            d: register(b'd', b'D') | field(b'x') as u8,
+            n: register(b'n', b'N') | field(b'x') as u8,
+            m: register(b'm', b'M'),
+            a: field(b'a') as u8,
+            imm: if has(b'U') && field(b'U') == 0 {
+                imm.wrapping_neg()
+            } else {
+                imm
+            },
+            amount: field(b's') as u8,
+            ..Op::new(self.kind)
+        };
+        if has(b't') || has(b'T') {
+            let shift = field(b't') | field(b'T') << 1;
+            (op.shift, op.amount) = decode_shift(shift, field(b's'));
+        }
+        if field(b'S') != 0 {
+            op.flags = SetFlags::Always;
+        }
+        op.index = match (!has(b'P') || field(b'P') != 0, field(b'W') != 0) {
+            (true, false) => Index::Offset,
+            (true, true) => Index::Pre,
+            (false, _) => Index::Post,
+        };
+        for step in self.steps {
+            step(&mut op, opcode, address);
+        }
+        op
     }
 }
 
@@ -107,7 +205,7 @@ fn find(opcode: u32, wide: bool) -> Option<&'static Row> {
 /// Decodes the `opcode` at `address`, which PC-relative operands need.
 pub fn decode(opcode: u32, wide: bool, address: u32) -> Option<Op> {
     let mut op = match find(opcode, wide) {
-        Some(row) => (row.decode)(opcode, address),
+        Some(row) => row.read(opcode, address),
         None if wide => system::absent_coprocessor(opcode, true)?,
         None => return None,
     };
@@ -125,11 +223,6 @@ const fn reg(opcode: u32, low: u32) -> u8 {
     (opcode >> low & 15) as u8
 }
 
-/// Bits `low+2..=low` of `opcode` as a low register number.
-const fn low_reg(opcode: u32, low: u32) -> u8 {
-    (opcode >> low & 7) as u8
-}
-
 const fn bit(opcode: u32, n: u32) -> bool {
     opcode >> n & 1 != 0
 }
@@ -142,6 +235,33 @@ const fn sign_extend(value: u32, width: u32) -> u32 {
 /// What reading the PC gives in the instruction at `address`, aligned to a word.
 const fn aligned_pc(address: u32) -> u32 {
     address.wrapping_add(4) & !3
+}
+
+fn outside_it(op: &mut Op, _: u32, _: u32) {
+    op.flags = SetFlags::OutsideIt;
+}
+
+/// Comparisons set the flags inside IT blocks too.
+fn always(op: &mut Op, _: u32, _: u32) {
+    op.flags = SetFlags::Always;
+}
+
+fn negative(op: &mut Op, _: u32, _: u32) {
+    op.imm = op.imm.wrapping_neg();
+}
+
+fn pc_relative(op: &mut Op, _: u32, address: u32) {
+    op.imm = op.imm.wrapping_add(aligned_pc(address));
+}
+
+/// Of SP alone, which no pattern shows.
+fn from_sp(op: &mut Op, _: u32, _: u32) {
+    op.n = 13;
+}
+
+/// An immediate of 16 bits, whose upper four are bits 19:16.
+fn sixteen(op: &mut Op, opcode: u32, _: u32) {
+    op.imm |= bits(opcode, 19, 16) << 12;
 }
 
 #[cfg(test)]

@@ -1,68 +1,52 @@
 //! Loads and stores of several registers (A5.2.5, A5.2.6, A5.3.5).
 
+use super::Kind::Multiple;
 use super::Multiple::*;
-use super::{bit, bits, low_reg, reg, row, Index, Kind, Multiple, Op, Row};
+use super::{bit, bits, rows, Index, Op, Row};
 
-pub const NARROW: &[Row] = &[
-    row(0xFE00, 0xB400, "PUSH T1", |o, _| {
-        stack(StoreDecrementBefore, bits(o, 7, 0) | bits(o, 8, 8) << 14)
-    }),
-    row(0xFE00, 0xBC00, "POP T1", |o, _| {
-        stack(LoadIncrementAfter, bits(o, 7, 0) | bits(o, 8, 8) << 15)
-    }),
-    row(0xF800, 0xC000, "STM T1", |o, _| {
-        multiple(
-            StoreIncrementAfter,
-            low_reg(o, 8),
-            bits(o, 7, 0),
-            Index::Pre,
-        )
-    }),
-    // A base in the list is loaded, not updated.
-    row(0xF800, 0xC800, "LDM T1", |o, _| {
-        let index = if bit(o, bits(o, 10, 8)) {
-            Index::Offset
-        } else {
-            Index::Pre
-        };
-        multiple(LoadIncrementAfter, low_reg(o, 8), bits(o, 7, 0), index)
-    }),
-];
+pub const NARROW: &[Row] = rows! {
+    "1011 010- ---- ----" "PUSH T1"                          Multiple(StoreDecrementBefore), pushed;
+    "1011 110- ---- ----" "POP T1"                           Multiple(LoadIncrementAfter), popped;
+    "1100 0nnn ---- ----" "STM T1"                           Multiple(StoreIncrementAfter), stored;
+    "1100 1nnn ---- ----" "LDM T1"                           Multiple(LoadIncrementAfter), loaded;
+};
 
-pub const WIDE: &[Row] = &[
-    row(0xFFD0A000, 0xE8800000, "STM T2", |o, _| {
-        wide(StoreIncrementAfter, o)
-    }),
-    row(0xFFD02000, 0xE8900000, "LDM T2, POP T2", |o, _| {
-        wide(LoadIncrementAfter, o)
-    }),
-    row(0xFFD0A000, 0xE9000000, "STMDB T1, PUSH T2", |o, _| {
-        wide(StoreDecrementBefore, o)
-    }),
-    row(0xFFD02000, 0xE9100000, "LDMDB T1", |o, _| {
-        wide(LoadDecrementBefore, o)
-    }),
-];
+pub const WIDE: &[Row] = rows! {
+    "1110 1000 10-0 nnnn 0-0- ---- ---- ----" "STM T2"                           Multiple(StoreIncrementAfter), wide;
+    "1110 1000 10-1 nnnn --0- ---- ---- ----" "LDM T2, POP T2"                   Multiple(LoadIncrementAfter), wide;
+    "1110 1001 00-0 nnnn 0-0- ---- ---- ----" "STMDB T1, PUSH T2"                Multiple(StoreDecrementBefore), wide;
+    "1110 1001 00-1 nnnn --0- ---- ---- ----" "LDMDB T1"                         Multiple(LoadDecrementBefore), wide;
+};
 
-fn stack(kind: Multiple, list: u32) -> Op {
-    multiple(kind, 13, list, Index::Pre)
-}
-
-fn wide(kind: Multiple, o: u32) -> Op {
-    let index = if bit(o, 21) {
+fn list(op: &mut Op, registers: u32, written_back: bool) {
+    op.imm = registers;
+    op.amount = registers.count_ones() as u8;
+    op.index = if written_back {
         Index::Pre
     } else {
         Index::Offset
     };
-    multiple(kind, reg(o, 16), bits(o, 15, 0), index)
 }
 
-fn multiple(kind: Multiple, base: u8, list: u32, index: Index) -> Op {
-    Op {
-        n: base,
-        imm: list,
-        amount: list.count_ones() as u8,
-        index,
-        ..Op::new(Kind::Multiple(kind))
-    }
+fn pushed(op: &mut Op, o: u32, _: u32) {
+    op.n = 13;
+    list(op, bits(o, 7, 0) | bits(o, 8, 8) << 14, true);
+}
+
+fn popped(op: &mut Op, o: u32, _: u32) {
+    op.n = 13;
+    list(op, bits(o, 7, 0) | bits(o, 8, 8) << 15, true);
+}
+
+fn stored(op: &mut Op, o: u32, _: u32) {
+    list(op, bits(o, 7, 0), true);
+}
+
+/// A base in the list is loaded, not updated.
+fn loaded(op: &mut Op, o: u32, _: u32) {
+    list(op, bits(o, 7, 0), !bit(o, op.n.into()));
+}
+
+fn wide(op: &mut Op, o: u32, _: u32) {
+    list(op, bits(o, 15, 0), bit(o, 21));
 }

@@ -5,7 +5,9 @@
 //! The rules are those of the encoding diagrams (bits in parentheses) and of the decode pseudocode
 //! in A7.7. They are grouped as in A5.2 and A5.3.
 
-use super::{bit, bits, reg, Alu, Branch, Kind, Memory, Multiple, Op, SetFlags, System};
+use super::{
+    bit, bits, fixed_bits, reg, Alu, Branch, Kind, Memory, Multiple, Op, SetFlags, System,
+};
 
 /// The group whose rule makes `opcode` UNPREDICTABLE. `None` if it has a result.
 pub fn unpredictable(opcode: u32, wide: bool) -> Option<&'static str> {
@@ -48,7 +50,8 @@ struct Rule {
     broken: fn(u32) -> bool,
 }
 
-const fn rule(mask: u32, value: u32, group: &'static str, broken: fn(u32) -> bool) -> Rule {
+const fn rule(pattern: &str, group: &'static str, broken: fn(u32) -> bool) -> Rule {
+    let (mask, value) = fixed_bits(pattern);
     Rule {
         mask,
         value,
@@ -58,21 +61,21 @@ const fn rule(mask: u32, value: u32, group: &'static str, broken: fn(u32) -> boo
 }
 
 const NARROW: &[Rule] = &[
-    rule(0xFF00, 0x4500, "CMP (register) T2", |o| {
+    rule("0100 0101 ---- ----", "CMP (register) T2", |o| {
         let (n, m) = (bits(o, 7, 7) << 3 | bits(o, 2, 0), bits(o, 6, 3));
         n == 15 || m == 15 || n < 8 && m < 8
     }),
-    rule(0xFFFF, 0x44FF, "ADD (register) T2", |_| true),
-    rule(0xFFF8, 0x47F8, "BLX (register) T1", |_| true),
-    rule(0xFE00, 0xB400, "PUSH T1", |o| bits(o, 8, 0) == 0),
-    rule(0xFE00, 0xBC00, "POP T1", |o| bits(o, 8, 0) == 0),
-    rule(0xF800, 0xC000, "STM T1", |o| {
+    rule("0100 0100 1111 1111", "ADD (register) T2", |_| true),
+    rule("0100 0111 1111 1---", "BLX (register) T1", |_| true),
+    rule("1011 010- ---- ----", "PUSH T1", |o| bits(o, 8, 0) == 0),
+    rule("1011 110- ---- ----", "POP T1", |o| bits(o, 8, 0) == 0),
+    rule("1100 0--- ---- ----", "STM T1", |o| {
         let (list, n) = (bits(o, 7, 0), bits(o, 10, 8));
         list == 0 || bit(list, n) && list.trailing_zeros() != n
     }),
-    rule(0xF800, 0xC800, "LDM T1", |o| bits(o, 7, 0) == 0),
-    rule(0xFFE8, 0xB660, "CPS T1", |o| bits(o, 1, 0) == 0),
-    rule(0xFF00, 0xBF00, "IT T1", |o| {
+    rule("1100 1--- ---- ----", "LDM T1", |o| bits(o, 7, 0) == 0),
+    rule("1011 0110 011- 0---", "CPS T1", |o| bits(o, 1, 0) == 0),
+    rule("1011 1111 ---- ----", "IT T1", |o| {
         let (condition, mask) = (bits(o, 7, 4), bits(o, 3, 0));
         mask != 0 && (condition == 15 || condition == 14 && mask.count_ones() != 1)
     }),
@@ -80,88 +83,94 @@ const NARROW: &[Rule] = &[
 
 const WIDE: &[Rule] = &[
     rule(
-        0xFE000000,
-        0xEA000000,
+        "1110 101- ---- ---- ---- ---- ---- ----",
         "data processing (shifted register), A5.3.11",
         shifted_register,
     ),
     rule(
-        0xFA008000,
-        0xF0000000,
+        "1111 0-0- ---- ---- 0--- ---- ---- ----",
         "data processing (modified immediate), A5.3.1",
         modified_immediate,
     ),
     rule(
-        0xFA008000,
-        0xF2000000,
+        "1111 0-1- ---- ---- 0--- ---- ---- ----",
         "data processing (plain binary immediate), A5.3.3",
         plain_immediate,
     ),
     rule(
-        0xFF000000,
-        0xFA000000,
+        "1111 1010 ---- ---- ---- ---- ---- ----",
         "data processing (register), A5.3.12",
         register,
     ),
     rule(
-        0xFF800000,
-        0xFB000000,
+        "1111 1011 0--- ---- ---- ---- ---- ----",
         "multiplication, A5.3.16",
         multiplication,
     ),
     rule(
-        0xFF800000,
-        0xFB800000,
+        "1111 1011 1--- ---- ---- ---- ---- ----",
         "long multiplication and division, A5.3.17",
         long_multiplication,
     ),
     rule(
-        0xFE400000,
-        0xE8000000,
+        "1110 100- -0-- ---- ---- ---- ---- ----",
         "load and store multiple, A5.3.5",
         multiple,
     ),
     rule(
-        0xFE400000,
-        0xE8400000,
+        "1110 100- -1-- ---- ---- ---- ---- ----",
         "load and store double or exclusive, table branch, A5.3.6",
         double_or_exclusive,
     ),
     rule(
-        0xFE000000,
-        0xF8000000,
+        "1111 100- ---- ---- ---- ---- ---- ----",
         "load and store single, A5.3.7 to A5.3.10",
         single,
     ),
-    rule(0xFFE0D000, 0xF3808000, "MSR T1", |o| {
+    rule("1111 0011 100- ---- 10-0 ---- ---- ----", "MSR T1", |o| {
         banned(reg(o, 16)) || bit(o, 20) || bit(o, 13) || bits(o, 9, 8) != 0
     }),
-    rule(0xFFE0D000, 0xF3E08000, "MRS T1", |o| {
+    rule("1111 0011 111- ---- 10-0 ---- ---- ----", "MRS T1", |o| {
         banned(reg(o, 8)) || bits(o, 20, 16) != 15 || bit(o, 13)
     }),
-    rule(0xFFF0D700, 0xF3A08000, "hints, A5.3.4", |o| {
-        reg(o, 16) != 15 || bit(o, 13) || bit(o, 11)
-    }),
-    rule(0xFFF0D000, 0xF3B08000, "CLREX and barriers, A5.3.4", |o| {
-        let clrex = bits(o, 7, 4) == 2;
-        reg(o, 16) != 15 || bit(o, 13) || reg(o, 8) != 15 || clrex && reg(o, 0) != 15
-    }),
-    rule(0xFFBA0F50, 0xEEBA0A40, "VCVT (fixed point) T1", |o| {
-        !bit(o, 7) && (bits(o, 3, 0) << 1 | bits(o, 5, 5)) > 16
-    }),
-    rule(0xFFBF0F50, 0xEEB50A40, "VCMP, VCMPE T2", |o| {
-        bit(o, 5) || bits(o, 3, 0) != 0
-    }),
-    rule(0xFF000F10, 0xEE000A10, "VMOV, VMSR, VMRS, A6.6", |o| {
-        let vmrs = o & 0xFFFF0000 == 0xEEF10000;
-        reg(o, 12) == 13 || reg(o, 12) == 15 && !vmrs
-    }),
-    rule(0xFF000F10, 0xEE000B10, "VMOV (scalar), A6.6", |o| {
-        banned(reg(o, 12)) || bit(o, 7)
-    }),
     rule(
-        0xFFE00E00,
-        0xEC400A00,
+        "1111 0011 1010 ---- 10-0 -000 ---- ----",
+        "hints, A5.3.4",
+        |o| reg(o, 16) != 15 || bit(o, 13) || bit(o, 11),
+    ),
+    rule(
+        "1111 0011 1011 ---- 10-0 ---- ---- ----",
+        "CLREX and barriers, A5.3.4",
+        |o| {
+            let clrex = bits(o, 7, 4) == 2;
+            reg(o, 16) != 15 || bit(o, 13) || reg(o, 8) != 15 || clrex && reg(o, 0) != 15
+        },
+    ),
+    rule(
+        "1110 1110 1-11 1-1- ---- 1010 -1-0 ----",
+        "VCVT (fixed point) T1",
+        |o| !bit(o, 7) && (bits(o, 3, 0) << 1 | bits(o, 5, 5)) > 16,
+    ),
+    rule(
+        "1110 1110 1-11 0101 ---- 1010 -1-0 ----",
+        "VCMP, VCMPE T2",
+        |o| bit(o, 5) || bits(o, 3, 0) != 0,
+    ),
+    rule(
+        "1110 1110 ---- ---- ---- 1010 ---1 ----",
+        "VMOV, VMSR, VMRS, A6.6",
+        |o| {
+            let vmrs = o & 0xFFFF0000 == 0xEEF10000;
+            reg(o, 12) == 13 || reg(o, 12) == 15 && !vmrs
+        },
+    ),
+    rule(
+        "1110 1110 ---- ---- ---- 1011 ---1 ----",
+        "VMOV (scalar), A6.6",
+        |o| banned(reg(o, 12)) || bit(o, 7),
+    ),
+    rule(
+        "1110 1100 010- ---- ---- 101- ---- ----",
         "VMOV (two core registers), A6.7",
         |o| {
             let (to_core, last_single) = (bit(o, 20), !bit(o, 8) && bit(o, 5) && reg(o, 0) == 15);
@@ -171,18 +180,18 @@ const WIDE: &[Rule] = &[
                 || last_single
         },
     ),
-    rule(0xFF200E00, 0xED000A00, "VLDR, VSTR", |o| {
-        bit(o, 8) && bit(o, 22) || !bit(o, 20) && reg(o, 16) == 15
-    }),
     rule(
-        0xFF800E00,
-        0xEC800A00,
+        "1110 1101 --0- ---- ---- 101- ---- ----",
+        "VLDR, VSTR",
+        |o| bit(o, 8) && bit(o, 22) || !bit(o, 20) && reg(o, 16) == 15,
+    ),
+    rule(
+        "1110 1100 1--- ---- ---- 101- ---- ----",
         "VLDM, VSTM (increment after)",
         float_list,
     ),
     rule(
-        0xFFA00E00,
-        0xED200A00,
+        "1110 1101 0-1- ---- ---- 101- ---- ----",
         "VLDM, VSTM (decrement before)",
         float_list,
     ),
