@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from base.tell import Tell
+from base.times import seconds_of
 from scenarios.errors import unknown
 from scenarios.scenario import Scenario, read
 
@@ -26,18 +27,26 @@ def load(
     stimulus: str | None = None,
     heap_bytes: int | None = None,
     tell: Tell | None = None,
+    core_hz: int | None = None,
 ) -> Scenario:
     """The scenario called `name`. A `name` that ends in .toml is the path of the scenario's file.
 
     `overrides` replaces parameters by name, `seed` the parameter of that name. stimulus.override
-    says what `stimulus` may be. `heap_bytes` replaces the size of the heap's region. A
+    says what `stimulus` may be. `heap_bytes` replaces the size of the heap's region. Where a core's
+    `core_hz` is given, a parameter in cycles may be a time, `10us`. A
     generator in a user's own Python file is run only where a `tell` is given, which hears of it: by
     commands of which the user named the scenario's file, and never for what a run folder names.
 
     Raises ScenarioError with one sentence. Of an unknown name it tells what there is, and a near
     miss.
     """
-    return _find(name, tell).changed(overrides, seed, stimulus, heap_bytes)
+    in_cycles = {key: _in_cycles(key, value, core_hz) for key, value in overrides.items()}
+    return _find(name, tell).changed(in_cycles, seed, stimulus, heap_bytes)
+
+
+def _in_cycles(name: str, value: str | int, core_hz: int | None) -> str | int:
+    is_time = core_hz and isinstance(value, str) and name.endswith("_cycles")
+    return round(seconds_of(str(value)) * (core_hz or 0)) or value if is_time else value
 
 
 def _find(name: str, tell: Tell | None) -> Scenario:

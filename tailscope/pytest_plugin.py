@@ -15,6 +15,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -97,9 +98,11 @@ def latency(_tailscope: _Baselines) -> MeasureLatency:
 
 
 @pytest.fixture(scope="session")
-def bench_run() -> MakeRun:
-    """`bench_run(scenario, allocator=…, …)`: tailscope.run."""
-    return tailscope.run
+def bench_run(tmp_path_factory: pytest.TempPathFactory) -> MakeRun:
+    """`bench_run(scenario, allocator=…, …)`: tailscope.run, which stores its runs in the temporary
+    folder of this session of pytest unless `folder` names another.
+    """
+    return partial(tailscope.run, folder=tmp_path_factory.mktemp("runs"))
 
 
 @pytest.fixture

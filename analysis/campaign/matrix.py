@@ -225,7 +225,11 @@ class Matrix:
     def scenario(self, point: Point) -> Scenario:
         """The scenario of a point. A path is that beside the matrix. Raises TailscopeError."""
         return catalogue.load(
-            self._place(point.scenario), point.parameters, seed=point.seed, heap_bytes=point.heap_bytes
+            self._place(point.scenario),
+            point.parameters,
+            seed=point.seed,
+            heap_bytes=point.heap_bytes,
+            core_hz=boards.board(point.board).core_hz,
         )
 
     def refusal(self, point: Point, why: TailscopeError) -> CampaignError:

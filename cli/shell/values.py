@@ -20,6 +20,7 @@ from base import heap_size
 from base.files.errors import TailscopeError, near_miss
 from base.paths import RUNS
 from base.run_folder.named_quantities import MOST_WORST, NAMED
+from base.times import seconds_of
 from cli.shell import known
 
 FILE = click.Path(path_type=Path)
@@ -28,8 +29,6 @@ MOST_PLACEMENTS = 256
 """As firmware.build.placement has it, which takes a while to load."""
 _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
 _WORST = 10
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
-_TIME = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,9}})?|\.[0-9]{{1,9}}) ?({'|'.join(_SECONDS)})")
 _MOST_SHOWN = 80
 
 
@@ -440,12 +439,6 @@ def whole(word: str, flag: str, least: int | None = 1, most: int | None = None) 
     if least is not None and number < least:
         raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {least:,} or more.")
     return number
-
-
-def seconds_of(word: str) -> float:
-    """The seconds of a time; 0 of what is none."""
-    match = _TIME.fullmatch(word)
-    return float(match[1]) * _SECONDS[match[2]] if match else 0.0
 
 
 def _scenario_of(ctx: click.Context) -> str:

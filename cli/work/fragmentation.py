@@ -14,8 +14,8 @@ from cli.work import kept, progress
 from cli.work.options import recorded as recorded_by
 from dashboards.tradeoff import needs as tradeoff_runs
 from dashboards.tradeoff import page
+from firmware.build import boards, fit, host_heap
 from firmware.build import catalogue as allocators
-from firmware.build import fit, host_heap
 from scenarios import catalogue
 from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
@@ -99,14 +99,16 @@ def _traces(
         raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
     if file and not scenario:
         return [_from_file(file, seeds, parameters, heap_bytes or _heap_bytes(()))]
-    first = catalogue.load(scenario[0], parameters, tell=kept.tell)
+    core_hz = boards.board(boards.DEFAULT).core_hz
+    first = catalogue.load(scenario[0], parameters, tell=kept.tell, core_hz=core_hz)
     if seeds == 1:
         return [of_steps(first.name, first.generator.steps(), first.seed)]
     if first.seed is None:
         raise ScenarioError(f"{first.name} draws no random numbers; leave --seeds out.")
     numbers = range(first.seed, first.seed + seeds)
     named = [
-        catalogue.load(scenario[0], {**parameters, "seed": number}, tell=kept.tell) for number in numbers
+        catalogue.load(scenario[0], {**parameters, "seed": number}, tell=kept.tell, core_hz=core_hz)
+        for number in numbers
     ]
     return [
         of_steps(scenario.name, scenario.generator.steps(), number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base.files.errors import CaptureError
 from base.processes import signals
-from cli.shell.values import seconds_of
 from cli.work import kept
 from cli.work.options import Options
 from firmware.build import region
@@ -22,20 +21,15 @@ def compiled(name: str, options: Options, board: Board) -> Plan:
     _check_control(options.stimulus, board)
     scenario = catalogue.load(
         name,
-        {name: _in_cycles(name, value, board) for name, value in options.parameters.items()},
+        options.parameters,
         seed=options.seed,
         stimulus=options.stimulus,
         heap_bytes=options.heap_bytes,
         tell=kept.tell,
+        core_hz=board.core_hz,
     )
     signals.check()
     return scenario.compile(region.place(board))
-
-
-def _in_cycles(name: str, value: str | int, board: Board) -> str | int:
-    """A time, `10us`, as cycles of the board's core, where the parameter has such."""
-    is_time = isinstance(value, str) and name.endswith("_cycles")
-    return round(seconds_of(str(value)) * board.core_hz) or value if is_time else value
 
 
 def _check_control(control: str | None, board: Board) -> None:

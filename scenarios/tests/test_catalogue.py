@@ -69,6 +69,12 @@ def test_the_heap_is_a_choice_of_the_scenario_and_of_the_user(tmp_path: Path) ->
     assert catalogue.load(path).compile().image == catalogue.load(own(tmp_path, OWN)).compile().image
 
 
+def test_a_time_is_understood_where_a_parameter_has_cycles() -> None:
+    for word, hz, cycles in (("10us", 84_000_000, 840), ("1.5 ms", 8_000_000, 12_000), ("840", 1, 840)):
+        scenario = catalogue.load("two_tasks", {"span_cycles": word}, core_hz=hz)
+        assert scenario.parameters["span_cycles"] == cycles
+
+
 REFUSED: dict[str, tuple[dict[str, Any], ...]] = beside(__file__)["refused"]
 REFUSED["mem_frag"] += ({"depth": "9" * 5000},)
 

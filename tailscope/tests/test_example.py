@@ -53,12 +53,15 @@ def test_the_example_passes_and_a_longer_section_fails(checkout: Checkout, tmp_p
     `-p tailscope.pytest_plugin`.
     """
     project = Path(shutil.copytree(EXAMPLE, tmp_path / "project"))
-    pytest_ = (sys.executable, "-m", "pytest", "-p", "tailscope.pytest_plugin", "-p", "no:cacheprovider")
+    temporary = tmp_path / "temporary"
+    plugins = ("-p", "tailscope.pytest_plugin", "-p", "no:cacheprovider")
+    pytest_ = (sys.executable, "-m", "pytest", f"--basetemp={temporary}", *plugins)
     made = typed(checkout, project, "make")
     assert made.returncode == 0, made.stderr
     updated = typed(checkout, project, *pytest_, "--tailscope-update")
     assert updated.returncode == 0 and "5 passed" in updated.stdout, updated.stdout
     assert len(list((project / "tailscope-baselines").iterdir())) == 4
+    assert len(list(temporary.glob("runs*/*Z-mem_frag-*"))) == 1
     assert typed(checkout, project, "make", "-B", "WORDS=160").returncode == 0
     failed = typed(checkout, project, *pytest_)
     assert failed.returncode == 1 and "3 failed, 2 passed" in failed.stdout, failed.stdout
