@@ -6,19 +6,22 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
 from capture.acquisition.observe import Order, observe
-from capture.acquisition.sigrok_cli import SigrokCapture
+from capture.acquisition.sigrok_cli import CaptureResult, SigrokCapture
 from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
 from capture.desk.bench import AnalyzerResource
 from capture.joining.evidence import Evidence, decode
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
+from tests.processes import wait_until
 from tests.tables import table
 
 SILENCE_S = 1.5
+MANY_S = 600.0  # never reached: what is waited for in these tests comes
 
 
 @pytest.fixture(scope="module")
@@ -26,19 +29,19 @@ def run() -> SyntheticRun:
     return SyntheticRun(small_plan(depth=3))
 
 
-def order_for(run: SyntheticRun) -> Order:
+def order_for(run: SyntheticRun, silence_s: float = MANY_S) -> Order:
     return Order(
         elf=Path("fw.elf"),
         image=run.plan.image,
         analyzer=AnalyzerResource(driver="demo", samplerate_hz=CORE_HZ),
         samplerate_hz=CORE_HZ,
         duration_s=run.edges().total_samples / CORE_HZ,
-        silence_s=SILENCE_S,
+        silence_s=silence_s,
     )
 
 
-def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence:
-    order = order_for(run)
+def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False, silence_s: float = MANY_S) -> Evidence:
+    order = order_for(run, silence_s)
     with SocketBoard(uart, hangs_up) as board, TemporaryDirectory() as folder:
         observation = observe(board, order, board.progress, Path(folder))
         assert board.loaded == (order.elf, order.image)
@@ -69,7 +72,7 @@ def test_a_board_that_waits_is_reset_once_samples_come(
             return 1
 
         monkeypatch.setattr(SigrokCapture, "got_samples", property(armed))
-        observation = observe(board, order_for(run), board.progress, tmp_path)
+        observation = observe(board, order_for(run, SILENCE_S), board.progress, tmp_path)
     assert board.steps == ["loading the board", "capturing", "asked for samples", "reset"]
     assert observation.report.losses == ()
     assert observation.report.asked_samples == observation.edges.total_samples
@@ -84,7 +87,14 @@ def test_a_capture_that_breaks_off_keeps_what_came(
     samples = samples_of(run.edges())
     cut = run.truths[10].start
     put_tool(tmp_path, monkeypatch, samples[:cut], then)
-    evidence = observed(run, run.uart())
+    wait = SigrokCapture.wait
+
+    def wait_behind_the_samples(capture: SigrokCapture, *words: Any) -> CaptureResult:
+        assert wait_until(lambda: capture.got_samples == cut or capture.over)
+        return wait(capture, *words)
+
+    monkeypatch.setattr(SigrokCapture, "wait", wait_behind_the_samples)
+    evidence = observed(run, run.uart(), silence_s=SILENCE_S if "sleep" in then else MANY_S)
     verdict, reasons = judge(evidence)
     assert verdict == "truncated"
     assert any(words in reason for reason in reasons), reasons

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import VirtualBoard
 from firmware.build import boards
 from simulator.serve import Served
+from tests.processes import wait_until
 
 TARGET = boards.default().pyocd_target
 
@@ -32,16 +32,25 @@ def address_of(elf: Path, name: str) -> str:
 
 
 @contextmanager
-def attached(elf: Path, name: str = boards.DEFAULT) -> Iterator[ProbeSession]:
-    """A debugger that was there before the board ran. Without one a lock-up ends the simulation."""
+def attached(elf: Path, name: str = boards.DEFAULT) -> Iterator[tuple[ProbeSession, str]]:
+    """A debugger that was there before the board ran, and the first report behind its program's end.
+    Without a debugger a lock-up ends the simulation; and each look changes what comes behind it.
+    """
     on = boards.board(name)
     with Served(elf, uart="tcp", probe=True, options=("--chip", on.virtual_chip)) as board:
         session = ProbeSession(ProbeAddress(f"remote:{board.probe}", on.pyocd_target))
         try:
             with session.halted():
                 pass  # from reset, it runs on behind this
-            time.sleep(0.2)
-            yield session
+            resting, seen = address_of(elf, "resting"), ""
+
+            def ended() -> bool:
+                nonlocal seen
+                seen = report(session, elf)
+                return "not faulted" not in seen or resting in seen
+
+            assert wait_until(ended)
+            yield session, seen
         finally:
             session.close()
 
@@ -68,8 +77,8 @@ ENDINGS = [
 
 def test_a_jump_to_where_nothing_is_tells_where(tmp_path: Path) -> None:
     elf = compiled(tmp_path, "JUMP_NOWHERE")
-    with attached(elf) as session:
-        said = report(session, elf)
+    with attached(elf) as (_, said):
+        pass
     assert re.fullmatch(
         r"The firmware hard-faulted: an instruction fetch from where nothing answers, at 0x60000040\.", said
     ), said
@@ -80,8 +89,8 @@ def test_a_program_that_faults_is_told_with_its_instruction(
     tmp_path: Path, ending: str, words: str, behind: str
 ) -> None:
     elf = compiled(tmp_path, ending)
-    with attached(elf) as session:
-        said = report(session, elf)
+    with attached(elf) as (_, said):
+        pass
     assert said.startswith(f"The firmware {words}"), said
     assert address_of(elf, "faulting") in said
     assert re.search(r" \(\w+, capture/desk/tests/faulting\.c:\d+\)", said), said
@@ -92,8 +101,8 @@ def test_a_program_that_faults_is_told_with_its_instruction(
 def test_a_cortex_m0_that_faults_is_told_by_ipsr_and_its_frame(tmp_path: Path, ending: str) -> None:
     """It has no CFSR and no HFSR (PM0215)."""
     elf = compiled(tmp_path, ending, "cortex-m0", 16 << 10)
-    with attached(elf, "nucleo-f072rb") as session:
-        said = report(session, elf)
+    with attached(elf, "nucleo-f072rb") as (_, said):
+        pass
     why = "this core has no register that tells why, which reads memory, by the instruction at "
     assert said.startswith(f"The firmware hard-faulted: {why}{address_of(elf, 'faulting')}"), said
     assert said.endswith(", in the handler of SVCall.") == (ending == "IN_HANDLER")
@@ -101,9 +110,8 @@ def test_a_cortex_m0_that_faults_is_told_by_ipsr_and_its_frame(tmp_path: Path, e
 
 def test_a_program_that_hangs_is_told_where_and_goes_on(tmp_path: Path) -> None:
     elf = compiled(tmp_path, "HANG")
-    with attached(elf) as session:
-        for _ in range(2):
-            said = report(session, elf)
+    with attached(elf) as (session, first):
+        for said in (first, report(session, elf)):
             assert said.startswith("The firmware has not faulted: it was at ")
             assert address_of(elf, "resting") in said
         with session.halted() as dhcsr:
