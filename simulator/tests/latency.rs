@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use stm32::memory::elf::Firmware;
 use stm32::memory::Memory;
-use support::{firmware, read_edges, scratch, text, virtual_nucleo};
+use support::{firmware, json, read_edges, scratch, text, virtual_nucleo};
 
 const TIM2: u8 = 16 + 28;
 
@@ -250,8 +250,7 @@ fn an_interrupt_that_is_never_enabled() {
         ];
         let files = ["--answers", text(&answers), "--stats", text(&stats)];
         run(&[&fixed[..], &files, more].concat());
-        let stats: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+        let stats = json(&stats);
         (rows(&answers), stats)
     };
     let (none, stats) = ask(&[]);
@@ -282,8 +281,7 @@ fn marks_cost_nothing() {
         let fixed = ["run", text(&elf), "--until", "cycles:20000"];
         let files = ["--uart-log", text(&uart), "--stats", text(&stats)];
         run(&[&fixed[..], &files, more].concat());
-        let stats: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+        let stats = json(&stats);
         (
             fs::read(&uart).unwrap(),
             stats["cycles"].clone(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::{board_firmware, firmware, run, scratch, text};
+use support::{board_firmware, firmware, json, run, scratch, text};
 
 fn program(part: &str) -> PathBuf {
     firmware("program.c", part, &[part])
@@ -223,7 +223,7 @@ fn a_program_that_does_nothing_odd_is_the_same_with_all_manners() {
         ];
         let options: Vec<&str> = fixed.into_iter().chain(option).collect();
         assert!(run(&elf, &options).status.success());
-        let stats: Value = serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+        let stats = json(&stats);
         assert_eq!(stats["notes"], serde_json::json!([]));
         (
             fs::read(&edges).unwrap(),

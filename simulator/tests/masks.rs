@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::{board_firmware, firmware, message_image, scratch, text, virtual_nucleo};
+use support::{board_firmware, firmware, json, message_image, scratch, text, virtual_nucleo};
 
 fn run(arguments: &[&str]) -> Output {
     virtual_nucleo()
@@ -249,7 +249,7 @@ fn outcome(name: &str, arguments: &[&str]) -> (Vec<u8>, Vec<u8>, Value) {
     ];
     let output = run(&[arguments, &files[..]].concat());
     assert!(output.status.success() && output.stderr.is_empty());
-    let mut stats: Value = serde_json::from_slice(&fs::read(stats).unwrap()).unwrap();
+    let mut stats = json(&stats);
     for of_the_host in ["host_seconds", "mips"] {
         stats.as_object_mut().unwrap().remove(of_the_host).unwrap();
     }

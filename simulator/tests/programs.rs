@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
-use support::{firmware, run, scratch, text, virtual_nucleo};
+use support::{firmware, json, run, scratch, text, virtual_nucleo};
 
 fn program(name: &str, part: &str) -> PathBuf {
     firmware("program.c", name, &[part])
@@ -36,8 +36,7 @@ fn calls_to_the_host_are_answered_and_the_exit_status_is_passed_on() {
     );
     assert!(stderr(&output).starts_with("two\n"), "{}", stderr(&output));
     assert!(stderr(&output).ends_with("exited with status 7\n"));
-    let stats: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+    let stats = json(&stats);
     assert_eq!(stats["exit_status"], 7);
 }
 

@@ -4,7 +4,7 @@ use crate::support;
 
 use std::fs;
 use support::{
-    board_firmware, message_image, read_edges, run, scratch, text, virtual_nucleo, CsvEdge,
+    board_firmware, json, message_image, read_edges, run, scratch, text, virtual_nucleo, CsvEdge,
 };
 
 fn edges_of(edges: &[CsvEdge], pin: &str) -> Vec<CsvEdge> {
@@ -86,8 +86,7 @@ fn timer_pin_and_uart_do_what_the_firmware_says() {
     }
     assert!(stimulus.len() - answers.len() / 2 <= 1);
 
-    let stats: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+    let stats = json(&stats);
     let executions = stats["counts"]["interrupts"].as_u64().unwrap() as usize;
     assert!(executions == answers.len() / 2 || executions == answers.len() / 2 + 1);
     for key in ["instructions", "cycles", "host_seconds", "mips"] {

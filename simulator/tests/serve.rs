@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use support::{board_firmware, message_image, read_edges, scratch, text, virtual_nucleo};
+use support::{board_firmware, json, message_image, read_edges, scratch, text, virtual_nucleo};
 
 pub struct Board {
     process: Child,
@@ -334,8 +334,7 @@ fn what_is_odd_goes_to_a_file_while_the_board_serves() {
     // 100 ms: the third interrupt comes long before.
     assert_eq!(board.client().capture(1_000_000, 100_000).len(), 100_000);
     assert_eq!(board.finish(), (Some(0), String::new()));
-    let told: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&notes).unwrap()).unwrap();
+    let told = json(&notes);
     assert_eq!(told.as_array().unwrap().len(), 1);
     assert_eq!(told[0]["what"], "TIM2_SMCR (bits 0x00000007)");
     assert_eq!(told[0]["writes"], 1);

@@ -290,11 +290,26 @@ impl Board {
     pub fn r(&self, n: usize) -> u32 {
         self.core.register(n)
     }
+
+    pub fn registers<const N: usize>(&self, numbers: [usize; N]) -> [u32; N] {
+        numbers.map(|number| self.r(number))
+    }
 }
 
 /// Runs `source` with a `bkpt 0` at its end.
 pub fn run(source: &str) -> Board {
-    let mut board = Board::new(&format!("{source}\n bkpt 0\n .pool\n"));
+    finished(&format!("{source}\n bkpt 0\n .pool\n"))
+}
+
+/// Runs a program to its own `bkpt 0`.
+pub fn finished(source: &str) -> Board {
+    finished_with(source, &[])
+}
+
+/// The same, while interrupt lines change: cycle, line, level.
+pub fn finished_with(source: &str, lines: &[(u64, u16, bool)]) -> Board {
+    let mut board = Board::new(source);
+    board.lines = lines.to_vec();
     board.finish();
     board
 }

@@ -8,7 +8,7 @@ use cortex_m::{Stop, Timing};
 fn a_store_into_executed_code_takes_effect() {
     // A function in SRAM, `movs r4, #1; bx lr`, whose first halfword becomes `movs r4, #2`.
     let board = run("ldr r0, =0x20000400\n ldr r1, =0x47702401\n str r1, [r0]\n adds r2, r0, #1\n blx r2\n mov r5, r4\n ldr r1, =0x2402\n strh r1, [r0]\n blx r2");
-    assert_eq!((board.r(5), board.r(4)), (1, 2));
+    assert_eq!(board.registers([5, 4]), [1, 2]);
 }
 
 #[test]
@@ -16,8 +16,8 @@ fn a_store_into_the_second_half_of_an_instruction_takes_effect() {
     // `movw r4, #1` is F240 0401. Its second halfword becomes 0402.
     let board = run("ldr r0, =0x20000ffe\n ldr r1, =0xf240\n strh r1, [r0]\n ldr r1, =0x47700401\n str r1, [r0, #2]\n adds r2, r0, #1\n blx r2\n mov r5, r4\n ldr r1, =0x0402\n strh r1, [r0, #2]\n blx r2");
     assert_eq!(
-        (board.r(5), board.r(4)),
-        (1, 2),
+        board.registers([5, 4]),
+        [1, 2],
         "across a page of the code cache"
     );
 }

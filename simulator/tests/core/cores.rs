@@ -88,7 +88,7 @@ fn a_cortex_m0_calls_its_supervisor_and_returns() {
         CoreKind::M0,
         "movs r0, #10\n sub sp, #4\n svc 7\n add sp, #4\n b 1f\n .pool\n function svcall\n mov r6, sp\n mov r5, lr\n mrs r7, ipsr\n bx lr\n1:",
     );
-    assert_eq!((board.r(5), board.r(7)), (0xFFFF_FFF9, 11));
+    assert_eq!(board.registers([5, 7]), [0xFFFF_FFF9, 11]);
     assert_eq!(board.r(6), STACK_TOP - 40);
     assert_eq!(board.memory.word(STACK_TOP - 40), 10);
     assert_eq!(board.r(13), STACK_TOP);
@@ -111,7 +111,7 @@ fn a_cortex_m0_keeps_its_vectors_and_its_flags() {
         CoreKind::M0,
         "poke VTOR, 0x20000000\n ldr r2, =VTOR\n ldr r2, [r2]\n movs r0, #0\n mvns r0, r0\n msr apsr_nzcvq, r0\n mrs r3, apsr\n movs r0, #3\n msr control, r0\n isb\n mrs r6, control\n movs r0, #0\n msr control, r0\n isb",
     );
-    assert_eq!((board.r(2), board.r(3), board.r(6)), (0, 0xF000_0000, 2));
+    assert_eq!(board.registers([2, 3, 6]), [0, 0xF000_0000, 2]);
 }
 
 /// The cycles from a line's rise to the handler's first load, and from its return to the program's

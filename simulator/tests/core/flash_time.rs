@@ -1,7 +1,7 @@
 //! What fetching from flash costs: the prefetch unit, wait states, the accelerator. Expected cycles
 //! are worked out by hand from docs/reference/timing.md. A comment beside each says how.
 
-use crate::core::board::Board;
+use crate::core::board::finished;
 
 /// FLASH_ACR: two wait states, as at 84 MHz, and the accelerator off or on.
 const OFF: u32 = 0x002;
@@ -20,8 +20,7 @@ fn per_line(instruction: &str, count: u32, access_control: u32) -> u32 {
              ldr r10, [r11]\n bkpt 0\n .pool",
             lines * count
         );
-        let mut board = Board::new(&source);
-        board.finish();
+        let board = finished(&source);
         board.r(10) - board.r(9)
     };
     (cycles(32) - cycles(16)) / 16
@@ -42,8 +41,7 @@ fn walk_cycles(blocks: u32, offset: usize, access_control: u32) -> u32 {
          2: ldr r2, [r0, #4]\n cmp r2, r4\n add.w r3, r3, #1\n bcc 1b\n
          nop\n 3: ldr r10, [r11]\n bkpt 0\n .pool"
     );
-    let mut board = Board::new(&source);
-    board.finish();
+    let board = finished(&source);
     assert_eq!(board.r(3), blocks, "the loop looks at each block");
     board.r(10) - board.r(9)
 }
@@ -100,8 +98,7 @@ fn branch_cycles(branch: &str, offset: usize, access_control: u32) -> u32 {
          .balign 16\n .skip 32, 0\n 2: ldr r10, [r11]\n bkpt 0\n .pool",
         5 + offset / 2
     );
-    let mut board = Board::new(&source);
-    board.finish();
+    let board = finished(&source);
     board.r(10) - board.r(9)
 }
 
@@ -137,8 +134,7 @@ fn data_in_flash_waits_unless_its_line_is_cached() {
                  1: ldr r1, [r5]\n mov r3, r3\n ldr r2, [r6]\n mov r3, r3\n subs r4, #1\n bne 1b\n
                  ldr r10, [r11]\n bkpt 0\n .pool"
             );
-            let mut board = Board::new(&source);
-            board.finish();
+            let board = finished(&source);
             board.r(10) - board.r(9)
         };
         (turns(20) - turns(10)) / 10

@@ -1,7 +1,7 @@
 //! The floating-point unit: access and lazy stacking (A2.5, B1.5.7). Its arithmetic is compared by the
 //! differential test.
 
-use crate::core::board::{run, Board, STACK_TOP};
+use crate::core::board::{finished, run, Board, STACK_TOP};
 
 const ENABLE: &str = "poke CPACR, 0x00f00000\n dsb\n isb\n";
 
@@ -15,10 +15,9 @@ fn s(board: &Board, n: usize) -> f32 {
 
 #[test]
 fn without_access_there_is_no_coprocessor() {
-    let mut board = Board::new(
+    let board = finished(
         "vmov s0, r0\n function hard_fault\n ldr r5, =CFSR\n ldr r5, [r5]\n bkpt 0\n .pool",
     );
-    board.finish();
     assert_eq!(board.r(5), 1 << 19);
 }
 
@@ -31,7 +30,7 @@ fn handler(uses_float: bool) -> Board {
 #[test]
 fn a_handler_without_floats_never_saves_them() {
     let mut board = handler(false);
-    assert_eq!((board.r(4), board.r(5)), (0xFFFF_FFE9, STACK_TOP - 0x68));
+    assert_eq!(board.registers([4, 5]), [0xFFFF_FFE9, STACK_TOP - 0x68]);
     assert_eq!((board.r(6) & 1, board.r(7) & 1), (1, 1), "LSPACT");
     assert_eq!(board.r(8) & 4, 0);
     assert_eq!(board.memory.word(STACK_TOP - 0x68 + 0x20), 0);

@@ -1,7 +1,7 @@
 //! Interrupts in the middle of an instruction. LDM, STM and the like are continued (DDI 0403E,
 //! B1.5.10; Cortex-M4 TRM, ARM DDI 0439D, 3.9.1). Divisions are restarted (TRM 3.9.1).
 
-use crate::core::board::{Board, STACK_TOP};
+use crate::core::board::{finished, finished_with, Board, STACK_TOP};
 use cortex_m::Stop;
 use std::collections::BTreeSet;
 
@@ -322,10 +322,10 @@ fn a_fault_restarts_what_an_interrupt_had_ended() {
     // of memory.
     let source = format!("{SETUP} ldr r4, =0x20008008\n b 3f\n .pool\n .balign 16\n 3: str r5, [r9, #0x28]\n mov.w r7, r7\n ldmdb r4!, {{r0-r3, r5, r6}}\n bkpt 1\n .pool\n {HANDLER}\n function hard_fault\n ldr r10, [sp, #28]\n mov r11, r4\n ldr r12, [sp, #24]\n bkpt 0");
     let finished = |lines: &[(u64, u16, bool)]| {
-        let mut board = Board::new(&source.replace("poke ISER", "sub sp, #64\n poke ISER"));
-        board.lines = lines.to_vec();
-        board.finish();
-        board
+        finished_with(
+            &source.replace("poke ISER", "sub sp, #64\n poke ISER"),
+            lines,
+        )
     };
     let plain = finished(&[]);
     let mark = plain.memory.written.iter().find(|w| w.0 == 0x28).unwrap();
@@ -354,8 +354,7 @@ fn continuation_bits_that_fit_no_register_are_unpredictable() {
 #[test]
 fn systick_ends_a_multiple_too() {
     let source = "poke SYST_RVR, 30\n poke SYST_CVR, 0\n ldr r4, =0x20000100\n mov r10, #0\n poke SYST_CSR, 7\n b 2f\n .pool\n 2: .rept 40\n ldm r4, {r0-r3, r5-r8}\n .endr\n bkpt 0\n function systick\n ldr r0, [sp, #28]\n tst r0, #0xf000\n it ne\n addne r10, #1\n add r11, #1\n bx lr";
-    let mut board = Board::new(source);
-    board.finish();
+    let board = finished(source);
     assert!(
         board.r(11) > 10 && board.r(10) * 2 > board.r(11),
         "{} of {}",
@@ -411,12 +410,7 @@ fn saving_floats_late_starts_over_after_an_interrupt() {
     // TRM 7.2.7: the first floating-point instruction of SVCall saves seventeen words. A higher
     // priority interrupts that.
     let source = format!("{SETUP} poke SHPR2, 0x80000000\n svc 0\n vmov r10, s0\n bkpt 0\n .pool\n function svcall\n str r5, [r9, #0x28]\n mov.w r7, r7\n vmov s0, r5\n str r5, [r9, #0x2c]\n bx lr\n {HANDLER}");
-    let finished = |lines: &[(u64, u16, bool)]| {
-        let mut board = Board::new(&source);
-        board.lines = lines.to_vec();
-        board.finish();
-        board
-    };
+    let finished = |lines: &[(u64, u16, bool)]| finished_with(&source, lines);
     let cycle = |board: &Board, offset| {
         board
             .memory

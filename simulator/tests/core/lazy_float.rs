@@ -1,6 +1,6 @@
 //! Floating-point context in exceptions: lazy, eager and none (B1.5.7, B3.2.22).
 
-use crate::core::board::{Board, STACK_TOP};
+use crate::core::board::{finished, Board, STACK_TOP};
 
 /// A thread with its own S0, S15, S16 and FPSCR calls SVC. `fpccr` selects how they are saved.
 fn program(fpccr: u32, handler: &str) -> String {
@@ -13,10 +13,8 @@ const OFF: u32 = 0;
 const STATUS: &str = "ldr r6, =FPCCR\n ldr r7, [r6]\n ldr r8, [r6, #4]\n ldr r9, [sp, #32]\n";
 const TOUCH: &str = "movs r1, #0\n vmov s0, r1\n vmov s15, r1\n";
 
-fn finished(fpccr: u32, handler: &str) -> Board {
-    let mut board = Board::new(&program(fpccr, handler));
-    board.finish();
-    board
+fn after_call(fpccr: u32, handler: &str) -> Board {
+    finished(&program(fpccr, handler))
 }
 
 fn floats_are_intact(board: &Board) {
@@ -28,18 +26,18 @@ fn floats_are_intact(board: &Board) {
 
 #[test]
 fn lazily_the_space_is_reserved_and_nothing_written() {
-    let board = finished(LAZY, &format!("{STATUS} bx lr"));
-    assert_eq!((board.r(4), board.r(5)), (0xFFFF_FFE9, STACK_TOP - 0x68));
+    let board = after_call(LAZY, &format!("{STATUS} bx lr"));
+    assert_eq!(board.registers([4, 5]), [0xFFFF_FFE9, STACK_TOP - 0x68]);
     // LSPACT. The context was Thread mode's (bit 3). HardFault could be taken there (bit 4).
     // MemManage and BusFault were disabled and could not (bits 5 and 6).
     assert_eq!(board.r(7), 0xC000_0019);
-    assert_eq!((board.r(8), board.r(9)), (STACK_TOP - 0x68 + 0x20, 0));
+    assert_eq!(board.registers([8, 9]), [STACK_TOP - 0x68 + 0x20, 0]);
     floats_are_intact(&board);
 }
 
 #[test]
 fn the_first_floating_point_instruction_of_the_handler_writes_them() {
-    let mut board = finished(LAZY, &format!("{TOUCH} {STATUS} mrs r12, control\n bx lr"));
+    let mut board = after_call(LAZY, &format!("{TOUCH} {STATUS} mrs r12, control\n bx lr"));
     assert_eq!(board.r(7) & 1, 0, "LSPACT is over");
     assert_eq!(board.r(9), 0x3F80_0000);
     let frame = STACK_TOP - 0x68;
@@ -54,7 +52,7 @@ fn the_first_floating_point_instruction_of_the_handler_writes_them() {
 
 #[test]
 fn eagerly_they_are_written_at_entry() {
-    let board = finished(EAGER, &format!("{STATUS} {TOUCH} bx lr"));
+    let board = after_call(EAGER, &format!("{STATUS} {TOUCH} bx lr"));
     assert_eq!((board.r(4), board.r(7) & 1), (0xFFFF_FFE9, 0));
     assert_eq!(board.r(9), 0x3F80_0000);
     floats_are_intact(&board);
@@ -62,8 +60,8 @@ fn eagerly_they_are_written_at_entry() {
 
 #[test]
 fn without_aspen_the_frame_is_basic_and_the_registers_are_the_handler_s_to_spoil() {
-    let board = finished(OFF, &format!("{TOUCH} bx lr"));
-    assert_eq!((board.r(4), board.r(5)), (0xFFFF_FFF9, STACK_TOP - 0x20));
+    let board = after_call(OFF, &format!("{TOUCH} bx lr"));
+    assert_eq!(board.registers([4, 5]), [0xFFFF_FFF9, STACK_TOP - 0x20]);
     assert_eq!(board.core.float_register(0), 0);
     assert_eq!(board.r(11) & 4, 0, "CONTROL.FPCA");
 }
@@ -71,14 +69,14 @@ fn without_aspen_the_frame_is_basic_and_the_registers_are_the_handler_s_to_spoil
 #[test]
 fn a_handler_begins_with_the_default_modes() {
     // FPDSCR gives a new context its rounding and NaN modes (B3.2.23).
-    let board = finished(LAZY, "poke 0xE000EF3C, 0x02400000\n vmrs r9, fpscr\n bx lr");
+    let board = after_call(LAZY, "poke 0xE000EF3C, 0x02400000\n vmrs r9, fpscr\n bx lr");
     assert_eq!(board.r(9) & 0x03C0_0000, 0x0240_0000);
     floats_are_intact(&board);
 }
 
 #[test]
 fn a_nested_handler_that_uses_floats_writes_the_outer_reservation() {
-    let board = finished(LAZY, "poke ICSR, 0x80000000\n nop\n nop\n ldr r6, =FPCCR\n ldr r7, [r6]\n ldr r9, [sp, #32]\n bx r4\n .pool\n function nmi\n mov r12, lr\n movs r1, #0\n vmov s0, r1\n vmov s15, r1\n bx lr");
+    let board = after_call(LAZY, "poke ICSR, 0x80000000\n nop\n nop\n ldr r6, =FPCCR\n ldr r7, [r6]\n ldr r9, [sp, #32]\n bx r4\n .pool\n function nmi\n mov r12, lr\n movs r1, #0\n vmov s0, r1\n vmov s15, r1\n bx lr");
     assert_eq!(board.r(7) & 1, 0);
     assert_eq!(board.r(9), 0x3F80_0000, "in the frame of the thread");
     floats_are_intact(&board);
@@ -86,8 +84,7 @@ fn a_nested_handler_that_uses_floats_writes_the_outer_reservation() {
 
 #[test]
 fn both_contexts_survive_when_handlers_nest() {
-    let mut board = Board::new(&program(LAZY, "ldr r1, =0x42280000\n vmov s0, r1\n poke ICSR, 0x80000000\n nop\n nop\n vmov r9, s0\n bx r4\n .pool\n function nmi\n mov r12, lr\n movs r1, #0\n vmov s0, r1\n bx lr"));
-    board.finish();
+    let board = finished(&program(LAZY, "ldr r1, =0x42280000\n vmov s0, r1\n poke ICSR, 0x80000000\n nop\n nop\n vmov r9, s0\n bx r4\n .pool\n function nmi\n mov r12, lr\n movs r1, #0\n vmov s0, r1\n bx lr"));
     assert_eq!(board.r(9), 0x4228_0000);
     floats_are_intact(&board);
 }
@@ -95,11 +92,10 @@ fn both_contexts_survive_when_handlers_nest() {
 #[test]
 fn a_reservation_in_memory_that_is_not_there_fails_when_it_is_used() {
     // B3.2.15, LSPERR: the handler has moved FPCAR.
-    let mut board = Board::new(&format!(
+    let board = finished(&format!(
         "{}\n function hard_fault\n ldr r5, =CFSR\n ldr r5, [r5]\n bkpt 0\n .pool",
         program(LAZY, "poke FPCAR, 0x10000000\n vmov s0, r0\n bkpt 1")
     ));
-    board.finish();
     assert_eq!(board.r(5), 1 << 13);
 }
 
@@ -108,7 +104,7 @@ fn saving_costs_a_cycle_a_word_when_it_happens() {
     // TRM 7.2.2 and ARM's figures: 17 words, at entry or at the first use. A return reads none if
     // none was saved.
     let cycles = |fpccr, handler: &str| {
-        let board = finished(fpccr, handler);
+        let board = after_call(fpccr, handler);
         board.core.cycles()
     };
     let untouched = cycles(LAZY, "bx lr");
@@ -121,8 +117,7 @@ fn saving_costs_a_cycle_a_word_when_it_happens() {
 fn fpca_follows_the_first_float_and_msr() {
     // B1.4.4, CONTROL.FPCA: `ExecuteFPCheck` sets it if FPCCR.ASPEN is set. It is also writable.
     for (fpccr, expected) in [(LAZY, [0, 4, 0, 4]), (OFF, [0, 0, 0, 4])] {
-        let mut board = Board::new(&format!("poke CPACR, 0xf00000\n poke FPCCR, {fpccr}\n mrs r4, control\n vmov s0, r4\n mrs r5, control\n movs r0, #0\n msr control, r0\n isb\n mrs r6, control\n movs r0, #4\n msr control, r0\n isb\n mrs r7, control\n bkpt 0\n .pool"));
-        board.finish();
-        assert_eq!([4, 5, 6, 7].map(|n| board.r(n)), expected, "{fpccr:#x}");
+        let board = finished(&format!("poke CPACR, 0xf00000\n poke FPCCR, {fpccr}\n mrs r4, control\n vmov s0, r4\n mrs r5, control\n movs r0, #0\n msr control, r0\n isb\n mrs r6, control\n movs r0, #4\n msr control, r0\n isb\n mrs r7, control\n bkpt 0\n .pool"));
+        assert_eq!(board.registers([4, 5, 6, 7]), expected, "{fpccr:#x}");
     }
 }

@@ -1,7 +1,7 @@
 //! Alignment, exclusives, bit bands and what answers nowhere. What loads and stores do, the differential
 //! test compares.
 
-use crate::core::board::{run, Board, DEVICE, SRAM};
+use crate::core::board::{finished, run, Board, DEVICE, SRAM};
 use cortex_m::Stop;
 
 #[test]
@@ -9,9 +9,8 @@ fn memory_serves_unaligned_words_unless_told_to_trap() {
     // A3.2.1; B3.2.8, CCR.UNALIGN_TRP; B3.2.15, UNALIGNED.
     let program = "ldr r0, =0x20000001\n ldr r1, =0x12345678\n str r1, [r0]\n ldr r2, [r0]\n ldrh r3, [r0, #2]";
     let board = run(program);
-    assert_eq!((board.r(2), board.r(3)), (0x1234_5678, 0x1234));
-    let mut board = Board::new(&format!("poke CCR, 0x208\n {program}\n .pool\n function hard_fault\n ldr r7, =CFSR\n ldr r7, [r7]\n bkpt 0"));
-    board.finish();
+    assert_eq!(board.registers([2, 3]), [0x1234_5678, 0x1234]);
+    let board = finished(&format!("poke CCR, 0x208\n {program}\n .pool\n function hard_fault\n ldr r7, =CFSR\n ldr r7, [r7]\n bkpt 0"));
     assert_eq!(board.r(7), 1 << 24);
 }
 
@@ -29,15 +28,14 @@ fn doubles_multiples_and_devices_must_be_aligned() {
 }
 
 fn unaligned_fault(address: &str, access: &str) {
-    let mut board = Board::new(&format!("ldr r0, ={address}\n {access}\n bkpt 1\n .pool\n function hard_fault\n ldr r7, =CFSR\n ldr r7, [r7]\n bkpt 0"));
-    board.finish();
+    let board = finished(&format!("ldr r0, ={address}\n {access}\n bkpt 1\n .pool\n function hard_fault\n ldr r7, =CFSR\n ldr r7, [r7]\n bkpt 0"));
     assert_eq!(board.r(7), 1 << 24, "{access}");
 }
 
 #[test]
 fn exclusives_succeed_once() {
     let board = run("ldr r0, =0x20000000\n movs r1, #5\n ldrex r2, [r0]\n strex r3, r1, [r0]\n strex r4, r1, [r0]\n ldrex r5, [r0]\n clrex\n strex r6, r5, [r0]");
-    assert_eq!([3, 4, 5, 6].map(|n| board.r(n)), [0, 1, 5, 1]);
+    assert_eq!(board.registers([3, 4, 5, 6]), [0, 1, 5, 1]);
 }
 
 #[test]
@@ -50,9 +48,8 @@ fn bit_bands_reach_single_bits() {
 
 #[test]
 fn what_answers_nowhere_is_a_bus_fault_with_its_address() {
-    let mut board = Board::new("poke SHCSR, 0x20000\n ldr r0, =0x30000004\n ldr r1, [r0]\n .pool\n function bus_fault\n ldr r1, =CFSR\n ldr r2, [r1]\n ldr r3, [r1, #16]\n bkpt 0");
-    board.finish();
-    assert_eq!((board.r(2), board.r(3)), (0x8200, 0x3000_0004));
+    let board = finished("poke SHCSR, 0x20000\n ldr r0, =0x30000004\n ldr r1, [r0]\n .pool\n function bus_fault\n ldr r1, =CFSR\n ldr r2, [r1]\n ldr r3, [r1, #16]\n bkpt 0");
+    assert_eq!(board.registers([2, 3]), [0x8200, 0x3000_0004]);
 }
 
 #[test]
@@ -74,8 +71,7 @@ fn bit_bands_of_peripherals_and_of_nothing() {
     let board = run("ldr r2, =0x42000000 + 4*31\n movs r4, #0xff\n strb r4, [r2]\n ldr r0, =0x20000000\n movs r1, #0x80\n str r1, [r0]\n ldr r3, =0x22000000 + 4*7\n ldrb r5, [r3]\n ldrh r6, [r3, #4]");
     let (offset, value, _) = board.memory.written[0];
     assert_eq!((offset, value >> 31), (0, 1));
-    assert_eq!((board.r(5), board.r(6)), (1, 0));
-    let mut board = Board::new("poke SHCSR, 0x20000\n ldr r0, =0x22200000\n ldr r1, [r0]\n .pool\n function bus_fault\n ldr r1, =CFSR\n ldr r2, [r1]\n bkpt 0");
-    board.finish();
+    assert_eq!(board.registers([5, 6]), [1, 0]);
+    let board = finished("poke SHCSR, 0x20000\n ldr r0, =0x22200000\n ldr r1, [r0]\n .pool\n function bus_fault\n ldr r1, =CFSR\n ldr r2, [r1]\n bkpt 0");
     assert_eq!(board.r(2), 0x8200, "0x20010000 answers nowhere");
 }

@@ -1,7 +1,7 @@
 //! The debug monitor (DDI 0403E, C1.4–C1.5; DEMCR C1.6.5): debug events as an exception, while
 //! halting debug is off.
 
-use crate::core::board::Board;
+use crate::core::board::{finished, Board};
 use cortex_m::bus::Width;
 use cortex_m::{RunEnd, Stop};
 
@@ -27,9 +27,7 @@ const MACROS: &str = "
 /// Runs `program`. In the handler that ends it, r4 is the return address, r5 DFSR, r6 HFSR, r7 the
 /// exception number.
 fn run(program: &str) -> Board {
-    let mut board = Board::new(&format!("{MACROS} {program}"));
-    board.finish();
-    board
+    finished(&format!("{MACROS} {program}"))
 }
 
 const REPORT: &str = "ldr r4, [sp, #24]\n ldr r5, =DFSR\n ldr r6, [r5, #-4]\n ldr r5, [r5]\n mrs r7, ipsr\n finish\n";
@@ -39,7 +37,7 @@ fn a_breakpoint_calls_the_monitor_with_its_own_address() {
     // B1.5.6, table B1-8: the return address of BKPT is its own.
     let board = run(&format!("enable {MON_EN}\n adr r3, 1f\n b 1f\n .pool\n .balign 4\n 1: bkpt 7\n nop\n function debug_monitor\n {REPORT}"));
     assert_eq!(board.r(4), board.r(3));
-    assert_eq!((board.r(5), board.r(6), board.r(7)), (1 << 1, 0, 12));
+    assert_eq!(board.registers([5, 6, 7]), [1 << 1, 0, 12]);
 }
 
 #[test]
@@ -48,8 +46,8 @@ fn a_breakpoint_that_the_priority_keeps_out_is_a_hard_fault() {
     for mask in ["cpsid i", "movs r0, #0x40\n msr basepri, r0"] {
         let board = run(&format!("poke SHPR3, 0x60\n enable {MON_EN}\n {mask}\n bkpt 7\n .pool\n function hard_fault\n {REPORT}"));
         assert_eq!(
-            (board.r(5), board.r(6), board.r(7)),
-            (1 << 1, HFSR_DEBUGEVT, 3),
+            board.registers([5, 6, 7]),
+            [1 << 1, HFSR_DEBUGEVT, 3],
             "{mask}"
         );
     }
@@ -69,7 +67,7 @@ fn a_comparator_calls_the_monitor_before_its_instruction() {
     // C1.11.1; FP_CTRL, FP_COMP0. The handler turns the comparator off and returns.
     let board = run(&format!("enable {MON_EN}\n poke 0xE0002000, 3\n adr r3, 1f\n orr r1, r3, #0x40000000\n orr r1, #1\n ldr r0, =0xE0002008\n str r1, [r0]\n movs r2, #0\n b 1f\n .pool\n .balign 4\n 1: add r2, #1\n nop\n finish\n function debug_monitor\n ldr r4, [sp, #24]\n mov r8, r2\n ldr r5, =DFSR\n ldr r5, [r5]\n poke 0xE0002008, 0\n bx lr\n .pool"));
     assert_eq!(board.r(4), board.r(3));
-    assert_eq!((board.r(8), board.r(2), board.r(5)), (0, 1, 1 << 1));
+    assert_eq!(board.registers([8, 2, 5]), [0, 1, 1 << 1]);
 }
 
 /// Watches stores to 0x20000100 by comparator 0 (C1.8.13–C1.8.15).
@@ -79,29 +77,29 @@ const WATCH: &str =
 #[test]
 fn a_watchpoint_calls_the_monitor_behind_its_access() {
     let board = run(&format!("{WATCH} enable {MON_EN}\n str r9, [r8, #4]\n str r9, [r8]\n nop\n nop\n finish\n function debug_monitor\n add r10, #1\n ldr r11, [r8]\n ldr r5, =DFSR\n ldr r5, [r5]\n bx lr\n .pool"));
-    assert_eq!((board.r(10), board.r(11), board.r(5)), (1, 5, 1 << 2));
+    assert_eq!(board.registers([10, 11, 5]), [1, 5, 1 << 2]);
 }
 
 #[test]
 fn a_watchpoint_at_too_high_a_priority_is_ignored() {
     // C1.4: if the monitor cannot take a debug event, only breakpoints escalate.
     let board = run(&format!("{WATCH} enable {MON_EN}\n cpsid i\n str r9, [r8]\n cpsie i\n nop\n ldr r5, =DFSR\n ldr r5, [r5]\n finish\n function debug_monitor\n add r10, #1\n bx lr"));
-    assert_eq!((board.r(10), board.r(5)), (0, 0));
+    assert_eq!(board.registers([10, 5]), [0, 0]);
 }
 
 #[test]
 fn mon_pend_waits_for_its_priority() {
     // DEMCR.MON_PEND reads as the exception's pending state, and clears it too.
     let board = run("cpsid i\n enable 0x30000\n ldr r6, [r0]\n mov r7, r10\n enable 0x10000\n ldr r8, [r0]\n cpsie i\n nop\n mov r9, r10\n enable 0x30000\n nop\n finish\n function debug_monitor\n add r10, #1\n bx lr");
-    assert_eq!((board.r(6), board.r(7)), (0x3_0000, 0));
-    assert_eq!((board.r(8), board.r(9)), (0x1_0000, 0), "taken back");
+    assert_eq!(board.registers([6, 7]), [0x3_0000, 0]);
+    assert_eq!(board.registers([8, 9]), [0x1_0000, 0], "taken back");
     assert_eq!(board.r(10), 1);
 }
 
 #[test]
 fn without_mon_en_a_pended_monitor_waits() {
     let board = run("enable 0x20000\n nop\n mov r7, r10\n enable 0x30000\n nop\n finish\n function debug_monitor\n add r10, #1\n bx lr");
-    assert_eq!((board.r(7), board.r(10)), (0, 1));
+    assert_eq!(board.registers([7, 10]), [0, 1]);
 }
 
 #[test]
@@ -114,7 +112,7 @@ fn mon_step_executes_one_instruction_at_a_time() {
     let seen = [0, 1, 2, 3, 4].map(|n| board.memory.word(0x2000_0200 + 4 * n));
     // Stepping begins after the store to DEMCR. IT is a step of its own.
     assert_eq!(seen, [1, 2, 3, 3, 4]);
-    assert_eq!((board.r(2), board.r(10), board.r(5)), (6, 5, 1));
+    assert_eq!(board.registers([2, 10, 5]), [6, 5, 1]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The Memory Protection Unit (B3.5).
 
-use crate::core::board::Board;
+use crate::core::board::{finished, Board};
 
 /// `region number, base, attributes`, then `protect control` turns the unit on. Attributes are RASR
 /// without ENABLE.
@@ -59,9 +59,7 @@ fn base_regions() -> String {
 }
 
 fn run(program: &str) -> Board {
-    let mut board = Board::new(&format!("{MACROS} {program}\n bkpt 0\n .pool\n"));
-    board.finish();
-    board
+    finished(&format!("{MACROS} {program}\n bkpt 0\n .pool\n"))
 }
 
 /// CFSR and MMFAR after `program`, with region 2 over the first KiB of SRAM. 0 if nothing faulted.
@@ -185,7 +183,7 @@ fn stacking_and_unstacking_faults_have_bits_of_their_own() {
     assert_eq!(outcome(NONE | NORMAL, 1, &program), (1 << 4, 0));
     // The handler removes access to the thread's stack. The frame was written before.
     let board = run(&format!("{} region 2, 0x20000000, {}\n protect 5\n {stack} movs r5, #0\n svc 0\n b 1f\n .pool\n function svcall\n region 2, 0x20000000, {}\n bx lr\n .pool\n1:", base_regions(), FULL | NORMAL | size(10), NONE | NORMAL | size(10)));
-    assert_eq!((board.r(5), board.r(7)), (1 << 3, 4));
+    assert_eq!(board.registers([5, 7]), [1 << 3, 4]);
 }
 
 #[test]
@@ -193,9 +191,9 @@ fn registers_read_as_the_manual_says() {
     // B3.5.5-B3.5.9: eight regions. RBAR selects by VALID and reads REGION. The aliases are the
     // same registers.
     let board = run("ldr r0, =MPU\n ldr r4, [r0]\n ldr r1, =0x20000413\n str r1, [r0, #12]\n ldr r5, [r0, #8]\n ldr r6, [r0, #12]\n ldr r1, =0xffffffff\n str r1, [r0, #24]\n ldr r7, [r0, #16]\n ldr r8, [r0, #0x28]\n movs r1, #7\n strb r1, [r0, #16]\n ldr r9, [r0, #16]");
-    assert_eq!([4, 5, 6].map(|n| board.r(n)), [0x800, 3, 0x2000_0403]);
+    assert_eq!(board.registers([4, 5, 6]), [0x800, 3, 0x2000_0403]);
     assert_eq!(
-        [7, 8, 9].map(|n| board.r(n)),
+        board.registers([7, 8, 9]),
         [0x173F_FF3F, 0x173F_FF3F, 0x173F_FF07]
     );
 }

@@ -40,8 +40,8 @@ fn basepri_compares_groups() {
         let program = format!("poke AIRCR, 0x05fa0000 + {prigroup} * 256\n poke IPR, 0x40\n movs r0, #0x50\n msr basepri, r0\n poke ISPR, 1\n nop\n mov r7, r8\n movs r0, #0\n msr basepri, r0\n nop");
         let board = run(&format!("poke ISER, 7\n {program}\n {HANDLERS}"));
         assert_eq!(
-            (board.r(7), board.r(8)),
-            (expected, 1),
+            board.registers([7, 8]),
+            [expected, 1],
             "PRIGROUP {prigroup}"
         );
     }
@@ -51,7 +51,7 @@ fn basepri_compares_groups() {
 fn a_priority_has_four_bits_and_a_key_guards_the_grouping() {
     let board = run("poke IPR, 0xffffffff\n ldr r4, [r0]\n poke SHPR3, 0xffffffff\n ldr r5, [r0]\n poke AIRCR, 0x05fa0500\n poke AIRCR, 0x12340300\n ldr r6, [r0]");
     assert_eq!(
-        [4, 5, 6].map(|n| board.r(n)),
+        board.registers([4, 5, 6]),
         [0xF0F0_F0F0, 0xF0F0_00F0, 0xFA05_0500]
     );
 }
@@ -79,27 +79,27 @@ fn a_disabled_line_stays_pending() {
 fn nmi_passes_every_mask_and_its_return_leaves_faultmask() {
     // `DeActivate` (B1.5.8): a return from any handler but NMI clears FAULTMASK.
     let board = run(&format!("cpsid f\n cpsid i\n poke ICSR, 0x80000000\n nop\n mrs r6, faultmask\n mov r7, r8\n {HANDLERS}"));
-    assert_eq!((board.r(6), board.r(7)), (1, 9));
+    assert_eq!(board.registers([6, 7]), [1, 9]);
 }
 
 #[test]
 fn a_handler_s_return_clears_faultmask_and_leaves_primask() {
     let board = run("svc 0\n mrs r4, faultmask\n mrs r5, primask\n b 1f\n function svcall\n cpsid f\n cpsid i\n mrs r6, faultmask\n bx lr\n1:");
-    assert_eq!([4, 5, 6].map(|n| board.r(n)), [0, 1, 1]);
+    assert_eq!(board.registers([4, 5, 6]), [0, 1, 1]);
 }
 
 #[test]
 fn faultmask_cannot_be_set_in_nmi() {
     // B1.4.3: only if the execution priority is above -1.
     let board = run("poke ICSR, 0x80000000\n nop\n b 1f\n .pool\n function nmi\n cpsid f\n mrs r6, faultmask\n add r7, #1\n bx lr\n1:");
-    assert_eq!((board.r(6), board.r(7)), (0, 1));
+    assert_eq!(board.registers([6, 7]), [0, 1]);
 }
 
 #[test]
 fn basepri_does_not_lower_a_handler() {
     // Line 0 (0x40) runs and sets BASEPRI to 0x80. Line 1 (0x60) still waits until line 0 ends.
     let board = run("poke ISER, 7\n poke IPR, 0x6040\n poke ISPR, 1\n nop\n b 1f\n .pool\n function irq0\n movs r0, #0x80\n msr basepri, r0\n poke ISPR, 2\n nop\n mov r7, r8\n bx lr\n .pool\n function irq1\n mov r8, #1\n bx lr\n1:");
-    assert_eq!((board.r(7), board.r(8)), (0, 1));
+    assert_eq!(board.registers([7, 8]), [0, 1]);
 }
 
 #[test]

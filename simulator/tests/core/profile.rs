@@ -1,7 +1,7 @@
 //! DWT's counters of where cycles went (DDI 0403E, C1.8): CPICNT, EXCCNT, SLEEPCNT, LSUCNT,
 //! FOLDCNT.
 
-use crate::core::board::Board;
+use crate::core::board::{finished_with, Board};
 use cortex_m::bus::Width;
 use cortex_m::Timing;
 
@@ -19,9 +19,7 @@ const ALL: u32 = 0x1F << 17;
 fn counted(register: u32, program: &str) -> u32 {
     let measure = |program: &str| {
         let source = format!("poke CPACR, 0xf00000\n poke ISER, 1\n poke DEMCR, 0x01000000\n poke CTRL, {ALL}\n ldr r11, ={register}\n ldr r12, =0x20000100\n mov r8, #8\n nop\n b 1f\n .pool\n .balign 16\n 1: ldr r9, [r11]\n mov.w r7, r7\n mov.w r7, r7\n {program}\n mov.w r7, r7\n mov.w r7, r7\n ldr r10, [r11]\n bkpt 0\n .pool\n function svcall\n bx lr\n function irq0\n bx lr");
-        let mut board = Board::new(&source);
-        board.lines = vec![(2_000, 0, true), (2_001, 0, false)];
-        board.finish();
+        let board = finished_with(&source, &[(2_000, 0, true), (2_001, 0, false)]);
         board.r(10).wrapping_sub(board.r(9)) & 0xFF
     };
     measure(program).wrapping_sub(measure("")) & 0xFF

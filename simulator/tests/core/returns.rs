@@ -1,15 +1,14 @@
 //! Every form of EXC_RETURN and its integrity checks (B1.5.8).
 
-use crate::core::board::{run, Board, STACK_TOP};
+use crate::core::board::{finished, run, Board, STACK_TOP};
 
 const REPORT: &str = "function hard_fault\n mov r9, lr\n ldr r5, =CFSR\n ldr r5, [r5]\n mrs r7, ipsr\n bkpt 0\n .pool\n";
 
 /// CFSR, IPSR and LR in the handler of the fault that a return from SVCall with r0 raises.
 fn refused(before: &str, inside: &str) -> (u32, u32, u32) {
-    let mut board = Board::new(&format!(
+    let board = finished(&format!(
         "{before}\n svc 0\n bkpt 1\n .pool\n function svcall\n {inside}\n .pool\n {REPORT}"
     ));
-    board.finish();
     (board.r(5), board.r(7), board.r(9))
 }
 
@@ -27,11 +26,7 @@ fn returns_are_taken_by_every_way_into_the_pc() {
         let board = run(&format!(
             "svc 0\n mrs r4, ipsr\n b 1f\n function svcall\n mrs r5, ipsr\n {leave}\n1:"
         ));
-        assert_eq!(
-            (board.r(4), board.r(5), board.r(13)),
-            (0, 11, STACK_TOP),
-            "{leave}"
-        );
+        assert_eq!(board.registers([4, 5, 13]), [0, 11, STACK_TOP], "{leave}");
     }
 }
 
@@ -62,12 +57,11 @@ fn to_thread_mode_with_another_handler_active_is_refused_unless_allowed() {
     let inner = |ccr: u32| {
         format!("poke CCR, {ccr}\n poke ICSR, 0x80000000\n nop\n bkpt 2\n .pool\n function nmi\n ldr r1, [sp, #28]\n lsrs r1, #9\n lsls r1, #9\n str r1, [sp, #28]\n ldr r0, =0xfffffff9\n bx r0")
     };
-    let mut board = Board::new(&format!(
+    let board = finished(&format!(
         "svc 0\n .pool\n function svcall\n {}\n .pool\n {REPORT}",
         inner(0x200)
     ));
-    board.finish();
-    assert_eq!((board.r(5), board.r(7)), (INVPC, 3));
+    assert_eq!(board.registers([5, 7]), [INVPC, 3]);
     let mut board = Board::new(&format!(
         "svc 0\n .pool\n function svcall\n {}\n .pool\n {REPORT}",
         inner(0x201)
@@ -90,8 +84,7 @@ fn the_frame_s_ipsr_must_agree_with_the_mode() {
 
 #[test]
 fn a_refused_frame_is_still_on_its_stack() {
-    let mut board = Board::new("ldr r0, =0x20001000\n msr psp, r0\n movs r0, #2\n msr control, r0\n isb\n svc 0\n .pool\n function svcall\n mrs r0, psp\n ldr r1, [r0, #28]\n orr r1, #14\n str r1, [r0, #28]\n bx lr\n function hard_fault\n mrs r6, psp\n bkpt 0");
-    board.finish();
+    let board = finished("ldr r0, =0x20001000\n msr psp, r0\n movs r0, #2\n msr control, r0\n isb\n svc 0\n .pool\n function svcall\n mrs r0, psp\n ldr r1, [r0, #28]\n orr r1, #14\n str r1, [r0, #28]\n bx lr\n function hard_fault\n mrs r6, psp\n bkpt 0");
     assert_eq!(board.r(6), 0x2000_1000 - 32);
 }
 
@@ -104,8 +97,8 @@ fn returning_from_what_is_not_active_is_refused() {
 #[test]
 fn nested_handlers_return_to_each_other_and_to_either_stack() {
     let board = run("poke ISER, 3\n poke IPR, 0x4080\n ldr r0, =0x20001000\n msr psp, r0\n movs r0, #2\n msr control, r0\n isb\n poke ISPR, 1\n nop\n mov r10, sp\n b 1f\n .pool\n function irq0\n mov r4, lr\n poke ISPR, 2\n nop\n mov r6, sp\n bx r4\n .pool\n function irq1\n mov r5, lr\n mov r7, sp\n bx lr\n1:");
-    assert_eq!((board.r(4), board.r(5)), (0xFFFF_FFFD, 0xFFFF_FFF1));
-    assert_eq!((board.r(6), board.r(7)), (STACK_TOP, STACK_TOP - 32));
+    assert_eq!(board.registers([4, 5]), [0xFFFF_FFFD, 0xFFFF_FFF1]);
+    assert_eq!(board.registers([6, 7]), [STACK_TOP, STACK_TOP - 32]);
     assert_eq!(board.r(10), 0x2000_1000);
 }
 
@@ -113,7 +106,7 @@ fn nested_handlers_return_to_each_other_and_to_either_stack() {
 fn a_handler_may_send_its_return_to_the_other_stack() {
     // As schedulers start their first task: a frame written by hand on the process stack.
     let board = run("ldr r0, =0x20000fe0\n msr psp, r0\n adr r1, 2f\n str r1, [r0, #24]\n movs r1, #77\n str r1, [r0]\n mov r1, #0x01000000\n str r1, [r0, #28]\n svc 0\n .pool\n .balign 4\n2: b 1f\n function svcall\n ldr r0, =0xfffffffd\n bx r0\n .pool\n1: mrs r4, control");
-    assert_eq!((board.r(0), board.r(4), board.r(13)), (77, 2, 0x2000_1000));
+    assert_eq!(board.registers([0, 4, 13]), [77, 2, 0x2000_1000]);
 }
 
 /// Floats used or not, the process stack or not, and the value of LR for each.

@@ -1,6 +1,6 @@
 //! WFI, WFE, events and sleep on exit (B1.5.17–B1.5.19).
 
-use crate::core::board::Board;
+use crate::core::board::{finished, finished_with, Board};
 
 const SCR: &str = ".equ SCR, 0xE000ED10\n poke ISER, 1\n";
 
@@ -20,8 +20,7 @@ fn sleep_on_exit_keeps_the_thread_from_running() {
 #[test]
 fn sleep_on_exit_waits_for_the_last_handler() {
     // Line 1 preempts line 0. A return to a handler does not sleep.
-    let mut board = Board::new(".equ SCR, 0xE000ED10\n poke ISER, 3\n poke IPR, 0x0080\n poke SCR, 2\n poke ISPR, 1\n nop\n bkpt 1\n .pool\n function irq0\n poke ISPR, 2\n nop\n nop\n bkpt 0\n .pool\n function irq1\n add r8, #1\n bx lr");
-    board.finish();
+    let board = finished(".equ SCR, 0xE000ED10\n poke ISER, 3\n poke IPR, 0x0080\n poke SCR, 2\n poke ISPR, 1\n nop\n bkpt 1\n .pool\n function irq0\n poke ISPR, 2\n nop\n nop\n bkpt 0\n .pool\n function irq1\n add r8, #1\n bx lr");
     assert_eq!(board.r(8), 1);
 }
 
@@ -30,9 +29,7 @@ fn sevonpend_makes_a_disabled_interrupt_an_event() {
     let program = |scr: u32| {
         format!(".equ SCR, 0xE000ED10\n poke SCR, {scr}\n wfe\n mov r7, r8\n bkpt 0\n .pool\n function systick\n mov r8, #1\n bx lr\n")
     };
-    let mut board = Board::new(&program(0x10));
-    board.lines = vec![(2_000, 0, true), (9_000, 3, true)];
-    board.finish();
+    let board = finished_with(&program(0x10), &[(2_000, 0, true), (9_000, 3, true)]);
     assert!(
         (2_000..2_100).contains(&board.core.cycles()),
         "line 0 is disabled and pends"
@@ -54,32 +51,27 @@ fn without_sevonpend_a_disabled_interrupt_wakes_nothing() {
 #[test]
 fn a_return_is_an_event() {
     // B1.5.18: exception entry and return set the event register, so this WFE does not wait.
-    let mut board = Board::new("svc 0\n wfe\n bkpt 0\n function svcall\n bx lr");
-    board.finish();
+    let board = finished("svc 0\n wfe\n bkpt 0\n function svcall\n bx lr");
     assert!(board.core.cycles() < 100);
 }
 
 #[test]
 fn wfi_ignores_events_and_falls_through_for_what_is_pending() {
-    let mut board = Board::new(&format!(
+    let board = finished(&format!(
         "{SCR} cpsid i\n poke ISPR, 1\n wfi\n mov r7, #1\n bkpt 0\n .pool"
     ));
-    board.finish();
     assert_eq!(board.r(7), 1);
-    let mut board = Board::new(&format!(
-        "{SCR} sev\n wfi\n bkpt 0\n .pool\n function irq0\n bx lr"
-    ));
-    board.lines = vec![(3_000, 0, true), (3_001, 0, false)];
-    board.finish();
+    let board = finished_with(
+        &format!("{SCR} sev\n wfi\n bkpt 0\n .pool\n function irq0\n bx lr"),
+        &[(3_000, 0, true), (3_001, 0, false)],
+    );
     assert!(board.core.cycles() >= 3_000);
 }
 
 #[test]
 fn wfi_does_not_wake_for_what_basepri_masks() {
     // B1.5.19: the comparison ignores PRIMASK but not BASEPRI.
-    let mut board = Board::new("poke ISER, 3\n poke IPR, 0x4080\n movs r0, #0x80\n msr basepri, r0\n wfi\n mov r7, r8\n bkpt 0\n .pool\n function irq1\n mov r8, #1\n bx lr");
-    board.lines = vec![(2_000, 0, true), (4_000, 1, true), (4_001, 1, false)];
-    board.finish();
+    let board = finished_with("poke ISER, 3\n poke IPR, 0x4080\n movs r0, #0x80\n msr basepri, r0\n wfi\n mov r7, r8\n bkpt 0\n .pool\n function irq1\n mov r8, #1\n bx lr", &[(2_000, 0, true), (4_000, 1, true), (4_001, 1, false)]);
     assert_eq!(board.r(7), 1);
     assert!(board.core.cycles() >= 4_000);
 }

@@ -1,6 +1,6 @@
 //! Cycle counts, CYCCNT and SysTick.
 
-use crate::core::board::{run, Board};
+use crate::core::board::{finished, finished_with, run, Board};
 use cortex_m::Timing;
 
 /// Starts CYCCNT; r11 = CYCCNT's address.
@@ -295,8 +295,7 @@ fn a_device_write_and_a_counter_read_stay_a_constant_apart() {
     let body = "str r0, [r4]\n ldr r5, [r11]\n";
     for padding in 0..8 {
         let source = format!("{COUNT} ldr r4, =DEVICE\n {} {body} .rept 5\n mul r1, r1, r1\n .endr\n {body} bkpt 0\n .pool", "nop\n ".repeat(padding));
-        let mut board = Board::new(&source);
-        board.finish();
+        let board = finished(&source);
         let first = board.memory.written[0].2;
         let second = board.memory.written[1].2;
         let mut again = Board::new(&source.replacen("ldr r5", "ldr r6", 1));
@@ -329,9 +328,10 @@ fn entry_takes_twelve_cycles_and_tail_chaining_six() {
     // TRM 3.9.1; B1.5.12. Both lines rise in the same cycle, among one-cycle instructions. Each
     // handler records when its first store happens.
     let source = "poke IPR, 0x8040\n poke ISER, 3\n ldr r4, =DEVICE\n .rept 100\n nop\n .endr\n bkpt 0\n .pool\n function irq0\n str r0, [r4]\n bx lr\n function irq1\n str r0, [r4, #4]\n bx lr";
-    let mut board = Board::new(source);
-    board.lines = vec![(60, 0, true), (60, 1, true), (61, 0, false), (61, 1, false)];
-    board.finish();
+    let board = finished_with(
+        source,
+        &[(60, 0, true), (60, 1, true), (61, 0, false), (61, 1, false)],
+    );
     let [first, second] = [0, 1].map(|n| board.memory.written[n].2);
     // A store is on the bus one cycle after it issues. BX LR issues one cycle after the store and
     // takes one cycle.
@@ -344,8 +344,7 @@ fn systick_pends_every_reload_plus_one_cycles() {
     // B3.3.1.
     for (control, clock) in [(7, 1), (3, 8)] {
         let source = format!("ldr r4, =DEVICE\n poke SYST_RVR, 199\n poke SYST_CVR, 0\n poke SYST_CSR, {control}\n1: wfi\n b 1b\n .pool\n function systick\n ldr r5, [r4]\n str r5, [r4, #8]\n add r8, #1\n cmp r8, #4\n beq 2f\n bx lr\n2: bkpt 0");
-        let mut board = Board::new(&source);
-        board.finish();
+        let board = finished(&source);
         let times: Vec<u64> = board.memory.written.iter().map(|w| w.2).collect();
         for pair in times.windows(2) {
             assert_eq!(pair[1] - pair[0], 200 * clock);
@@ -396,14 +395,15 @@ const TWO_LINES: &str = "poke IPR, 0x8040\n poke ISER, 3\n ldr r4, =DEVICE\n .re
 
 /// Offset and issue cycle of each handler's first store.
 fn first_stores(late: u64) -> Vec<(u32, u64)> {
-    let mut board = Board::new(TWO_LINES);
-    board.lines = vec![
-        (60, 1, true),
-        (61, 1, false),
-        (late, 0, true),
-        (late, 0, false),
-    ];
-    board.finish();
+    let board = finished_with(
+        TWO_LINES,
+        &[
+            (60, 1, true),
+            (61, 1, false),
+            (late, 0, true),
+            (late, 0, false),
+        ],
+    );
     let written = board.memory.written.iter();
     written
         .map(|&(offset, _, cycle)| (offset, cycle - 1))
@@ -453,9 +453,10 @@ fn an_arrival_while_unstacking_takes_over_the_frame() {
 
 #[test]
 fn a_late_arrival_does_not_stack_twice() {
-    let mut board = Board::new(&TWO_LINES.replace("str r0, [r4]", "str sp, [r4]"));
-    board.lines = vec![(60, 1, true), (61, 1, false), (70, 0, true), (71, 0, false)];
-    board.finish();
+    let board = finished_with(
+        &TWO_LINES.replace("str r0, [r4]", "str sp, [r4]"),
+        &[(60, 1, true), (61, 1, false), (70, 0, true), (71, 0, false)],
+    );
     assert_eq!(
         board.memory.written[0].1,
         crate::core::board::STACK_TOP - 32

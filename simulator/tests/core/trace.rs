@@ -1,6 +1,6 @@
 //! ITM stimulus ports (C1.7) and the DWT's counters of exception and sleep cycles (C1.8).
 
-use crate::core::board::{run, Board};
+use crate::core::board::{finished_with, run, Board};
 
 const ITM: &str = ".equ TER, 0xE0000E00\n .equ TPR, 0xE0000E40\n .equ TCR, 0xE0000E80\n .equ LAR, 0xE0000FB0\n ldr r9, =0xE0000000\n poke DEMCR, 0x01000000\n";
 const ENABLE: &str = "poke LAR, 0xC5ACCE55\n poke TCR, 1\n poke TER, 0x102\n";
@@ -48,7 +48,7 @@ fn each_enable_is_needed() {
 #[test]
 fn a_port_says_whether_it_takes_a_write() {
     let board = run(&format!("{ITM} {ENABLE} ldr r4, [r9, #4]\n ldr r5, [r9]\n ldr r6, =0xE0000FB4\n ldr r7, [r6]\n poke LAR, 0\n ldr r8, [r6]"));
-    assert_eq!([4, 5, 7, 8].map(|n| board.r(n)), [1, 0, 1, 3]);
+    assert_eq!(board.registers([4, 5, 7, 8]), [1, 0, 1, 3]);
 }
 
 #[test]
@@ -62,16 +62,14 @@ fn unprivileged_code_reaches_the_groups_that_tpr_leaves_it() {
 fn exception_cycles_are_those_of_entry_and_return() {
     let count = "poke DEMCR, 0x01000000\n poke CTRL, 0x40001\n ldr r11, =0xE000100C\n";
     let board = run(&format!("{count} ldr r4, [r11]\n svc 0\n ldr r5, [r11]\n svc 0\n ldr r6, [r11]\n ldr r7, =CTRL\n ldr r7, [r7]\n b 1f\n .pool\n function svcall\n nop\n nop\n bx lr\n1:"));
-    assert_eq!([4, 5, 6].map(|n| board.r(n)), [0, 12 + 10, 2 * (12 + 10)]);
+    assert_eq!(board.registers([4, 5, 6]), [0, 12 + 10, 2 * (12 + 10)]);
     assert_eq!(board.r(7), 0x4004_0001);
 }
 
 #[test]
 fn sleep_cycles_wrap_at_eight_bits() {
     // WFI begins before cycle 100 and ends at 1,000. All of the sleep is counted, modulo 256.
-    let mut board = Board::new("poke DEMCR, 0x01000000\n poke CTRL, 0x80001\n poke ISER, 1\n ldr r11, =0xE0001010\n ldr r10, =CYCCNT\n cpsid i\n ldr r4, [r10]\n wfi\n ldr r5, [r10]\n ldr r6, [r11]\n bkpt 0\n .pool");
-    board.lines = vec![(1_000, 0, true)];
-    board.finish();
+    let board = finished_with("poke DEMCR, 0x01000000\n poke CTRL, 0x80001\n poke ISER, 1\n ldr r11, =0xE0001010\n ldr r10, =CYCCNT\n cpsid i\n ldr r4, [r10]\n wfi\n ldr r5, [r10]\n ldr r6, [r11]\n bkpt 0\n .pool", &[(1_000, 0, true)]);
     let slept = board.r(5) - board.r(4);
     // The cycles of two loads and of WFI itself are not sleep.
     assert!(

@@ -26,6 +26,11 @@ pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// What a file of JSON holds.
+pub fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
 /// A path for a test's own file, in a folder that has the test's name: tests run side by side.
 pub fn scratch(name: &str) -> PathBuf {
     let test = thread::current();
