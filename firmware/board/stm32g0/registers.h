@@ -37,9 +37,12 @@
 #define RCC_PLLCFGR_SRC_HSI (2u << 0)
 #define RCC_PLLCFGR_SRC_HSE (3u << 0)
 #define RCC_PLLCFGR_M_Pos 4u
+#define RCC_PLLCFGR_M_Msk 7u
 #define RCC_PLLCFGR_N_Pos 8u
 #define RCC_PLLCFGR_REN (1u << 28)
 #define RCC_PLLCFGR_R_Pos 29u
+#define RCC_PLLCFGR_R_Msk 7u
+#define RCC_PLLCFGR_R_STEP 1u
 #define RCC_IOPENR REGISTER(RCC + 0x34) /* 5.4.13 */
 #define RCC_ENABLE_GPIOA (1u << 0)
 #define RCC_ENABLE_GPIOB (1u << 1)

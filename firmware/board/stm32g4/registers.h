@@ -43,9 +43,12 @@
 #define RCC_PLLCFGR_SRC_HSI (2u << 0)
 #define RCC_PLLCFGR_SRC_HSE (3u << 0)
 #define RCC_PLLCFGR_M_Pos 4u
+#define RCC_PLLCFGR_M_Msk 0xFu
 #define RCC_PLLCFGR_N_Pos 8u
 #define RCC_PLLCFGR_REN (1u << 24)
 #define RCC_PLLCFGR_R_Pos 25u
+#define RCC_PLLCFGR_R_Msk 3u
+#define RCC_PLLCFGR_R_STEP 2u
 #define RCC_AHB2ENR REGISTER(RCC + 0x4C) /* 7.4.17 */
 #define RCC_ENABLE_GPIOA (1u << 0)
 #define RCC_ENABLE_GPIOB (1u << 1)
