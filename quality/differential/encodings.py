@@ -1,17 +1,27 @@
-"""The encodings of the decode tables. The simulator lists them, so that none is forgotten."""
+"""The encodings of the decode tables: which opcodes of each the manual leaves UNPREDICTABLE or
+UNDEFINED (unpredictable.toml), opcodes drawn of each, and what kind of instruction they are.
+
+The simulator lists the encodings, so that none is forgotten. The rules are deliberately not taken
+from it: it must refuse the same opcodes (`decode/unpredictable.rs`)."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from base.paths import ROOT
+from quality.differential import values
+from quality.differential.values import Random
 from simulator.build import linted
 
 SIMULATOR = ROOT / "simulator"
@@ -74,3 +84,174 @@ def described_by(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> Mask
         if earlier.wide == row.wide:
             covered &= ~earlier.covers(opcodes)
     return covered
+
+
+# Which opcodes of a row of the decode tables the manual leaves UNPREDICTABLE or UNDEFINED: the
+# rules of unpredictable.toml.
+
+
+_RULES = tomllib.loads(Path(__file__).with_name("unpredictable.toml").read_text(encoding="utf-8"))
+_OPERANDS = {"n": (19, 16), "t": (15, 12), "d": (11, 8), "m": (3, 0)}
+
+# What the pseudocode of A7.7 refuses anywhere in an IT block, and what it refuses before its end.
+NEVER_IN_IT = r"B T1|B T3|CB|IT|CPS|MOV \(register\) T2"
+LAST_IN_IT = r"B T2|B T4|BL|BX|TB|.*to PC"
+
+
+def field(opcodes: Opcodes, high: int, low: int) -> Opcodes:
+    """Bits `high` down to `low`."""
+    return (opcodes >> np.uint32(low)) & np.uint32((1 << (high - low + 1)) - 1)
+
+
+def bad(register: Opcodes) -> Mask:
+    """Whether the register is SP or PC."""
+    return (register == 13) | (register == 15)
+
+
+def bit(o: Opcodes, number: int) -> Mask:
+    """Whether one bit is set."""
+    return field(o, number, number) == 1
+
+
+def _column(opcodes: Opcodes, name: str) -> Mask | npt.NDArray[np.int64]:
+    """The operand or the bits that a rule calls so."""
+    n, base = field(opcodes, 19, 16), field(opcodes, 10, 8)
+    if name == "imm":
+        values = field(opcodes, 14, 12) << np.uint32(2) | field(opcodes, 7, 6)
+    elif name == "in_list":
+        return opcodes >> n & 1 == 1
+    elif name == "base_stored_late":
+        return (opcodes >> base & 1 == 1) & (opcodes & (np.uint32(1) << base) - 1 != 0)
+    elif name.startswith("ones_"):
+        values = np.bitwise_count(field(opcodes, int(name[5:]) - 1, 0))
+    else:
+        high, _, low = name[1:].partition("_")
+        values = field(opcodes, *(_OPERANDS.get(name) or (int(high), int(low or high))))
+    return values.astype(np.int64)
+
+
+@cache
+def _rule(row: Encoding) -> tuple[pl.Expr, frozenset[str]]:
+    """What the manual refuses of an encoding, and the columns that this needs."""
+    tables = ["wide" if row.wide else "narrow", *["baseline"] * row.baseline]
+    texts = [text for table in tables for name, text in _RULES[table].items() if re.match(name, row.name)]
+    rule = pl.any_horizontal(pl.lit(False), *map(pl.sql_expr, texts))
+    return rule, frozenset(rule.meta.root_names())
+
+
+def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
+    """Which opcodes the manual of the row's architecture gives no result."""
+    rule, names = _rule(row)
+    columns = pl.DataFrame({"opcode": opcodes, **{name: _column(opcodes, name) for name in names}})
+    return columns.with_columns(mask=rule)["mask"].to_numpy().copy()
+
+
+# Draws opcodes of each encoding, and tells what kind of instruction they are.
+
+
+MEMORY = r"V?LD|V?ST|PUSH|POP|TB[BH]|PL[DI]"
+BRANCHES = r"B T|BL|BX|CB|TB[BH]|.*to PC"
+
+# Encodings without a result that Unicorn could confirm, and where they are tested instead.
+ELSEWHERE = {
+    r"UNDEFINED|UDF|SVC|BKPT": "raises an exception: simulator/tests/core/faults.rs and exceptions.rs",
+    r"WFI|WFE": "sleeps: simulator/tests/core/exceptions.rs",
+}
+# APSR in all its combinations, MSP, PSP and PRIMASK: these Unicorn's M4 treats as the manual does.
+# MRS leaves out PSP, which no case sets.
+SPECIAL_REGISTERS = {"MSR T1": (0, 1, 2, 3, 5, 6, 7, 8, 9, 16), "MRS T1": (0, 1, 2, 3, 5, 6, 7, 8, 16)}
+
+# Not for any place: MOV T2 and CPS are UNPREDICTABLE in IT blocks. MSR, MRS and CLREX touch state
+# beyond the registers. Unicorn errs on NOP (YIELD), SMLAD and VCVT (see divergences.toml), and
+# after ISB it forgets the rest of an IT block.
+NOT_PLAIN = r"IT|CPS|MSR|MRS|CLREX|MOV \(register\) T2|NOP|SMUAD|ISB|VCVT \(from fixed"
+SP = 13
+DRAWS = 60
+
+
+def elsewhere(row: Encoding) -> str | None:
+    """Why the encoding is not compared; None if it is."""
+    return next((reason for pattern, reason in ELSEWHERE.items() if re.match(pattern, row.name)), None)
+
+
+def is_memory(row: Encoding) -> bool:
+    """True if it is a load, a store or a table branch."""
+    return re.match(MEMORY, row.name) is not None
+
+
+def branches(row: Encoding) -> bool:
+    """True if it may change the PC, whatever its operands are."""
+    return re.match(BRANCHES, row.name) is not None
+
+
+def is_plain(row: Encoding) -> bool:
+    """True if it may stand anywhere, even in an IT block.
+
+    It is then no branch, does not use memory, and Unicorn makes no error on it.
+    """
+    return not (branches(row) or is_memory(row) or elsewhere(row) or re.match(NOT_PLAIN, row.name))
+
+
+def loads_pc(row: Encoding, opcodes: Opcodes) -> Mask:
+    """Which opcodes load the PC."""
+    if re.match(r"LDR \(", row.name) and row.wide:
+        return field(opcodes, 15, 12) == 15
+    if re.match(r"POP T1", row.name):
+        return bit(opcodes, 8)
+    if re.match(r"LDM", row.name) and row.wide:
+        return bit(opcodes, 15)
+    return np.zeros(len(opcodes), bool)
+
+
+def needs_other_operands(row: Encoding, opcodes: Opcodes) -> Mask:
+    """Which opcodes are predictable, but cannot be run here.
+
+    Their target has no Thumb bit, or they load the PC from an unaligned address.
+    """
+    if re.match(r"BL?X", row.name):
+        return bad(field(opcodes, 6, 3))
+    unaligned = (opcodes & 3) != 0
+    if re.match(r"LDR \(", row.name):
+        if "register" in row.name:
+            unaligned[:] = False
+        # A literal lies in the code of the cases, and code is no target address.
+        return loads_pc(row, opcodes) & (unaligned | ("literal" in row.name))
+    return np.zeros(len(opcodes), bool)
+
+
+def draw(rows: Sequence[Encoding], index: int, random: Random, wanted: int) -> Opcodes:
+    """`wanted` predictable opcodes of row `index`. They repeat if there are too few."""
+    row = rows[index]
+    free = np.uint32(~row.mask & row.width_mask)
+    drawn = np.empty(0, np.uint32)
+    for _ in range(DRAWS):
+        operands = values.uniform(random, (4 * wanted + 4096,))
+        if row.name in SPECIAL_REGISTERS:
+            operands = operands & ~np.uint32(0xFF) | random.choice(SPECIAL_REGISTERS[row.name], len(operands))
+        opcodes = np.uint32(row.value) | operands & free
+        opcodes = opcodes[~unpredictable(row, opcodes) & ~needs_other_operands(row, opcodes)]
+        drawn = np.concatenate([drawn, opcodes[described_by(rows, index, opcodes)]])
+        if len(drawn) >= wanted:
+            return drawn[:wanted]
+    if len(drawn) == 0:
+        raise AssertionError(f"no predictable opcode of {row.label} was found")
+    return np.resize(drawn, wanted)
+
+
+def draw_unpredictable(rows: Sequence[Encoding], index: int, random: Random, tried: int) -> Opcodes:
+    """Draws `tried` opcodes of a row, and returns those that the manual gives no result."""
+    row = rows[index]
+    opcodes = np.uint32(row.value) | values.uniform(random, (tried,)) & np.uint32(~row.mask & row.width_mask)
+    return opcodes[unpredictable(row, opcodes) & described_by(rows, index, opcodes)]
+
+
+def plain_opcodes(row: Encoding, opcodes: Opcodes) -> Opcodes:
+    """The opcodes that may stand anywhere (is_plain).
+
+    Those that write SP are left out: Unicorn keeps its low bits.
+    """
+    if not is_plain(row):
+        return opcodes[:0]
+    if row.wide:
+        return opcodes[field(opcodes, 11, 8) != SP]
+    return opcodes[(field(opcodes, 7, 7) * 8 + field(opcodes, 2, 0)) != SP]

@@ -1,11 +1,11 @@
-"""Unicorn as one of the cores, through its C interface.
+"""Unicorn as one of the cores, through its C interface; and the cores that are compared.
 
-So a case costs only a few calls, whose arguments are always the same.
-"""
+So a case costs only a few calls, whose arguments are always the same."""
 
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,50 @@ import unicorn
 from unicorn import arm_const as arm
 from unicorn import unicorn_const as const
 
-from quality.differential import cores
-from quality.differential.batches import CASE, CODE, RESULT, STATE_BYTES, Batch, Results, memory_hash
-from quality.differential.cores import Core
+from quality.differential.batches import (
+    APSR_MASK,
+    CASE,
+    CODE,
+    RESULT,
+    STATE_BYTES,
+    Batch,
+    Results,
+    memory_hash,
+)
+
+
+@dataclass(frozen=True)
+class Core:
+    """A core by the name that the simulator and GCC give it.
+
+    `apsr` has the flags that the core has. With `floats` there are S registers and FPSCR, with
+    `mainline` the instructions of ARMv7-M.
+    """
+
+    name: str
+    model: int
+    apsr: int
+    floats: bool
+    mainline: bool
+
+    def comparable(self, results: Results) -> Results:
+        """The results without the fields and flags that the core does not have."""
+        shown = results.copy()
+        shown["status"] &= np.uint32(self.apsr)
+        if not self.floats:
+            shown["s"] = 0
+            shown["fpscr"] = 0
+        return shown
+
+
+M4 = Core("cortex-m4", arm.UC_CPU_ARM_CORTEX_M4, int(APSR_MASK), floats=True, mainline=True)
+# Without the DSP extension there is no GE (DDI 0403E, B1.4.2), in ARMv6-M no Q either (DDI 0419C).
+M3 = Core("cortex-m3", arm.UC_CPU_ARM_CORTEX_M3, 0xF800_0000, floats=False, mainline=True)
+M0 = Core("cortex-m0", arm.UC_CPU_ARM_CORTEX_M0, 0xF000_0000, floats=False, mainline=False)
+
+
+# Unicorn as one of the cores, through its C interface.
+
 
 PAGE_BYTES = 0x1000
 # In the order of a record, with two S registers in each D register.
@@ -101,7 +142,7 @@ def check(error: int) -> None:
         raise RuntimeError(f"Unicorn refused with error {error}.")
 
 
-def run(batch: Batch, core: Core = cores.M4) -> Results:
+def run(batch: Batch, core: Core = M4) -> Results:
     """The results of all cases of a batch on this core."""
     results = np.zeros(len(batch.cases), RESULT)
     pristine = np.frombuffer(batch.data, np.uint8)

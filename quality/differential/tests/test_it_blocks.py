@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from quality.differential import batches, encodings
-from quality.differential.batches import EXECUTED, SLOTS, Kind, Results, assemble
-from quality.differential.programs import Program
+from quality.differential.batches import EXECUTED, SLOTS, Kind, Program, Results, assemble
 from quality.differential.tests.it_model import condition_passed, in_xpsr, it_advance
 
 # ADD.W Rd, Rd, #1 leaves the flags alone. There is one for each place in a block, and one behind.

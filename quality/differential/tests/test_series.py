@@ -7,7 +7,7 @@ import pytest
 
 from quality.differential import Report, executed_unpredictable, run
 from quality.differential.batches import CASE, CODE, MARGIN_BYTES, RESULT, SLOT_BYTES, Batch
-from quality.differential.report import Accepted, Divergence, divergences
+from quality.differential.series import Accepted, Divergence, divergences
 
 CASES = 50_000
 SEED = 1
