@@ -20,11 +20,10 @@ from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.folder import RunFolder, check_writable, is_observed
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import ProgressFile
-from capture.acquisition.account import Account, Setting
 from capture.acquisition.direct import Direct
 from capture.acquisition.live import Watch
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Place, Source
+from capture.acquisition.source import Account, Place, Setting, Source
 from capture.acquisition.stored import read_stored, read_stored_pins
 from capture.joining.evidence import Evidence
 from capture.reading.glitches import check_can_be_told

@@ -31,10 +31,10 @@ from base.run_folder.observed import Asked
 from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import SPANS, write_table
-from capture.acquisition.account import Account, Setting
 from capture.acquisition.live import Work
 from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import write_plan
+from capture.acquisition.source import Account, Setting
 from capture.joining.evidence import Evidence, decode
 from capture.reading.observed import ObservedWire, Questions, read_observed
 from capture.summary.observed import summarise_observed

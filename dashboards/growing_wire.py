@@ -9,7 +9,7 @@ import numpy as np
 from base.metrology.summaries import Summary
 from base.microseconds import digits, microseconds
 from base.run_folder.edges import EdgeList
-from capture.reading.growing import Growing
+from capture.reading.counter import Growing
 from capture.reading.vectorised import high_within, level_at
 
 _COLUMNS = 64

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from base.run_folder.records import OperationRecord, parse
-from capture.acquisition.duration import longest_s
+from capture.acquisition.source import longest_s
 from firmware.build import image as firmware
 from firmware.build.catalogue import EACH_KIND, allocators
 from firmware.heap.tests.workloads import Row, rows

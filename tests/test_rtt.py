@@ -16,7 +16,7 @@ from pyocd.probe.tcp_client_probe import TCPClientProbe
 from base.paths import ROOT
 from capture import conduct
 from capture.acquisition.direct import Direct
-from capture.acquisition.rtt_reader import RttReader, RttRing
+from capture.acquisition.record_reader import RttReader, RttRing
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import redecode

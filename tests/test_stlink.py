@@ -96,7 +96,7 @@ def test_a_pyocd_that_is_killed_leaves_a_probe_that_works(desk: Desk) -> None:
 READ_BY_RTT = """
 import sys
 from pathlib import Path
-from capture.acquisition.rtt_reader import RttReader
+from capture.acquisition.record_reader import RttReader
 from capture.desk.pyocd import ProbeAddress
 with RttReader(ProbeAddress(sys.argv[1], "stm32f401retx"), Path(sys.argv[2])) as reader:
     reader.debugger.reset()

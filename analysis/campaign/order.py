@@ -14,7 +14,7 @@ from analysis.fragmentation.of_run import program_of
 from base import source_digest
 from base.files.errors import TailscopeError
 from base.paths import ROOT
-from capture.acquisition.duration import longest_s
+from capture.acquisition.source import longest_s
 from capture.desk.bench import BoardResource, read_bench
 from firmware.build import image as firmware
 from firmware.build import region

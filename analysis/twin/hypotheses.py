@@ -19,7 +19,7 @@ import polars as pl
 from analysis.twin.replay import Board, Rerun, Side
 from analysis.twin.residuals import CYCLES, Pair, Unjoined, beyond, excess, pair, residuals
 from base.tell import Tell
-from capture.acquisition.duration import longest_s
+from capture.acquisition.source import longest_s
 
 # Which setting of FLASH_ACR brings the virtual board nearest to the board's cycles.
 

@@ -15,10 +15,9 @@ from base.files.errors import CaptureError
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import VIRTUAL_BOARD, ToolReport
 from base.run_folder.records import MOST_LOG_BYTES
-from capture.acquisition.account import Account
 from capture.acquisition.observe import Observation
 from capture.acquisition.sigrok_cli import count_problems
-from capture.acquisition.source import Opened, Place, RunRequest, Taken
+from capture.acquisition.source import Account, Opened, Place, RunRequest, Taken
 from capture.desk.bench import BoardResource
 from capture.desk.virtual_board import ended_words, look_counts
 from simulator.build import build, version

@@ -21,10 +21,9 @@ from base.run_folder.folder import RunName
 from base.run_folder.manifest import BY_ANALYZER, FIRST_BOARD, AskedFirmware, Outside, ToolReport
 from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
 from base.run_folder.records import MOST_LOG_BYTES, Boot, parse
-from capture.acquisition.account import Account, Setting
 from capture.acquisition.keeper import Keeper, Keeping
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Opened, Place, Request
+from capture.acquisition.source import Account, Opened, Place, Request, Setting
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
 from capture.reading.glitches import check_can_be_told

@@ -22,9 +22,8 @@ from base.run_folder.observed import ObservedReport
 from base.tell import Tell
 from capture.acquisition.keeper import Keeping
 from capture.acquisition.live import Sources, Watch
-from capture.acquisition.record_reader import NoRecords, RecordReader
+from capture.acquisition.record_reader import NoRecords, RecordReader, SerialReader
 from capture.acquisition.saleae import SaleaeCapture
-from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
@@ -138,7 +137,7 @@ def _reader(connections: Connections, order: Order, log: Path) -> RecordReader |
     if order.records != "rtt":
         return SerialReader(connections.serial_url, log, connections.find_serial, order.baud)
     assert connections.probe is not None and order.elf is not None
-    from capture.acquisition.rtt_reader import RttReader  # loads pyOCD, which takes a while
+    from capture.acquisition.record_reader import RttReader  # loads pyOCD, which takes a while
 
     return RttReader(connections.probe, order.elf, log)
 

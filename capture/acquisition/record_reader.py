@@ -1,18 +1,28 @@
-"""What all ways to hear the records share: bytes gathered in the background till the run ends."""
+"""How the records of a run are heard: bytes gathered in the background, by the serial line or by
+RTT, till the run ends.
+"""
 
 from __future__ import annotations
 
+import struct
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Protocol, Self
 
+import serial
+
+from base.files.errors import CaptureError, TailscopeError, first_line
 from base.processes import signals
 from base.run_folder.records import MOST_LOG_BYTES
 from capture.desk.board import Resetter
+from capture.desk.debug_probe import ProbeSession, symbol
+from capture.desk.pyocd import ProbeAddress
+from scenarios.operations import DEFAULT_BAUD
 
 # Between two looks at a transport that had nothing.
 POLL_S = 0.01
@@ -191,3 +201,190 @@ def _last_line(data: bytearray) -> bytes:
     end = data.rfind(b"\n")
     start = data.rfind(b"\n", 0, end) + 1
     return bytes(data[start:end]) if end >= 0 else b""
+
+
+# The serial line: every byte of a run, read in the background until the firmware has ended.
+
+
+READ_BYTES = 65_536
+
+# A board's port that went away is back by then, if it comes back: a kernel needs about a second.
+_BACK_WITHIN_S = 3.0
+_BACK_POLL_S = 0.05
+
+
+class SerialReader(RecordReader):
+    """Reads the records from `url`: a port, a PTY, or socket://…
+
+    A port that goes away is followed where `find` finds it again, perhaps under another name. If
+    the board had spoken already, `problem` says that something is lost. A board that first speaks
+    while there is no port shows in its records: BOOT is missing.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        log: Path | None = None,
+        find: Callable[[], str] | None = None,
+        baud: int = DEFAULT_BAUD,
+    ) -> None:
+        super().__init__(f"serial {url}", log)
+        self._url = url
+        self._find = find
+        self._baud = baud
+        self._port = _open(url, baud)
+
+    def _receive(self) -> bytes:
+        """Does not block: pySerial's blocking read drops what it has when the line breaks."""
+        try:
+            return bytes(self._port.read(READ_BYTES))
+        except (serial.SerialException, OSError) as error:
+            self._follow(error)
+            return b""
+
+    def _follow(self, error: Exception) -> None:
+        """Opens the port that is there instead of the one that broke. Raises `error` if none is."""
+        with suppress(Exception):  # whatever pySerial raises of a port that is gone
+            self._port.close()
+        port, gone = self._found_again(), self._url
+        if port is None:
+            raise error
+        self._port, self._url = port, str(port.port)
+        if self._data:
+            self.problem = (
+                f"The serial line {gone} broke after {len(self._data)} bytes ({first_line(error)}) and "
+                f"came back as {self._url}; what the board said meanwhile is lost: check the cable, then "
+                "run again."
+            )
+
+    def _found_again(self) -> serial.SerialBase | None:
+        deadline_s = time.monotonic() + _BACK_WITHIN_S
+        while self._find is not None and time.monotonic() < deadline_s:
+            with suppress(CaptureError):
+                return _open(self._find(), self._baud)
+            if self._stopping.wait(_BACK_POLL_S):
+                break
+        return None
+
+    def _release(self) -> None:
+        self._port.close()
+
+    def _broken(self, error: Exception) -> str:
+        return (
+            f"The serial line {self._url} broke after {len(self._data)} bytes ({first_line(error)}); "
+            "check the cable and the board's power, then run again."
+        )
+
+
+def _open(url: str, baud: int) -> serial.SerialBase:
+    try:
+        return serial.serial_for_url(url, baudrate=baud, timeout=0)
+    except (serial.SerialException, OSError, ValueError) as error:
+        raise CaptureError(
+            f"The serial line {url} cannot be opened ({first_line(error)}); check the port in bench.toml."
+        ) from None
+
+
+# Records by RTT: read out of the board's SRAM by a debugger, while the firmware runs.
+
+
+CONTROL_BLOCK = "_SEGGER_RTT"
+
+
+class RttReader(RecordReader):
+    """Reads the records of the firmware `elf` through the probe at `address`.
+
+    Attaching does not start a board that is held. What an earlier run left in SRAM is not read.
+    """
+
+    # A ring fills a hundred times faster than the patience of a serial line.
+    poll_s = 0.0005
+
+    debugger: ProbeSession
+
+    def __init__(self, address: ProbeAddress, elf: Path, log: Path | None = None) -> None:
+        super().__init__(f"RTT {address.unique_id}", log)
+        control_block = symbol(elf, CONTROL_BLOCK)
+        self.debugger = ProbeSession(address)
+        self._ring = RttRing(self.debugger, control_block)
+        self._forget_the_last_run()
+
+    def _forget_the_last_run(self) -> None:
+        try:
+            self._ring.forget()
+        except Exception as error:  # whatever pyOCD raises
+            self._release()
+            raise CaptureError(
+                f"The board's SRAM cannot be written ({first_line(error)}); check its power and run again."
+            ) from None
+
+    def _receive(self) -> bytes:
+        return self._ring.read()
+
+    def _release(self) -> None:
+        self.debugger.close()
+
+    def _broken(self, error: Exception) -> str:
+        return (
+            f"Reading the records by RTT broke after {len(self._data)} bytes ({first_line(error)}); "
+            "check the debug probe and the board's power, then run again."
+        )
+
+
+ID = b"SEGGER RTT".ljust(16, b"\0")
+
+# id, numbers of up and down buffers; then the first up buffer: name, ring, size, write offset, read
+# offset, flags.
+_CONTROL_BLOCK = struct.Struct("<16sii6I")
+_READ_OFFSET = 16 + 4 + 4 + 16
+_WORD_BYTES = 4
+
+
+class Memory(Protocol):
+    """The board's memory as a debugger sees it, by words at aligned addresses."""
+
+    def read_words(self, address: int, count: int) -> Sequence[int]: ...
+
+    def write_word(self, address: int, value: int) -> None: ...
+
+
+class RttError(TailscopeError):
+    """The control block cannot be what the firmware wrote."""
+
+
+class RttRing:
+    """The ring behind the control block at `address`."""
+
+    def __init__(self, memory: Memory, address: int) -> None:
+        self._memory = memory
+        self._address = address
+
+    def forget(self) -> None:
+        """Destroys the id: SRAM outlives a reset, and an earlier run's
+        records are not of this one.
+        """
+        self._memory.write_word(self._address, 0)
+
+    def read(self) -> bytes:
+        """All that lies in the ring, which is empty then; nothing before the firmware offers it."""
+        block = self._bytes(self._address, _CONTROL_BLOCK.size)
+        identity, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(block)
+        if identity != ID or write == read:
+            return b""
+        if buffers < 1 or write >= size or read >= size:
+            raise RttError(f"the ring of {size} bytes has the offsets {write} and {read}")
+        if write > read:
+            data = self._bytes(ring + read, write - read)
+        else:
+            data = self._bytes(ring + read, size - read) + self._bytes(ring, write)
+        self._memory.write_word(self._address + _READ_OFFSET, write)
+        return data
+
+    def _bytes(self, address: int, count: int) -> bytes:
+        """Read by whole words, in one transfer."""
+        if not count:
+            return b""
+        before = address % _WORD_BYTES
+        words = (before + count + _WORD_BYTES - 1) // _WORD_BYTES
+        content = struct.pack(f"<{words}I", *self._memory.read_words(address - before, words))
+        return content[before : before + count]

@@ -29,8 +29,7 @@ from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from base.run_folder.extract import EdgeExtractor
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
-from capture.acquisition.edge_store import EdgeStore, Sink
-from capture.acquisition.keeper import Keeper, Keeping
+from capture.acquisition.keeper import EdgeStore, Keeper, Keeping, Sink
 from capture.acquisition.live import Edges
 from capture.desk.bench import D0_TO_D7
 

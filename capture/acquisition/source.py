@@ -1,35 +1,129 @@
-"""What is asked of a run, and where its observation comes from.
+"""What is asked of a run, how long it can take, and where its observation comes from.
 
 A run is a request handed to a source. capture/conduct.py keeps, judges and stores what comes back
-in the same way, whatever the source was.
-"""
+in the same way, whatever the source was."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import polars as pl
+
 from base.files.errors import CaptureError
 from base.paths import RUNS
 from base.run_folder.folder import RunName
-from base.run_folder.manifest import SectionBound
+from base.run_folder.manifest import AllocatorFootprint, AskedFirmware, Imported, Outside, SectionBound
 from base.run_folder.memory import Memory
 from base.run_folder.observed import Asked
 from base.run_folder.records import Boot, RecordLog
 from base.tell import Tell
-from capture.acquisition.account import Account, asked_of, setting_of
-from capture.acquisition.duration import longest_s
 from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
 from capture.reading.glitches import check_can_be_told
+from capture.reading.wire import END_FRAME_TICKS, FRAME_EDGES, START_FRAME_TICKS
+from firmware.build import catalogue, cmake_build, footprint
+from firmware.build.footprint import FootprintError
 from firmware.build.image import FirmwareImage
 from scenarios.operations import DEFAULT_BAUD
 from scenarios.plan import Plan
+from scenarios.stimulus import CONTROL_CYCLES, Stimulus
+
+BITS_PER_BYTE = 10  # 8N1
+
+# Reset to the first record: clocks, the region's initialisation, the proof of DWT at both ends.
+BOOT_S = 0.020
+# Two frames, the silence before the end frame.
+FRAME_TICKS = (FRAME_EDGES - 1) * (START_FRAME_TICKS + END_FRAME_TICKS)
+SILENCE_S = 50e-6
+# At either end 32 sections, 8 common pulses, and one whole
+# tick of 1 ms; another may pass before it.
+CALIBRATION_S = 2 * (40 * 10e-6 + 2 * 1e-3)
+# Lines before and after the operations: BOOT, PROOF, PLAN,
+# STILL, STAT, HEAP, END; and twice 32 CAL, 3 COST and TICK.
+FRAMING_BYTES = 7 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 4 * 64)
+MARK_BYTES = len("@MARK,65535*XXXX\n")
+
+# "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan:
+# cycles (twice seven digits), probes (five), live blocks (four), bytes in use (five).
+OPERATION_FIXED_BYTES = 4 + 1 + 7 + 6 + 7 + 7 + 5 + 4 + 5
+# The record of an operation that was met by an interrupt of each kind: "@IRQ,", six commas,
+# "*XXXX\n", and three times a number of answers and their ticks (five digits).
+ANSWERS_FIXED_BYTES = 5 + 6 + 6 + 3 * (1 + 5)
+# A free-list walk took 12 to 25 cycles per block on this core, flash accelerator off included.
+SEARCH_CYCLES_PER_BLOCK = 40
+OPERATION_CYCLES = 5_000
+# One interrupt with its context switches to the woken task and back.
+STIMULUS_CYCLES = 900
+
+MARGIN = 1.15
+
+
+def longest_s(plan: Plan, core_hz: int) -> float:
+    """Seconds after reset by which `plan` has run on such a core, and the calibration after it."""
+    bytes_per_s = plan.baud / BITS_PER_BYTE
+    frames_s = FRAME_TICKS / core_hz + SILENCE_S
+    marks = plan.operations["label"].rle_id().n_unique()
+    lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / bytes_per_s
+    operations_s = _record_bytes(plan) / bytes_per_s + _operation_cycles(plan) / core_hz
+    return (
+        MARGIN * (BOOT_S + frames_s + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
+    )
+
+
+def _record_bytes(plan: Plan) -> int:
+    """Bytes of the operations' records.
+
+    A swept operation is met. Where nothing aims few are, and their records fit into what the bound
+    of the search leaves over.
+    """
+    operations = plan.operations
+    met = operations.filter(pl.col("offset") > 0)
+    return (
+        OPERATION_FIXED_BYTES * operations.height
+        + _digits(operations, "seq")
+        + _digits(operations, "size")
+        + ANSWERS_FIXED_BYTES * met.height
+        + _digits(met, "seq")
+    )
+
+
+def _digits(operations: pl.DataFrame, column: str) -> int:
+    return int(operations[column].cast(pl.String).str.len_bytes().sum())
+
+
+def _operation_cycles(plan: Plan) -> int:
+    """Cycles of all operations, with what each waits for.
+
+    It waits for its phase of the stimulus, a period at most, or for a swept edge. No search looks
+    at more blocks than were ever allocated before it, plus the one left over.
+    """
+    slots = plan.operations["id"].n_unique() + 1
+    stimulus = plan.stimulus
+    waiting = stimulus.period_ticks if stimulus.mode in ("periodic", "burst") else 0
+    swept = int(plan.operations["offset"].sum())
+    each = OPERATION_CYCLES + waiting + SEARCH_CYCLES_PER_BLOCK * slots
+    return plan.operations.height * each + swept
+
+
+def _share_left_by(stimulus: Stimulus) -> float:
+    """The part of the processor that the interrupts leave; never less than a tenth."""
+    taken = 0.0
+    if stimulus.shortest_ticks:
+        taken += STIMULUS_CYCLES / stimulus.shortest_ticks
+    if stimulus.control_period_ticks:
+        taken += CONTROL_CYCLES / stimulus.control_period_ticks
+    return max(1 - taken, 0.1)
+
+
+# What is asked of a run, and where its observation comes from.
+
 
 MemoryOf = Callable[[FirmwareImage, Plan, RecordLog], Memory | None]
 BoundsOf = Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]]
@@ -192,3 +286,114 @@ class Source(Protocol):
 
         Raises TailscopeError.
         """
+
+
+# What is known of a run of operations beside what was observed of it.
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What only the bench knows: names as in bench.toml, the firmware's digest, the tools."""
+
+    allocator: str
+    board: str
+    analyzer: str
+    elf_sha256: str
+    tools: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, SectionBound] = field(default_factory=dict)
+    """Of the critical sections, from the machine code. Empty where nobody asked for them."""
+    memory: Memory | None = None
+    """Where the blocks lay. None where nobody asked."""
+    footprint: AllocatorFootprint | None = None
+    """What the allocator takes of flash and RAM. None where nobody measured it."""
+    imported: Imported | None = None
+    """The file of another tool that the capture is from."""
+    notes: tuple[str, ...] = ()
+    """Warnings on what was stored: sentences."""
+    ignore_glitches: bool = False
+    """Whether pulses that are too short to be the firmware's are left out."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The plan, the firmware that was asked for, and the bench's own knowledge.
+
+    `bounds` and `memory` find what only the run's records make known; None where it is in the
+    setting already, or nobody asked.
+    """
+
+    plan: Plan
+    asked: AskedFirmware
+    setting: Setting
+    bounds: Callable[[Boot], Mapping[str, SectionBound]] | None = None
+    memory: Callable[[RecordLog], Memory | None] | None = None
+
+
+def asked_of(image: FirmwareImage) -> AskedFirmware:
+    """What the firmware must say of itself."""
+    built = image.configuration
+    return AskedFirmware(
+        allocator=image.allocator,
+        heap_bytes=built.heap_bytes,
+        core_hz=built.core_hz,
+        kernel=built.kernel,
+        flash_acr=f"{built.flash_acr:08X}",
+        locking=built.locking,
+        knobs=dict(built.knobs),
+        outside=outside_of(image.allocator),
+        board=built.board,
+        optimization=built.optimization,
+    )
+
+
+def outside_of(allocator: str) -> Outside | None:
+    """What a run keeps of an allocator's file and table; None of one of the catalogue."""
+    row = catalogue.allocators()[allocator]
+    source = row.source
+    if source is None:
+        return None
+    return Outside(
+        file=str(source.file),
+        format=source.format,
+        sha256=source.sha256,
+        promises=sorted(row.promises),
+        knobs=dict(row.knobs),
+        searches=row.search != (),
+    )
+
+
+def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[str, str]) -> Setting:
+    """What only the bench knows of a run of `image`; `tools` are those beside compiler and Python.
+
+    An image whose footprint cannot be read has none, and a warning that says why.
+    """
+    taken: AllocatorFootprint | None = None
+    notes: tuple[str, ...] = ()
+    try:
+        taken = _footprint(image)
+    except FootprintError as error:
+        notes = (str(error),)
+    return Setting(
+        allocator=image.allocator,
+        board=board,
+        analyzer=analyzer,
+        elf_sha256=image.sha256,
+        footprint=taken,
+        tools={
+            **tools,
+            "compiler": cmake_build.of_image(image.elf),
+            "python": platform.python_version(),
+        },
+        notes=notes,
+    )
+
+
+def _footprint(image: FirmwareImage) -> AllocatorFootprint:
+    taken = footprint.of_image(image)
+    return AllocatorFootprint(
+        flash_bytes=taken.flash,
+        static_ram_bytes=taken.static_ram,
+        heap_overhead_bytes=taken.heap_overhead,
+        block_overhead_bytes=taken.block_overhead,
+        smallest_block_bytes=taken.smallest_block,
+    )

@@ -24,10 +24,9 @@ from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_ha
 from base.run_folder.memory import Memory, read_memory
 from base.run_folder.observed import Asked, read_asked, read_observed_manifest
 from base.run_folder.session_file import read_sr
-from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import read_plan
-from capture.acquisition.source import Taken
+from capture.acquisition.source import Account, Setting, Taken
 from scenarios.plan import Plan
 
 _NOTHING = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), NS_PER_S, 0)

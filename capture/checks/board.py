@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from capture.acquisition.duration import longest_s
+from capture.acquisition.source import longest_s
 from capture.desk.bench import BoardResource
 from capture.desk.finding import Figure, Finding
 from capture.desk.loader_tool import pieces

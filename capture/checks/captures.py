@@ -18,16 +18,15 @@ from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import Manifest, Serial, read_manifest
 from capture.acquisition import sigrok_cli
 from capture.acquisition.direct import Direct
-from capture.acquisition.duration import longest_s
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok import Sigrok
-from capture.acquisition.source import RunRequest
+from capture.acquisition.source import RunRequest, longest_s
 from capture.acquisition.stored import read_stored
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource
 from capture.desk.finding import Figure, Finding
 from capture.desk.open_board import open_board
-from capture.instruments.skew import fall_delay_samples
+from capture.instruments.calibration import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire
 from capture.store import RunResult, judge
 from capture.summary.warnings import LATE_SAMPLES

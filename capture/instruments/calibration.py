@@ -1,10 +1,5 @@
-"""What the markers cost: the wire's width of an empty section minus DWT's, in cycles.
-
-Each marker writes a pin and reads DWT_CYCCNT in one indivisible pair. So wire and DWT see the same
-section, shifted by a constant. Both markers act on edges of the core clock, so the constant is a
-whole number of cycles: the mean of the calibration pulses is rounded to it. The pulses come at both
-ends of a run. A cost that changed in between was no constant.
-"""
+"""What the markers cost: the wire's width of an empty section minus DWT's, in cycles; and how far
+apart the analyzer sees edges that left the chip together."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ import numpy.typing as npt
 
 from base.metrology.quantiles import nearest_rank
 from base.run_folder.records import CalibrationRecord
-from capture.reading.wire import SECTIONS_PER_END, Wire
+from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 
 
 @dataclass(frozen=True)
@@ -75,3 +70,90 @@ def _widths(
     if len(width) != SECTIONS_PER_END or [record.index for record in of_end] != list(due):
         return None
     return width, np.array([record.dwt_cycles for record in of_end], dtype=np.int64)
+
+
+# How far apart the analyzer sees edges that left the chip together.
+
+
+@dataclass(frozen=True)
+class Skew:
+    """How much later the analyzer sees the second of two channels, in samples.
+
+    `mean` is the best estimate. An edge is seen up to one sample late. So a difference d says that
+    the skew lies between d - 1 and d + 1; `least` and `most` are what all differences together
+    allow.
+    """
+
+    mean: float
+    least: float
+    most: float
+
+    @property
+    def bound(self) -> float:
+        """How wrong an interval from the first channel to the second may be, in samples."""
+        return max(abs(self.least), abs(self.most))
+
+
+def skew_between(wire: Wire, first: str, second: str) -> Skew | None:
+    """The skew of channel `second` against channel `first`.
+
+    None unless both show all common pulses of the start, or all of the end.
+    """
+    ends = [
+        end
+        for end in (wire.opening, wire.closing)
+        if has_common_pulses(end, first) and has_common_pulses(end, second)
+    ]
+    if not ends:
+        return None
+    differences = np.concatenate([_differences(end, first, second) for end in ends])
+    rises, falls = (_of_one_kind(differences[:, kind]) for kind in (0, 1))
+    return Skew(
+        mean=(rises.mean + falls.mean) / 2,
+        least=min(rises.least, falls.least),
+        most=max(rises.most, falls.most),
+    )
+
+
+def _of_one_kind(differences: npt.NDArray[np.int64]) -> Skew:
+    """The skew of the rising edges, or of the falling ones: int64[pulses]."""
+    by_port_order = (differences[0::2], differences[1::2])
+    return Skew(
+        mean=float(np.mean([order.mean() for order in by_port_order])),
+        least=float(np.mean([order.max() - 1 for order in by_port_order])),
+        most=float(np.mean([order.min() + 1 for order in by_port_order])),
+    )
+
+
+def fall_delay_samples(wire: Wire, channel: str) -> float | None:
+    """How much later the analyzer sees falling edges of `channel` than rising ones, in samples.
+
+    A common pulse lasts equally long on all channels, and the edges of a frame are equally far
+    apart. So a channel whose pulses are wider than the usual one's is late in falling, and all are
+    if the frames' pulses are wider than their gaps. None unless all is there at one end.
+    """
+    ends = [
+        end
+        for end in (wire.opening, wire.closing)
+        if all(has_common_pulses(end, name) for name in COMMON_CHANNELS)
+    ]
+    frames = [frame for frame in (wire.start_frame, wire.end_frame) if frame is not None]
+    if not ends or not frames or channel not in COMMON_CHANNELS:
+        return None
+    widths = {
+        name: np.concatenate([end.common[name].width for end in ends]).mean() for name in COMMON_CHANNELS
+    }
+    gaps = np.concatenate([np.diff(frame)[:-1].reshape(-1, 2) for frame in frames])
+    of_sync = float((gaps[:, 0] - gaps[:, 1]).mean()) / 2
+    return float(widths[channel] - np.median(list(widths.values()))) + of_sync
+
+
+def has_common_pulses(end: Calibration, channel: str) -> bool:
+    """Whether `channel` shows all common pulses of that end of the run."""
+    return len(end.common[channel]) == COMMON_PULSES
+
+
+def _differences(end: Calibration, first: str, second: str) -> npt.NDArray[np.int64]:
+    """Second minus first of rising and falling edges, in samples: int64[pulses, 2]."""
+    ours, other = end.common[first], end.common[second]
+    return np.stack([other.start - ours.start, other.end - ours.end], axis=1)

@@ -21,9 +21,8 @@ from base.metrology.summaries import Reach
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import CostRecord, RecordLog
-from capture.instruments.calibration import MarkerCost
+from capture.instruments.calibration import MarkerCost, fall_delay_samples, skew_between
 from capture.instruments.clocks import CounterFit
-from capture.instruments.skew import fall_delay_samples, skew_between
 from capture.reading.wire import Wire
 
 if TYPE_CHECKING:

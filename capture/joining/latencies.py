@@ -24,7 +24,7 @@ import polars as pl
 from base.run_folder.edges import Levels, Samples
 from base.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
 from base.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
-from capture.instruments.skew import skew_between
+from capture.instruments.calibration import skew_between
 from capture.joining.budget import Instruments
 from capture.joining.join import Join
 from capture.reading.vectorised import pulses

@@ -11,10 +11,9 @@ from base.metrology.quantiles import summarise
 from base.metrology.summaries import Summary, beside_open
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, EdgeList, Samples
 from base.run_folder.observed import AskedEdges
-from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.vectorised import PulseTrain, Stimuli, pulses, stimuli_among, waits_for
 from capture.reading.waits import Waits
-from capture.reading.wire import SECTIONS_PER_END
+from capture.reading.wire import SECTIONS_PER_END, ClockFit, Frames, find_frames, fit_clock
 from firmware.build import boards
 
 PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")

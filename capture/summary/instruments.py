@@ -9,12 +9,11 @@ import polars as pl
 
 from base.run_folder.edges import Samples
 from base.run_folder.records import CostRecord, TickRecord
-from capture.instruments.skew import skew_between
+from capture.instruments.calibration import skew_between
 from capture.joining.budget import pin_cost_cycles
 from capture.joining.evidence import Evidence
 from capture.joining.latencies import LatencyWitness
-from capture.reading.frames import fit_clock
-from capture.reading.wire import COMMON_CHANNELS, Wire
+from capture.reading.wire import COMMON_CHANNELS, Wire, fit_clock
 
 
 def instruments(evidence: Evidence) -> dict[str, Any]:

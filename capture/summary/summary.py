@@ -15,7 +15,7 @@ from base.run_folder.folder import COUNTS
 from base.run_folder.manifest import SCHEMA, Manifest
 from base.run_folder.quantities import QUANTITIES, Quantity, by_quantity
 from base.run_folder.records import Boot, EndRecord, StatRecord
-from capture.acquisition.account import Setting
+from capture.acquisition.source import Setting
 from capture.joining.budget import budget_on_wire
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep, sweep_disproven
@@ -24,9 +24,8 @@ from capture.reading.probes import stated_of
 from capture.summary.bounds import aligned_allocations, compare_bounds, exceeded_bounds
 from capture.summary.instruments import instruments
 from capture.summary.maxima import maximum
-from capture.summary.possible_wait import heap_wait, possible_wait
 from capture.summary.samples import baseline, intervals
-from capture.summary.warnings import warnings
+from capture.summary.warnings import heap_wait, possible_wait, warnings
 from capture.verdict.verdict import judge
 from scenarios.plan import Plan
 

@@ -18,10 +18,9 @@ from base.run_folder.folder import RunName
 from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import SoFar
-from capture.acquisition.account import Account, Setting
 from capture.acquisition.live import Part
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Opened, Place, Request
+from capture.acquisition.source import Account, Opened, Place, Request, Setting
 from capture.conduct import redecode, run
 from capture.tests.synthetic import SyntheticRun, small_plan
 

@@ -19,8 +19,8 @@ from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.folder import EDGE_STREAM, RunName
 from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
 from base.run_folder.memory import COLUMNS, Memory
-from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
+from capture.acquisition.source import Account, Setting
 from capture.conduct import redecode
 from capture.store import (
     Kind,

@@ -22,8 +22,7 @@ from base.run_folder.records import (
     TickRecord,
 )
 from capture.instruments import timekeeping
-from capture.instruments.calibration import MarkerCost
-from capture.instruments.skew import has_common_pulses
+from capture.instruments.calibration import MarkerCost, has_common_pulses
 from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 

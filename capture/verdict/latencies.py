@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from base.run_folder.records import EndRecord
-from capture.instruments.skew import skew_between
+from capture.instruments.calibration import skew_between
 from capture.joining.evidence import Evidence
 from capture.verdict.counts import at_least_to_most, worst_row
 

@@ -10,8 +10,8 @@ from base.run_folder.edges import NOT, EdgeList
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import ToolReport, Verdict
 from base.run_folder.observed import AskedEdges
-from capture.reading.frames import Frames
 from capture.reading.observed import ObservedWire, named
+from capture.reading.wire import Frames
 from capture.verdict import inconclusive, truncated
 from capture.verdict.verdict import by_rules
 

@@ -9,8 +9,8 @@ from cli.tests.typed import refused
 from cli.work import adversary
 from scenarios import trace
 from studies.adversary import text
-from studies.adversary.row import Space, Time
 from studies.adversary.search import What
+from studies.adversary.study import Space, Time
 from tests.tables import table
 
 

@@ -14,10 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from base.processes import signals
 from firmware.build import catalogue, host_search, outside
 from firmware.build.host_heap import HostHeapError
-from studies.adversary import row as adversary_row
-from studies.adversary.row import Row
+from studies.adversary import study as adversary_row
 from studies.adversary.search import STATES, Budget, What, objection
-from studies.adversary.study import Study
+from studies.adversary.study import Row, Study
 
 FOUND = STATES / "found"
 

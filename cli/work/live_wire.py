@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from base.run_folder.edge_stream import NewEdges
-from capture.reading.growing import Growing
+from capture.reading.counter import Growing
 from dashboards.growing_wire import line, picture
 
 PER_S = 2

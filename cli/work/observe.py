@@ -17,7 +17,7 @@ from capture.acquisition.pins import Pins, PinsRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
-from capture.reading.growing import Growing
+from capture.reading.counter import Growing
 from capture.reading.observed import Questions
 from capture.store import RunResult
 from cli.work import kept, kept_windows, where, wire_table

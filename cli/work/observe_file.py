@@ -7,9 +7,8 @@ from pathlib import Path
 
 from base.paths import RUNS
 from capture.acquisition import imported as other_tools
-from capture.acquisition.account import outside_of
 from capture.acquisition.imported import Beside, ObservedFile
-from capture.acquisition.source import Request
+from capture.acquisition.source import Request, outside_of
 from capture.conduct import run as conduct
 from capture.importing import formats
 from capture.reading.observed import Questions

@@ -13,7 +13,7 @@ from base.run_folder.edge_stream import EdgeFollower
 from base.run_folder.folder import EDGE_STREAM
 from base.run_folder.progress_file import SoFar
 from capture.desk.bench import read_bench
-from capture.reading.growing import Growing
+from capture.reading.counter import Growing
 from dashboards.answer import Axis
 from dashboards.blocks import DotLane, DotPlot, DotRow
 from dashboards.formatting import grouped, short, whole

@@ -6,7 +6,7 @@ import numpy as np
 
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import EdgeList
-from capture.reading.growing import Growing
+from capture.reading.counter import Growing
 from dashboards.growing_wire import line, picture, wave
 
 HZ = 1_000_000

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList
 from base.run_folder.session_file import write_sr
-from capture.reading import frames, vectorised
+from capture.reading import vectorised, wire
 from capture.reading.tests.waveform import captures
 from capture.reading.vectorised import Stimuli
 from decoders.tests import sigrok
@@ -32,7 +32,7 @@ def test_a_decoder_that_is_told_no_clock_takes_the_nominal_one(decoder: str) -> 
 def test_a_frame_is_the_same_in_both_decodings() -> None:
     decoder = sigrok.loaded("critical_section")
     numbers = decoder.FRAME_EDGES, decoder.FRAME_TICKS, decoder.FRAME_TOLERANCE
-    assert numbers == (frames.FRAME_EDGES, frames.START_FRAME_TICKS, frames.FRAME_TOLERANCE)
+    assert numbers == (wire.FRAME_EDGES, wire.START_FRAME_TICKS, wire.FRAME_TOLERANCE)
 
 
 def rows(folder: Path, edges: EdgeList, decoder: str, output_class: str) -> list[tuple[int, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.manifest import ToolReport
 from base.run_folder.records import CostRecord, CounterOffRecord, FailRecord
-from capture.acquisition.duration import longest_s
+from capture.acquisition.source import longest_s
 from capture.joining.evidence import Evidence, decode
 from capture.verdict.verdict import judge
 from firmware.build import boards

@@ -9,7 +9,7 @@ from firmware.build import host_heap
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, Operations, Trace
 from studies.adversary.search import MOST_OPERATIONS
-from studies.adversary.space import space
+from studies.adversary.study import space
 
 _NEAR = 0.98
 """A list that has taken so much of a limit is bound by it."""

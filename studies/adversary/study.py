@@ -1,27 +1,29 @@
 """Searches, confirmed on the virtual board, beside the worst cases that are known.
 
-A row for each allocator and each question.
-"""
+A row for each allocator and each question."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from analysis.bounds.image import code_bounds
+from analysis.fragmentation.metrics import metrics
+from base import heap_size
+from base.files.whole import write_bytes
 from firmware.build import catalogue, host_heap
 from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.operations import MAX_SLOTS
-from scenarios.trace import Operations, Trace
+from scenarios.trace import ALLOCATE, Operations, Trace
 from studies.adversary import limits
 from studies.adversary import search as adversary_search
 from studies.adversary.known import spread, worst_cases
-from studies.adversary.row import Row, Time
 from studies.adversary.search import (
     SMALLEST_SPREAD_BYTES,
     STATES,
@@ -31,8 +33,125 @@ from studies.adversary.search import (
     What,
     objection,
 )
-from studies.adversary.space import space
 from studies.tables.critical_sections import CriticalSection
+
+
+@dataclass(frozen=True)
+class Time:
+    """The longest critical section of a list of operations on the board."""
+
+    name: str
+    instructions: int
+    cycles: int
+    wire_ns: float
+
+
+@dataclass(frozen=True)
+class Space:
+    """The spread of a list's blocks on the PC. `ratio` is used over live, Johnstone's fourth."""
+
+    name: str
+    used_bytes: int
+    peak_live_bytes: int
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """The worst found on one allocator, beside the known worst case and the bound.
+
+    `lists` is how many were tried on the PC. `bound_instructions` and `bound_cycles` are those of
+    the machine code, None where there is none; `why_no_bound` then says why. `limits` names those
+    limits of a list that the one found came to.
+    """
+
+    allocator: str
+    what: What
+    seed: int
+    lists: int
+    found: Time | Space
+    known: Time | Space
+    operations: Operations = field(repr=False)
+    bound_instructions: int | None = None
+    bound_cycles: int | None = None
+    why_no_bound: str | None = None
+    limits: tuple[str, ...] = ()
+
+    @property
+    def found_over_known(self) -> float:
+        """The ratio of instructions, or of used bytes."""
+        return _size(self.found) / _size(self.known)
+
+    @property
+    def found_over_bound(self) -> float | None:
+        return None if self.bound_instructions is None else _size(self.found) / self.bound_instructions
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as the document has it."""
+        return {
+            "allocator": self.allocator,
+            "what": self.what,
+            "seed": self.seed,
+            "lists": self.lists,
+            "operations": len(self.operations),
+            "found": asdict(self.found),
+            "known": asdict(self.known),
+            "found_over_known": self.found_over_known,
+            "bound_instructions": self.bound_instructions,
+            "bound_cycles": self.bound_cycles,
+            "why_no_bound": self.why_no_bound,
+            "found_over_bound": self.found_over_bound,
+            "limits": list(self.limits),
+        }
+
+
+def _size(figure: Time | Space) -> int:
+    return figure.instructions if isinstance(figure, Time) else figure.used_bytes
+
+
+def write(row: Row, folder: Path) -> Path:
+    """Writes the row's operations as `<allocator>-<what>.csv`. Raises WriteError."""
+    lines = [f"# {sentence}" for sentence in _told(row)] + list(_lines(row.operations))
+    trace = path(folder, row.allocator, row.what)
+    return write_bytes(trace, "".join(f"{line}\n" for line in lines).encode())
+
+
+def path(folder: Path, allocator: str, what: str) -> Path:
+    """The path that write() uses."""
+    return folder / f"{allocator}-{what}.csv"
+
+
+def _told(row: Row) -> Iterator[str]:
+    last = "The last operation is the worst." if row.what != "fragmentation" else "Few bytes, far apart."
+    yield f"The worst that was found for {row.allocator}, {row.what}, on a heap of 64 KiB. {last}"
+    command = f"./lab heap adversary --allocator {row.allocator} --what {row.what}"
+    yield f"{command}, seed {row.seed}, {row.lists} lists"
+
+
+def _lines(operations: Operations) -> Iterator[str]:
+    for kind, slot, size, _ in operations.tolist():
+        yield f"a,{slot},{size}" if kind == ALLOCATE else f"f,{slot}"
+
+
+# How far a list of operations spreads its blocks, by a replay on this machine.
+
+
+def space(allocator: str, trace: Trace) -> Space:
+    """The spread of the trace's blocks, by a replay that proves that none overlap.
+
+    Raises HostHeapError.
+    """
+    program = host_heap.build(allocator, heap_size.DEFAULT_BYTES)
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        file = host_heap.write(trace.operations, Path(folder) / "operations")
+        replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
+    figures = metrics(trace.operations, replay)
+    ratio = figures.used_bytes / max(figures.peak_live_bytes, 1)
+    return Space(trace.name, figures.used_bytes, figures.peak_live_bytes, ratio)
+
+
+# Searches, confirmed on the virtual board, beside the worst cases that are known.
+
 
 CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
 """How many of a search's winners are run on the board, which says which is the dearest. Those of

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from io import StringIO
 
 from rich.console import Console
 from rich.table import Table
 
+from base.files.whole import write_bytes
 from base.microseconds import digits
-from studies.adversary.row import Row, Space, Time
+from base.paths import ROOT
+from firmware.build import catalogue
+from studies.adversary import study as adversary_row
+from studies.adversary.search import Budget, What, objection
+from studies.adversary.study import Row, Space, Study, Time
 
 WIDTH_COLUMNS = 124
 
@@ -93,3 +99,51 @@ def _table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> Table:
     for line in cells:
         table.add_row(*line)
     return table
+
+
+# The tables of docs/how-to/adversary.md; `python -m studies.adversary.text` makes them anew.
+
+
+FOLDER = ROOT / "scenarios" / "found"
+TIME = ROOT / "docs" / "results" / "adversary-time.csv"
+SPACE = ROOT / "docs" / "results" / "adversary-space.csv"
+
+SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
+WALKERS = (
+    *("best_fit", "first_fit", "first_fit_ordered", "half_fit_cstm", "seglist"),
+    *("heap_2", "heap_4", "heap_5", "linked_list_allocator", "umm_malloc"),
+)
+WALKER_LISTS = 300
+"""Of time, where a list is walked: the known constructions leave little to find."""
+WHATS: tuple[What, ...] = ("allocate", "free", "fragmentation")
+
+
+def main() -> None:
+    """Writes the tables, or prints some rows of them."""
+    names = sys.argv[1:]
+    rows = list(_rows(names or list(catalogue.allocators())))
+    for row in rows:
+        adversary_row.write(row, FOLDER)
+    for path, columns, cells in (
+        (TIME, TIME_COLUMNS, time_cells(rows)),
+        (SPACE, SPACE_COLUMNS, space_cells(rows)),
+    ):
+        table = as_csv(columns, cells)
+        print(table) if names else write_bytes(path, table.encode())
+
+
+def lists(allocator: str, what: What) -> int:
+    """The budget of a row."""
+    return WALKER_LISTS if allocator in WALKERS and what != "fragmentation" else LISTS
+
+
+def _rows(names: Sequence[str]) -> Iterator[Row]:
+    for name in names:
+        for what in WHATS:
+            if objection(name, what) is None:
+                budget = Budget(lists=lists(name, what))
+                yield from Study([(name, what)], budget, SEED, LIVE_BYTES).rows()
+
+
+if __name__ == "__main__":
+    main()

@@ -14,9 +14,8 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import ToolReport
 from base.run_folder.records import encode
-from capture.acquisition.account import Account, Setting, asked_of
-from capture.acquisition.duration import longest_s
 from capture.acquisition.observe import Observation
+from capture.acquisition.source import Account, Setting, asked_of, longest_s
 from capture.store import begin_folder, keep_observation, kind_of
 from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed

@@ -13,8 +13,7 @@ import serial
 
 from base.files.errors import CaptureError
 from capture.acquisition import record_reader
-from capture.acquisition.record_reader import RecordReader
-from capture.acquisition.serial_reader import SerialReader
+from capture.acquisition.record_reader import RecordReader, SerialReader
 from capture.tests.synthetic import record
 from tests.processes import wait_until
 

@@ -220,7 +220,7 @@ def test_a_floating_input_ends_the_capture(fake_tool: Path, monkeypatch: pytest.
 def test_a_disk_that_fills_up_ends_the_capture_and_keeps_what_came(
     fake_tool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("capture.acquisition.edge_store._BLOCK_ROWS", 1000)
+    monkeypatch.setattr("capture.acquisition.keeper._BLOCK_ROWS", 1000)
     monkeypatch.setattr("base.run_folder.edge_stream.ROOM_BYTES", 1 << 60)
     install(fake_tool, "while True: send(b'\\0\\0\\0\\1' * 10000)")
     result = capture(asking(10_000_000))

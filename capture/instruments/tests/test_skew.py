@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.instruments.skew import fall_delay_samples, skew_between
+from capture.instruments.calibration import fall_delay_samples, skew_between
 from capture.reading.wire import read_wire
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, NewEdges
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.kept import LAST, Window
-from capture.reading.counter import WireCounter
-from capture.reading.growing import Growing
+from capture.reading.counter import Growing, WireCounter
 from capture.reading.observed import ANSWERED, PULSED, named, read_observed
 from capture.reading.tests.waveform import Waveform, captures
 from capture.reading.vectorised import Stimuli, pulses, waits_for

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from capture.acquisition.account import Setting
+from capture.acquisition.source import Setting
 from capture.reading.wire import COMMON_CHANNELS
 from capture.summary.instruments import instruments
 from capture.summary.summary import summarise_run

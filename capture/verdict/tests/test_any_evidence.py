@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, EdgeList
 from base.run_folder.manifest import Manifest, SectionBound, ToolReport
-from capture.acquisition.account import Setting
+from capture.acquisition.source import Setting
 from capture.joining.evidence import decode
 from capture.summary.summary import summarise_run
 from capture.tests.evidence import ASKED

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from base.run_folder.manifest import ToolReport
-from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Taken
+from capture.acquisition.source import Account, Setting, Taken
 from capture.tests.evidence import ASKED
 from capture.tests.synthetic import SyntheticRun, small_plan
 from quality.faults.planting import Healthy, healthy

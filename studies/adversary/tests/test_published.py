@@ -17,9 +17,10 @@ from firmware.build.host_search import Goal
 from scenarios import trace as scenarios_trace
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE
-from studies.adversary import published, search
-from studies.adversary import row as adversary_row
-from studies.adversary.space import space
+from studies.adversary import search
+from studies.adversary import study as adversary_row
+from studies.adversary import text as published
+from studies.adversary.study import space
 
 pytestmark = pytest.mark.docs
 
