@@ -1,6 +1,5 @@
-"""Searches, confirmed on the virtual board, beside the worst cases that are known.
-
-A row for each allocator and each question."""
+"""Searches, confirmed on the virtual board, beside the worst cases that are known: a row for each
+allocator and each question, and the limits that the list of operations came to."""
 
 from __future__ import annotations
 
@@ -21,10 +20,10 @@ from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, Operations, Trace
-from studies.adversary import limits
 from studies.adversary import search as adversary_search
 from studies.adversary.known import spread, worst_cases
 from studies.adversary.search import (
+    MOST_OPERATIONS,
     SMALLEST_SPREAD_BYTES,
     STATES,
     Budget,
@@ -34,6 +33,35 @@ from studies.adversary.search import (
     objection,
 )
 from studies.tables.critical_sections import CriticalSection
+
+_NEAR = 0.98
+"""A list that has taken so much of a limit is bound by it."""
+
+
+def shares(allocator: str, operations: Operations) -> Mapping[str, float]:
+    """Which part of each limit the list takes, the region by a replay where there is a build for
+    this machine. Raises HostHeapError.
+    """
+    taken = {"slots": most_slots(operations) / MAX_SLOTS, "operations": len(operations) / MOST_OPERATIONS}
+    if not host_heap.row(allocator).target_only:
+        used = space(allocator, Trace("found", operations)).used_bytes
+        taken["region"] = used / heap_size.DEFAULT_BYTES
+    return taken
+
+
+def reached(allocator: str, operations: Operations) -> tuple[str, ...]:
+    """The names of the limits that the list came to, the one it took most of first."""
+    taken = shares(allocator, operations)
+    return tuple(sorted((name for name in taken if taken[name] >= _NEAR), key=lambda name: -taken[name]))
+
+
+def most_slots(operations: Operations) -> int:
+    """The most slots that are taken at one time: blocks that are live or were refused."""
+    taken = (operations[:, 0] == ALLOCATE).astype(int) * 2 - 1
+    return int(taken.cumsum().max(initial=0))
+
+
+# Searches, confirmed on the virtual board, beside the worst cases that are known.
 
 
 @dataclass(frozen=True)
@@ -209,7 +237,7 @@ class Study:
             bound.instructions,
             bound.cycles,
             bound.why_not,
-            limits.reached(allocator, operations),
+            reached(allocator, operations),
         )
 
     def _winners(self, allocator: str, what: What, tell: OnProgress) -> tuple[int, list[Operations]]:
