@@ -6,8 +6,8 @@ from base.run_folder.records import FailRecord
 from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import Runner, runner
+from tests.tables import table
 
-PERIODIC, RANDOM = 1, 3
 ONE = entry(ALLOCATE, 0, 40)
 
 
@@ -16,10 +16,7 @@ def run() -> Runner:
     return runner(firmware.build("tlsf", board="nucleo-f103rb").elf)
 
 
-@pytest.mark.parametrize(
-    ("mode", "period", "control"),
-    [(PERIODIC, 65_537, 7919), (PERIODIC, 5003, 65_537), (RANDOM, 43_692, 7919), (RANDOM, 200_000, 7919)],
-)
+@table
 def test_a_period_that_16_bits_cannot_count_is_refused(
     run: Runner, mode: int, period: int, control: int
 ) -> None:

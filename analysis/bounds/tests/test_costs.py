@@ -6,34 +6,26 @@ from pathlib import Path
 import pytest
 
 from analysis.bounds.caches import Lines
-from analysis.bounds.costs import OF_F0, OF_F1, OF_F4, OF_L4, Costs, FlashLines, Memories, Memory, of_options
+from analysis.bounds.costs import OF_F0, OF_F1, OF_F4, OF_L4, Costs, Memories, Memory, of_options
 from base.paths import ROOT
+from tests.tables import table
+
+FAMILIES = {"F4": OF_F4, "L4": OF_L4, "F1": OF_F1, "F0": OF_F0}
 
 
-@pytest.mark.parametrize(
-    ("options", "lines"),
-    [
-        ((), OF_F4),
-        (("--chip=stm32f411re", "--strict"), OF_F4),
-        (("--chip=l476rg",), OF_L4),
-        (("--chip", "stm32l476rg", "--hse", "none"), OF_L4),
-        (("--strict", "--chip"), OF_F4),
-        (("--chip=stm32f103rb",), OF_F1),
-        (("--chip=F072RB",), OF_F0),
-    ],
-)
-def test_a_chip_has_the_lines_of_its_family(options: tuple[str, ...], lines: FlashLines) -> None:
-    assert of_options(options).lines == lines
+@table
+def test_a_chip_has_the_lines_of_its_family(options: tuple[str, ...], family: str) -> None:
+    assert of_options(options).lines == FAMILIES[family]
 
 
 TABLES = sorted((ROOT / "simulator" / "crates" / "stm32" / "chips").glob("*.toml"))
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
-def test_a_chip_has_the_memories_that_the_simulator_gives_it(table: Path) -> None:
-    for chip in tomllib.loads(table.read_text(encoding="utf-8"))["chips"]:
+@pytest.mark.parametrize("chips", TABLES, ids=lambda chips: chips.stem)
+def test_a_chip_has_the_memories_that_the_simulator_gives_it(chips: Path) -> None:
+    for chip in tomllib.loads(chips.read_text(encoding="utf-8"))["chips"]:
         of_name = of_options((f"--chip={chip['name']}",))
-        assert of_name == of_options((f"--chip={table}",)) or table.stem == "stm32f401"
+        assert of_name == of_options((f"--chip={chips}",)) or chips.stem == "stm32f401"
         end = 0x2000_0000 + chip["sram_kib"] * 1024
         waiting = range(end - chip.get("second_sram_kib", 0) * 1024, end)
         assert list(of_name.waiting[:1]) == list(waiting[:1]) and len(of_name.waiting) == len(waiting)
@@ -50,19 +42,9 @@ def test_an_address_of_the_second_sram_waits_and_others_do_not() -> None:
 
 
 # ARM DDI 0403E, B3.1, and ARM DDI 0439, 3.7: the alias of 0x4000_0024 is 0x4200_0000 + 32 * 0x24.
-@pytest.mark.parametrize(
-    ("address", "memory"),
-    [
-        (0x4200_0480, Memory.PERIPHERAL),
-        (0x4200_0000 + 32 * 0x1_FFFC, Memory.PERIPHERAL),
-        (0x4200_0000 + 32 * 0x2_0000, Memory.SRAM),
-        (0x2200_0000, Memory.SRAM),
-        (0x1000_0000, Memory.SRAM),
-        (0x1FFF_7A10, Memory.FLASH),
-    ],
-)
-def test_an_alias_costs_what_lies_behind_it(address: int, memory: Memory) -> None:
-    assert Costs().memory(("", address, address)) is memory
+@table
+def test_an_alias_costs_what_lies_behind_it(address: int, memory: str) -> None:
+    assert Costs().memory(("", address, address)) is Memory[memory]
 
 
 def test_what_fits_on_an_l4_fits_even_if_four_lines_share_a_place() -> None:

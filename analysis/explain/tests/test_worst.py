@@ -10,23 +10,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
 
 from analysis.errors import ExplainError
 from analysis.explain.tests.made import maximum
 from analysis.explain.worst import Worst, around, find
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.manifest import Maximum
-from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK
+from base.run_folder.named_quantities import ALLOCATE, INTERRUPT
 from tests.sentences import Sentences
+from tests.tables import beside, table
 
-TOGGLES = {
-    "OP": (18, 50, 90, 140),
-    "CRIT": (20, 25, 30, 42, 95, 105),
-    "STIM": (100, 102, 170, 172),
-    "ISR": (98, 99, 110, 112),
-    "TASK": (130, 132),
-}
+TOGGLES: dict[str, tuple[int, ...]] = beside(__file__)["toggles"]
 OPERATIONS = pl.DataFrame(
     {
         "seq": [0, 1, 2, 3],
@@ -73,21 +67,13 @@ def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
     assert places(worst_of("allocate", "critical_ns", seq=2)) == (95, 105, 100, 95, 55, 145)
 
 
-@pytest.mark.parametrize(
-    ("quantity", "key", "fields", "expected", "channels", "name"),
-    [
-        (INTERRUPT, "interrupt_latency_ns", {"value": 1000.0, "start_sample": 90, "seq": 2},
-         (100, 110, 100, 90, 50, 150), ("STIM", "ISR"), "2"),
-        (TASK, "task_latency_ns", {"value": 3000.0, "start_sample": None}, (100, 130, 100, 100, 60, 170),
-         ("STIM", "TASK"), "@100"),
-    ],
-)  # fmt: skip
+@table
 def test_a_latency_is_from_the_stimulus_to_its_answer(
-    quantity: Any, key: str, fields: dict[str, Any], expected: tuple[int, ...], channels: Any, name: str
+    quantity: str, fields: dict[str, Any], expected: tuple[int, ...], channels: Any, name: str
 ) -> None:
-    worst = worst_of(quantity.name, key, sample=100, **fields)
+    worst = worst_of(quantity, f"{quantity}_latency_ns", sample=100, **fields)
     assert places(worst) == expected
-    assert (worst.quantity, worst.channels, worst.key) == (quantity, channels, name)
+    assert (worst.quantity.name, worst.channels, worst.key) == (quantity, channels, name)
 
 
 def test_what_cannot_be_found_is_said(sentences: Sentences) -> None:
@@ -105,22 +91,13 @@ def test_what_cannot_be_found_is_said(sentences: Sentences) -> None:
             find(quantity, maxima, OPERATIONS, edges())
 
 
-@pytest.mark.parametrize(
-    ("value", "sample", "seqs", "start_ns"),
-    [
-        # In its section, and outside of it; between two operations, and before all.
-        (1000.0, 100, (2, 1, 3), 10_000.0),
-        (200.0, 108, (2, 1, 3), 10_800.0),
-        (3800.0, 60, (None, 1, 2), 6_000.0),
-        (9700.0, 1, (None, None, 0), 100.0),
-    ],
-)
+@table
 def test_what_is_beside_a_sample(
-    value: float, sample: int, seqs: tuple[int | None, ...], start_ns: float, sentences: Sentences
+    value: float, sample: int, start_ns: float, seqs: dict[str, int], sentences: Sentences
 ) -> None:
-    seq = {} if seqs[0] is None else {"seq": seqs[0]}
-    beside = around(worst_of("interrupt", INTERRUPT.key, value, sample=sample, **seq), OPERATIONS, edges())
-    neighbours = [beside[name] for name in ("operation", "previous", "next")]
-    assert tuple(operation and operation.seq for operation in neighbours) == seqs
-    assert beside["start_ns"] == start_ns
-    sentences.hold(f"{beside['place']} From {beside['begins']} to {beside['ends']}.")
+    seq = {"seq": seqs["operation"]} if "operation" in seqs else {}
+    near = around(worst_of("interrupt", INTERRUPT.key, value, sample=sample, **seq), OPERATIONS, edges())
+    neighbours = ("operation", "previous", "next")
+    assert {name: near[name].seq for name in neighbours if near[name]} == seqs
+    assert near["start_ns"] == start_ns
+    sentences.hold(f"{near['place']} From {near['begins']} to {near['ends']}.")

@@ -20,6 +20,7 @@ from capture.desk.virtual_board import VirtualBoard
 from firmware.build import boards
 from simulator.serve import Served
 from tests.processes import wait_until
+from tests.tables import table
 
 TARGET = boards.default().pyocd_target
 
@@ -33,7 +34,7 @@ def address_of(elf: Path, name: str) -> str:
 
 @contextmanager
 def attached(elf: Path, name: str = boards.DEFAULT) -> Iterator[tuple[ProbeSession, str]]:
-    """A debugger that was there before the board ran, and the first report behind its program's end.
+    """A debugger that was there before the board ran; the first report behind its program's end.
     Without a debugger a lock-up ends the simulation; and each look changes what comes behind it.
     """
     on = boards.board(name)
@@ -57,23 +58,6 @@ def attached(elf: Path, name: str = boards.DEFAULT) -> Iterator[tuple[ProbeSessi
 
 READ = "a read of 0x60000040 that nothing answers (BFAR), by the instruction at "
 
-ENDINGS = [
-    ("READ_NOWHERE", f"hard-faulted: {READ}", ""),
-    ("IN_HANDLER", f"hard-faulted: {READ}", ", in the handler of SVCall"),
-    ("BUS_FAULT_ENABLED", f"took a bus fault: {READ}", ""),
-    (
-        "LOCK_UP",
-        "locked up: an access to 0x60000050 that nothing answers (BFAR), "
-        "in the handler of a fault by the instruction at ",
-        "",
-    ),
-    (
-        "WRITE_NOWHERE",
-        "hard-faulted: a write to 0x60000044 that nothing answers (BFAR), by the instruction at ",
-        "",
-    ),
-]
-
 
 def test_a_jump_to_where_nothing_is_tells_where(tmp_path: Path) -> None:
     elf = compiled(tmp_path, "JUMP_NOWHERE")
@@ -84,7 +68,7 @@ def test_a_jump_to_where_nothing_is_tells_where(tmp_path: Path) -> None:
     ), said
 
 
-@pytest.mark.parametrize(("ending", "words", "behind"), ENDINGS)
+@table
 def test_a_program_that_faults_is_told_with_its_instruction(
     tmp_path: Path, ending: str, words: str, behind: str
 ) -> None:
@@ -136,18 +120,9 @@ def test_a_virtual_board_with_a_probe_is_asked_as_a_nucleo_is(tmp_path: Path) ->
 
 
 HARD_FAULT = FaultRegisters(pc=0x0800_0200, exception=3, dhcsr=0, hfsr=1 << 30)
-BITS = [
-    (1 << 1 | 1 << 7, "an access to 0x20000020 (MMFAR) that the memory protection forbids"),
-    (1 << 9 | 1 << 15, "an access to 0x40000000 that nothing answers (BFAR)"),
-    (1 << 10, "a buffered write that nothing answered (imprecise)"),
-    (1 << 16, "an undefined instruction"),
-    (1 << 17, "a jump without the Thumb bit, or an invalid state (INVSTATE)"),
-    (1 << 19, "a floating-point or coprocessor instruction that is not enabled (NOCP)"),
-    (1 << 24 | 1 << 25, "an unaligned access and a division by zero"),
-]
 
 
-@pytest.mark.parametrize(("cfsr", "words"), BITS)
-def test_each_bit_has_its_words(cfsr: int, words: str) -> None:
-    faults = replace(HARD_FAULT, cfsr=cfsr, mmfar=0x2000_0020, bfar=0x4000_0000)
+@table
+def test_each_bit_has_its_words(bits: tuple[int, ...], words: str) -> None:
+    faults = replace(HARD_FAULT, cfsr=sum(1 << bit for bit in bits), mmfar=0x2000_0020, bfar=0x4000_0000)
     assert decode(faults, hex) == f"The firmware hard-faulted: {words}."

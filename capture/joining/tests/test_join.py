@@ -170,20 +170,13 @@ def test_records_after_a_gap_keep_their_own_window() -> None:
     assert evidence_of(run).joined.operations.equals(whole.filter(pl.col("seq") != 5))
 
 
-@pytest.mark.parametrize("repeated", [2, 5])
-def test_numbers_that_do_not_go_on_end_the_join(repeated: int) -> None:
+@pytest.mark.parametrize("instead", [2, 5, None])
+def test_numbers_that_do_not_go_on_end_the_join(instead: int | None) -> None:
+    """The operations of a plan count from 0: their number is the first that none of them has."""
     run = SyntheticRun(small_plan())
     operations = [line for line in run.lines if line.startswith("OP,")]
-    run.lines[run.lines.index(operations[6])] = operations[repeated]
-    assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
-
-
-def test_a_number_that_the_plan_does_not_reach_ends_the_join() -> None:
-    """The operations of a plan count from 0, so their number is the first that none of them has."""
-    run = SyntheticRun(small_plan())
-    operations = [line for line in run.lines if line.startswith("OP,")]
-    end = f"OP,{len(operations)},"
-    run.lines[run.lines.index(operations[6])] = end + operations[6].split(",", 2)[2]
+    beyond = f"OP,{len(operations)},{operations[6].split(',', 2)[2]}"
+    run.lines[run.lines.index(operations[6])] = beyond if instead is None else operations[instead]
     assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
 
 

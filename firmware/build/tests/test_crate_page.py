@@ -7,11 +7,9 @@ import shutil
 import pytest
 
 from firmware.build import crate_page
+from tests.tables import beside
 
-PUBLISHED_LEVELS = (
-    *((1, 60, 36), (2, 124, 72), (3, 248, 104), (4, 496, 140), (5, 992, 172), (6, 1984, 208)),
-    *((7, 3968, 240), (8, 7936, 276), (9, 15872, 308), (10, 31744, 344), (11, 63488, 376)),
-)
+PUBLISHED_LEVELS: tuple[tuple[int, ...], ...] = beside(__file__)["published_levels"]
 """FLL, MAX_ALLOC_SIZE and HEADER_SIZE of the page's table "Parameters"."""
 
 pytestmark = [

@@ -8,24 +8,10 @@ from base import heap_size
 from firmware.build import catalogue, host_contract
 from firmware.build.cmake_build import BuildError
 from firmware.heap.tests.host_build import ON_THE_HOST
-from tests.tables import table
+from tests.tables import beside, table
 
-VARIANTS: list[tuple[str, dict[str, int], str]] = [
-    ("tlsf", {"TLSF_SLOTS": 8}, ""),
-    ("half_fit_cstm", {"SEARCH_THRESHOLD": 10}, ""),
-    ("half_tree", {"SMALL_VICTIM_BYTES": 2800, "LARGE_VICTIM_BYTES": 2800}, "checker"),
-    ("half_tree", {"SMALL_VICTIM_BYTES": 1, "LARGE_VICTIM_BYTES": 1}, "probes"),
-    # One layer serves all indexes; test_properties.py has every index with either header.
-    ("half_fit_cstm", {"HDR": 8}, ""),
-    ("half_tree", {"HDR": 4}, ""),
-    ("best_fit", {"LEAST": 24}, ""),
-    ("tlsf_crate", {"FLL": 9}, ""),
-    ("ublox_buddy", {"REMAINDER_FIRST": 1}, ""),
-]
-"""Allocators with their knobs turned, and the suite that holds with the defaults only.
-
-In the first half_tree every victim counts as small, in the second there is never a victim.
-"""
+VARIANTS = [tuple(row.values()) for row in beside(__file__)["variants"]]
+"""Allocators with their knobs turned, and the suite that holds with the defaults only."""
 
 
 @pytest.mark.parametrize(

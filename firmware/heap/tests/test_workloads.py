@@ -4,43 +4,29 @@ Heap Without a Tail" (VaiOS on a Nucleo-F401RE), and against each index's own ru
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 
 from base.paths import ROOT
 from firmware.build import catalogue
-from firmware.heap.tests.host_build import ON_THE_HOST, of_each_kind
+from firmware.heap.tests.host_build import ON_THE_HOST
 from firmware.heap.tests.workloads import DEPTHS, TRIALS, frag_probes, rows, stress_figures, table
+from tests.tables import beside
 
 README = ROOT / "firmware" / "heap" / "README.md"
-STRESS_PROBES = {"seglist": (1, 6, 8), "tlsf": (1, 2, 2)}
+STRESS_PROBES: dict[str, tuple[int, int, int]] = beside(__file__)["stress"]
 """Median, p99 and worst, as published for these two."""
-FRAG_PROBES: dict[str, Callable[[int, int], int]] = {
-    "seglist": lambda depth, _: depth + 3,  # as published
-    "tlsf": lambda _, __: 2,  # as published
-    "tlsf_compact": lambda _, __: 2,  # the same search: victims and the rest lie in other octaves
-    # The rest of the region was filed last, but at the first trial the victim was.
-    "first_fit": lambda _, trial: 2 if trial == 0 else 1,
-    "best_fit": lambda depth, _: depth + 1,  # all victims and the rest
-    "first_fit_ordered": lambda depth, _: depth + 1,  # the victims lie before the rest
-    "avl": lambda _, __: 2,  # the node of 72 bytes and the rest
-    "half_fit": lambda _, __: 1,  # the bitmap
-    "half_fit_cstm": lambda depth, _: depth + 1,  # all victims and the bitmap
-    # A victim's block holds 120 bytes too: both are 128 with the header.
-    "binary_buddy": lambda _, __: 1,
-    # 256 pairs take 768 of 1,365 units. Of the last block that was halved, blocks of 64, 16, 4 and
-    # 1 units are left, and that of 4 units, 192 bytes, is of the request's own level.
-    "ublox_buddy": lambda _, __: 1,
-    "pool": lambda _, __: 1,  # the bitmap
-    "half_tree": lambda _, __: 2,  # the newest victim, which is the designated one, and the bitmap
-}
-"""By depth and trial (from 0), from each index's own rule."""
+FRAG_PROBES: dict[str, dict[str, int]] = beside(__file__)["frag"]
+"""At depth 0 of a first trial, for each further depth and trial, from each index's own rule."""
 
 
 @pytest.mark.parametrize(
     "allocator",
-    of_each_kind(name for name in ON_THE_HOST if "frees" in catalogue.allocators()[name].promises),
+    [
+        pytest.param(name, marks=() if name in {*catalogue.EACH_KIND, *STRESS_PROBES} else pytest.mark.long)
+        for name in ON_THE_HOST
+        if "frees" in catalogue.allocators()[name].promises
+    ],
 )
 def test_the_published_workloads_are_served_with_the_probes_of_the_rule(allocator: str) -> None:
     stress, frag = rows(allocator, "mem_stress"), rows(allocator, "mem_frag")
@@ -52,7 +38,11 @@ def test_the_published_workloads_are_served_with_the_probes_of_the_rule(allocato
     probes = frag_probes(frag)
     assert len(probes) == DEPTHS * TRIALS
     if rule := FRAG_PROBES.get(allocator):
-        assert probes == [rule(depth, trial) for depth in range(1, DEPTHS + 1) for trial in range(TRIALS)]
+        assert probes == [
+            rule["first"] + rule.get("deeper", 0) * depth + rule.get("later", 0) * (trial > 0)
+            for depth in range(1, DEPTHS + 1)
+            for trial in range(TRIALS)
+        ]
 
 
 @pytest.mark.long
