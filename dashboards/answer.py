@@ -39,11 +39,8 @@ class Standing:
     scenario: str
     waiter: Waiter
     flash_bytes: int | None
-
-    @property
-    def words(self) -> str:
-        """`tlsf (9.86 µs in mem_stress)`."""
-        return f"{self.name} ({self.waiter.possible} in {self.scenario})"
+    words: str
+    """`tlsf (9.86 µs in mem_stress)`; of the only scenario `tlsf (9.86 µs)`."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,9 @@ def standings(lanes: Mapping[str, Sequence[Lane]]) -> Standings:
             continue
         scenario, waiter = max(worst.items(), key=lambda pair: pair[1].possible_ns)
         footprint = waiter.series.run.manifest.footprint
-        ranked.append(Standing(full, scenario, waiter, footprint.flash_bytes if footprint else None))
+        where = f" in {scenario}" if len(scenarios) > 1 else ""
+        words = f"{full} ({waiter.possible}{where})"
+        ranked.append(Standing(full, scenario, waiter, footprint.flash_bytes if footprint else None, words))
     ranked.sort(key=lambda standing: (standing.waiter.possible_ns, standing.name))
     return Standings(scenarios, tuple(ranked), tuple(left_out))
 
@@ -86,7 +85,8 @@ def recommended(among: Standings) -> Iterator[str]:
     """Which allocator keeps an interrupt waiting least over all scenarios, and what it costs."""
     if len(among.ranked) > 1:
         best, worst = among.ranked[0], among.ranked[-1]
-        where = "" if len(among.scenarios) == 1 else f" over all {len(among.scenarios)} scenarios"
+        count = len(among.scenarios)
+        where = {1: "", 2: " over both scenarios"}.get(count, f" over all {count} scenarios")
         words = f"{best.words} keeps an interrupt waiting least{where}, and {worst.words} longest."
         yield words + _cost(best, among.ranked)
     if among.ranked and among.left_out:
@@ -129,14 +129,16 @@ def _cost(best: Standing, others: Sequence[Standing]) -> str:
         return ""
     words = f" {best.name} takes {grouped(best.flash_bytes)} bytes of flash"
     if least is best:
-        return f"{words}."
-    return f"{words}, {least.name} the least, {grouped(least.flash_bytes)}."
+        return f"{words}, the least."
+    return f"{words}; the least is {least.name}, {grouped(least.flash_bytes)}."
 
 
-def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane]) -> DotPlot | None:
+def answer(
+    scenario: str, series: Sequence[Series], lanes: Sequence[Lane], *, legend: bool = True
+) -> DotPlot | None:
     """A row a run, the worst first, on one axis of time. None where nothing waited.
 
-    `lanes` are those of `series`.
+    `lanes` are those of `series`. Of several on a page one has the `legend`.
     """
     if not lanes:
         return None
@@ -146,7 +148,7 @@ def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane]) -> Do
         unit="µs",
         ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:,g}") for tick_ns in axis.ticks()),
         lanes=tuple(_lane(lane, axis, ramps) for lane in lanes),
-        legend=_LEGEND,
+        legend=_LEGEND if legend else "",
         ends_ns=axis.ends_ns,
     )
 

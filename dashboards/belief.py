@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from base.run_folder.manifest import VIRTUAL_BOARD, Manifest
 from base.run_folder.quantities import HIT, LATENCY
 from dashboards.blocks import Belief, Fact
-from dashboards.formatting import grouped, microseconds
+from dashboards.formatting import every_run, grouped, microseconds
 from dashboards.loaded.series import Series, counter_of
 
 _MOST_OF_A_WARNING = 90
@@ -37,11 +37,7 @@ def _complete(series: Sequence[Series], doubtful: Sequence[Series]) -> Fact:
         return Fact(words, "run", doubtful[0].run.id)
     if len(series) == 1:
         return Fact("the run is complete", "run", series[0].run.id)
-    return Fact(f"{_all(len(series))} complete", "matrix")
-
-
-def _all(count: int) -> str:
-    return "both runs" if count == 2 else f"all {count} runs"
+    return Fact(f"{every_run(len(series))} complete", "matrix")
 
 
 def _warned(warned: Sequence[Series]) -> Iterator[Fact]:

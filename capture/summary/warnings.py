@@ -184,10 +184,10 @@ def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
     if undecided is not None:
         least, most = undecided.n
         apart = evidence.wire.undecided_samples
-        noun = "interrupt" if undecided.count == 1 else "interrupts"
+        noun, they = ("interrupt", "it") if undecided.count == 1 else ("interrupts", "they")
         yield (
             f"{undecided.count} {noun} came within {apart} samples of a critical section's edge, so the wire "
-            f"does not tell whether they met it: from {least} to {most} did. The budgets of "
+            f"does not tell whether {they} met it: from {least} to {most} did. The budgets of "
             "interrupt_latency_hit_ns and interrupt_latency_clear_ns have both ends."
         )
 
@@ -223,7 +223,7 @@ def falls_seen_late(evidence: Evidence) -> Iterator[str]:
 def nobody_counted_probes(evidence: Evidence) -> Iterator[str]:
     """Neither the allocator counted, nor the board."""
     if evidence.probes.source == "not counted":
-        yield "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
+        yield "Nobody counted probes: neither the allocator nor, on a virtual board, the simulator does."
 
 
 def instructions_are_not_told(evidence: Evidence) -> Iterator[str]:

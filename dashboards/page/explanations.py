@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from base import anatomy
@@ -29,8 +30,19 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
         # Another file than the explanation's own: it may be that of an older one.
         if isinstance(explanation, Replayed) and known is not None and known.cycles == explanation.cycles:
             packed["anatomy"] = _anatomy(known)
-        found.setdefault(explanation.key, []).append(packed)
+        of_key = found.setdefault(explanation.key, [])
+        same = next((other for other in of_key if _same(other, packed)), None)
+        if same is None:
+            of_key.append(packed)
+        else:
+            same["words"] += f", and {packed['words']}"
     return found
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """True if both explain the same stretch of time: the longest section may be an allocation's."""
+    own = ("quantity", "words")
+    return all(other.get(name) == value for name, value in one.items() if name not in own)
 
 
 def _packed(explanation: Explanation) -> dict[str, Any]:

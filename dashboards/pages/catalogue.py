@@ -42,7 +42,7 @@ from dashboards.figures.latency_by_depth import at_depth, latency_by_depth, task
 from dashboards.figures.phase import latency_by_phase, masking_by_call
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.formatting import MISSING, grouped, short, whole
+from dashboards.formatting import MISSING, every_run, grouped, short, whole
 from dashboards.headline import facts, headline, holders
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import bound_of, bounds_sentence
@@ -78,7 +78,8 @@ def agreement(series: Sequence[Series]) -> Page:
         figures,
         Prose("What a simulated microsecond is worth", SIMULATED) if simulated else None,
     )
-    lead = f"In {len(near)} of {len(series)} runs wire and DWT never differ by more than a cycle."
+    whose = every_run(len(near)) if len(near) == len(series) else f"{len(near)} of {len(series)} runs"
+    lead = f"In {whose} wire and DWT never differ by more than a cycle."
     return Page("agreement", "Agreement", (lead,) if near else (), blocks)
 
 
@@ -112,10 +113,7 @@ def distributions(series: Sequence[Series]) -> Page | None:
     """Survival curves, latencies by what they met, and cycles by size."""
     figures = (survival, latency_survival, interrupt_latency, other_latency, cycles_by_size)
     blocks = present(*(figure(series) for figure in figures))
-    lead = (
-        "The right end of each curve is the worst that was seen. ./lab histograms RUN writes each for "
-        "HdrHistogram's plotter.",
-    )
+    lead = ("./lab histograms RUN writes each distribution for HdrHistogram's plotter.",)
     return Page("distributions", "Distributions", lead, blocks) if blocks else None
 
 
@@ -205,7 +203,11 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     for scenario, series in scenarios.items():
         ordering = ordered[scenario]
         behind = (*holders(ordering), *facts(series, ordering))
-        blocks += [Prose(scenario, headline(scenario, ordering)), answer(scenario, series, ordering)]
+        first = scenario == next(iter(scenarios))
+        blocks += [
+            Prose(scenario, headline(scenario, ordering)),
+            answer(scenario, series, ordering, legend=first),
+        ]
         if behind:
             blocks.append(Prose(f"{scenario}: what held it, and what else to know", behind, True, True))
     return Page("overview", "Overview", _lead(scenarios), present(*blocks))

@@ -52,9 +52,10 @@ def _legend(series: Sequence[Series]) -> list[str]:
     certainties = [member.run.certainty for member in series]
     dependent = any(certainty.dependent for certainty in certainties)
     bounded = any(bound_of(member.run, "allocate") for member in series)
+    any_interval = any(certainty.intervals for certainty in certainties)
     return [
         caveats.BUDGET,
-        caveats.INTERVALS.format(confidence=confidence_words(certainties)),
+        *([caveats.INTERVALS.format(confidence=confidence_words(certainties))] if any_interval else []),
         "sd: the standard deviation of the samples, with n − 1.",
         *([f"{DEPENDENT} {caveats.DEPENDENT}"] if dependent else []),
         *dict.fromkeys(certainty.refused for certainty in certainties if certainty.refused),

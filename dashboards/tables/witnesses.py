@@ -8,7 +8,7 @@ from typing import Any
 from base.run_folder.manifest import ErrorBudget
 from base.run_folder.quantities import CRITICAL, LATENCY, TASK, Quantity
 from dashboards.blocks import Cell, Column, Grid, Group, Line
-from dashboards.formatting import MISSING, grouped, number, short, whole
+from dashboards.formatting import MISSING, every_run, grouped, number, short, whole
 from dashboards.loaded.quantities import counted, means
 from dashboards.loaded.series import Series
 from dashboards.tables.comparison import line_of
@@ -65,7 +65,7 @@ def _budgets(quantity: Quantity, series: Sequence[Series]) -> tuple[Line, ...]:
     """A row for each run; one for all where they do not differ as they are read."""
     lines = tuple(_budget(quantity, member) for member in series)
     if len(lines) > 1 and len({tuple(cell.text for cell in line.cells) for line in lines}) == 1:
-        return (Line(f"all {len(lines)} runs", lines[0].cells),)
+        return (Line(every_run(len(lines)), lines[0].cells),)
     return lines
 
 
