@@ -129,7 +129,7 @@ def _cost(best: Standing, others: Sequence[Standing]) -> str:
         return ""
     words = f" {best.name} takes {grouped(best.flash_bytes)} bytes of flash"
     if least is best:
-        return f"{words}, the least."
+        return f"{words}, the least." if len(others) > 1 else f"{words}."
     return f"{words}; the least is {least.name}, {grouped(least.flash_bytes)}."
 
 

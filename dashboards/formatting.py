@@ -45,11 +45,12 @@ def spoken(name: str) -> str:
     """A run's name for a sentence: `tlsf with primask and heap 4,096`."""
     plain, bracket, doubt = name.partition(" (")
     words = plain.split(", ")
-    begin = 3 if words[1:2] == ["from outside"] else 1  # behind the allocator and its digest
+    if words[1:2] == ["from outside"]:
+        words[:3] = [f"{words[0]} {words[2]} from outside"]
     end = len(words) - words[-1].startswith("imported from ")
-    settings = words[begin:end]
+    settings = words[1:end]
     listed = " and ".join([*([", ".join(settings[:-1])] if settings[1:] else []), *settings[-1:]])
-    allocator = ", ".join(words[:begin]) + (f" with {listed}" if settings else "")
+    allocator = words[0] + (f" with {listed}" if settings else "")
     return ", ".join([allocator, *words[end:]]) + bracket + doubt
 
 

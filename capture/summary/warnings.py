@@ -172,10 +172,11 @@ def stimuli_merged(evidence: Evidence) -> Iterator[str]:
         int(interrupts.filter(~pl.col("control"))[name].sum()) for name in ("isr_merged", "task_merged")
     )
     if isr or task:
-        yield (
-            f"{isr} stimuli came while the interrupt was still waited for, and {task} while the task was: "
-            "each is part of the wait that began before it."
+        counts = ((isr, "interrupt"), (task, "task"))
+        listed = " and ".join(
+            f"{count:,} while the {who} was still waited for" for count, who in counts if count
         )
+        yield f"Of the stimuli came {listed}: each is part of the wait that began before it."
 
 
 def interrupts_undecided(evidence: Evidence) -> Iterator[str]:

@@ -114,10 +114,11 @@ tailscope.paint = (() => {
     return { ...figure, data, layout };
   }
 
-  // The line of a reader's limit, through each axis that has times in µs.
+  // The line of a reader's limit, through each axis that has durations in µs: not that of a capture,
+  // whose time counts from an operation's start, which is no wait's.
   function limited(layout) {
     if (painting.limit === null) return;
-    const lines = Object.keys(layout).filter((name) => /^[xy]axis/.test(name) && /\(µs\)/.test(layout[name].title?.text ?? "")).map((name) => {
+    const lines = Object.keys(layout).filter((name) => /^[xy]axis/.test(name) && /^(?!time ).*\(µs\)/.test(layout[name].title?.text ?? "")).map((name) => {
       const own = name.replace("axis", ""), across = own[0] === "x", other = across ? "y" : "x";
       const rest = own.slice(1);
       return { type: "line", [`${own[0]}ref`]: own, [`${other}ref`]: `${other}${rest} domain`, [`${own[0]}0`]: painting.limit,

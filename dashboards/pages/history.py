@@ -93,8 +93,9 @@ def history(table: pl.DataFrame, linked: Collection[str] | None = None) -> Page 
     grid = Grid("changes", "Changes", _COLUMNS, groups, legend=legend) if count else None
     charts = [_chart(scenario, several, linked) for scenario, several in by_scenario.items()]
     ran = sum(len(several) for several in by_scenario.values())
-    told = "no longest section changed" if not count else f"{count} times a longest section changed"
-    lead = f"{ran} settings ran more than once; {told} by more than its error."
+    ran_again = "1 setting ran" if ran == 1 else f"{ran} settings ran"
+    times = {0: "never", 1: "once"}.get(count, f"{count} times")
+    lead = f"{ran_again} more than once. The longest section changed {times} by more than its error."
     return Page("history", "History", (lead,), present(grid, *charts))
 
 
@@ -128,8 +129,9 @@ def _chart(scenario: str, several: list[list[dict[str, Any]]], linked: Collectio
     figure.update_yaxes(title_text="longest masked section (µs)", rangemode="tozero")
     runs = sum(map(len, several))
     explanation = (
-        "Filled: the firmware is another than before; open: the same. A triangle: the code changed, and the "
-        "difference is more than its place in the flash does. A point opens its run's worst instant."
+        "Bars: the error budget. Filled: the firmware is another than before; open: the same. A triangle: the "
+        "code changed, and the difference is more than its place in the flash does. A point opens its run's "
+        "worst instant."
     )
     counted = f"n = {runs} complete runs of {len(several)} settings"
     return Chart(f"history-{scenario}", f"{scenario}, from run to run", counted, explanation, (), figure)
@@ -146,7 +148,7 @@ def _trace(runs: list[dict[str, Any]], colour: str, linked: Collection[str] | No
     sizes = [12 if row["id"] in marked else 7 for row in runs]
     budgets = [(row[_BUDGET] or 0) / 1000 for row in runs]
     links = [row["id"] if linked is None or row["id"] in linked else "" for row in runs]
-    name = escape(runs[0]["configuration"], quote=False)
+    name = escape(runs[-1]["configuration"], quote=False)
     return scatter(
         x=list(range(1, len(runs) + 1)),
         y=[row[_MAX] / 1000 for row in runs],

@@ -32,7 +32,7 @@ def test_a_time_has_two_decimals_of_a_microsecond(ns: float, read: str, change: 
     [
         ("tlsf", "tlsf"),
         ("tlsf, primask, heap 4,096, nucleo-f072rb", "tlsf with primask, heap 4,096 and nucleo-f072rb"),
-        ("mine, from outside, 1a2b3c4d, ART off", "mine, from outside, 1a2b3c4d with ART off"),
+        ("mine, from outside, 1a2b3c4d, ART off", "mine 1a2b3c4d from outside with ART off"),
         ("tlsf, ART off, imported from x.csv (depth 8)", "tlsf with ART off, imported from x.csv (depth 8)"),
     ],
 )

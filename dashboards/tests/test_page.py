@@ -317,10 +317,10 @@ def test_a_limit_is_a_line_and_says_who_stays_within_it(browser: Browser) -> Non
     box.press("Enter")
     assert browser.page.locator("#limit-wrong").is_visible()
     browser.go(f"#/ramp?{FRAG}&limit=10us")
-    lines = (
-        f"document.querySelector('{SHOWN} .plot').layout.shapes.filter(one => one.y0 === 10 && one.y1 === 10)"
-    )
-    assert browser.evaluate(f"{lines}.length") == 1
+    lines = f"document.querySelector('{SHOWN} .plot').layout.shapes.filter(one => one.type === 'line')"
+    assert browser.evaluate(f"{lines}.map(one => [one.y0, one.y1])") == [[10, 10]]
+    browser.go(f"#/waveforms?{FRAG}&limit=10us")  # whose time is no wait's
+    assert browser.evaluate(lines) == []
 
 
 def test_two_instants_lie_on_the_time_since_their_stimulus(browser: Browser) -> None:

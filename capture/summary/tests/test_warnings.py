@@ -35,9 +35,7 @@ def test_a_stimulus_without_an_answer(run: SyntheticRun) -> None:
     answer = run.stimuli[3][1]
     run.silence("ISR", answer, answer + 60)
     (sentence,) = warnings(evidence_of(run))
-    assert sentence.startswith(
-        "1 stimuli came while the interrupt was still waited for, and 0 while the task"
-    )
+    assert sentence.startswith("Of the stimuli came 1 while the interrupt was still waited for: each")
 
 
 def test_probes_that_nobody_counted(run: SyntheticRun) -> None:
