@@ -13,12 +13,12 @@ from base.paths import ROOT
 from studies.reproduce import beside as reproduce_beside
 from studies.reproduce import engine, published
 from studies.reproduce.beside import beside
-from studies.reproduce.contradictions import contradictions
+from studies.reproduce.published import contradictions
 from studies.reproduce.engine import Budget
 from studies.reproduce.kept import Kept
 from studies.reproduce.measure import HeapStudy, values
 from studies.reproduce.published import PublishedTable, Source
-from studies.reproduce.remade import over_seeds
+from studies.reproduce.beside import over_seeds
 from studies.reproduce.sections import section
 
 pytestmark = pytest.mark.docs

@@ -94,8 +94,7 @@ def run(
 
 def as_text(done: Sequence[Beside], output: Path) -> Iterator[str]:
     """For each table its conclusions and a line on its figures; then where the page is."""
-    from studies.reproduce import comparisons
-    from studies.reproduce.conclusions import conclusions
+    from studies.reproduce.conclusions import conclusions, headline
 
     width = max(len(made.table.name) for made in done)
     for made in done:
@@ -103,7 +102,7 @@ def as_text(done: Sequence[Beside], output: Path) -> Iterator[str]:
             yield f"{made.table.name:{width}}  {conclusion.verdict}: {conclusion.says}"
             behind = (conclusion.evidence, conclusion.cause)
             yield from (f"{'':{width}}    {words}" for words in behind if words)
-        yield f"{made.table.name:{width}}  {comparisons.headline(made)}"
+        yield f"{made.table.name:{width}}  {headline(made)}"
     yield f"page: {output / _HTML}"
 
 

@@ -24,8 +24,17 @@ from firmware.build import catalogue
 from firmware.build.host_heap import HostHeapError
 from scenarios.generators.worst import CONSTRUCTIONS
 from studies.reproduce import published
-from studies.reproduce.beside import Beside, beside
-from studies.reproduce.contradictions import contradictions
+from studies.reproduce.beside import (
+    Beside,
+    Figures,
+    MadeFigure,
+    Place,
+    Remade,
+    beside,
+    over_placements,
+    over_seeds,
+    present,
+)
 from studies.reproduce.kept import Work
 from studies.reproduce.measure import (
     BoardRun,
@@ -42,8 +51,7 @@ from studies.reproduce.measure import (
     on_this_machine,
     values,
 )
-from studies.reproduce.published import Making, Part, PublishedTable, Source, Way
-from studies.reproduce.remade import Figures, MadeFigure, Place, Remade, over_placements, over_seeds, present
+from studies.reproduce.published import Making, Part, PublishedTable, Source, Way, contradictions
 
 Measure = Callable[[Work], pl.DataFrame]
 Costs = Mapping[str, float]

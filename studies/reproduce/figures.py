@@ -9,9 +9,8 @@ from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.series import INK, SHADES
 from studies.reproduce import beside
-from studies.reproduce.beside import Beside, Pair
+from studies.reproduce.beside import Beside, MadeFigure, Pair
 from studies.reproduce.published import Part
-from studies.reproduce.remade import MadeFigure
 
 _ROW_PX, _AROUND_PX = 22, 120
 _LOGARITHMIC_FROM = 50

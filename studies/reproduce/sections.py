@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from studies.reproduce import beside
 from studies.reproduce.beside import Beside
-from studies.reproduce.comparisons import headline, sentences
-from studies.reproduce.conclusions import Conclusion, conclusions, summary
+from studies.reproduce.conclusions import Conclusion, conclusions, headline, sentences, summary
 from studies.reproduce.published import Part, Source
 
 

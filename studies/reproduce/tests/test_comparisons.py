@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from studies.reproduce.beside import Beside, beside, rows
-from studies.reproduce.comparisons import headline, sentences
-from studies.reproduce.contradictions import Contradiction
-from studies.reproduce.published import Source
-from studies.reproduce.remade import MadeFigure, Remade
+from studies.reproduce.beside import Beside, MadeFigure, Remade, beside, rows
+from studies.reproduce.conclusions import headline, sentences
+from studies.reproduce.published import Contradiction, Source
 from studies.reproduce.sections import section
 from tests.tables import table
 

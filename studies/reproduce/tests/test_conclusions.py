@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 from studies.reproduce import published
-from studies.reproduce.beside import Beside, beside
+from studies.reproduce.beside import Beside, Figures, MadeFigure, Remade, beside
 from studies.reproduce.conclusions import conclusions, judge
-from studies.reproduce.remade import Figures, MadeFigure, Remade
 from tests.tables import table
 
 CLAIMS = [(table, claim) for source in published.sources() for table in source.table for claim in table.claim]

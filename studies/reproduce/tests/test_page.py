@@ -11,8 +11,7 @@ import pytest
 
 from dashboards.tests.as_plotly import as_plotly
 from studies.reproduce import figures, page, published
-from studies.reproduce.beside import Beside, beside
-from studies.reproduce.remade import MadeFigure, Remade
+from studies.reproduce.beside import Beside, MadeFigure, Remade, beside
 
 HOSTILE = '</script><img src="http://127.0.0.1:9/x">'
 

@@ -10,11 +10,10 @@ import pytest
 from capture import placements
 from capture.acquisition.source import RunRequest
 from studies.reproduce import published
-from studies.reproduce.beside import beside
+from studies.reproduce.beside import MadeFigure, Remade, beside, over_placements
 from studies.reproduce.conclusions import conclusions, judge
 from studies.reproduce.kept import Kept
 from studies.reproduce.measure import BoardRun, PlacedCycles, at_places
-from studies.reproduce.remade import MadeFigure, Remade, over_placements
 from tests.tables import table
 
 COUNT = 4

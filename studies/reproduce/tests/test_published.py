@@ -6,8 +6,7 @@ import pytest
 
 from firmware.build import catalogue
 from studies.reproduce import published
-from studies.reproduce.contradictions import contradictions
-from studies.reproduce.published import Source
+from studies.reproduce.published import Source, contradictions
 
 SOURCES = [published.source(key) for key in published.SOURCES]
 
