@@ -5,6 +5,7 @@ Where no run folder is given, healthy runs are made on the virtual board.
 
 from __future__ import annotations
 
+import tomllib
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -160,33 +161,8 @@ class Recipe:
         return ", ".join(words)
 
 
-_STRESS: Mapping[str, str | int] = {"operations": 600}
-_FRAG: Mapping[str, str | int] = {"depth": 32}
-_DEEP: Mapping[str, str | int] = {"depth": 96}
-_SWEEP: Mapping[str, str | int] = {"depth": 32, "depths": 2, "fine_cycles": 128}
-RECIPES = (
-    Recipe("mem_stress", 84_000_000, _STRESS),
-    Recipe("mem_stress", 24_000_000, _STRESS),
-    Recipe("mem_stress", 84_000_000, _STRESS, stimulus="random:7001,7919,11"),
-    Recipe("mem_stress", 24_000_000, _STRESS, stimulus="burst:9001,7919,700"),
-    Recipe("mem_frag", 84_000_000, _FRAG),
-    Recipe("mem_frag", 24_000_000, _FRAG),
-    Recipe("mem_frag", 200_000_000, _FRAG),
-    Recipe("mem_frag", 84_000_000, _FRAG, records="rtt"),
-    Recipe("latency_sweep", 84_000_000, _SWEEP),
-    Recipe("latency_sweep", 24_000_000, _SWEEP),
-    Recipe("kernel_masking", 84_000_000, {"depth": 4, "rounds": 12}),
-    # Requests are refused and tried again, and what is behind the end is skipped.
-    Recipe("until_full_aligned", 84_000_000, {"requests": 120}, allocator="tlsf", heap_bytes=4096),
-    # The virtual board counts the probes, which heap_4 does not.
-    Recipe("recorded_dash", 24_000_000, {"scale": 20}, allocator="heap_4"),
-    # Answers slower than the stimulus: of the task, of both, of all three.
-    Recipe("mem_frag", 84_000_000, _DEEP, stimulus="periodic:2003", locking="scheduler"),
-    Recipe("mem_frag", 84_000_000, _DEEP, stimulus="random:4001,7919,7"),
-    Recipe("mem_frag", 84_000_000, _DEEP, stimulus="burst:5003,1009,700", locking="primask"),
-    Recipe("mem_frag", 48_000_000, _FRAG, board="nucleo-f072rb", bench_board="virtual:nucleo-f072rb"),
-)
-"""Every way to drive heap, stimulus and transport, above the core clock, at it and below."""
+_ROWS = tomllib.loads(Path(__file__).with_name("recipes.toml").read_text(encoding="utf-8"))["recipe"]
+RECIPES = tuple(Recipe(**row) for row in _ROWS)
 
 
 def make(runs: Path, progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
