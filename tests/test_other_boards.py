@@ -136,5 +136,5 @@ def test_stock_tools_load_and_capture_it_on_the_emulated_desk(board: str, tmp_pa
     assert manifest.asked is not None and manifest.asked.board == board
     assert {"pyocd", "sigrok_cli"} <= set(manifest.tools)
     boot = parse((path.parent / "uart.log").read_bytes()).first(Boot)
-    clocked = boards.board(board).clock.at_osc_in == "clock"
-    assert boot is not None and boot.clock == ("bypass" if clocked else "internal")
+    source = {"clock": "bypass", "crystal": "crystal", "nothing": "internal"}
+    assert boot is not None and boot.clock == source[boards.board(board).clock.at_osc_in]

@@ -187,7 +187,8 @@ const M0_PLUS: Facts = Facts {
         decode: 1,
         special: 3,
     },
-    entry_cycles: 15, // ARM, "A Beginner's Guide on Interrupt Latency"
+    debug_port: (0x0BC1_1477, 0x0477_0021), // the port as STM32G0 boards report it, the rest as the Cortex-M0's
+    entry_cycles: 15,                       // ARM, "A Beginner's Guide on Interrupt Latency"
     // Chosen, as the Cortex-M0's: an entry without a frame, and a POP of eight registers and the PC.
     tail_chain_cycles: 7,
     return_cycles: 11,
