@@ -9,7 +9,8 @@ from cli.shell import extras, known, shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import BOARD, OUTPUT_FOLDER, SCENARIO, SECONDS, OptionError
 
-_USUAL = ("mem_stress", "mem_frag")
+_USUAL = ("mem_frag", "mem_stress")
+"""First what is built to be long: what fails there needs no other run."""
 _NS = 1e9
 
 
@@ -75,7 +76,9 @@ def command(
         raise OptionError("Give scenarios or --trace FILE: a trace is replayed by `recorded` alone.")
     word = f"virtual:{board}" if board in known.chips() else board
     extras.need("scipy")
-    options = Options(parameters=recorded(trace, scale), boards=(word,), heap_bytes=heap_bytes, stored=True)
+    options = Options(
+        parameters=recorded(trace, scale), boards=(word,), heap_bytes=heap_bytes, stored=True, explained=False
+    )
     with kept.told([], "the runs that are over are stored: run it again"):
         where.run(word)
         chosen = choice.choose(

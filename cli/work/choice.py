@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from analysis.choice.candidates import Candidate, Choice
@@ -11,15 +12,18 @@ from analysis.fragmentation.of_run import trace_of
 from analysis.fragmentation.study import Study
 from base.files.errors import TailscopeError
 from base.run_folder import folder as names
-from base.run_folder.manifest import read_manifest
+from base.run_folder.manifest import Manifest, read_manifest
+from capture.acquisition.direct import fits as fits_direct
 from capture.desk.bench import read_bench
-from cli.work import fragmentation, progress, runs
+from cli.work import fragmentation, kept, progress, runs
 from cli.work.options import Options
 from cli.work.plan import compiled
 from firmware.build import fit
 from scenarios import trace as scenarios_trace
 from scenarios.plan import Plan
 
+_DECIDED = ("too long", "cannot say")
+"""What no further scenario and no heap can make good."""
 _MODEL = "The cycles are those of the virtual board (docs/reference/timing.md)."
 
 
@@ -39,22 +43,29 @@ def choose(
     resource = read_bench().board(word)
     plans = [compiled(name, options, resource.board) for name in scenarios]
     candidates, left_out = fit.choose_for(resource.board, plans, allocators)
-    results = runs.run(scenarios, candidates, runs_folder, options)
-    manifests = [read_manifest(result.folder / names.MANIFEST) for result in results]
     heap_bytes = max(plan.heap_bytes for plan in plans)
-    heaps = _smallest(plans, trace, candidates, heap_bytes, jobs) if search else {}
+    if fits_direct(resource, options.records):
+        options = replace(options, capture="direct")
+    manifests: dict[str, list[Manifest]] = {name: [] for name in candidates}
+    why_not = dict.fromkeys(candidates, "--no-search leaves it out.")
+    going_on = list(candidates)
+    for number, scenario in enumerate(scenarios, 1):
+        for result in runs.run([scenario], going_on, runs_folder, options) if going_on else ():
+            run = read_manifest(result.folder / names.MANIFEST)
+            manifests[run.allocator].append(run)
+        for name in list(going_on):
+            standing = Candidate.of(name, manifests[name]).standing(limit_ns, heap_bytes)
+            if standing in _DECIDED:
+                going_on.remove(name)
+                others = f", and {', '.join(scenarios[number:])} not run" if scenarios[number:] else ""
+                why_not[name] = f"not searched for{others}: {scenario} shows already that it is no answer."
+        kept.tell(f"{scenario}: {len(going_on)} of {len(candidates)} may stay within the limit")
+    heaps = _smallest(plans, trace, going_on, heap_bytes, jobs) if search else {}
     return Choice.among(
         resource.name,
         heap_bytes,
         limit_ns,
-        [
-            Candidate.of(
-                name,
-                [run for run in manifests if run.allocator == name],
-                heaps.get(name, "--no-search leaves it out."),
-            )
-            for name in candidates
-        ],
+        [Candidate.of(name, manifests[name], heaps.get(name, why_not[name])) for name in candidates],
         [*([] if resource.is_real else [_MODEL]), *left_out],
     )
 

@@ -25,6 +25,7 @@ class Options:
     `placements` is how many times each image is linked, the first as it is. `ignore_glitches`
     leaves out pulses that are too short to be the firmware's. `stored` takes a run that is stored
     already, complete and the same to the byte of firmware and operations, for one to make.
+    `explained` keeps why the worst of each kind took so long.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Options:
     placements: int = 1
     ignore_glitches: bool = False
     stored: bool = False
+    explained: bool = True
 
 
 def recorded(trace: Path | None, scale: int | None) -> dict[str, str | int]:

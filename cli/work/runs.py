@@ -213,6 +213,8 @@ def _run_all(
                     placements.measure(request, results[-1], options.placements, watched)
                 if explained:
                     explained.result()
+                if not options.explained:
+                    continue
                 # Here: libraries with circular imports cannot be imported by two threads at a time.
                 from analysis.explain.explanation import explain_all
 
