@@ -9,6 +9,7 @@ from capture.summary.warnings import warnings
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan
 from capture.verdict.verdict import judge
+from tests.tables import table
 
 
 @pytest.fixture
@@ -25,10 +26,10 @@ def test_lines_before_boot(run: SyntheticRun) -> None:
     assert sentence.startswith("2 lines came before BOOT")
 
 
-def test_a_heap_that_grew(run: SyntheticRun) -> None:
-    run.lines = [line.replace("HEAP,65520", "HEAP,65528") for line in run.lines]
-    (sentence,) = warnings(evidence_of(run))
-    assert sentence.startswith("The heap ended with 65528 free bytes, more than the 65520")
+@table
+def test_what_a_record_tells(run: SyntheticRun, old: str, new: str, says: str) -> None:
+    run.lines = [line.replace(old, new) for line in run.lines]
+    assert [sentence[: len(says)] for sentence in warnings(evidence_of(run))] == ([says] if says else [])
 
 
 def test_a_stimulus_without_an_answer(run: SyntheticRun) -> None:
@@ -38,39 +39,16 @@ def test_a_stimulus_without_an_answer(run: SyntheticRun) -> None:
     assert sentence.startswith("Of the stimuli came 1 while the interrupt was still waited for: each")
 
 
-def test_probes_that_nobody_counted(run: SyntheticRun) -> None:
-    run.lines[0] = run.lines[0].replace("tlsf", "heap_4")
-    (sentence,) = warnings(evidence_of(run))
-    assert sentence.startswith("Nobody counted probes")
-
-
 def test_a_samplerate_below_the_core_clock(run: SyntheticRun) -> None:
     (sentence,) = warnings(evidence_of(run, samplerate_hz=24_000_000))
     assert sentence.startswith("A sample lasts 41.7 ns")
 
 
-def boots_with(run: SyntheticRun, clock: str, flags: int) -> SyntheticRun:
-    run.lines[0] = run.lines[0].replace("bypass,04000000", f"{clock},{flags:08X}")
-    return run
-
-
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
-        (0x0E00_0000, None),  # a power-up, which sets all three
-        (0x0600_0000, "The board was reset by a brown-out before the run"),
-        (0x2400_0000, "reset by the independent watchdog before"),
-    ],
-)
-def test_what_reset_the_board(run: SyntheticRun, flags: int, says: str | None) -> None:
-    texts = warnings(evidence_of(boots_with(run, "bypass", flags)))
-    assert texts == [] if says is None else says in texts[0]
-
-
 def test_the_chips_own_oscillator(run: SyntheticRun) -> None:
     """Its 4 % are in the budget of the longest section: the fit cannot tell whose clock is off."""
     clock_ns = evidence_of(run).budgets["critical_ns"].clock_ns
-    evidence = evidence_of(boots_with(run, "internal", 0x0400_0000))
+    run.lines[0] = run.lines[0].replace("bypass", "internal")
+    evidence = evidence_of(run)
     assert judge(evidence) == ("complete", ())
     (sentence,) = warnings(evidence)
     assert "HSI" in sentence and "4% off" in sentence

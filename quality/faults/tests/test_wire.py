@@ -19,11 +19,6 @@ NUMBERS = range(6)
 Dense = npt.NDArray[np.uint8]
 
 
-def dense(edges: EdgeList) -> Dense:
-    """The word of every sample: uint8[total]."""
-    return np.repeat(edges.word, np.diff(np.append(edges.sample, edges.total_samples)))
-
-
 def sparse(words: Dense) -> EdgeList:
     """The edge list of the words of every sample."""
     rows = [0, *(at for at in range(1, len(words)) if words[at] != words[at - 1])]
