@@ -12,13 +12,11 @@ import pytest
 from base.paths import ROOT
 from studies.reproduce import beside as reproduce_beside
 from studies.reproduce import engine, published
-from studies.reproduce.beside import beside
-from studies.reproduce.published import contradictions
+from studies.reproduce.beside import beside, over_seeds
 from studies.reproduce.engine import Budget
 from studies.reproduce.kept import Kept
 from studies.reproduce.measure import HeapStudy, values
-from studies.reproduce.published import PublishedTable, Source
-from studies.reproduce.beside import over_seeds
+from studies.reproduce.published import PublishedTable, Source, contradictions
 from studies.reproduce.sections import section
 
 pytestmark = pytest.mark.docs
