@@ -10,6 +10,7 @@ _OPTIONS = {
     "cortex-m4": ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
     "cortex-m3": ("-mcpu=cortex-m3",),
     "cortex-m0": ("-mcpu=cortex-m0", "-masm-syntax-unified"),
+    "cortex-m0plus": ("-mcpu=cortex-m0plus", "-masm-syntax-unified"),
 }
 
 
@@ -36,7 +37,7 @@ class Chip:
     @property
     def mainline(self) -> bool:
         """Whether the core has BASEPRI, the bit bands and 32-bit instructions."""
-        return self.core != "cortex-m0"
+        return not self.core.startswith("cortex-m0")
 
     @property
     def floats(self) -> bool:
