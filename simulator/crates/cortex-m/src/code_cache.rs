@@ -2,6 +2,7 @@
 
 use super::decode::Op;
 use super::memory_map::{NORMAL_MEMORY_END, SRAM_START};
+use std::sync::Arc;
 
 /// Large enough that a program seldom leaves a page.
 const PAGE_BITS: u32 = 14;
@@ -9,17 +10,17 @@ const SLOTS: usize = 1 << (PAGE_BITS - 1);
 /// Instructions beyond are decoded each time.
 const CACHED_END: u32 = NORMAL_MEMORY_END;
 
-/// The decoded instructions of 16 KiB.
+/// The decoded instructions of 16 KiB. Copies of a core share them until one of them decodes another.
 #[derive(Clone)]
 pub struct Page {
     number: u32,
-    slots: Box<[Op; SLOTS]>,
+    slots: Arc<[Op; SLOTS]>,
 }
 
 #[derive(Clone)]
 pub struct CodeCache {
     /// For each page of the address space its index in `pages`, plus 1. 0: there is none.
-    place_of: Box<[u16]>,
+    place_of: Arc<[u16]>,
     /// `None` while the core executes from the page.
     pages: Vec<Option<Page>>,
     /// A store to SRAM between these addresses may change code that is cached.
@@ -39,7 +40,7 @@ impl Page {
     fn new(number: u32) -> Page {
         Page {
             number,
-            slots: Box::new([Op::UNDECODED; SLOTS]),
+            slots: Arc::new([Op::UNDECODED; SLOTS]),
         }
     }
 
@@ -55,12 +56,12 @@ impl Page {
     }
 
     fn set(&mut self, address: u32, op: Op) {
-        self.slots[(address >> 1) as usize & (SLOTS - 1)] = op;
+        Arc::make_mut(&mut self.slots)[(address >> 1) as usize & (SLOTS - 1)] = op;
     }
 
     fn forget(&mut self, forgotten: Forgotten) {
         match forgotten {
-            Forgotten::All => self.slots.fill(Op::UNDECODED),
+            Forgotten::All => Arc::make_mut(&mut self.slots).fill(Op::UNDECODED),
             Forgotten::At(address) if self.holds(address) => self.set(address, Op::UNDECODED),
             Forgotten::At(_) => {}
         }
@@ -76,7 +77,7 @@ impl Default for CodeCache {
 impl CodeCache {
     pub fn new() -> CodeCache {
         CodeCache {
-            place_of: vec![0; (CACHED_END >> PAGE_BITS) as usize].into_boxed_slice(),
+            place_of: vec![0; (CACHED_END >> PAGE_BITS) as usize].into(),
             pages: Vec::new(),
             writable_first: u32::MAX,
             writable_last: 0,
@@ -92,12 +93,14 @@ impl CodeCache {
     }
 
     pub fn insert(&mut self, address: u32, op: Op) {
-        let Some(place) = self.place_of.get_mut((address >> PAGE_BITS) as usize) else {
+        let number = (address >> PAGE_BITS) as usize;
+        let Some(&(mut place)) = self.place_of.get(number) else {
             return;
         };
-        if *place == 0 {
+        if place == 0 {
             self.pages.push(Some(Page::new(address >> PAGE_BITS)));
-            *place = self.pages.len() as u16;
+            place = self.pages.len() as u16;
+            Arc::make_mut(&mut self.place_of)[number] = place;
             if address >= SRAM_START {
                 let page = address >> PAGE_BITS << PAGE_BITS;
                 // A wide instruction may end beyond the page, and a store may begin before it.
@@ -105,7 +108,7 @@ impl CodeCache {
                 self.writable_last = self.writable_last.max(page + (1 << PAGE_BITS) + 2);
             }
         }
-        if let Some(page) = &mut self.pages[usize::from(*place) - 1] {
+        if let Some(page) = &mut self.pages[usize::from(place) - 1] {
             page.set(address, op);
         }
     }

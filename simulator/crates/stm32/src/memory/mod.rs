@@ -11,7 +11,9 @@ use cortex_m::bus::Width;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::{ByteBuf, Bytes};
+use std::iter::repeat_n;
 use std::ops::Range;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Where the memories begin on every chip of the line (RM0368 §2.3, RM0090 §2.3).
@@ -47,7 +49,8 @@ fn memories(chip: &Chip) -> String {
 #[derive(Clone)]
 pub struct Memory {
     chip: &'static Chip,
-    flash: Box<[u8]>,
+    /// Copies of a machine share it until one of them programs or erases.
+    flash: Arc<[u8]>,
     /// The first `chip.sram_bytes` of it are there. An array, so that they need no second check.
     sram: Box<[u8; MOST_SRAM_BYTES]>,
     /// `chip.sram_bytes`.
@@ -80,7 +83,7 @@ impl<'de> Deserialize<'de> for Memory {
         };
         let mut memory = Memory::of(chip);
         for (cells, bytes) in [
-            (&mut memory.flash[..], flash),
+            (Arc::make_mut(&mut memory.flash), flash),
             (&mut memory.sram[..chip.sram_bytes], sram),
             (&mut memory.ccm[..], ccm),
         ] {
@@ -106,7 +109,7 @@ impl Memory {
         let sram: Box<[u8]> = vec![0; MOST_SRAM_BYTES].into_boxed_slice();
         Memory {
             chip,
-            flash: vec![0xFF; chip.flash_bytes].into_boxed_slice(),
+            flash: repeat_n(0xFF, chip.flash_bytes).collect(),
             sram: sram.try_into().expect("so many were made"),
             sram_bytes: chip.sram_bytes,
             first_sram_bytes: chip.sram_bytes - chip.second_sram_bytes,
@@ -130,7 +133,7 @@ impl Memory {
         } else if address >= CCM_BASE {
             (&mut self.ccm[..], CCM_BASE)
         } else {
-            (&mut self.flash[..], FLASH_BASE)
+            (Arc::make_mut(&mut self.flash), FLASH_BASE)
         };
         let start = address.checked_sub(base).ok_or_else(outside)? as usize;
         let cells = memory.get_mut(start..start.saturating_add(bytes.len()));
@@ -227,7 +230,10 @@ impl Memory {
 
     /// Programs flash, which only clears bits (RM0368 §3.5.4). The flash interface has allowed it.
     pub fn program(&mut self, offset: usize, bytes: &[u8]) {
-        for (cell, byte) in self.flash[offset..].iter_mut().zip(bytes) {
+        for (cell, byte) in Arc::make_mut(&mut self.flash)[offset..]
+            .iter_mut()
+            .zip(bytes)
+        {
             *cell &= byte;
         }
     }
@@ -240,7 +246,7 @@ impl Memory {
 
     /// Erases bytes of the flash, counted from its start. They become ones.
     pub fn erase(&mut self, bytes: Range<usize>) {
-        self.flash[bytes].fill(0xFF);
+        Arc::make_mut(&mut self.flash)[bytes].fill(0xFF);
     }
 
     /// The address of the same byte with the flash at its base. Code may run from the alias at 0.
