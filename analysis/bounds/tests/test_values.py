@@ -154,6 +154,7 @@ def test_a_pointer_that_is_moved_by_a_number_nobody_knows_points_into_the_memory
     moved = values.plus(values.address(0x2000_0100), None)
     assert moved is not None
     assert moved[0] == values.SRAM
+    assert values.relative("r0", SIGN, SIGN + 4) == ("r0", SIGN, SIGN + 4)
     assert values.minus(values.address(0x2000_0110), values.address(0x2000_0100)) == number(16)
 
 

@@ -101,3 +101,9 @@ def test_what_is_beside_a_sample(
     assert {name: near[name].seq for name in neighbours if near[name]} == seqs
     assert near["start_ns"] == start_ns
     sentences.hold(f"{near['place']} From {near['begins']} to {near['ends']}.")
+
+
+def test_behind_the_last_operation_there_is_no_next() -> None:
+    """Operation 1 ends at sample 50, and the stimulus comes at 60."""
+    near = around(worst_of("interrupt", INTERRUPT.key, 3800.0, sample=60), OPERATIONS.head(2), edges())
+    assert near["next"] is None and near["previous"].seq == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.judge.checks import Cycles
 from analysis.judge.limits import Allowance, parse_all
-from analysis.judge.programs import judge
+from analysis.judge.programs import judge, unjudged
 from analysis.judge.rows import Row
 from analysis.judge.tests.made_programs import KINDS, baseline, checks, judgement, measured, row
 from analysis.judge.tests.made_programs import report as judged
@@ -97,6 +97,7 @@ def test_a_program_that_polls_for_ever_passes_only_if_that_is_allowed() -> None:
     for limits, before in (({"any": "100"}, None), ({}, baseline(LOCKED))):
         assert judged(POLLING, before, limits).exit_status == 2
         assert judged(POLLING, before, limits, allow="polling").exit_status == 0
+    assert [unjudged(subject).exit_status for subject in (POLLING, ENDED, measured(LOCK))] == [2, 2, 0]
 
 
 def test_a_run_that_ended_early_is_worse_or_nobody_can_say() -> None:

@@ -170,6 +170,14 @@ def test_records_after_a_gap_keep_their_own_window() -> None:
     assert evidence_of(run).joined.operations.equals(whole.filter(pl.col("seq") != 5))
 
 
+def test_a_stimulus_that_nobody_answers_to_the_end_is_open() -> None:
+    run = SyntheticRun(small_plan())
+    answer = run.stimuli[-1][1]
+    run.silence("ISR", answer, answer + 60)
+    stimuli = evidence_of(run).joined.interrupts.filter(~pl.col("control"))
+    assert stimuli["isr_open"].to_list() == [False] * (len(run.stimuli) - 1) + [True]
+
+
 @pytest.mark.parametrize("instead", [2, 5, None])
 def test_numbers_that_do_not_go_on_end_the_join(instead: int | None) -> None:
     """The operations of a plan count from 0: their number is the first that none of them has."""
