@@ -22,7 +22,7 @@ from dashboards.loaded.runs import LoadedRun, open_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
 from dashboards.page.templates import DRAWING, fragment, pack, pack_json, render
-from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed
+from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed, offered
 from dashboards.pages.catalogue import run as page_of_run
 from dashboards.pages.history import history
 from dashboards.waveforms import worst_key
@@ -129,10 +129,11 @@ def report_html(
     many = len(every) > MANY
     together, packs = TOGETHER if many else 1, list[Pack]()
     if many:
-        placed = [placed[0], *map(_packed, placed[1:])]
+        placed = [*placed[: len(OF_ALL)], *map(_packed, placed[len(OF_ALL) :])]
     for number, (scenario, series) in enumerate(scenarios.items()):
+        possible = offered(series)
         for made in OF_SCENARIO:
-            if (page := made(series)) is not None:
+            if made.__name__ in possible and (page := made(series)) is not None:
                 shown = believed(page.with_charts(thinned), series)
                 place = Placed(page.key, page.title, f"plot-{number}-{page.key}", scenario, shown)
                 placed.append(_packed(place) if many else place)
@@ -149,8 +150,8 @@ def report_html(
 
 
 MANY, TOGETHER = 40, 16
-"""Of more runs all pages but the first are packed, so many runs together: what they have alike
-takes no room twice. Their run.json is left to the run folders.
+"""Of more runs all pages but those on all of them are packed, so many runs together: what they have
+alike takes no room twice. Their run.json is left to the run folders.
 """
 
 

@@ -34,7 +34,7 @@
     const told = new Map(query.split("&").filter(Boolean).map((pair) => pair.split(/=(.*)/s)));
     const scenario = list(told.get("scenario"))[0] ?? data.scenarios[0]?.name;
     const show = told.has("show") ? list(told.get("show")) : null;
-    const one = (name) => list(told.get(name))[0];
+    const one = (name) => (told.has(name) ? list(told.get(name)).join(",") : undefined);
     return { page, rest, scenario, show, pin: list(told.get("pin")), quantity: one("quantity"), time: one("time"),
       beside: one("beside"), at: one("at"), cursors: one("cursors"), limit: one("limit") ?? data.limit ?? "" };
   }
@@ -47,7 +47,7 @@
     if (pin?.length) query.push(`pin=${joined(pin)}`);
     // What an instant is looked at by is of that instant alone.
     for (const name of ["quantity", "time", ...(page === "sample" ? ["beside", "at", "cursors"] : [])]) {
-      if (more[name]) query.push(`${name}=${encodeURIComponent(more[name])}`);
+      if (more[name]) query.push(`${name}=${joined(more[name].split(","))}`);
     }
     if ((limit ?? "") !== (data.limit ?? "")) query.push(`limit=${encodeURIComponent(limit)}`);
     const path = [page, ...rest].map(encodeURIComponent).join("/");

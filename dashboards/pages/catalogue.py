@@ -95,8 +95,6 @@ def comparison(series: Sequence[Series]) -> Page:
 
 def boards(series: Sequence[Series]) -> Page | None:
     """Figure and table of each allocator that ran on two boards or more. None without any."""
-    if len({member.run.manifest.board_folder for member in series}) < 2:
-        return None
     lines = (on_board(member.run.id, member.run.manifest, member.run.operations) for member in series)
     groups = group(line for line in lines if line is not None)
     if not groups:
@@ -119,8 +117,6 @@ def distributions(series: Sequence[Series]) -> Page | None:
 
 def phase(series: Sequence[Series]) -> Page | None:
     """Latency against phase, and who masks. None without a sweep."""
-    if not any(member.run.manifest.swept for member in series):
-        return None
     blocks = present(masking_by_call(series), latency_by_phase(series))
     lead = ("Stimuli met each call at phases all through it.",)
     return Page("phase", "Phase", lead, blocks) if blocks else None

@@ -129,9 +129,9 @@ def _chart(scenario: str, several: list[list[dict[str, Any]]], linked: Collectio
     figure.update_yaxes(title_text="longest masked section (µs)", rangemode="tozero")
     runs = sum(map(len, several))
     explanation = (
-        "Bars: the error budget. Filled: the firmware is another than before; open: the same. A triangle: the "
-        "code changed, and the difference is more than its place in the flash does. A point opens its run's "
-        "worst instant."
+        "Bars: the error budget. Filled: the firmware is another than before; open: the same. A triangle: "
+        "the code changed, and the difference is more than its place in the flash does. A point opens its "
+        "run's worst instant."
     )
     counted = f"n = {runs} complete runs of {len(several)} settings"
     return Chart(f"history-{scenario}", f"{scenario}, from run to run", counted, explanation, (), figure)

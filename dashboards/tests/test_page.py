@@ -338,7 +338,11 @@ def test_two_instants_lie_on_the_time_since_their_stimulus(browser: Browser) -> 
     lowest = browser.evaluate(f"[0, 8].map(at => Math.max(...{wave}.data[at].y))")
     assert lowest[1] < lowest[0]
     browser.evaluate(f"Plotly.relayout({wave}, {{'xaxis.range': [-1, 2]}})")
-    browser.wait("() => location.hash.includes('at=-1%2C2')")
+    browser.wait("() => location.hash.includes('at=-1,2')")
+    browser.go(browser.evaluate("location.hash").replace("at=-1,2", "at=-2,3&cursors=0,2.5"))
+    assert browser.evaluate(f"{wave}.layout.xaxis.range") == [-2, 3]
+    cursors = "[...document.querySelectorAll('.cursors input')].map(one => Number(one.value))"
+    assert browser.evaluate(cursors) == [0, 2.5]
     title_before = title(browser)
     browser.page.locator("h2:visible").click()
     browser.page.keyboard.press("ArrowLeft")
