@@ -150,6 +150,14 @@ def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
     ]
     assert table["control_hits"].to_list() == control_hits and any(control_hits)
     assert table["isr_hits"].to_list() == isr_hits and any(isr_hits)
+    assert table["interrupted"].to_list() == [hits > 0 for hits in control_hits]
+
+
+def test_a_section_that_another_interrupt_enters_is_interrupted() -> None:
+    run = SyntheticRun(small_plan())
+    quiet = evidence_of(run).joined.operations.filter(control_hits=0)["seq"][0]
+    run.pulse("ISR", run.truths[quiet].critical_start + 20, 20)
+    assert evidence_of(run).joined.operations["interrupted"][quiet]
 
 
 def test_a_section_in_two_pieces_is_summed() -> None:
