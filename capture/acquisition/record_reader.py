@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import IO, TYPE_CHECKING, Protocol, Self
 
 import serial
 
@@ -20,9 +20,11 @@ from base.files.errors import CaptureError, TailscopeError, first_line
 from base.processes import signals
 from base.run_folder.records import MOST_LOG_BYTES
 from capture.desk.board import Resetter
-from capture.desk.debug_probe import ProbeSession, symbol
 from capture.desk.pyocd import ProbeAddress
 from scenarios.operations import DEFAULT_BAUD
+
+if TYPE_CHECKING:
+    from capture.desk.debug_probe import ProbeSession
 
 # Between two looks at a transport that had nothing.
 POLL_S = 0.01
@@ -304,6 +306,8 @@ class RttReader(RecordReader):
 
     def __init__(self, address: ProbeAddress, elf: Path, log: Path | None = None) -> None:
         super().__init__(f"RTT {address.unique_id}", log)
+        from capture.desk.debug_probe import ProbeSession, symbol  # loads pyOCD: other runs need it not
+
         control_block = symbol(elf, CONTROL_BLOCK)
         self.debugger = ProbeSession(address)
         self._ring = RttRing(self.debugger, control_block)

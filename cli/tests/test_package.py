@@ -164,3 +164,8 @@ def test_what_needs_a_tool_says_which(
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()[-1]) > 20
     assert "Traceback" not in done.stderr
+
+
+def test_runs_without_a_board_need_no_package_of_boards() -> None:
+    without = "import sys; sys.modules['pyocd'] = None; import cli.work.choice, cli.work.runs"
+    subprocess.run([sys.executable, "-c", without], cwd=ROOT, check=True)
