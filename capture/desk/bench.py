@@ -26,6 +26,7 @@ from capture.desk.pyocd import ProbeAddress
 from firmware.build import boards
 from firmware.build.board_table import USUAL_PINS
 from firmware.build.boards import Board, BoardError
+from firmware.build.clock_trees import AtOscIn
 from scenarios.operations import BAUD_MAX, BAUD_MIN, BAUD_UNIT, DEFAULT_BAUD
 
 BOARDS = Path(__file__).with_name("boards")
@@ -396,18 +397,10 @@ class EmulatedResource(Table):
     """How much too fast the analyzer's clock is."""
     flash_acr: Annotated[int, Field(ge=0, le=0x70F), expecting("a value of FLASH_ACR")] | None = None
     """What the board's flash does, whatever the firmware sets."""
-    oscillator: Annotated[Literal["clock", "crystal", "none"], expecting("clock, crystal or none")] | None = (
-        None
-    )
-    """What is at OSC_IN; what the board is sold with if absent. With `none` the firmware falls back
-    to the HSI.
+    oscillator: Annotated[AtOscIn, expecting("clock, crystal or nothing")] | None = None
+    """What is at OSC_IN; what the board is sold with if absent. With `nothing` the firmware falls
+    back to the HSI.
     """
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Further words of the simulator's command line."""
-        at_osc_in = {"clock": (), "crystal": ("--hse", "8MHz"), "none": ("--hse", "none")}
-        return at_osc_in[self.oscillator or "clock"]
 
 
 @dataclass(frozen=True)

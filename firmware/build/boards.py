@@ -28,7 +28,7 @@ from base.paths import BUILD, ROOT
 from base.run_folder.channels import CHANNELS, FIRST_BOARD
 from base.run_folder.records import Locking
 from firmware.build.board_table import MOST_OPERATIONS_BYTES, TABLE
-from firmware.build.clock_trees import ClockTree, tree_of
+from firmware.build.clock_trees import AtOscIn, ClockTree, tree_of
 
 if TYPE_CHECKING:
     from base.run_folder.manifest import AskedFirmware
@@ -292,8 +292,12 @@ class Board(_BoardTable):
     @property
     def virtual_clock_options(self) -> tuple[str, ...]:
         """What the simulator is told of OSC_IN, where the ST-Link's clock is not there."""
+        return self.hse_options(self.clock.at_osc_in)
+
+    def hse_options(self, at_osc_in: AtOscIn) -> tuple[str, ...]:
+        """The same, were this at OSC_IN."""
         crystal = ("--hse", str(self.clock.hse_hz))
-        return {"clock": (), "crystal": crystal, "nothing": ("--hse", "none")}[self.clock.at_osc_in]
+        return {"clock": (), "crystal": crystal, "nothing": ("--hse", "none")}[at_osc_in]
 
     @property
     def virtual_chip_options(self) -> tuple[str, ...]:

@@ -13,6 +13,9 @@ from base.files.documents import Table
 
 Divider = Literal[1, 2, 4, 8, 16]
 
+AtOscIn = Literal["clock", "crystal", "nothing"]
+"""What a board has at OSC_IN."""
+
 
 class Pll(Table):
     """What makes the core's clock of `input_hz`, to which each source is divided."""
@@ -44,7 +47,7 @@ class ClockTree(Table):
     """The clock of the core and of the timers; it must be what `pll` makes."""
     hse_hz: PositiveInt
     """What is at OSC_IN."""
-    at_osc_in: Literal["clock", "crystal", "nothing"] = "clock"
+    at_osc_in: AtOscIn = "clock"
     """What is there as the board is sold, and so on the virtual board; with `nothing` the firmware
     falls back to the HSI.
     """

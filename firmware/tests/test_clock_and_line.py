@@ -7,6 +7,7 @@ import pytest
 from base.run_folder.records import Boot, EndRecord, FailRecord
 from firmware.build import boards, region
 from firmware.build import image as firmware
+from firmware.build.clock_trees import AtOscIn
 from scenarios import catalogue
 from scenarios.operations import DEFAULT_BAUD
 from scenarios.plan import Plan
@@ -26,17 +27,14 @@ def short(baud: int = DEFAULT_BAUD, clock: str = "bypass") -> Plan:
     return catalogue.load("mem_frag", {"depth": 4}).compile().recorded_by("uart", baud, clock)
 
 
-def started(name: str, clock: str, at_osc_in: str) -> Run:
+def started(name: str, clock: str, at_osc_in: AtOscIn) -> Run:
     """A short run of a board whose image asks for `clock`, where a clock is, or a crystal, or none.
 
     A board that is sold with a crystal has that for a clock.
     """
     board = boards.board(name)
-    hse = {
-        "clock": board.virtual_clock_options if board.clock.at_osc_in == "crystal" else (),
-        "crystal": ("--hse", str(board.clock.hse_hz)),
-        "none": ("--hse", "none"),
-    }[at_osc_in]
+    crystal = at_osc_in == "clock" and board.clock.at_osc_in == "crystal"
+    hse = board.hse_options("crystal" if crystal else at_osc_in)
     placed = catalogue.load("mem_frag", {"depth": 4}).compile(region.place(board))
     plan = (placed if board.has_control else placed.without_control()).recorded_by(
         "uart", DEFAULT_BAUD, clock
@@ -50,7 +48,7 @@ def started(name: str, clock: str, at_osc_in: str) -> Run:
 @pytest.mark.parametrize("name", BOARDS)
 @table
 def test_a_core_has_its_rate_from_what_is_there(
-    name: str, source: str, at_osc_in: str, core_from: str
+    name: str, source: str, at_osc_in: AtOscIn, core_from: str
 ) -> None:
     """Without its HSE none fails, and BOOT says so. The PLL of an F103 halves its HSI."""
     run = started(name, source, at_osc_in)
@@ -70,7 +68,8 @@ def test_a_board_waits_for_its_hse_as_long_as_the_page_says(name: str) -> None:
     crystal, nobody asks for a clock.
     """
     without, clock, crystal = (
-        int(started(name, source, "none").edges["cycle"][0]) for source in ("internal", "bypass", "crystal")
+        int(started(name, source, "nothing").edges["cycle"][0])
+        for source in ("internal", "bypass", "crystal")
     )
     tree = boards.board(name).clock
     assert 20e-3 <= (crystal - without) / tree.INTERNAL_HZ < 100e-3
