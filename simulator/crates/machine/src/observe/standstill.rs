@@ -7,7 +7,7 @@ use cortex_m::bus::{Bus, Fault, Lack, Loaded, Steadiness, Width};
 use cortex_m::Core;
 use serde_json::{json, Value};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// No loop that only polls is longer.
 const MOST_STEPS: usize = 512;
@@ -127,7 +127,7 @@ struct Seen {
 }
 
 /// The core between two instructions, but for the time.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     pc: u32,
     registers: [u32; 15],
@@ -158,7 +158,7 @@ impl Lap {
 
     fn here(machine: &mut Machine) -> Option<Lap> {
         let mut states: Vec<State> = Vec::new();
-        let mut places: HashMap<State, usize> = HashMap::new();
+        let mut places: BTreeMap<State, usize> = BTreeMap::new();
         let mut accesses: Vec<Vec<Seen>> = Vec::new();
         while states.len() < MOST_STEPS {
             let state = State::of(machine.core());
