@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from base.paths import ROOT
+from base.processes import tools
 from capture.desk import emulated
-from cli.work import tools
 from simulator.desk import EmulatedDesk
 
 pytestmark = pytest.mark.skipif(

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from base.paths import ROOT
+from base.processes import tools
 from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import read_manifest
 from capture.conduct import redecode
 from capture.desk import emulated
 from capture.desk.bench import read_bench
-from cli.work import tools
 from cli.work.desk_checks import CHECKS
 from dashboards.printed import browser as chromium
 from dashboards.tests.browser import Browser

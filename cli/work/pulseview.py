@@ -11,13 +11,12 @@ from typing import NamedTuple
 from analysis.explain.worst import find
 from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import why, write_bytes
-from base.processes import children
+from base.processes import children, tools
 from base.run_folder import folder as names
 from base.run_folder.kept import LAST, read_kept, window_name
 from base.run_folder.manifest import read_edges, read_manifest
 from base.run_folder.observed import read_asked, read_observed_manifest
 from base.run_folder.tables import read_operations
-from cli.work import tools
 from decoders.pulseview import CORE_HZ, VARIABLES, Marked, setup
 
 TOOL = "pulseview"

@@ -16,7 +16,7 @@ from typing import IO, Literal
 
 from base import source_digest
 from base.paths import CACHE, ROOT
-from cli.work import tools
+from base.processes import tools
 from cli.work.checks import Check
 
 _COMPILED_ONCE = {

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from cli.work import checks, rooms, side_by_side, tools
+from base.processes import tools
+from cli.work import checks, rooms, side_by_side
 from cli.work.checks import Check
 from cli.work.side_by_side import Outcome
 from firmware.build import catalogue

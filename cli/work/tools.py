@@ -1,54 +1,21 @@
-"""The tools that the bench calls, as cli/tools.tsv lists them."""
+"""What the doctor says of the tools that the bench calls."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from base.paths import INSTALLED, ROOT
+from base.paths import INSTALLED
+from base.processes.tools import is_installed, tools
 from cli.shell.project import project
 
 if TYPE_CHECKING:
     from capture.desk.finding import Finding, State
 
 VERSION_TIMEOUT_S = 10
-_FILE = ROOT / "cli/tools.tsv"
-
-
-@dataclass(frozen=True)
-class Tool:
-    """One line of cli/tools.tsv.
-
-    `command` is a name on the PATH, or the places of a file, which | separates: one must exist.
-    `needed` is "always", "optional", "builds" for what compiles, or the words of a command line
-    that need it, with commas: "test,desk".
-    """
-
-    command: str
-    packages: str
-    needed: str
-    purpose: str
-
-
-@cache
-def tools() -> tuple[Tool, ...]:
-    """Every tool, in the order of the file."""
-    lines = _FILE.read_text(encoding="utf-8").splitlines()
-    return tuple(Tool(*line.split("\t")) for line in lines if line and not line.startswith("#"))
-
-
-def is_installed(command: str) -> bool:
-    """Whether the command is on the PATH, or one of the files exists."""
-    if command.startswith("/"):
-        return any(any(Path("/").glob(place[1:])) for place in command.split("|"))
-    return shutil.which(command) is not None
 
 
 def findings() -> Iterator[Finding]:
@@ -56,9 +23,6 @@ def findings() -> Iterator[Finding]:
     is wrong where the bench cannot run without it.
     """
     yield _finding("python", ".".join(map(str, sys.version_info[:3])), "always", "runs the bench", "")
-    if not INSTALLED:
-        get = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
-        yield _finding("cargo", _version("cargo"), "always", "builds the virtual Nucleo", get)
     for tool in tools():
         # A package brings what is compiled, and captures the virtual board without sigrok-cli.
         needed = tool.needed

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,9 +23,13 @@ from base.files import build_cache
 from base.files.errors import TailscopeError
 from base.paths import COMPILED, INSTALLED, ROOT
 from base.processes import children
+from base.processes.tools import is_installed, tools
 
-TOOLS = {"cmake": "cmake", "ninja": "ninja-build"}
-"""Tools by name, and the Debian packages that bring them. A compiler comes on top."""
+_EACH_BUILD = ("cmake", "ninja-build")
+"""Debian packages, as cli/tools.tsv has them. A compiler comes on top."""
+CARGO = "cargo-web rustc-web"
+"""What brings cargo, which gets the pinned sources."""
+_RUST = (CARGO, "rustc-web rust-web-src")
 
 _SHARED = (
     f"-DTAILSCOPE_RUST_BUILDS={COMPILED / 'rust'}",
@@ -109,6 +112,23 @@ class Build:
     def _choices(self) -> str:
         """What is configured, and what heap/rust/rust.cmake takes from the environment."""
         return "\n".join([str(self.source), *self._named, os.environ.get("CARGO_HOME", ""), ""])
+
+    def check_tools(self, *packages: str) -> None:
+        """Raises BuildError if a command is not on the PATH that each build takes, or that is in
+        these Debian packages, as cli/tools.tsv has them. It names all that is missing.
+
+        Files count only beside a missing command: a toolchain of another origin has them elsewhere.
+        """
+        adapter = _SOURCES / "heap/allocators" / f"{self.definitions.get('TAILSCOPE_ALLOCATOR')}.cmake"
+        of_rust = adapter.is_file() and "rust.cmake" in adapter.read_text(encoding="utf-8")
+        needed = {*_EACH_BUILD, *packages, *(_RUST if of_rust else ())}
+        missing = [tool for tool in tools() if tool.packages in needed and not is_installed(tool.command)]
+        if not all(tool.is_file for tool in missing):
+            names = dict.fromkeys(name for tool in missing for name in tool.packages.split())
+            raise BuildError(
+                f"{self.title} cannot be built without a tool that is missing: install the Debian "
+                f"package{'s' if len(names) > 1 else ''} {', '.join(names)}."
+            )
 
     def make(self) -> None:
         """Compiles, behind configuring where that is not done.
@@ -198,13 +218,6 @@ def run_step(title: str, step: str, command: list[str], folder: Path | None = No
         tail = lines[first:][:_TAIL_LINES]
         raise BuildError("\n".join([f"{title} did not {step}; the tool said:", *tail]))
     return finished.stdout
-
-
-def check_tools(tools: Mapping[str, str]) -> None:
-    """Raises BuildError for the first of `tools`, by name, that is not there."""
-    for tool, packages in tools.items():
-        if shutil.which(tool) is None:
-            raise BuildError(f"{tool} is not on the PATH: install the Debian package {packages}.")
 
 
 _MOST_CHARACTERS = 200

@@ -48,7 +48,7 @@ _WORDS = 6
 
 _HOST = ROOT / "firmware" / "heap" / "host"
 BUILDS = COMPILED / "heap-host"
-_TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
+_COMPILERS = ("gcc", "gcc-multilib")
 _WITHIN_S = 3600.0
 _OUTSIDE_WITHIN_S = 120.0
 """Of an allocator from outside: it may never return."""
@@ -252,5 +252,5 @@ def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) ->
 
 def make(build: cmake_build.Build) -> None:
     """Builds a CMake project of the heap for this machine. Raises BuildError."""
-    cmake_build.check_tools(_TOOLS)
+    build.check_tools(*_COMPILERS)
     build.make()

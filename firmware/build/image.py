@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 FIRMWARE = ROOT / "firmware"
 BUILDS = COMPILED / "firmware"
 
-TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
+_COMPILERS = ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi")
 
 INSTRUMENTS = ("pins", "dwt", "records")
+_KERNEL_CHECKOUT = "FREERTOS_KERNEL_PATH"
+"""The environment variable that names one."""
 EXTRAS = ("kernel_calls", "urgent_task")
 
 
@@ -202,7 +204,7 @@ def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
     if not compiled and (ready := packaged.find(spec.name, described.definitions)):
         configuration = _configuration(spec, ready["kernel"])
         return FirmwareImage(ready["elf"], ready["sha256"], spec.row.id, configuration, tuple(ready["looks"]))
-    cmake_build.check_tools(TOOLS)
+    described.check_tools(*_COMPILERS, *(() if _checkout(_KERNEL_CHECKOUT) else (cmake_build.CARGO,)))
     key = (str(described.source), str(spec.folder), *map(str, described.definitions.items()))
     image = _MADE.get(key)
     if image is None or not image.elf.exists():
@@ -313,7 +315,7 @@ def _cmake_build(spec: BuildSpec) -> cmake_build.Build:
         **{f"TAILSCOPE_{name.upper()}": _on(name in spec.extras) for name in EXTRAS},
         "TAILSCOPE_OPTIMIZATION": spec.optimization,
         **{f"TAILSCOPE_{name}": value for name, value in sorted(spec.knobs.items())},
-        "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
+        _KERNEL_CHECKOUT: _checkout(_KERNEL_CHECKOUT),
         **({checkout: _checkout(checkout)} if checkout else {}),
     }
     return cmake_build.Build(
@@ -363,8 +365,8 @@ def build_wiring(board: Board | None = None) -> Path:
     """The ELF file that `./lab wiring check` loads on a board. Raises BuildError."""
     on = board or boards.default()
     folder = _FOLDER if on.name == boards.DEFAULT else BUILDS / on.name / _FOLDER.name
-    cmake_build.check_tools(TOOLS)
     described = cmake_build.Build("The wiring firmware", SOURCE, folder, {"TAILSCOPE_BOARD": on.word})
+    described.check_tools(*_COMPILERS)
     with taking_turns(folder):
         described.make()
     return folder / "wiring.elf"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from firmware.build import cmake_build
 from firmware.build import image as image
 from firmware.build.cmake_build import Build, BuildError, run_step
+from tests.tables import table
 
 
 @pytest.fixture
@@ -56,3 +59,16 @@ def test_what_failed_is_said_whatever_was_built_beside_it(later: int) -> None:
         run_step("The heap", "compile", ["sh", "-c", f"{script}exit 1"])
     assert "b.c:1: error: HDR is 4" in str(refused.value)
     assert len(str(refused.value).splitlines()) <= 21
+
+
+@table
+def test_all_that_is_missing_is_named_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allocator: str, on_path: list[str], packages: str
+) -> None:
+    for name in on_path:
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(cmake_build, "is_installed", shutil.which)  # which takes no file for there
+    with pytest.raises(BuildError) as refused:
+        image.build(allocator, heap_bytes=32_768)
+    assert str(refused.value).endswith(f"install the Debian {packages}")
