@@ -52,10 +52,6 @@ def capture(request: CaptureRequest, silence_s: float = MANY_S) -> CaptureResult
         return running.wait(silence_s)
 
 
-def expand(result: CaptureResult) -> bytes:
-    return expanded(result.edges)
-
-
 def expanded(edges: EdgeList) -> bytes:
     return np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples)).tobytes()
 
@@ -89,9 +85,11 @@ def test_device_channels_are_brought_into_our_order() -> None:
     names = ("D3", "D0", "D7", "D1", "D2", "D4", "D5", "D6")
     straight = capture(CaptureRequest("demo", None, 1_000_000, 2000, DEVICE_CHANNELS))
     mapped = capture(CaptureRequest("demo", None, 1_000_000, 2000, names))
-    bits = np.unpackbits(np.frombuffer(expand(straight), np.uint8)[:, None], axis=1, bitorder="little")
+    bits = np.unpackbits(
+        np.frombuffer(expanded(straight.edges), np.uint8)[:, None], axis=1, bitorder="little"
+    )
     expected = np.packbits(bits[:, [3, 0, 7, 1, 2, 4, 5, 6]], axis=1, bitorder="little")
-    assert expand(mapped) == expected.tobytes()
+    assert expanded(mapped.edges) == expected.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +133,7 @@ def test_of_wide_samples_the_first_byte_counts(fake_tool: Path, step: int) -> No
     wide = CaptureRequest("dreamsourcelab-dslogic", None, 1_000_000, 1000, sample_bytes=2)
     result = capture(wide)
     assert (result.problems, result.oddities) == ((), ())
-    assert expand(result) == bytes(i // 50 for i in range(1000))
+    assert expanded(result.edges) == bytes(i // 50 for i in range(1000))
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from base.run_folder.edges import EdgeList
-from capture.instruments.timekeeping import random_intervals, steps
+from capture.instruments.timekeeping import steps
 from capture.reading.wire import Wire, read_wire
-from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
-from scenarios.stimulus import Stimulus
+from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 
 RUN = SyntheticRun(small_plan())
 STIMULUS = RUN.plan.stimulus
@@ -66,22 +65,7 @@ def test_samples_too_many_or_too_few_are_found_where_they_are(
 @given(st.integers(20, len(RUN.stimuli) - 20), st.sampled_from([-4800, -60, -3, 3, 60, 2000]))
 @settings(max_examples=40)
 def test_one_edge_that_moved_is_found(number: int, cycles: int) -> None:
-    toggles = list(RUN.toggles)
-    at = toggles.index((RUN.stimuli[number][0], BIT["STIM"]))
-    toggles[at] = (toggles[at][0] + cycles, BIT["STIM"])
     moved = SyntheticRun(small_plan())
-    moved.toggles = toggles
+    moved.move("STIM", RUN.stimuli[number][0], cycles)
     found_steps = list(steps(wire_of(moved.edges()), STIMULUS))
     assert [step.channel for step in found_steps] == ["STIM"]
-
-
-def test_the_random_intervals_are_the_firmwares() -> None:
-    """As firmware/bench/stimulus.c says it, written a second time."""
-    stimulus = Stimulus("random", 5003, 0, 1)
-    draws = random_intervals(stimulus)
-    state = 0x5DEECE66 ^ 1
-    for _ in range(100):
-        state = (state ^ (state << 13)) & 0xFFFFFFFF
-        state ^= state >> 17
-        state = (state ^ (state << 5)) & 0xFFFFFFFF
-        assert next(draws) == 5003 // 2 + ((state * 5003) >> 32)

@@ -44,7 +44,6 @@ def test_a_task_that_wakes_before_its_interrupt_is_told() -> None:
 @pytest.mark.parametrize("by_cycles", [-40, 40])
 def test_a_swept_edge_off_its_offset_is_told(samplerate_hz: int, by_cycles: int) -> None:
     run = SyntheticRun(small_sweep())
-    assert judge(evidence_of(run, samplerate_hz)) == ("complete", ())
     verdict, reasons = judge(evidence_of(moved(run, "STIM", 7, by_cycles), samplerate_hz))
     assert verdict == "inconclusive"
     mentions = [reason for reason in reasons if "samples off its offset from operation" in reason]
