@@ -14,7 +14,6 @@ from analysis.compare.tests.made import OPERATIONS, with_cycles, write
 from analysis.compare.text import as_text
 from analysis.compare.worst import Worst
 from analysis.errors import CompareError
-from dashboards.tests.synthetic import Operation
 from tests.run_folders import seal
 
 
@@ -39,11 +38,6 @@ def test_images_decide_where_both_are_kept(tmp_path: Path) -> None:
     assert compare(a, b).compared[0].operations is None
 
 
-def many(cycles: int = 400) -> list[Operation]:
-    """So many that interrupts meet some."""
-    return [Operation("A", 100, probes=3, cycles=cycles + seq % 7) for seq in range(300)]
-
-
 def test_tables_that_run_json_does_not_sum_up_leave_nothing_to_say(tmp_path: Path) -> None:
     a, b = write(tmp_path / "a"), write(tmp_path / "b")
     shutil.copy(write(tmp_path / "c", with_cycles({1: 9})) / "operations.parquet", b)
@@ -51,20 +45,6 @@ def test_tables_that_run_json_does_not_sum_up_leave_nothing_to_say(tmp_path: Pat
     comparison = compare(a, b)
     assert comparison.status == "cannot say"
     assert "./lab redecode it" in overall(comparison)
-
-
-def test_folders_pair_runs_by_their_options(tmp_path: Path) -> None:
-    for side, longer in (("a", 0), ("b", 3)):
-        write(tmp_path / side, with_cycles({1: longer}), allocator="seglist")
-        write(tmp_path / side, allocator="tlsf")
-    write(tmp_path / "a", allocator="avl")
-    comparison = compare(tmp_path / "a", tmp_path / "b")
-    assert [(pair.a.manifest.allocator, pair.status) for pair in comparison.compared] == [
-        ("seglist", "worse"),
-        ("tlsf", "equal"),
-    ]
-    assert [pair.manifest.allocator for pair in comparison.pairing.only_a] == ["avl"]
-    assert comparison.status == "worse"
 
 
 def test_the_newest_of_several_stands_for_them(tmp_path: Path) -> None:

@@ -67,10 +67,6 @@ class BlockLayer:
                 self.blocks = [block for block in self.blocks if block is not other]
         self.newest_first.insert(0, block)
 
-    @property
-    def largest_free(self) -> int:
-        return max((block.bytes for block in self.newest_first), default=0)
-
 
 def cost_metric(
     operations: list[tuple[str, int, int]], heap: Callable[[int], BlockLayer], *, limit: int

@@ -4,23 +4,21 @@ model of the heap that shares no code with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from analysis.fragmentation.metrics import least_bytes, metrics
+from analysis.fragmentation.metrics import Search, least_bytes, metrics
 from analysis.fragmentation.tests import models
 from analysis.fragmentation.tests.conftest import (
-    Replayed,
-    Searched,
     random_operations,
     trace_of,
 )
 from base.paths import ROOT
+from firmware.build import host_heap
 from firmware.build.host_heap import NOTHING_TO_FREE, Replay
-from firmware.heap.tests.models import Buddies
 from scenarios import catalogue
 from scenarios.trace import of_steps
 
@@ -82,10 +80,12 @@ LAYERS = [LayerCase(allocator, header) for allocator in ("first_fit", "best_fit"
 
 
 @pytest.mark.parametrize("case", LAYERS, ids=str)
-def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase, search: Searched) -> None:
+def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase, tmp_path: Path) -> None:
     operations = random_operations(11, 120, 200, 12)
     wanted = models.cost_metric(operations, case.model, limit=8000)
-    metric = search(case.allocator, trace_of(operations).operations, case.header, case.knobs)
+    trace = trace_of(operations).operations
+    file = host_heap.write(trace, tmp_path / "operations")
+    metric = Search(case.allocator, case.knobs, file).find(least_bytes(trace, case.header))
     assert metric.smallest_bytes == wanted
     sizes = range(wanted + 8, metric.looked_up_to_bytes + 1, 8)
     assert list(metric.failing_above_bytes) == [
@@ -93,54 +93,18 @@ def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase
     ]
 
 
-def test_mem_stress_spreads_over_its_pools_as_the_page_says(replay: Replayed) -> None:
+def test_mem_stress_spreads_over_its_pools_as_the_page_says(tmp_path: Path) -> None:
     """By hand: 4,096 and 2,048 bytes are asked of nobody, so the first block has 1,024. Behind it
     lie 60 - 8 KiB of larger blocks, and then the 8 blocks of 16 bytes that live at once.
     """
     scenario = catalogue.load("mem_stress")
     trace = of_steps(scenario.name, scenario.generator.steps(), None).operations
-    pool, tlsf = (metrics(trace, replay(name, trace, 65_536)) for name in ("pool", "tlsf"))
+    file = host_heap.write(trace, tmp_path / "operations")
+    programs = (host_heap.build(name, 65_536) for name in ("pool", "tlsf"))
+    pool, tlsf = (metrics(trace, host_heap.run(program, file, 65_536)) for program in programs)
     assert pool.used_bytes == (60 - 8) * 1024 + 8 * 16
     page = " ".join((ROOT / "docs/reference/allocators.md").read_text(encoding="utf-8").split())
     assert (
         f"mem_stress has {pool.peak_live_bytes:,} bytes live and spreads them over {pool.used_bytes:,}, "
         f"TLSF over {tlsf.used_bytes:,}."
     ) in page
-
-
-@dataclass(frozen=True)
-class BuddyCase:
-    """A buddy system, and its model over a region of so many bytes."""
-
-    allocator: str
-    knobs: Mapping[str, int]
-    model: Callable[[int], Buddies]
-
-
-BUDDIES = {
-    "binary_buddy": BuddyCase("binary_buddy", {}, lambda size: Buddies(16, 13, 8, 8, region_bytes=size)),
-    "ublox_buddy": BuddyCase("ublox_buddy", {}, lambda size: Buddies(48, 9, 4, 8, region_bytes=size)),
-    "as a thesis draws it": BuddyCase(
-        "ublox_buddy",
-        {"REMAINDER_FIRST": 1},
-        lambda size: Buddies(48, 9, 4, 48, lost=48, remainder_first=True, region_bytes=size),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BUDDIES.values(), ids=BUDDIES)
-def test_buddies_lie_where_knuths_algorithms_put_them(case: BuddyCase, replay: Replayed) -> None:
-    operations = random_operations(3, 500, 3000, 24)
-    trace = trace_of(operations).operations
-    result = replay(case.allocator, trace, 65_536, case.knobs)
-    model = case.model(65_536)
-    for number, (kind, name, size) in enumerate(operations):
-        if kind == "f":
-            model.free(name)
-            continue
-        payload = model.allocate(name, size)
-        assert payload is not None
-        _, level = model.live[name]
-        begin = payload - model.header
-        assert (result.begin[number], result.end[number]) == (begin, begin + (model.unit << level))
-        assert result.largest_free[number] == model.largest_free

@@ -160,10 +160,14 @@ def test_buddies_lie_where_the_algorithm_puts_them(
     result = replayed(build, sequence, tmp_path_factory.getbasetemp())
     offset = int(result.begin[0]) - (model.allocate(0, 1) or 0)
     model.free(0)
-    for (kind, slot, size, _), status, begin in zip(
-        sequence[2:], result.status[2:], result.begin[2:], strict=True
+    columns = (result.status, result.begin, result.end, result.largest_free)
+    for (kind, slot, size, _), (status, begin, end, largest) in zip(
+        sequence[2:], np.column_stack(columns)[2:].tolist(), strict=True
     ):
         if kind == ALLOCATE:
-            assert model.allocate(slot, size) == (int(begin) - offset if status == 0 else None)
+            assert model.allocate(slot, size) == (begin - offset if status == 0 else None)
         elif status == 0:
             model.free(slot)
+        if kind == ALLOCATE and status == 0:
+            assert end - begin == model.unit << model.live[slot][1]
+            assert largest == model.largest_free
