@@ -10,7 +10,6 @@ from firmware.build import image as firmware
 from firmware.build.clock_trees import AtOscIn
 from scenarios import catalogue
 from scenarios.operations import DEFAULT_BAUD
-from scenarios.plan import Plan
 from simulator import run as simulator
 from simulator.program import UserProgram
 from simulator.run import Run
@@ -21,10 +20,6 @@ BOARDS = [
     for name in boards.names()
 ]
 """The default and the one whose HSI makes less; the rest is long."""
-
-
-def short(baud: int = DEFAULT_BAUD, clock: str = "bypass") -> Plan:
-    return catalogue.load("mem_frag", {"depth": 4}).compile().recorded_by("uart", baud, clock)
 
 
 def started(name: str, clock: str, at_osc_in: AtOscIn) -> Run:

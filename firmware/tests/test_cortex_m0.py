@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import re
 import subprocess
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from base.run_folder.records import (
-    CalibrationRecord,
     FailRecord,
     Proof,
     StillRecord,
 )
 from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, FREE, entry, image
-from firmware.tests.test_on_virtual_nucleo import Run, runner
+from firmware.tests.test_on_virtual_nucleo import (
+    COMMON,
+    FRAME_EDGES,
+    MARKED,
+    Run,
+    assert_one_constant,
+    runner,
+    spacings,
+)
 
 BOARD = "nucleo-f072rb"
 WORD_BYTES = 4
@@ -68,38 +74,18 @@ def test_the_counter_is_proven_at_both_ends(stimulated: Run) -> None:
         assert abs(proof.dwt_cycles - proof.timer_ticks) <= 16
 
 
-@pytest.mark.parametrize("channel", ["CRIT", "OP"])
-def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str) -> None:
-    calibration_records = [
-        calibration_record
-        for calibration_record in stimulated.log.all(CalibrationRecord)
-        if calibration_record.channel == channel
-    ]
-    assert len(calibration_records) == 32
-    assert len({calibration_record.dwt_cycles for calibration_record in calibration_records}) == 1
-    critical = channel == "CRIT"
-    operations = [
-        record.critical_cycles if critical else record.operation_cycles for record in stimulated.operations
-    ]
-    begins, ends = stimulated.outside(channel)
-    empty = stimulated.within(channel)[:16]
-    assert len({fall - rise for rise, fall in empty}) == 1
-    constant = (empty[0][1] - empty[0][0]) - calibration_records[0].dwt_cycles
-    assert len(begins) == 8  # the common pulses
-    assert len(ends) == 16 + 8
-    wide = stimulated.within(channel)[16:]
-    assert [fall - rise - constant for rise, fall in wide] == operations
+@pytest.mark.parametrize(("channel", "field"), MARKED)
+def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, field: str) -> None:
+    assert len(stimulated.outside(channel)[0]) == COMMON
+    assert_one_constant(stimulated, channel, field)
 
 
 def test_one_timer_gives_stimulus_and_frames_and_neither_disturbs_the_other(stimulated: Run) -> None:
-    sync = [cycle for cycle, _ in stimulated.edges["SYNC"]]
-    first, last = sync[:64], sync[-64:]
-    assert {b - a for a, b in pairwise(first)} == {840}
-    assert {b - a for a, b in pairwise(last)} == {1260}
-    edges = [cycle for cycle, _ in stimulated.stimuli("STIM")]
-    assert len(edges) > 10
-    assert {b - a for a, b in pairwise(edges)} == {PERIOD_TICKS}
-    assert not [cycle for cycle in edges if first[0] <= cycle <= first[-1] or cycle >= last[0]]
+    first, last = stimulated.edges["SYNC"][:FRAME_EDGES], stimulated.edges["SYNC"][-FRAME_EDGES:]
+    assert (spacings(first), spacings(last)) == ({840}, {1260})
+    edges = stimulated.stimuli("STIM")
+    assert len(edges) > 10 and spacings(edges) == {PERIOD_TICKS}
+    assert first[-1] < edges[0] and edges[-1] < last[0]
 
 
 def test_an_image_that_asks_for_a_control_is_refused(tlsf: firmware.FirmwareImage) -> None:

@@ -188,11 +188,18 @@ def test_common_pulses_leave_each_port_by_one_store(stimulated: Run) -> None:
         assert gaps[1::2] == [(-gaps[0][0], -gaps[0][1])] * 4
 
 
-@pytest.mark.parametrize(("channel", "field"), [("CRIT", "critical_cycles"), ("OP", "operation_cycles")])
+MARKED = [("CRIT", "critical_cycles"), ("OP", "operation_cycles")]
+
+
+@pytest.mark.parametrize(("channel", "field"), MARKED)
 def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, field: str) -> None:
-    pulses = stimulated.within(channel) + stimulated.outside(channel)[1][:CALIBRATION]
-    calibration = [record.dwt_cycles for record in stimulated.calibration(channel)]
-    operations = [getattr(record, field) for record in stimulated.operations]
+    assert_one_constant(stimulated, channel, field)
+
+
+def assert_one_constant(run: Run, channel: str, field: str) -> None:
+    pulses = run.within(channel) + run.outside(channel)[1][:CALIBRATION]
+    calibration = [record.dwt_cycles for record in run.calibration(channel)]
+    operations = [getattr(record, field) for record in run.operations]
     counted = [*calibration[:CALIBRATION], *operations, *calibration[CALIBRATION:]]
     differences = {fall - rise - cycles for (rise, fall), cycles in zip(pulses, counted, strict=True)}
     assert len(calibration) == 2 * CALIBRATION
