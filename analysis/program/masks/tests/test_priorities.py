@@ -62,12 +62,14 @@ def test_sleep_that_ends_by_itself_does_not_count_where_primask_alone_holds() ->
 
 
 def test_priorities_are_those_of_what_was_enabled_or_executed() -> None:
-    """Exceptions 45 and 44 have the priorities 0x60 and 0x30, and 45 is enabled; 15 has 0xF0."""
+    """Exceptions 45 and 44 have the priorities 0x60 and 0x30, 15 has 0xF0. Of the two 45 is enabled
+    up to the last row.
+    """
     exceptions = Exceptions(
         changes(
             f"0 priority {45 << 8 | 0x60}, 0 priority {44 << 8 | 0x30}, 1 enabled {45 << 1 | 1}, "
             f"2 enabled {44 << 1}, 3 priority {15 << 8 | 0xF0}, "
-            "16 exception 15 4, 30 exception 0 20, 40 exception 3 28"
+            f"16 exception 15 4, 30 exception 0 20, 40 exception 3 28, 50 enabled {45 << 1}"
         )
     )
     by_priority = exceptions.priorities(bits=4)
@@ -76,6 +78,7 @@ def test_priorities_are_those_of_what_was_enabled_or_executed() -> None:
     assert used == exceptions.priorities() == {0x60: [45], 0xF0: [15]}
     assert exceptions.held(Interval("primask", None, 2, 1)) == [15, 45]
     assert exceptions.held(Interval("basepri", 0x70, 2, 1)) == [15]
+    assert exceptions.held(Interval("primask", None, 8, 50)) == [15]
 
 
 MASKS = st.tuples(
