@@ -291,6 +291,28 @@ impl Board {
         self.core.register(n)
     }
 
+    /// A word as a debugger reads it.
+    pub fn debug_read(&mut self, address: u32) -> u32 {
+        let loaded = self.core.debug_read(&mut self.memory, address, Width::Word);
+        loaded.unwrap()
+    }
+
+    pub fn debug_write(&mut self, address: u32, value: u32) {
+        let memory = &mut self.memory;
+        let written = self.core.debug_write(memory, address, Width::Word, value);
+        written.unwrap();
+    }
+
+    /// Everything that a run leaves, and when.
+    pub fn outcome(&self) -> impl PartialEq {
+        let core = &self.core;
+        (
+            (0..16).map(|n| self.r(n)).collect::<Vec<u32>>(),
+            (core.xpsr(), core.cycles(), core.instructions()),
+            (self.memory.sram.clone(), self.memory.written.clone()),
+        )
+    }
+
     pub fn registers<const N: usize>(&self, numbers: [usize; N]) -> [u32; N] {
         numbers.map(|number| self.r(number))
     }
@@ -312,6 +334,27 @@ pub fn finished_with(source: &str, lines: &[(u64, u16, bool)]) -> Board {
     board.lines = lines.to_vec();
     board.finish();
     board
+}
+
+/// Runs a program whole and in slices, which must leave the same.
+pub fn finished_in_slices(source: &str) -> Board {
+    let run = |slice: u64| {
+        let mut board = Board::new(source);
+        loop {
+            let deadline = board.core.cycles() + slice;
+            if board.core.run(&mut board.memory, deadline).is_err() {
+                return board;
+            }
+        }
+    };
+    let whole = run(1 << 40);
+    for slice in [1, 2, 3, 7, 50, 1000] {
+        assert!(
+            run(slice).outcome() == whole.outcome(),
+            "slices of {slice} cycles"
+        );
+    }
+    whole
 }
 
 fn assemble(source: &str) -> Vec<u8> {

@@ -87,38 +87,20 @@ const SINGLY: [&str; 7] = [
     "poke SHCSR, 0x70000\n ldr r0, =0xE000ED90\n ldr r1, =0x20000010\n str r1, [r0, #12]\n ldr r1, =0x00000013\n str r1, [r0, #16]\n movs r1, #5\n str r1, [r0, #4]\n dsb\n isb\n str r5, [r4]\n bkpt 1",
 ];
 
-/// Each program must do the same with and without the fast paths.
-fn assert_same_in_one_go(programs: &[&str]) {
-    for program in programs {
+#[test]
+fn an_access_and_a_run_in_one_go_are_as_in_general() {
+    for program in SINGLY.iter().chain(&PROGRAMS) {
         let singly = outcome(program, None, false);
         assert_eq!(outcome(program, None, true), singly, "{program}");
     }
 }
 
-/// The same with an interrupt, which comes one cycle later each time.
-fn assert_same_when_interrupted(program: &str) {
-    for arrival in 60..90 {
-        let singly = outcome(program, Some(arrival), false);
-        assert_eq!(outcome(program, Some(arrival), true), singly, "{arrival}");
+#[test]
+fn an_interrupt_finds_them_in_the_same_place() {
+    for program in [SINGLY[1], PROGRAMS[0]] {
+        for arrival in 60..90 {
+            let singly = outcome(program, Some(arrival), false);
+            assert_eq!(outcome(program, Some(arrival), true), singly, "{arrival}");
+        }
     }
-}
-
-#[test]
-fn a_plain_access_is_as_in_general() {
-    assert_same_in_one_go(&SINGLY);
-}
-
-#[test]
-fn an_interrupt_finds_plain_accesses_in_the_same_place() {
-    assert_same_when_interrupted(SINGLY[1]);
-}
-
-#[test]
-fn a_run_in_one_go_is_as_one_word_after_the_other() {
-    assert_same_in_one_go(&PROGRAMS);
-}
-
-#[test]
-fn an_interrupt_finds_a_run_in_the_same_place() {
-    assert_same_when_interrupted(PROGRAMS[0]);
 }

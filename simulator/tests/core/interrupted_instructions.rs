@@ -1,7 +1,7 @@
 //! Interrupts in the middle of an instruction. LDM, STM and the like are continued (DDI 0403E,
 //! B1.5.10; Cortex-M4 TRM, ARM DDI 0439D, 3.9.1). Divisions are restarted (TRM 3.9.1).
 
-use crate::core::board::{finished, finished_with, Board, STACK_TOP};
+use crate::core::board::{finished, finished_in_slices, finished_with, Board, STACK_TOP};
 use cortex_m::Stop;
 use std::collections::BTreeSet;
 
@@ -115,9 +115,19 @@ fn ici(xpsr: u32) -> u32 {
     xpsr >> 12 & 15
 }
 
-/// Everything must be equal, except what the handler destroys and the entry restores.
-fn assert_same(plain: &Run, interrupted: &Run, what: &str) {
-    assert_eq!(plain.outcome, interrupted.outcome, "{what}");
+/// What the handler finds for each cycle, from `first` after the start to the end, in which line 0
+/// rises: the latency, the stacked xPSR, the bytes from the return address to the end, and r5. What
+/// the program leaves must be as without the interrupt.
+fn interrupted(program: &str, first: u64) -> Vec<(u64, u32, u32, u32)> {
+    let plain = run(program, None);
+    let found = |arrival| {
+        let run = run(program, Some(arrival));
+        let what = format!("{program}, arrival at {arrival}");
+        assert_eq!(plain.outcome, run.outcome, "{what}");
+        let (cycle, xpsr, address, r5) = run.handler.expect(&what);
+        (cycle - arrival, xpsr, run.pc - address, r5)
+    };
+    (plain.start + first..plain.end).map(found).collect()
 }
 
 /// All kinds, with and without write-back. For each: its cycles by the TRM's tables, and the
@@ -140,37 +150,21 @@ fn a_multiple_is_continued_where_the_interrupt_ended_it() {
     // B1.5.10: ICI is the next register, and the result is the same as without an interrupt. TRM
     // tables 7-1 and 3-1: 1 + N cycles.
     for (instruction, cycles, registers) in MULTIPLES {
-        let plain = run(instruction, None);
-        let start = plain.start;
-        assert_eq!(plain.end, start + cycles, "{instruction}");
-        for (n, &register) in registers.iter().enumerate() {
-            // The address of transfer n + 1 would be on the bus in this cycle.
-            let arrival = start + 1 + n as u64;
-            let interrupted = run(instruction, Some(arrival));
-            let what = format!("{instruction}, arrival at cycle {}", n + 1);
-            assert_same(&plain, &interrupted, &what);
-            let (_, xpsr, _, _) = interrupted.handler.expect(&what);
-            assert_eq!(ici(xpsr), register, "{what}");
-            assert_eq!(xpsr & 0x0600_0C00, 0, "{what}: the other bits of ICI");
-        }
-    }
-}
-
-#[test]
-fn the_latency_is_that_of_the_entry() {
-    // TRM 3.9.1: at most twelve cycles if memory does not wait. Here an instruction whose last
-    // address is on the bus is finished first, in one cycle or two. A load to an odd S register is
-    // not separated from its even one.
-    for (instruction, cycles, _) in MULTIPLES {
-        let start = run(instruction, None).start;
-        for arrival in start..start + cycles {
-            let (cycle, ..) = run(instruction, Some(arrival)).handler.unwrap();
-            let latency = cycle - arrival;
+        let arrivals = interrupted(instruction, 0);
+        assert_eq!(arrivals.len() as u64, cycles, "{instruction}");
+        // TRM 3.9.1: at most twelve cycles if memory does not wait. Here an instruction whose last
+        // address is on the bus is finished first, in one cycle or two. A load to an odd S register
+        // is not separated from its even one.
+        for (n, (latency, ..)) in arrivals.iter().enumerate() {
             assert!(
-                (ENTRY..=ENTRY + 2).contains(&latency),
-                "{instruction}, arrival at cycle {}: {latency}",
-                arrival - start
+                (ENTRY..=ENTRY + 2).contains(latency),
+                "{instruction}, arrival at cycle {n}: {latency}"
             );
+        }
+        // The address of the first transfer would be on the bus in cycle 1.
+        for ((_, xpsr, ..), register) in arrivals[1..].iter().zip(registers) {
+            assert_eq!(ici(*xpsr), *register, "{instruction}");
+            assert_eq!(xpsr & 0x0600_0C00, 0, "{instruction}: other bits of ICI");
         }
     }
 }
@@ -178,14 +172,10 @@ fn the_latency_is_that_of_the_entry() {
 #[test]
 fn a_pop_is_continued_and_its_words_survive_the_frame() {
     let program = "sub sp, #64\n push {r4-r8}\n mov r10, #0\n pop {r0-r3, r12}\n add sp, #64";
-    let plain = run(program, None);
-    let mut continued = BTreeSet::new();
-    for arrival in plain.start..plain.end {
-        let interrupted = run(program, Some(arrival));
-        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
-        let (_, xpsr, address, _) = interrupted.handler.unwrap();
-        continued.insert((interrupted.pc - address, ici(xpsr)));
-    }
+    let arrivals = interrupted(program, 0).into_iter();
+    let continued: BTreeSet<(u32, u32)> = arrivals
+        .map(|(_, xpsr, before_end, _)| (before_end, ici(xpsr)))
+        .collect();
     let registers: Vec<u32> = continued
         .iter()
         .rev()
@@ -232,16 +222,13 @@ fn transfers_are_made_once() {
 fn inside_an_it_block_the_bits_keep_its_state() {
     // B1.4.2: IT and ICI share their bits, and IT has priority.
     let program = "itt eq\n ldmeq.w r4!, {r0-r3, r6-r8}\n addeq r5, #1";
-    let plain = run(program, None);
-    let mut inside = 0;
-    for arrival in plain.start..plain.end {
-        let interrupted = run(program, Some(arrival));
-        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
-        let (_, xpsr, address, _) = interrupted.handler.unwrap();
-        // ITSTATE 0x04: EQ, two instructions to go (table A7-2).
-        let before_ldm = address == interrupted.pc - 4 - 4 - 2 && xpsr & 0x0600_FC00 == 0x0000_0400;
-        inside += before_ldm as u32;
-    }
+    let arrivals = interrupted(program, 0).into_iter();
+    // ITSTATE 0x04: EQ, two instructions to go (table A7-2).
+    let inside = arrivals
+        .filter(|(_, xpsr, before_end, _)| {
+            *before_end == 4 + 4 + 2 && xpsr & 0x0600_FC00 == 0x0000_0400
+        })
+        .count();
     assert!(inside >= 6, "{inside}");
 }
 
@@ -249,33 +236,24 @@ fn inside_an_it_block_the_bits_keep_its_state() {
 fn a_load_of_its_own_base_goes_on_from_before_the_base() {
     // TRM 3.9.1. r4 is the third register. Before it is loaded, the load continues as always. After
     // that it continues from r4. If r4 is the first register, it is restarted.
-    let plain = run("ldm.w r4, {r2-r8}", None);
-    let start = plain.start;
-    for (n, expected) in [3, 4, 4, 4, 4, 4].iter().enumerate() {
-        let interrupted = run("ldm.w r4, {r2-r8}", Some(start + 1 + n as u64));
-        assert_same(&plain, &interrupted, &format!("transfer {}", n + 1));
-        assert_eq!(ici(interrupted.handler.unwrap().1), *expected);
-    }
-    let plain = run("ldm.w r4, {r4-r8}", None);
-    for n in 1..5 {
-        let interrupted = run("ldm.w r4, {r4-r8}", Some(plain.start + n));
-        assert_same(&plain, &interrupted, &format!("transfer {n}"));
-        let (_, xpsr, _, r5) = interrupted.handler.unwrap();
-        assert_eq!((ici(xpsr), r5), (0, 5), "restarted");
+    let registers = |program| {
+        interrupted(program, 1)
+            .into_iter()
+            .map(|found| ici(found.1))
+    };
+    assert!(registers("ldm.w r4, {r2-r8}")
+        .take(6)
+        .eq([3, 4, 4, 4, 4, 4]));
+    for (_, xpsr, _, r5) in &interrupted("ldm.w r4, {r4-r8}", 1)[..4] {
+        assert_eq!((ici(*xpsr), *r5), (0, 5), "restarted");
     }
 }
 
 #[test]
 fn loading_the_pc_is_continued_too() {
     let program = "adr r0, 3f\n adds r0, #1\n push {r0}\n push {r6-r8}\n pop.w {r0-r2, pc}\n bkpt 1\n .balign 4\n 3: mov r10, #1";
-    let plain = run(program, None);
-    let mut before_pc = 0;
-    for arrival in plain.start + 2..plain.end {
-        let interrupted = run(program, Some(arrival));
-        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
-        before_pc += (ici(interrupted.handler.unwrap().1) == 15) as u32;
-    }
-    assert_eq!(before_pc, 1);
+    let arrivals = interrupted(program, 2).into_iter();
+    assert_eq!(arrivals.filter(|found| ici(found.1) == 15).count(), 1);
 }
 
 #[test]
@@ -303,16 +281,12 @@ fn dismcycint_makes_the_interrupt_wait() {
 fn a_division_is_abandoned_and_restarted() {
     // TRM 3.9.1: the return address is that of the division, and its operands are unchanged.
     let program = "mov.w r7, r7\n udiv r4, r4, r5";
-    let plain = run(program, None);
-    let mut abandoned = 0;
-    for arrival in plain.start..plain.end {
-        let interrupted = run(program, Some(arrival));
-        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
-        let (cycle, xpsr, address, _) = interrupted.handler.unwrap();
-        assert_eq!(ici(xpsr), 0);
-        assert!(cycle - arrival <= ENTRY + 1, "arrival at {arrival}");
-        abandoned += (address == interrupted.pc - 4 - 4) as u32;
+    let arrivals = interrupted(program, 0);
+    for (latency, xpsr, ..) in &arrivals {
+        assert_eq!(ici(*xpsr), 0);
+        assert!(*latency <= ENTRY + 1, "{latency}");
     }
+    let abandoned = arrivals.iter().filter(|found| found.2 == 4 + 4).count();
     assert!(abandoned >= 5, "{abandoned}");
 }
 
@@ -366,26 +340,7 @@ fn systick_ends_a_multiple_too() {
 #[test]
 fn slices_do_not_move_the_interruption() {
     let source = format!("{SETUP} .rept 20\n ldm.w r4, {{r0-r3, r5-r8}}\n udiv r0, r4, r5\n stm.w r4, {{r0-r3, r5-r8}}\n .endr\n bkpt 0\n .pool\n {HANDLER}\n function systick\n add r10, #1\n bx lr").replace("poke ISER, 1", "poke SYST_RVR, 61\n poke SYST_CVR, 0\n poke SYST_CSR, 7");
-    let outcome = |slice: u64| {
-        let mut board = Board::new(&source);
-        loop {
-            let deadline = board.core.cycles() + slice;
-            if board.core.run(&mut board.memory, deadline).is_err() {
-                let core = &board.core;
-                return (
-                    core.cycles(),
-                    core.instructions(),
-                    board.r(10),
-                    board.memory.sram,
-                );
-            }
-        }
-    };
-    let whole = outcome(1 << 40);
-    assert!(whole.2 > 5);
-    for slice in [1, 2, 3, 7, 50] {
-        assert!(outcome(slice) == whole, "slices of {slice} cycles");
-    }
+    assert!(finished_in_slices(&source).r(10) > 5);
 }
 
 #[test]
@@ -393,14 +348,10 @@ fn a_float_division_is_finished_beside_the_entry() {
     // ARM, "What is the behavior when an exception occurs while executing a floating operation": it
     // is neither abandoned nor waited for. The return address is the next instruction.
     for instruction in ["vdiv.f32 s20, s1, s2", "vsqrt.f32 s20, s1"] {
-        let plain = run(instruction, None);
-        assert_eq!(plain.end, plain.start + 14, "TRM table 7-1");
-        for arrival in plain.start + 1..plain.end {
-            let interrupted = run(instruction, Some(arrival));
-            assert_same(&plain, &interrupted, instruction);
-            let (cycle, _, address, _) = interrupted.handler.unwrap();
-            assert_eq!(cycle - arrival, ENTRY, "{instruction}");
-            assert_eq!(address, interrupted.pc - 4, "{instruction}");
+        let arrivals = interrupted(instruction, 0);
+        assert_eq!(arrivals.len(), 14, "TRM table 7-1");
+        for (latency, _, before_end, _) in &arrivals[1..] {
+            assert_eq!((*latency, *before_end), (ENTRY, 4), "{instruction}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Cycle counts, CYCCNT and SysTick.
 
-use crate::core::board::{finished, finished_with, run, Board};
+use crate::core::board::{finished, finished_in_slices, finished_with, run, Board, STACK_TOP};
 use cortex_m::Timing;
 
 /// Starts CYCCNT; r11 = CYCCNT's address.
@@ -53,24 +53,11 @@ fn single_instructions_cost_what_the_manual_says() {
 
 #[test]
 fn division_costs_by_the_quotient() {
-    assert_eq!(cycles("udiv r0, r8, r12"), 3, "fewer bits than the divisor");
-    assert_eq!(cycles("movs r1, #0\n udiv r0, r12, r1"), 1 + 2);
     assert!(cycles("udiv r0, r12, r8") > 3);
     assert!(cycles("mvn r1, #0\n movs r2, #1\n udiv r0, r1, r2") <= 2 + 12);
 }
 
-#[test]
-fn loads_overlap_unless_the_address_depends() {
-    assert_eq!(
-        cycles("ldr r0, [r12]\n ldr r1, [r12, #4]\n ldr r2, [r12, #8]"),
-        4
-    );
-    assert_eq!(cycles("ldr r0, [r12]\n nop.w\n ldr r1, [r12, #4]"), 4);
-    assert_eq!(cycles("str r12, [r12]\n ldr r0, [r12]\n ldr r1, [r0]"), 7);
-}
-
 const RUNS: [u32; 10] = [1, 2, 3, 4, 5, 6, 8, 10, 60, 120];
-const WIDE: [&str; 3] = ["mov.w r7, r7", "umaal r0, r1, r2, r3", "str.w r0, [r12]"];
 
 #[test]
 fn aligned_loads_in_a_row_cost_one_more_than_their_number() {
@@ -100,48 +87,27 @@ const TWO_CYCLES: &str = "ldr r5, [r6]";
 #[test]
 fn a_group_of_unaligned_wide_instructions_costs_one_cycle_behind_one_of_several() {
     // compendium.i-0.nl, "Alignment rules": one extra cycle, from three on. IACR ePrint 2025/523:
-    // a multi-cycle instruction and then three of them. The source's stores begin at four.
-    for instruction in WIDE {
-        for count in RUNS {
-            let run = format!(".rept {count}\n {instruction}\n .endr");
-            let lost = u32::from(count >= 3);
-            assert_eq!(
-                unaligned(TWO_CYCLES, &run),
-                count + lost,
-                "{count} {instruction}"
-            );
-            assert_eq!(
-                unaligned("push {r0}", &run),
-                count + lost,
-                "{count} {instruction}"
-            );
-        }
-    }
-}
-
-#[test]
-fn behind_an_instruction_of_one_cycle_it_costs_none() {
-    // Measured on an STM32F407 as parts of whole routines (jnk0le, "cortexm-AES",
+    // a multi-cycle instruction and then three of them. The source's stores begin at four. Measured
+    // on an STM32F407 as parts of whole routines (jnk0le, "cortexm-AES",
     // CM3_1T_AES128_keyschedule_enc): three EOR.W behind a 16-bit EORS lose nothing.
-    for instruction in WIDE {
+    let several = [TWO_CYCLES, "push {r0}"];
+    for (instruction, first, costly) in [
+        ("mov.w r7, r7", 0, &several[..]),
+        ("umaal r0, r1, r2, r3", 0, &several),
+        ("str.w r0, [r12]", 0, &several),
+        ("ldr.w r0, [r12]", 1, &several[..1]),
+    ] {
         for count in RUNS {
             let run = format!(".rept {count}\n {instruction}\n .endr");
-            assert_eq!(
-                unaligned("eors r0, r1", &run),
-                count,
-                "{count} {instruction}"
-            );
+            for before in costly.iter().chain(&["eors r0, r1"]) {
+                let lost = u32::from(count >= 3 && before != &"eors r0, r1");
+                assert_eq!(
+                    unaligned(before, &run),
+                    first + count + lost,
+                    "{count} {instruction} behind {before}"
+                );
+            }
         }
-    }
-}
-
-#[test]
-fn a_group_of_unaligned_loads_costs_one_more_cycle_too() {
-    for count in RUNS {
-        let run = format!(".rept {count}\n ldr.w r0, [r12]\n .endr");
-        let lost = u32::from(count >= 3);
-        assert_eq!(unaligned(TWO_CYCLES, &run), count + 1 + lost, "{count}");
-        assert_eq!(unaligned("eors r0, r1", &run), count + 1, "{count}");
     }
 }
 
@@ -173,6 +139,26 @@ fn a_mixed_group_can_cost_more_than_one_cycle() {
 #[test]
 fn neighbours_and_branches_cost_what_their_rules_say() {
     for (rule, program, expected) in [
+        ("fewer bits than the divisor", "udiv r0, r8, r12", 3),
+        ("by zero", "movs r1, #0\n udiv r0, r12, r1", 1 + 2),
+        (
+            "loads overlap",
+            "ldr r0, [r12]\n ldr r1, [r12, #4]\n ldr r2, [r12, #8]",
+            4,
+        ),
+        (
+            "and a NOP with them",
+            "ldr r0, [r12]\n nop.w\n ldr r1, [r12, #4]",
+            4,
+        ),
+        (
+            "not if the address depends",
+            "str r12, [r12]\n ldr r0, [r12]\n ldr r1, [r0]",
+            7,
+        ),
+        ("two transfers", "ldr r0, [r12, #2]", 3),
+        ("three transfers", "ldr r0, [r12, #1]", 4),
+        ("two bytes", "ldrh r0, [r12, #1]", 3),
         (
             "an address waits for a result",
             "add.w r12, r12, #0\n ldr.w r0, [r12]",
@@ -270,13 +256,6 @@ fn an_address_from_the_floating_point_unit_waits_only_for_what_is_late() {
 }
 
 #[test]
-fn unaligned_accesses_cost_more_transfers() {
-    assert_eq!(cycles("ldr r0, [r12, #2]"), 3);
-    assert_eq!(cycles("ldr r0, [r12, #1]"), 4);
-    assert_eq!(cycles("ldrh r0, [r12, #1]"), 3);
-}
-
-#[test]
 fn the_refill_depends_on_the_target() {
     let aligned = "b.w 2f\n .balign 4\n2: add.w r0, r0, r1\n mov.w r7, r7";
     let straddling = "b.w 2f\n .balign 4\n nop\n2: add.w r0, r0, r1\n mov r7, r7";
@@ -369,24 +348,7 @@ fn a_deadline_ends_the_run_and_attention_before_the_next_instruction() {
 #[test]
 fn splitting_a_run_changes_nothing() {
     let source = "poke SYST_RVR, 97\n poke SYST_CVR, 0\n poke SYST_CSR, 7\n movs r4, #0\n1: add r4, #1\n muls r5, r4\n ldr r6, [sp, #-8]\n cmp r4, #900\n bne 1b\n bkpt 0\n .pool\n function systick\n add r8, #1\n bx lr";
-    let outcome = |slice: u64| {
-        let mut board = Board::new(source);
-        loop {
-            let deadline = board.core.cycles() + slice;
-            if board.core.run(&mut board.memory, deadline).is_err() {
-                return (
-                    board.core.cycles(),
-                    board.core.instructions(),
-                    board.r(8),
-                    board.r(5),
-                );
-            }
-        }
-    };
-    assert!(outcome(1 << 40).2 > 10);
-    for slice in [1, 3, 50, 1000] {
-        assert_eq!(outcome(slice), outcome(1 << 40), "slices of {slice} cycles");
-    }
+    assert!(finished_in_slices(source).r(8) > 10);
 }
 
 /// Two lines, of which the second has the higher priority. Each handler records when its first
@@ -411,43 +373,22 @@ fn first_stores(late: u64) -> Vec<(u32, u64)> {
 }
 
 #[test]
-fn a_late_arrival_still_fetches_its_vector_and_handler() {
-    // Cortex-M3 TRM (DDI 0337) 5.7: possible until the first handler's first instruction executes.
-    // Then a new vector and handler are fetched, which takes six cycles (ARM, "What is the true
-    // interrupt latency of Cortex-M3 and Cortex-M4").
-    for late in 61..=72 {
-        let handler = 72.max(late + 6);
-        // The other one follows by tail-chaining. The store and BX LR take a cycle each.
-        assert_eq!(
-            first_stores(late),
-            [(0, handler), (4, handler + 2 + 6)],
-            "arrival at {late}"
-        );
-    }
-}
-
-#[test]
-fn after_the_first_instruction_a_higher_priority_preempts() {
-    assert_eq!(first_stores(73)[..2], [(4, 72), (0, 73 + 12)]);
-}
-
-#[test]
-fn an_arrival_while_unstacking_takes_over_the_frame() {
-    // BX LR of the first handler executes at 77. The return takes ten cycles, of which eight
-    // unstack.
-    for late in 78..=85 {
-        assert_eq!(
-            first_stores(late),
-            [(4, 72), (0, late + 6)],
-            "arrival at {late}"
-        );
-    }
-    for late in [86, 87, 88] {
-        assert_eq!(
-            first_stores(late),
-            [(4, 72), (0, 88 + 12)],
-            "arrival at {late}"
-        );
+fn a_higher_priority_takes_over_the_frame_or_preempts() {
+    // Cortex-M3 TRM (DDI 0337) 5.7: a late arrival is possible until the first handler's first
+    // instruction executes. Then a new vector and handler are fetched, which takes six cycles (ARM,
+    // "What is the true interrupt latency of Cortex-M3 and Cortex-M4").
+    for late in (61..=73).chain(78..=88) {
+        let stores = match late {
+            // The other one follows by tail-chaining. The store and BX LR take a cycle each.
+            61..=66 => [(0, 72), (4, 72 + 2 + 6)],
+            67..=72 => [(0, late + 6), (4, late + 6 + 2 + 6)],
+            73 => [(4, 72), (0, late + 12)],
+            // BX LR of the first handler executes at 77. The return takes ten cycles, of which eight
+            // unstack.
+            78..=85 => [(4, 72), (0, late + 6)],
+            _ => [(4, 72), (0, 88 + 12)],
+        };
+        assert_eq!(first_stores(late), stores, "arrival at {late}");
     }
 }
 
@@ -457,8 +398,5 @@ fn a_late_arrival_does_not_stack_twice() {
         &TWO_LINES.replace("str r0, [r4]", "str sp, [r4]"),
         &[(60, 1, true), (61, 1, false), (70, 0, true), (71, 0, false)],
     );
-    assert_eq!(
-        board.memory.written[0].1,
-        crate::core::board::STACK_TOP - 32
-    );
+    assert_eq!(board.memory.written[0].1, STACK_TOP - 32);
 }
