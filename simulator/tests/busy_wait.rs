@@ -4,25 +4,13 @@
 use crate::support;
 
 use cortex_m::{Core, Timing};
-use machine::Machine;
-use std::fs;
 use std::path::Path;
-use stm32::memory::elf::Firmware;
-use stm32::memory::Memory;
-use support::{board_firmware, firmware};
+use support::{advance, board_firmware, firmware, machine};
 
 /// The message is sent by about 1.3 ms, by polling and with interrupts.
 const END_CYCLE: u64 = 160_000;
 /// Odd, so that the looks fall everywhere in an iteration.
 const LOOK_CYCLES: u64 = 1_237;
-
-fn machine(elf: &Path, timing: Timing) -> Machine {
-    let firmware = Firmware::parse(&fs::read(elf).unwrap()).unwrap();
-    let mut memory = Memory::default();
-    firmware.place(&mut memory).unwrap();
-    memory.load(0x0804_0000, b"round and round\0").unwrap();
-    Machine::new(memory, timing).unwrap()
-}
 
 /// Registers, PC, xPSR, cycles and instructions.
 fn seen(core: &Core) -> (Vec<u32>, u64, u64) {
@@ -36,11 +24,9 @@ fn seen(core: &Core) -> (Vec<u32>, u64, u64) {
 
 /// Runs both ways side by side. Returns the instructions that were skipped, and all.
 fn side_by_side(elf: &Path, timing: Timing) -> (u64, u64) {
-    let (mut skipping, mut stepping) = (machine(elf, timing), machine(elf, timing));
+    let [mut skipping, mut stepping] = [(); 2].map(|()| machine(elf, timing, b"round and round\0"));
     for look in (LOOK_CYCLES..END_CYCLE).step_by(LOOK_CYCLES as usize) {
-        while skipping.cycles() < look {
-            skipping.run_to_event(look).unwrap();
-        }
+        advance(&mut skipping, look);
         while stepping.cycles() < look {
             stepping.run_one(look).unwrap();
         }

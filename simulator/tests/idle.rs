@@ -6,31 +6,15 @@ use crate::support;
 use cortex_m::Timing;
 use machine::snapshot::Snapshot;
 use machine::Machine;
-use std::fs;
-use stm32::memory::elf::Firmware;
-use stm32::memory::Memory;
-use support::board_firmware;
+use support::{advance, board_firmware, machine};
 
 const SECOND_CYCLES: u64 = 84_000_000;
 
 /// The board after it has sent its message, in its loop around WFI.
 fn sleeping(name: &str, macros: &[&str]) -> Machine {
-    let elf = fs::read(board_firmware(name, macros)).unwrap();
-    let mut memory = Memory::default();
-    Firmware::parse(&elf).unwrap().place(&mut memory).unwrap();
-    let mut machine = Machine::new(memory, Timing::Nucleo).unwrap();
+    let mut machine = machine(&board_firmware(name, macros), Timing::Nucleo, b"");
     advance(&mut machine, SECOND_CYCLES / 100);
     machine
-}
-
-/// Runs to a cycle and returns how many steps of the machine it took.
-fn advance(machine: &mut Machine, cycle: u64) -> u64 {
-    let mut steps = 0;
-    while machine.cycles() < cycle {
-        machine.run_to_event(cycle).unwrap();
-        steps += 1;
-    }
-    steps
 }
 
 #[test]

@@ -6,21 +6,17 @@ use crate::support;
 use cortex_m::Timing;
 use machine::observe::latency::{ask, Answer, Cause, Outcome, Question};
 use machine::observe::sweep::Course;
-use machine::Machine;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use stm32::memory::elf::Firmware;
-use stm32::memory::Memory;
-use support::{firmware, json, read_edges, scratch, text, virtual_nucleo};
+use support::{ended, firmware, json, machine, read_edges, scratch, stderr, text};
 
 const TIM2: u8 = 16 + 28;
 
-/// Runs the program, and panics unless it exits with 0.
+/// Runs the program, which may say why it sleeps, and panics unless it exits with 0.
 fn run(arguments: &[&str]) {
-    let output = virtual_nucleo().args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let output = ended(arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
 }
 
 /// The rows of a CSV file, each by its columns' names.
@@ -61,34 +57,16 @@ fn swept(elf: &Path, name: &str, more: &[&str]) -> Vec<BTreeMap<String, String>>
     rows(&answers)
 }
 
-fn machine(elf: &Path) -> Machine {
-    let mut memory = Memory::default();
-    let file = fs::read(elf).unwrap();
-    Firmware::parse(&file).unwrap().place(&mut memory).unwrap();
-    Machine::new(memory, Timing::Nucleo).unwrap()
-}
-
 /// 16 MHz without flash waits. CPSID takes effect behind its one cycle; then come a load of 2 cycles,
 /// 100 NOPs, a load of 2, and CPSIE of 1, behind which the interrupt is taken. Its entry takes 12
 /// cycles (TRM 3.9.1). The NOPs between the loads lie as far apart as the program's own counter says.
 #[test]
 fn the_worst_latency_is_the_longest_masked_section_and_the_entry() {
     let elf = firmware("latency.c", "latency-worst", &[]);
-    let cycles = marked(
-        &elf,
-        "latency-worst",
-        &["--mark", "pc:first_read,second_read"],
-    );
-    let between = cycles[1].1 - cycles[0].1;
     let uart = scratch("latency-worst.txt");
-    run(&[
-        "run",
-        text(&elf),
-        "--until",
-        "5ms",
-        "--uart-log",
-        text(&uart),
-    ]);
+    let more = ["--mark", "pc:first_read,second_read", "--uart-log"];
+    let cycles = marked(&elf, "latency-worst", &[&more[..], &[text(&uart)]].concat());
+    let between = cycles[1].1 - cycles[0].1;
     let said = fs::read_to_string(uart).unwrap();
     let counted = said.lines().find_map(|line| line.strip_prefix("masked "));
     assert_eq!(between, u64::from_str_radix(counted.unwrap(), 16).unwrap());
@@ -159,8 +137,8 @@ fn shared_answers_are_those_of_a_copy_for_each_cycle() {
         enable: None,
         give_up: 100_000,
     };
-    let base = machine(&elf);
-    let mut course = Course::new(machine(&elf));
+    let base = machine(&elf, Timing::Nucleo, b"");
+    let mut course = Course::new(machine(&elf, Timing::Nucleo, b""));
     let mut at = 2_200;
     let mut shared = 0;
     while at < 3_100 {
@@ -187,7 +165,7 @@ fn what_it_waits_for_adds_up() {
         enable: None,
         give_up: 100_000,
     };
-    let mut course = Course::new(machine(&elf));
+    let mut course = Course::new(machine(&elf, Timing::Nucleo, b""));
     let mut causes: BTreeMap<String, u64> = BTreeMap::new();
     for at in 2_600..3_000 {
         let answer = course.ask(at, &question).unwrap();
@@ -239,37 +217,26 @@ fn equal_seeds_draw_equal_cycles() {
 fn an_interrupt_that_is_never_enabled() {
     let elf = firmware("latency.c", "latency-never", &[]);
     let (answers, stats) = (scratch("latency-never.csv"), scratch("latency-never.json"));
-    let ask = |more: &[&str]| {
+    let asked = |exception: &str, until: &str, more: &[&str]| {
         let fixed = [
             "latency",
             text(&elf),
             "--exception",
-            "54",
+            exception,
             "--until",
-            "cycles:4000",
+            until,
         ];
         let files = ["--answers", text(&answers), "--stats", text(&stats)];
         run(&[&fixed[..], &files, more].concat());
-        let stats = json(&stats);
-        (rows(&answers), stats)
+        (rows(&answers), json(&stats))
     };
-    let (none, stats) = ask(&[]);
+    let (none, stats) = asked("54", "cycles:4000", &[]);
     assert!(none.is_empty());
     assert_eq!(stats["first_use_cycle"], serde_json::Value::Null);
     assert_eq!(stats["used"], serde_json::json!([22, 44]));
-    let more = [
-        "--enable",
-        "3",
-        "--from",
-        "cycles:2400",
-        "--until",
-        "cycles:2402",
-    ];
-    let arguments = ["latency", text(&elf), "--exception", "44"];
-    let stats_file = scratch("latency-enabled.json");
-    let files = ["--answers", text(&answers), "--stats", text(&stats_file)];
-    run(&[&arguments[..], &more, &files].concat());
-    assert_eq!(rows(&answers)[0]["outcome"], "taken");
+    let enabled = ["--enable", "3", "--from", "cycles:2400"];
+    let (taken, _) = asked("44", "cycles:2402", &enabled);
+    assert_eq!(taken[0]["outcome"], "taken");
 }
 
 /// Marks change neither cycles nor output, and a recursive function is marked at each call.
@@ -314,29 +281,19 @@ fn marks_cost_nothing() {
 #[test]
 fn a_window_of_the_trace() {
     let elf = firmware("latency.c", "latency-window", &[]);
-    let traced = |name: &str, more: &[&str]| -> Vec<serde_json::Value> {
+    let traced = ["run", text(&elf), "--until", "cycles:3000", "--trace"];
+    let entries = |name: &str, more: &[&str]| -> Vec<serde_json::Value> {
         let path = scratch(&format!("latency-window-{name}.jsonl"));
-        run(&[
-            &[
-                "run",
-                text(&elf),
-                "--until",
-                "cycles:3000",
-                "--trace",
-                text(&path),
-            ],
-            more,
-        ]
-        .concat());
+        run(&[&traced[..], &[text(&path)], more].concat());
         let lines = fs::read_to_string(path).unwrap();
         lines
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     };
-    let whole = traced("whole", &["--trace-last", "100000"]);
+    let whole = entries("whole", &["--trace-last", "100000"]);
     let cycle = |entry: &serde_json::Value| entry["cycle"].as_u64().unwrap();
-    let within = traced("cycles", &["--trace-window", "2300..2700"]);
+    let within = entries("cycles", &["--trace-window", "2300..2700"]);
     let last_before = whole
         .iter()
         .rposition(|entry| cycle(entry) <= 2_300)
@@ -347,27 +304,17 @@ fn a_window_of_the_trace() {
         .unwrap();
     assert_eq!(within, whole[last_before..end]);
 
-    let places = traced(
+    let places = entries(
         "places",
         &["--trace-window", "pc:first_read..pc:second_read"],
     );
     let begin = whole.iter().position(|entry| *entry == places[0]);
     let begin = begin.expect("the first of the stretch is in the whole trace");
     assert_eq!(places, whole[begin..begin + 102]);
-    let output = virtual_nucleo()
-        .args([
-            "run",
-            text(&elf),
-            "--until",
-            "cycles:3000",
-            "--trace",
-            "/dev/null",
-        ])
-        .args(["--trace-window", "pc:never..pc:first_read"])
-        .output()
-        .unwrap();
+    let window = ["--trace-window", "pc:never..pc:first_read"];
+    let output = ended(&[&traced[..], &["/dev/null"], &window].concat());
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("never was not reached"));
+    assert!(stderr(&output).contains("never was not reached"));
 }
 
 #[test]

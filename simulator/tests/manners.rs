@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::{board_firmware, firmware, json, run, scratch, text};
+use support::{board_firmware, firmware, json, run, scratch, stderr, stdout, text};
 
 fn program(part: &str) -> PathBuf {
     firmware("program.c", part, &[part])
@@ -16,10 +16,6 @@ fn program(part: &str) -> PathBuf {
 
 fn odd(kind: &str) -> PathBuf {
     firmware("program.c", kind, &[&format!("ODD={kind}")])
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// The run's output and its statistics.
@@ -36,8 +32,7 @@ fn noted(part: &str, kind: &str, what: &str, reads: u32) -> Value {
     let elf = odd(part);
     let (output, stats) = told(&elf, &["--semihosting"]);
     assert_eq!(output.status.code(), Some(0), "{part}: {output:?}");
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(printed, format!("{reads:08x}\n"), "{part}");
+    assert_eq!(stdout(&output), format!("{reads:08x}\n"), "{part}");
     let notes = stats["notes"].as_array().unwrap();
     assert_eq!(notes.len(), 1, "{part}: {notes:?}");
     let note = notes[0].clone();

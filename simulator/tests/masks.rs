@@ -7,15 +7,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use support::{board_firmware, firmware, json, message_image, scratch, text, virtual_nucleo};
+use std::process::Command;
+use support::{board_firmware, firmware, json, message_image, scratch, succeed, text};
 
-fn run(arguments: &[&str]) -> Output {
-    virtual_nucleo()
-        .args(["run", "--strict"])
-        .args(arguments)
-        .output()
-        .unwrap()
+fn run(arguments: &[&str]) {
+    succeed(&[&["run", "--strict"], arguments].concat());
 }
 
 /// A row of `--masks`.
@@ -122,8 +118,7 @@ impl Logged {
             &task,
             &scheduler,
         ];
-        let output = run(&[&[text(&elf), "--uart-log", text(&uart)], &files[..]].concat());
-        assert!(output.status.success() && output.stderr.is_empty());
+        run(&[&[text(&elf), "--uart-log", text(&uart)], &files[..]].concat());
         Logged {
             elf,
             rows: read_masks(&masks),
@@ -247,8 +242,7 @@ fn outcome(name: &str, arguments: &[&str]) -> (Vec<u8>, Vec<u8>, Value) {
         "--stats",
         text(&stats),
     ];
-    let output = run(&[arguments, &files[..]].concat());
-    assert!(output.status.success() && output.stderr.is_empty());
+    run(&[arguments, &files[..]].concat());
     let mut stats = json(&stats);
     for of_the_host in ["host_seconds", "mips"] {
         stats.as_object_mut().unwrap().remove(of_the_host).unwrap();
@@ -301,8 +295,7 @@ fn a_stall_of_the_flash_is_as_long_as_the_program_measures_it() {
     let elf = firmware("flash.c", "flash", &[]);
     let [masks, uart] = ["flash.csv", "flash.txt"].map(scratch);
     let files = ["--masks", text(&masks), "--uart-log", text(&uart)];
-    let output = run(&[&[text(&elf)], &files[..]].concat());
-    assert!(output.status.success() && output.stderr.is_empty());
+    run(&[&[text(&elf)], &files[..]].concat());
     let rows = read_masks(&masks);
     let mut stalls: Vec<(u64, u64)> = Vec::new();
     let flash = rows.iter().filter(|row| row.what == "flash");
@@ -335,8 +328,7 @@ fn a_log_from_a_snapshot_is_the_rest_of_the_whole_log() {
         .map(|name| scratch(&format!("masks-snapshot-{name}")));
     let save = format!("{}@1ms", text(&snapshot));
     let board = [text(&elf), "--image", &image, "--until", "2ms", "--masks"];
-    let saved = run(&[&board[..], &[text(&whole), "--save-snapshot", &save]].concat());
-    assert!(saved.status.success() && saved.stderr.is_empty());
+    run(&[&board[..], &[text(&whole), "--save-snapshot", &save]].concat());
     let from = [
         "--from-snapshot",
         text(&snapshot),
@@ -344,8 +336,7 @@ fn a_log_from_a_snapshot_is_the_rest_of_the_whole_log() {
         "--until",
         "2ms",
     ];
-    let continued = run(&[&from[..], &["--masks", text(&rest)]].concat());
-    assert!(continued.status.success() && continued.stderr.is_empty());
+    run(&[&from[..], &["--masks", text(&rest)]].concat());
     let (whole, rest) = (read_masks(&whole), read_masks(&rest));
     let begins = rest[0].cycle;
     assert_eq!(rest[0].what, "reset");
@@ -368,14 +359,13 @@ fn what_the_file_does_not_tell_is_left_out() {
         .status();
     assert!(strip.unwrap().success());
     let [masks, stacks] = ["masks-stripped.csv", "masks-stripped-stacks.csv"].map(scratch);
-    let output = run(&[
+    run(&[
         text(&stripped),
         "--masks",
         text(&masks),
         "--mask-stacks",
         text(&stacks),
     ]);
-    assert!(output.status.success());
     let rows = read_masks(&masks);
     assert!(rows
         .iter()

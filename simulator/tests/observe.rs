@@ -7,15 +7,13 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::{board_firmware, message_image, read_edges, run, scratch, text, CsvEdge};
+use support::{
+    board_firmware, message_image, read_edges, run, scratch, stderr, stdout, text, CsvEdge,
+};
 
 const MET: Option<i32> = Some(4);
 /// No condition was met.
 const UNMET: i32 = 6;
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
 
 /// A firmware with an image, and the edges and bytes of its first millisecond.
 struct Plain {
@@ -119,7 +117,7 @@ fn code_that_runs_from_the_alias_at_zero_is_counted() {
     let count = |elf: &Path| {
         let output = run(elf, &["--until", "1ms", "--count", "entries=on_tim2"]);
         assert!(output.status.success(), "{}", stderr(&output));
-        String::from_utf8(output.stdout).unwrap()
+        stdout(&output)
     };
     let counted = count(&elf);
     assert!(counted.starts_with("entries ") && counted != "entries 0\n");
@@ -208,7 +206,7 @@ fn an_instruction_ends_the_run_before_it_is_executed() {
     let counting = ["--count", "entries=on_tim2", "--trace-last", "3"];
     let output = run(&elf, &[&arguments[..], &counting[..]].concat());
     assert_eq!(output.status.code(), MET);
-    let stdout = String::from_utf8(output.stdout.clone()).unwrap();
+    let stdout = stdout(&output);
     let lines: Vec<&str> = stdout.lines().collect();
     assert!(stderr(&output).contains("on_tim2 (pc 0x0800"));
     // Two instructions, the exception that preempts them, and a counter that has not counted.

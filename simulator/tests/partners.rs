@@ -6,7 +6,7 @@ use crate::support;
 
 use std::path::Path;
 use std::process::Command;
-use support::{firmware_for, run, scratch};
+use support::{firmware_for, run, scratch, stderr, stdout};
 
 const ASK: &str = "../../../docs/examples/partners/ask.c";
 
@@ -44,15 +44,14 @@ fn drivers_of_every_line_reach_their_partners() {
         let mut arguments = vec!["--semihosting", "--until=200ms", "--strict", "--chip", chip];
         arguments.extend(options.iter().map(String::as_str));
         let output = run(&elf, &arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{line}: {said}");
+        assert!(output.status.success(), "{line}: {}", stderr(&output));
         let rest = if all {
             "spi ff 58 3c\nmodem 4f 4b 0d 0a\n"
         } else {
             ""
         };
         let expected = format!("{I2C}value 83 10\nnobody 00\n{rest}");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{line}");
+        assert_eq!(stdout(&output), expected, "{line}");
     }
 }
 

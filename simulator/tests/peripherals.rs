@@ -4,7 +4,7 @@
 use crate::support;
 
 use std::fs;
-use support::{firmware, read_edges, scratch, virtual_nucleo};
+use support::{firmware, read_edges, scratch, succeed, text};
 
 /// The lines that a fixture sends, as names and values.
 fn shown(source: &str, arguments: &[&str]) -> Vec<(String, u32)> {
@@ -14,16 +14,8 @@ fn shown(source: &str, arguments: &[&str]) -> Vec<(String, u32)> {
         &[],
     );
     let log = scratch(&format!("peripherals-{source}.txt"));
-    let output = virtual_nucleo()
-        .args(["run", "--strict"])
-        .arg(&elf)
-        .args(arguments)
-        .arg("--uart-log")
-        .arg(&log)
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
+    let fixed = ["run", "--strict", text(&elf), "--uart-log", text(&log)];
+    succeed(&[&fixed[..], arguments].concat());
     fs::read_to_string(&log)
         .unwrap()
         .lines()
@@ -103,10 +95,7 @@ fn pins_and_flags_interrupt() {
 #[test]
 fn a_timer_makes_pwm_one_pulse_and_updates() {
     let edges = scratch("peripherals-timers.csv");
-    let shown = shown(
-        "timers",
-        &["--until", "20ms", "--edges", edges.to_str().unwrap()],
-    );
+    let shown = shown("timers", &["--until", "20ms", "--edges", text(&edges)]);
     let edges: Vec<(u64, bool)> = read_edges(&edges)
         .iter()
         .filter(|edge| edge.pin == "PA5")
@@ -135,10 +124,7 @@ fn a_timer_makes_pwm_one_pulse_and_updates() {
 #[test]
 fn the_watchdog_and_software_reset_the_chip() {
     let edges = scratch("peripherals-watchdog.csv");
-    let shown = shown(
-        "watchdog",
-        &["--until", "100ms", "--edges", edges.to_str().unwrap()],
-    );
+    let shown = shown("watchdog", &["--until", "100ms", "--edges", text(&edges)]);
     let value = |name| values(&shown, name);
     assert_eq!(value("life"), [1, 2, 3, 4, 5]);
     // Power-up: POR, PIN, BOR. Then IWDG, software, and WWDG twice, all with PIN (RM0368 §6.3.18,

@@ -6,20 +6,11 @@ use crate::support;
 use cortex_m::bus::Width;
 use cortex_m::Timing;
 use machine::Machine;
-use std::fs;
-use stm32::memory::elf::Firmware;
-use stm32::memory::Memory;
-use support::board_firmware;
+use support::{advance, board_firmware, machine};
 
 const WINDOW_CYCLES: u64 = 2_000_000;
 /// The counters have eight bits. They are read before they can wrap.
 const READ_PERIOD_CYCLES: u64 = 100;
-
-fn run_to(machine: &mut Machine, cycle: u64) {
-    while machine.cycles() < cycle {
-        machine.run_to_event(cycle).unwrap();
-    }
-}
 
 /// The counters, DWT_CPICNT first.
 fn counters(machine: &mut Machine) -> [u64; 5] {
@@ -30,12 +21,9 @@ fn counters(machine: &mut Machine) -> [u64; 5] {
 #[test]
 fn the_counters_explain_every_cycle_of_a_board() {
     // DDI 0403E, C1.8.1: instructions = CYCCNT - CPICNT - EXCCNT - SLEEPCNT - LSUCNT + FOLDCNT.
-    let elf = fs::read(board_firmware("profiled", &[])).unwrap();
-    let mut memory = Memory::default();
-    Firmware::parse(&elf).unwrap().place(&mut memory).unwrap();
-    let mut machine = Machine::new(memory, Timing::Nucleo).unwrap();
+    let mut machine = machine(&board_firmware("profiled", &[]), Timing::Nucleo, b"");
     // From somewhere in the sending of the message, on to sleep between interrupts.
-    run_to(&mut machine, 50_000);
+    advance(&mut machine, 50_000);
     for (address, value) in [(0xE000_EDFC, 1 << 24), (0xE000_1000, 0x1F << 17)] {
         machine.debug_write(address, Width::Word, value).unwrap();
     }
@@ -44,7 +32,7 @@ fn the_counters_explain_every_cycle_of_a_board() {
     let mut totals = [0; 5];
     while machine.cycles() < start + WINDOW_CYCLES {
         let next = machine.cycles() + READ_PERIOD_CYCLES;
-        run_to(&mut machine, next);
+        advance(&mut machine, next);
         let now = counters(&mut machine);
         for n in 0..5 {
             totals[n] += now[n].wrapping_sub(last[n]) & 0xFF;

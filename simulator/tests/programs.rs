@@ -6,19 +6,11 @@ use crate::support;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Output, Stdio};
-use support::{firmware, json, run, scratch, text, virtual_nucleo};
+use std::process::Stdio;
+use support::{firmware, json, run, scratch, stderr, stdout, succeed, text, virtual_nucleo};
 
 fn program(name: &str, part: &str) -> PathBuf {
     firmware("program.c", name, &[part])
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -274,11 +266,8 @@ fn a_chip_may_be_a_table_from_outside() {
     let chip = ["--semihosting", "--chip", text(&table)];
     assert!(run(&elf, &[&chip[..], &save].concat()).status.success());
     fs::remove_file(&table).unwrap();
-    let again = virtual_nucleo()
-        .args(["run", "--semihosting", "--from-snapshot", text(&saved)])
-        .output()
-        .unwrap();
-    assert_eq!(again.stdout, output.stdout, "{again:?}");
+    let again = succeed(&["run", "--semihosting", "--from-snapshot", text(&saved)]);
+    assert_eq!(again.stdout, output.stdout);
 }
 
 #[test]

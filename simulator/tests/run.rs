@@ -4,7 +4,8 @@ use crate::support;
 
 use std::fs;
 use support::{
-    board_firmware, json, message_image, read_edges, run, scratch, text, virtual_nucleo, CsvEdge,
+    board_firmware, ended, json, message_image, read_edges, run, scratch, stderr, stdout, succeed,
+    text, CsvEdge,
 };
 
 fn edges_of(edges: &[CsvEdge], pin: &str) -> Vec<CsvEdge> {
@@ -117,17 +118,14 @@ fn two_runs_are_equal_to_the_byte() {
 
 #[test]
 fn gaps_without_firmware_are_those_of_the_model() {
-    let output = virtual_nucleo().args(["run", "--gaps"]).output().unwrap();
-    assert!(output.status.success());
-    let listed = String::from_utf8(output.stdout).unwrap();
+    let listed = stdout(&succeed(&["run", "--gaps"]));
     for line in [
         "SDIO at 0x40012c00: no register",
         "TIM2_SMCR: bits 0x0000fff7",
     ] {
         assert!(listed.lines().any(|listed| listed == line), "{line}");
     }
-    let without = virtual_nucleo().arg("run").output().unwrap();
-    assert_eq!(without.status.code(), Some(2));
+    assert_eq!(ended(&["run"]).status.code(), Some(2));
 }
 
 #[test]
@@ -150,6 +148,6 @@ fn a_flash_that_is_forced_changes_the_cycles_and_not_what_the_register_says() {
     for bad in ["0x800", "702", "0x1702"] {
         let refused = run(&elf, &["--until", "1ms", "--flash-acr", bad]);
         assert!(!refused.status.success());
-        assert!(String::from_utf8_lossy(&refused.stderr).contains("is no FLASH_ACR"));
+        assert!(stderr(&refused).contains("is no FLASH_ACR"));
     }
 }

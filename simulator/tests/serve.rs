@@ -8,7 +8,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use support::{board_firmware, json, message_image, read_edges, scratch, text, virtual_nucleo};
+use support::{
+    board_firmware, json, message_image, read_edges, scratch, stderr, succeed, text, virtual_nucleo,
+};
 
 pub struct Board {
     process: Child,
@@ -67,20 +69,13 @@ impl Board {
     /// Closes stdin. Returns the exit status and the text on stderr.
     fn finish(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
-        let output = self.process.wait_with_output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+        self.wait()
     }
 
     fn wait(self) -> (Option<i32>, String) {
         let output = self.process.wait_with_output().unwrap();
         drop(self.stdin);
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+        (output.status.code(), stderr(&output))
     }
 }
 
@@ -139,13 +134,7 @@ fn changes(data: &[u8]) -> Vec<(u64, u8)> {
 fn a_cycle_is_a_sample_and_the_capture_equals_the_run() {
     let elf = board_firmware("serve", &[]);
     let edges = scratch("serve.csv");
-    let status = virtual_nucleo()
-        .arg("run")
-        .arg(&elf)
-        .args(["--until", "3ms", "--edges", edges.to_str().unwrap()])
-        .status()
-        .unwrap();
-    assert!(status.success());
+    succeed(&["run", text(&elf), "--until=3ms", "--edges", text(&edges)]);
     let board = Board::start(&elf, &[]);
     let data = board.client().capture(84_000_000, 200_000);
     let seen = changes(&data);
@@ -166,33 +155,15 @@ fn a_cycle_is_a_sample_and_the_capture_equals_the_run() {
 #[test]
 fn what_it_counts_while_it_serves_is_what_a_run_counts() {
     let elf = board_firmware("serve_counts", &[]);
-    let counting = |table: &Path| {
-        let table = table.to_str().unwrap().to_owned();
-        let fixed = [
-            "--count=entries=on_tim2",
-            "--count-window=CRIT",
-            "--windows",
-        ];
-        fixed
-            .into_iter()
-            .map(String::from)
-            .chain([table])
-            .collect::<Vec<_>>()
-    };
     let (of_run, of_serve) = (scratch("counts_run.csv"), scratch("counts_serve.csv"));
-    let status = virtual_nucleo()
-        .arg("run")
-        .arg(&elf)
-        .args(["--until", "3ms"])
-        .args(counting(&of_run))
-        .status()
-        .unwrap();
-    assert!(status.success());
-    let arguments = counting(&of_serve);
-    let board = Board::start(
-        &elf,
-        &arguments.iter().map(String::as_str).collect::<Vec<_>>(),
-    );
+    let counting = [
+        "--count=entries=on_tim2",
+        "--count-window=CRIT",
+        "--windows",
+    ];
+    let run = ["run", text(&elf), "--until=3ms"];
+    succeed(&[&run[..], &counting, &[text(&of_run)]].concat());
+    let board = Board::start(&elf, &[&counting[..], &[text(&of_serve)]].concat());
     board.client().capture(84_000_000, 200_000);
     assert_eq!(board.finish(), (Some(0), String::new()));
     let expected = fs::read_to_string(of_run).unwrap();
@@ -208,14 +179,8 @@ fn instructions_of_a_window_are_those_of_the_pulses_within() {
     let elf = board_firmware("serve_instructions", &[]);
     let table_of = |name: &str, pin: &str, arguments: &[&str]| {
         let table = scratch(name);
-        let board = Board::start(
-            &elf,
-            &[
-                &["--count-window", pin, "--windows", table.to_str().unwrap()],
-                arguments,
-            ]
-            .concat(),
-        );
+        let windows = ["--count-window", pin, "--windows", text(&table)];
+        let board = Board::start(&elf, &[&windows, arguments].concat());
         board.client().capture(84_000_000, 200_000);
         assert_eq!(board.finish(), (Some(0), String::new()));
         let text = fs::read_to_string(table).unwrap();

@@ -7,24 +7,17 @@ use cortex_m::Timing;
 use machine::snapshot::{Snapshot, SnapshotError};
 use machine::{Limit, Machine};
 use std::fs;
-use std::process::Output;
 use stm32::edges::Edge;
-use stm32::memory::elf::Firmware;
 use stm32::memory::Memory;
-use support::{board_firmware, firmware, message_image, scratch, text, virtual_nucleo};
+use support::{board_firmware, ended, firmware, message_image, scratch, stderr, succeed, text};
 
 /// The message is sent by about 1.3 ms. Then come interrupts, bytes that arrive, and sleep.
 const END_CYCLE: u64 = 400_000;
 const RECEIVED_CYCLE: u64 = 250_000;
 
 fn machine(name: &str) -> Machine {
-    let firmware = Firmware::parse(&fs::read(board_firmware(name, &[])).unwrap()).unwrap();
-    let mut memory = Memory::default();
-    firmware.place(&mut memory).unwrap();
-    memory
-        .load(0x0804_0000, b"what was saved goes on\0")
-        .unwrap();
-    Machine::new(memory, Timing::Nucleo).unwrap()
+    let elf = board_firmware(name, &[]);
+    support::machine(&elf, Timing::Nucleo, b"what was saved goes on\0")
 }
 
 /// What a machine did, and its final state.
@@ -52,9 +45,8 @@ fn advance(machine: &mut Machine, cycle: u64) {
     }
 }
 
-fn straight(name: &str) -> Record {
-    let mut record = Record::default();
-    let mut machine = machine(name);
+/// Runs to the end.
+fn finished(mut machine: Machine, mut record: Record) -> Record {
     run_to(&mut machine, END_CYCLE, &mut record);
     record.machine = Snapshot::of(&machine).to_bytes();
     record
@@ -88,7 +80,7 @@ fn a_machine_of_every_chip_is_saved_and_restored() {
 
 #[test]
 fn a_restored_run_continues_to_the_byte() {
-    let expected = straight("snapshot_straight");
+    let expected = finished(machine("snapshot_straight"), Record::default());
     assert!(expected.edges.len() > 500);
     assert_eq!(expected.sent, b"what was saved goes onbcd");
     for instant in instants(60) {
@@ -97,10 +89,9 @@ fn a_restored_run_continues_to_the_byte() {
         run_to(&mut saved, instant, &mut record);
         let bytes = Snapshot::of(&saved).to_bytes();
         drop(saved);
-        let mut restored = Snapshot::from_bytes(&bytes).unwrap().fork();
+        let restored = Snapshot::from_bytes(&bytes).unwrap().fork();
         assert_eq!(Snapshot::of(&restored).to_bytes(), bytes);
-        run_to(&mut restored, END_CYCLE, &mut record);
-        record.machine = Snapshot::of(&restored).to_bytes();
+        let record = finished(restored, record);
         assert!(record == expected, "saved at cycle {instant}");
     }
 }
@@ -116,10 +107,8 @@ fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
         ("snapshot_poll_pin", &[] as &[&str]),
         ("snapshot_poll_timer", &["POLL_TIMER"]),
     ] {
-        let elf = fs::read(firmware("polls.c", name, macros)).unwrap();
-        let mut memory = Memory::default();
-        Firmware::parse(&elf).unwrap().place(&mut memory).unwrap();
-        let reset = Snapshot::of(&Machine::new(memory, Timing::Nucleo).unwrap());
+        let elf = firmware("polls.c", name, macros);
+        let reset = Snapshot::of(&support::machine(&elf, Timing::Nucleo, b""));
         let at = |start: &Snapshot, cycle: u64| {
             let mut machine = start.fork();
             advance(&mut machine, cycle);
@@ -146,16 +135,11 @@ fn forks_do_not_touch_each_other() {
     let mut origin = machine("snapshot_forks");
     run_to(&mut origin, 100_000, &mut Record::default());
     let snapshot = Snapshot::of(&origin);
-    let continued = |mut machine: Machine| {
-        let mut record = Record::default();
-        run_to(&mut machine, END_CYCLE, &mut record);
-        record.machine = Snapshot::of(&machine).to_bytes();
-        record
-    };
-    let first = continued(snapshot.fork());
-    assert!(first == continued(snapshot.fork()));
+    let continued = || finished(snapshot.fork(), Record::default());
+    let first = continued();
+    assert!(first == continued());
     run_to(&mut origin, 200_000, &mut Record::default());
-    assert!(first == continued(snapshot.fork()));
+    assert!(first == continued());
 }
 
 #[test]
@@ -190,14 +174,6 @@ fn a_damaged_file_is_refused() {
     assert_eq!(refusal(&longer), Some(SnapshotError::Length));
 }
 
-fn run(arguments: &[&str]) -> Output {
-    virtual_nucleo()
-        .arg("run")
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
 #[test]
 fn the_commands_save_and_go_on() {
     let elf = board_firmware("snapshot_commands", &[]);
@@ -208,12 +184,7 @@ fn the_commands_save_and_go_on() {
     let recorded = |name: &str, arguments: &[&str]| {
         let (edges, uart) = (file(&format!("{name}.csv")), file(&format!("{name}.txt")));
         let files = ["--edges", text(&edges), "--uart-log", text(&uart)];
-        let output = run(&[arguments, &files[..]].concat());
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        succeed(&[&["run"], arguments, &files[..]].concat());
         (
             fs::read_to_string(edges).unwrap(),
             fs::read_to_string(uart).unwrap(),
@@ -249,11 +220,14 @@ fn snapshots_that_cannot_be_used_get_a_sentence() {
     let other = board_firmware("snapshot_other", &["TOUCH_UNMODELLED"]);
     let saved = scratch("snapshot_refused.snapshot");
     let saving = format!("{}@10us", saved.display());
-    assert!(
-        run(&[text(&elf), "--until", "20us", "--save-snapshot", &saving])
-            .status
-            .success()
-    );
+    succeed(&[
+        "run",
+        text(&elf),
+        "--until",
+        "20us",
+        "--save-snapshot",
+        &saving,
+    ]);
     let late = format!("{}@1s", scratch("snapshot_late.snapshot").display());
     let bad: [&[&str]; 4] = [
         &[text(&elf), "--until", "20us", "--save-snapshot", &late],
@@ -268,9 +242,9 @@ fn snapshots_that_cannot_be_used_get_a_sentence() {
         &["--from-snapshot", "missing.snapshot", "--until", "20us"],
     ];
     for arguments in bad {
-        let output = run(arguments);
+        let output = ended(&[&["run"], arguments].concat());
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        let said = stderr(&output);
+        assert_eq!(said.lines().count(), 1, "{said}");
     }
 }

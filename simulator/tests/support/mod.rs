@@ -2,23 +2,61 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+use cortex_m::Timing;
+use machine::Machine;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
+use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 
 pub fn virtual_nucleo() -> Command {
     Command::new(env!("CARGO_BIN_EXE_virtual-nucleo"))
 }
 
+pub fn ended(arguments: &[&str]) -> Output {
+    virtual_nucleo().args(arguments).output().unwrap()
+}
+
 /// Runs a firmware to files, with these options.
 pub fn run(elf: &Path, arguments: &[&str]) -> Output {
-    virtual_nucleo()
-        .arg("run")
-        .arg(elf)
-        .args(arguments)
-        .output()
-        .unwrap()
+    ended(&[&["run", text(elf)], arguments].concat())
+}
+
+/// The same, for a program that must exit with 0 and say nothing on stderr.
+pub fn succeed(arguments: &[&str]) -> Output {
+    let output = ended(arguments);
+    let said = stderr(&output);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    output
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A machine at reset with a program, and with a message where the firmware looks for it.
+pub fn machine(elf: &Path, timing: Timing, message: &[u8]) -> Machine {
+    let mut memory = Memory::default();
+    let file = fs::read(elf).unwrap();
+    Firmware::parse(&file).unwrap().place(&mut memory).unwrap();
+    memory.load(0x0804_0000, message).unwrap();
+    Machine::new(memory, timing).unwrap()
+}
+
+/// Runs to a cycle and returns how many steps of the machine it took.
+pub fn advance(machine: &mut Machine, cycle: u64) -> u64 {
+    let mut steps = 0;
+    while machine.cycles() < cycle {
+        machine.run_to_event(cycle).unwrap();
+        steps += 1;
+    }
+    steps
 }
 
 /// A path as a word of a command line.
@@ -65,11 +103,7 @@ pub fn firmware_for(core: &str, source: &str, name: &str, macros: &[&str]) -> Pa
         .arg(&elf)
         .output()
         .expect("arm-none-eabi-gcc is a prerequisite of these tests");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", stderr(&output));
     elf
 }
 
