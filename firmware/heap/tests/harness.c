@@ -41,9 +41,6 @@ static const struct {
 #ifdef TAILSCOPE_TEST_BUDDY
     {"buddy", test_buddy},
 #endif
-#ifdef TAILSCOPE_TEST_COMPACT
-    {"compact", test_compact},
-#endif
 #ifdef TAILSCOPE_TEST_POOL
     {"pool", test_pool},
 #endif

@@ -33,13 +33,12 @@ void test_limits(void);
 
 /* Only where the allocator has the format that these look at. */
 void test_buddy(void);
-void test_compact(void);
 void test_pool(void);
+void test_short_header(void);
 
 /* Only where the allocator is an index on the block layer: these look at its headers. */
 void test_refusals(void);
 void test_checker(void);
-void test_short_header(void);
 void test_fit(void);
 void test_probes(void);
 

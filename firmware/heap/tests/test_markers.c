@@ -28,10 +28,17 @@ static void allocate(size_t size, size_t alignment, heap_status wanted) {
     CHECK_EQUAL(heap_last_operation().status, wanted);
 }
 
+/** One that is refused leaves the figures as they were. */
 static void release(void *payload, heap_status wanted) {
+    const heap_witness was = heap_last_operation();
     begin();
     CHECK_EQUAL(heap_free(payload), wanted);
     was_one_critical_section();
+    CHECK_EQUAL(heap_last_operation().status, wanted);
+    if (wanted != HEAP_OK) {
+        CHECK_EQUAL(heap_last_operation().live_blocks, was.live_blocks);
+        CHECK_EQUAL(heap_last_operation().bytes_in_use, was.bytes_in_use);
+    }
 }
 
 /** Reading figures is no operation: it has a lock, but no marker, and leaves the witness alone. */
@@ -52,8 +59,10 @@ static void reading_leaves_no_mark(void) {
 static void bad_frees(uint8_t *block) {
     release(block + 1, HEAP_MISALIGNED);
     release(&before, HEAP_FOREIGN);
+    release((void *)(uintptr_t)8, HEAP_FOREIGN);
     release(block, HEAP_OK);
     release(block, HEAP_DOUBLE_FREE);
+    CHECK(heap_check());
     if (allocator_promises("block_layer")) {
         ((uint32_t *)(void *)block)[-1] ^= 0x40; /* in any format the header disagrees now */
         release(block, HEAP_CORRUPT);

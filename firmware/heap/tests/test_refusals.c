@@ -82,38 +82,42 @@ static void a_free_from_before_the_reset_is_foreign(void) {
     CHECK(heap_is_pristine());
 }
 
-/** Overwrites one word, sees the free of block 2 refused, and repairs it. */
-static void corruption_is_noticed(void *block[5], uint32_t *word, uint32_t value, heap_status why) {
-    const uint32_t sound = *word;
-    *word = value;
-    free_is_refused(block[2], why);
-    *word = sound;
-    CHECK(heap_check());
-}
-
+/** Overwrites one word at a time, sees the free of block 2 refused, and repairs it. */
 static void corrupt_headers(void) {
     void *block[5];
     build(block);
     heap_block *const own = header_before(block[2]);
     heap_block *const behind = header_before(block[3]);
     heap_block *const ahead = header_before(block[1]);
-    corruption_is_noticed(block, &own->magic, 0, HEAP_FOREIGN);
-    corruption_is_noticed(block, &own->size, 0, HEAP_CORRUPT);
-    corruption_is_noticed(block, &own->size, 41, HEAP_CORRUPT);
-    corruption_is_noticed(block, &own->size, 48, HEAP_CORRUPT);
-    corruption_is_noticed(block, &own->size, 0xFFFFFFF8u, HEAP_CORRUPT);
-    corruption_is_noticed(block, &own->status, 1, HEAP_CORRUPT);
-    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, 0, HEAP_CORRUPT);
-    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, 8, HEAP_CORRUPT);
-    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, (uint32_t)(uintptr_t)own,
-                          HEAP_CORRUPT);
-    corruption_is_noticed(block, &behind->magic, 0xA5A5A5A5u, HEAP_CORRUPT);
-    corruption_is_noticed(block, &behind->size, 0xFFFFFFF8u, HEAP_CORRUPT);
-    corruption_is_noticed(block, &behind->status, 0, HEAP_CORRUPT);
-    corruption_is_noticed(block, (uint32_t *)(void *)&behind->prev, 0, HEAP_CORRUPT);
-    corruption_is_noticed(block, &ahead->magic, 0, HEAP_CORRUPT);
-    corruption_is_noticed(block, &ahead->size, 48, HEAP_CORRUPT);
-    corruption_is_noticed(block, &ahead->status, 0, HEAP_CORRUPT);
+    const struct {
+        void *word;
+        uint32_t value;
+    } damage[] = {
+        {&own->magic, 0},
+        {&own->size, 0},
+        {&own->size, 41},
+        {&own->size, 48},
+        {&own->size, 0xFFFFFFF8u},
+        {&own->status, 1},
+        {&own->prev, 0},
+        {&own->prev, 8},
+        {&own->prev, (uint32_t)(uintptr_t)own},
+        {&behind->magic, 0xA5A5A5A5u},
+        {&behind->size, 0xFFFFFFF8u},
+        {&behind->status, 0},
+        {&behind->prev, 0},
+        {&ahead->magic, 0},
+        {&ahead->size, 48},
+        {&ahead->status, 0},
+    };
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        uint32_t sound;
+        memcpy(&sound, damage[i].word, sizeof sound);
+        memcpy(damage[i].word, &damage[i].value, sizeof sound);
+        free_is_refused(block[2], i == 0 ? HEAP_FOREIGN : HEAP_CORRUPT);
+        memcpy(damage[i].word, &sound, sizeof sound);
+        CHECK(heap_check());
+    }
     CHECK_EQUAL(heap_free(block[2]), HEAP_OK);
     CHECK(heap_check());
 }

@@ -35,27 +35,6 @@ static void build(void) {
     }
 }
 
-static void a_free_of_null_does_nothing(void) {
-    const heap_statistics was = heap_read_statistics();
-    CHECK_EQUAL(heap_free(NULL), HEAP_NULL);
-    CHECK_EQUAL(heap_last_operation().status, HEAP_NULL);
-    CHECK_EQUAL(heap_read_statistics().frees, was.frees);
-    CHECK_EQUAL(heap_read_statistics().bytes_in_use, was.bytes_in_use);
-    shadow_check();
-}
-
-static void bad_frees_are_refused(void) {
-    static uint64_t elsewhere[8];
-    uint8_t *const live = heap_allocate(64);
-    CHECK_EQUAL(heap_free(live + 1), HEAP_MISALIGNED);
-    CHECK_EQUAL(heap_free(&elsewhere[4]), HEAP_FOREIGN);
-    CHECK_EQUAL(heap_free((void *)(uintptr_t)8), HEAP_FOREIGN);
-    CHECK_EQUAL(heap_free(live), HEAP_OK);
-    CHECK_EQUAL(heap_free(live), HEAP_DOUBLE_FREE);
-    CHECK(heap_check());
-    shadow_check();
-}
-
 void test_requests(void) {
     const size_t region = heap_region_bytes();
     build();
@@ -76,9 +55,5 @@ void test_requests(void) {
         is_refused(region, 64, HEAP_OUT_OF_MEMORY);
     } else if (!allocator_may_do_more()) {
         is_refused(8, 64, HEAP_BAD_ALIGNMENT);
-    }
-    a_free_of_null_does_nothing();
-    if (allocator_promises("checks_frees")) {
-        bad_frees_are_refused();
     }
 }
