@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from base.run_folder.records import (
@@ -26,9 +22,6 @@ from firmware.tests.test_on_virtual_nucleo import (
 )
 
 BOARD = "nucleo-f072rb"
-WORD_BYTES = 4
-"""What its flash reads at once (RM0091, section 3.2.1)."""
-LINE_BYTES = 16
 PERIOD_TICKS = 5003
 CHURN = [part for n in range(40) for part in (entry(ALLOCATE, n % 4, 24 + n), entry(FREE, n % 4, 0))]
 
@@ -41,31 +34,6 @@ def tlsf() -> firmware.FirmwareImage:
 @pytest.fixture(scope="module")
 def stimulated(tlsf: firmware.FirmwareImage) -> Run:
     return runner(tlsf.elf)(image(*CHURN, stimulus_period=PERIOD_TICKS, control_period=0))
-
-
-def code_of(elf: Path, symbol: str) -> dict[int, str]:
-    """Instructions by address, without the constants behind them."""
-    command = ["arm-none-eabi-objdump", "-d", f"--disassemble={symbol}", str(elf)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rows = re.findall(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t([^.].+)$", listing, re.MULTILINE)
-    return {int(address, 16): text for address, text in rows}
-
-
-@pytest.mark.parametrize(
-    "marker", ["heap_port_critical_begin", "heap_port_critical_end", "operation_begin", "operation_end"]
-)
-def test_a_marker_is_one_pair_in_one_word(tlsf: firmware.FirmwareImage, marker: str) -> None:
-    code = code_of(tlsf.elf, marker)
-    names = {address: text.split()[0] for address, text in code.items()}
-    pair = [at for at, text in code.items() if names[at] in ("str", "ldr") and "[pc" not in text]
-    mask = next(at for at, name in names.items() if name == "cpsid")
-    restore = next(at for at, name in names.items() if name == "msr")
-    assert min(code) % LINE_BYTES == 0
-    assert len(pair) == 2
-    assert mask < pair[0] < pair[1] < restore
-    assert pair[0] // WORD_BYTES == pair[1] // WORD_BYTES
-    literals = [at for at, text in code.items() if "[pc" in text]
-    assert max(literals) < mask
 
 
 def test_the_counter_is_proven_at_both_ends(stimulated: Run) -> None:

@@ -58,14 +58,6 @@ def explained(every: dict[str, Replayed]) -> Replayed:
     return every["allocate"]
 
 
-def replayed_of(folder: Path, quantity: str) -> Replayed:
-    """The explanation, which must also be what its file says."""
-    result = explanation.explain(folder, quantity)
-    assert isinstance(result, Replayed)
-    assert read(folder / "explain" / f"{quantity}.json") == result
-    return result
-
-
 def instructions(folder: Path, quantity: str) -> list[dict[str, str]]:
     with (folder / "explain" / f"{quantity}-instructions.csv").open(newline="") as file:
         return list(csv.DictReader(file))
@@ -142,7 +134,8 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     but its live blocks are known all the same.
     """
     folder = measure(tmp_path, "o1heap", 24_000_000, depth=16).folder
-    result = replayed_of(folder, "allocate")
+    result = explanation.explain(folder, "allocate")
+    assert isinstance(result, Replayed)
     live = [piece.bytes for piece in result.heap.pieces if piece.what == "live"]
     # The worst allocation makes one more live block than there were before it.
     assert len(live) + 1 == result.maximum.live

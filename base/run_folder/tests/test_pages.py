@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -91,16 +90,6 @@ def test_a_text_that_grows_by_repeating_the_one_before_is_refused(tmp_path: Path
     path.write_bytes(content)
     with pytest.raises(PagesError, match="encoding"):
         check_extent(path, 5003)
-
-
-def test_any_damage_is_refused_or_measured(tmp_path: Path) -> None:
-    path = tmp_path / "t.parquet"
-    content = written(path, counting(10))
-    for position in range(len(content)):
-        for value in (0, 0xFF):
-            path.write_bytes(content[:position] + bytes([value]) + content[position + 1 :])
-            with suppress(PagesError):
-                check_extent(path, 10)
 
 
 def test_the_tables_of_the_longest_capture_fit() -> None:

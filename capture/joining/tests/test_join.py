@@ -198,13 +198,10 @@ def test_numbers_that_do_not_go_on_end_the_join(instead: int | None) -> None:
 
 def test_a_window_without_a_pulse_has_no_width_and_no_start() -> None:
     run = SyntheticRun(small_plan(depth=2))
-    run.silence("OP", run.truths[3].start, _operation_end(run, 3))
+    truth = run.truths[3]
+    run.silence("OP", truth.start, truth.start + truth.operation_cycles + OPERATION_COST)
     joined = evidence_of(run).joined
     row = joined.operations.row(3, named=True)
     columns = ("wire_operation_samples", "wire_operation_ns", "start_sample")
     assert [row[column] for column in columns] == [None] * 3
     assert joined.stray_windows == (3,)
-
-
-def _operation_end(run: SyntheticRun, seq: int) -> int:
-    return run.truths[seq].start + run.truths[seq].operation_cycles + OPERATION_COST

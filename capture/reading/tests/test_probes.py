@@ -26,20 +26,19 @@ def table(*rows: str) -> bytes:
     return HEAD + "".join(f"{row}\n" for row in rows).encode()
 
 
-def test_what_counts_itself_needs_no_table() -> None:
-    probes = read_probes(parse(boot("tlsf")), table("24,0,10,1,1"))
-    assert probes.source == "records"
-    assert probes.of(0, 7) == 7
-
-
-def test_without_a_search_there_are_no_probes() -> None:
-    probes = read_probes(parse(boot("o1heap")), table("24,0,10,1,1"))
-    assert (probes.source, probes.of(0, 0)) == ("no search loop", None)
-
-
-def test_a_board_that_cannot_count_leaves_them_unknown() -> None:
-    probes = read_probes(parse(boot("heap_4")), None)
-    assert (probes.source, probes.of(0, 0)) == ("not counted", None)
+@pytest.mark.parametrize(
+    ("allocator", "counts", "source", "probes"),
+    [
+        ("tlsf", table("24,0,10,1,1"), "records", 7),
+        ("o1heap", table("24,0,10,1,1"), "no search loop", None),
+        ("heap_4", None, "not counted", None),
+    ],
+)
+def test_probes_come_from_who_counts_them(
+    allocator: str, counts: bytes | None, source: str, probes: int | None
+) -> None:
+    told = read_probes(parse(boot(allocator)), counts)
+    assert (told.source, told.of(0, 7)) == (source, probes)
 
 
 def test_the_counts_of_a_window_add_up_and_the_first_windows_are_no_operations() -> None:

@@ -17,7 +17,6 @@ from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, small_plan, small_sweep
 from capture.verdict import causes, counts, inconclusive, instruments, latencies
 from scenarios.stimulus import SWEEP_LEAD_TICKS
-from tests.tables import table
 
 Rule = Callable[[Evidence], Iterator[str]]
 Change = Callable[[Evidence, bool], Evidence]
@@ -205,14 +204,6 @@ def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> No
     first = next(cycle for cycle in run.edges_of(lost) if cycle >= run.truths[0].start)
     run.silence(lost, first, first)
     assert not tells(causes.swept_edges_off_their_offsets, evidence_of(run))
-
-
-@table
-def test_one_sample_is_as_far_as_an_edge_lies_from_a_steady_clock(moved: int, told: bool) -> None:
-    """An edge is seen up to a sample late; here all others are seen to the cycle."""
-    run = SyntheticRun(small_plan(depth=2))
-    run.move("SYNC", run.edges_of("SYNC")[31], moved)
-    assert tells(instruments.unsteady_clock, evidence_of(run)) is told
 
 
 @pytest.mark.parametrize(("before", "told"), [(199, False), (201, True)])
