@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -105,7 +107,10 @@ def test_it_is_small_and_has_the_package_its_images_and_licences(wheel: Path) ->
     contract = "tailscope/_program/firmware/heap/tests/"
     assert not [name for name in names if "/tests/" in name and not name.startswith(contract)]
     built = firmware.build(ALLOCATOR)
-    elf = content[f"tailscope/_program/firmware/images/{ALLOCATOR}/tailscope.elf"]
+    packed = io.BytesIO(content["tailscope/_program/firmware/elf_files.tar.xz"])
+    with tarfile.open(fileobj=packed) as archive:
+        file = archive.extractfile(f"{ALLOCATOR}/tailscope.elf")
+        elf = file.read() if file else b""
     assert elf == built.elf.read_bytes()
     assert hashlib.sha256(elf).hexdigest() == built.sha256
     licences = {name: text for name, text in content.items() if ".dist-info/licenses/" in name}

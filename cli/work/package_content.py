@@ -106,7 +106,8 @@ def images(
 
     Returns them, and by name why an allocator stays out. Raises BuildError.
     """
-    made, out = [], {}
+    room = folder / "firmware"
+    made, out, built = [], {}, {}
     for name in names:
         row = catalogue.allocators()[name]
         if row.missing_checkout() is not None:
@@ -116,7 +117,9 @@ def images(
         else:
             for spec in _usual(name):
                 tell(spec.name)
-                made.append(firmware.package(folder / "firmware" / packaged.IMAGES, spec))
+                made.append(firmware.package(room / packaged.IMAGES, spec))
+                built[spec.name] = spec.folder
+    packaged.pack(room / packaged.ELF_FILES, built, (packaged.ELF, packaged.FOOTPRINT))
     return made, out
 
 
@@ -141,8 +144,7 @@ def host_programs(folder: Path, made: Iterable[firmware.FirmwareImage]) -> None:
                 host_heap.build(image.allocator, size, static=True),
             ):
                 built[program.parent.name] = program.parent
-    place = folder / "firmware" / packaged.HOST_PROGRAMS
-    packaged.write_host_programs(place, (built[name] for name in sorted(built)))
+    packaged.pack(folder / "firmware" / packaged.HOST_PROGRAMS, built, packaged.HOST_FILES)
 
 
 def licences(folder: Path, allocators: Iterable[str]) -> None:

@@ -348,12 +348,11 @@ def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) 
 
 
 def package(folder: Path, spec: BuildSpec) -> FirmwareImage:
-    """Builds the image of a spec and puts it below `folder`. Raises BuildError."""
+    """Builds the image of a spec and puts what is said of it below `folder`. Raises BuildError."""
     built = make(spec, compiled=True)
     definitions = _cmake_build(spec).definitions
     kernel = built.configuration.kernel
-    place = folder / spec.name
-    packaged.write(place, definitions, built.elf.parent, built.sha256, kernel, built.looks)
+    packaged.write(folder / spec.name, definitions, built.sha256, kernel, built.looks)
     return built
 
 

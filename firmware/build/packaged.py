@@ -1,9 +1,9 @@
 """What an installed package brings built, so that no compiler is needed at the usual settings.
 
-An image is a folder with the name that its build has, and in it the ELF files and `image.json`: the
-definitions that CMake was given, the digest of the firmware, and what else only the build's folder
-tells. The heaps' builds for a PC are in one archive, since they have nearly all bytes in common.
-`./lab dev package` puts them there.
+An image has a folder with the name of its build, and in it `image.json`: the definitions that CMake
+was given, the digest of the firmware, and what else only the build's folder tells. The ELF files
+are in one archive, the heaps' builds for a PC in another, since they have nearly all bytes in
+common: what is wanted is unpacked to the user's cache. `./lab dev package` puts them there.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ from __future__ import annotations
 import json
 import lzma
 import platform
-import shutil
 import tarfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from base.files.errors import TailscopeError
 from base.files.turns import taking_turns
-from base.files.whole import write_bytes
+from base.files.whole import WriteError, write_bytes
 from base.paths import BUILD, INSTALLED, ROOT
 
 ROOM = ROOT / "firmware"
 """Where an installed package has what it brings."""
-IMAGES, HOST_PROGRAMS = "images", "host_programs.tar.xz"
+IMAGES, ELF_FILES, HOST_PROGRAMS = "images", "elf_files.tar.xz", "host_programs.tar.xz"
 HOST_FILES = ("trace_replay", "footprint")
 _HOST_MACHINE = "x86_64"
-_UNPACKED = "packaged-heap-host"
+_UNPACKED = "packaged"
 ELF, FOOTPRINT = "tailscope.elf", "tailscope_footprint.elf"
 _NOTE = "image.json"
 
@@ -53,51 +52,53 @@ def find(name: str, definitions: Mapping[str, object]) -> Mapping[str, Any] | No
         image: dict[str, Any] = json.loads(text)
         if image["definitions"] != _as_words(definitions):
             return None
-        return {"elf": note.with_name(ELF), **{key: image[key] for key in ("sha256", "kernel", "looks")}}
+        described = {key: image[key] for key in ("sha256", "kernel", "looks")}
     except (ValueError, KeyError, TypeError):
         raise PackagedError(f"{note} is damaged: install the package again.") from None
+    folder = _unpacked(ELF_FILES, name, (ELF, FOOTPRINT))
+    return {"elf": folder / ELF, **described} if folder else None
 
 
 def holds(elf: Path) -> bool:
     """Whether the ELF file is one of the package, made of the sources in ROOM."""
-    return INSTALLED and elf.is_relative_to(ROOM / IMAGES)
+    return INSTALLED and elf.is_relative_to(BUILD / _UNPACKED / ELF_FILES)
 
 
 def write(
-    place: Path,
-    definitions: Mapping[str, object],
-    built: Path,
-    sha256: str,
-    kernel: str,
-    looks: tuple[int, ...],
+    place: Path, definitions: Mapping[str, object], sha256: str, kernel: str, looks: tuple[int, ...]
 ) -> None:
-    """Puts the image in the folder `built` into `place`, whose name below IMAGES `find` takes."""
+    """Puts what is said of an image into `place`, whose name below IMAGES `find` takes."""
     place.mkdir(parents=True)
-    for file in (ELF, FOOTPRINT):
-        shutil.copyfile(built / file, place / file)
     image = {"definitions": _as_words(definitions), "sha256": sha256, "kernel": kernel, "looks": looks}
     (place / _NOTE).write_text(json.dumps(image, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def host_program(name: str) -> Path | None:
     """The folder with the build of a heap for a PC that has this name, unpacked; None where the
-    package has none for this machine. Raises PackagedError, and WriteError.
+    package has none for this machine. Raises PackagedError.
     """
-    programs = ROOM / HOST_PROGRAMS
-    if not INSTALLED or platform.machine() != _HOST_MACHINE or not programs.is_file():
+    if not INSTALLED or platform.machine() != _HOST_MACHINE or not (ROOM / HOST_PROGRAMS).is_file():
         return None
-    folder = BUILD / _UNPACKED / name
-    with taking_turns(folder):
-        if not all((folder / file).exists() for file in HOST_FILES):
-            return folder if _unpacked(programs, name, folder) else None
-    return folder
+    return _unpacked(HOST_PROGRAMS, name, HOST_FILES)
 
 
-def _unpacked(programs: Path, name: str, folder: Path) -> bool:
-    """Whether the archive had it."""
-    wanted = {f"{name}/{file}" for file in HOST_FILES}
+def _unpacked(archive_name: str, name: str, files: Collection[str]) -> Path | None:
+    """The folder with these files of `name`; None where the archive has not all of them."""
+    folder = BUILD / _UNPACKED / archive_name / name
     try:
-        with tarfile.open(programs, "r:xz") as archive:
+        with taking_turns(folder):
+            there = all((folder / file).exists() for file in files)
+            return folder if there or _unpack(ROOM / archive_name, name, files, folder) else None
+    except WriteError as error:
+        said = str(error).rstrip(".")
+        raise PackagedError(f"{said}; set TAILSCOPE_CACHE to a folder that can be.") from None
+
+
+def _unpack(packed: Path, name: str, files: Collection[str], folder: Path) -> bool:
+    """Whether the archive had them."""
+    wanted = {f"{name}/{file}" for file in files}
+    try:
+        with tarfile.open(packed, "r:xz") as archive:
             for member in archive:
                 content = archive.extractfile(member) if member.name in wanted else None
                 if content is not None:
@@ -109,16 +110,18 @@ def _unpacked(programs: Path, name: str, folder: Path) -> bool:
                     if not wanted:
                         return True
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
-        raise PackagedError(f"{programs} cannot be unpacked ({error}): install the package again.") from None
+        raise PackagedError(f"{packed} cannot be unpacked ({error}): install the package again.") from None
     return False
 
 
-def write_host_programs(file: Path, folders: Iterable[Path]) -> None:
-    """Puts the programs of these build folders into the archive `file`; equal ones, equal bytes."""
+def pack(file: Path, folders: Mapping[str, Path], files: Collection[str]) -> None:
+    """Puts these files of the build folders, by name, into the archive `file`: the same bytes for
+    the same files.
+    """
     with tarfile.open(file, "w:xz", preset=9) as archive:
-        for folder in folders:
-            for name in HOST_FILES:
-                archive.add(folder / name, f"{folder.name}/{name}", filter=without_owner)
+        for name in sorted(folders):
+            for content in files:
+                archive.add(folders[name] / content, f"{name}/{content}", filter=without_owner)
 
 
 def without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:

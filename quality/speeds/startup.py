@@ -19,7 +19,7 @@ COMMANDS = (
     "list",
     "heap list",
     "wiring plan --board nucleo",
-    "masks {elf} --until 2ms",
+    "masks {elf} --until 100ms",
     "gate --baseline {folder}/baseline.toml {tlsf}",
     "compare {tlsf} {seglist}",
     "scenario mem_frag --allocator tlsf --runs {folder}/more",

@@ -21,7 +21,9 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     built.mkdir()
     (built / packaged.ELF).write_bytes(b"elf")
     (built / packaged.FOOTPRINT).write_bytes(b"footprint")
-    packaged.write(tmp_path / "images" / "tlsf", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
+    packaged.write(tmp_path / "images" / "tlsf", CHOSEN, "ab" * 32, "V11.2.0", (4, 8))
+    packaged.pack(tmp_path / packaged.ELF_FILES, {"tlsf": built}, (packaged.ELF, packaged.FOOTPRINT))
+    monkeypatch.setattr(packaged, "BUILD", tmp_path / "unpacked")
     monkeypatch.setattr(packaged, "INSTALLED", True)
     monkeypatch.setattr(packaged, "ROOM", tmp_path)
     return tmp_path / "images" / "tlsf"
@@ -37,21 +39,21 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in packaged.HOST_FILES:
         (folder / name).write_text(f"#!/bin/sh\necho {name}\n")
     file = tmp_path / packaged.HOST_PROGRAMS
-    packaged.write_host_programs(file, [folder])
+    packaged.pack(file, {"tlsf-65536": folder}, packaged.HOST_FILES)
     monkeypatch.setattr(packaged, "INSTALLED", True)
     monkeypatch.setattr(packaged, "ROOM", tmp_path)
     monkeypatch.setattr(packaged, "BUILD", tmp_path / "unpacked")
     return file
 
 
-def test_an_image_is_found_by_all_that_was_chosen(image: Path) -> None:
+@pytest.mark.usefixtures("image")
+def test_an_image_is_found_by_all_that_was_chosen() -> None:
     packaged_build = packaged.find("tlsf", CHOSEN)
-    assert packaged_build == {
-        "elf": image / packaged.ELF,
-        "sha256": "ab" * 32,
-        "kernel": "V11.2.0",
-        "looks": [4, 8],
-    }
+    assert packaged_build is not None
+    described = {"sha256": "ab" * 32, "kernel": "V11.2.0", "looks": [4, 8]}
+    assert packaged_build == {"elf": packaged_build["elf"], **described}
+    assert packaged_build["elf"].read_bytes() == b"elf"
+    assert packaged_build["elf"].with_name(packaged.FOOTPRINT).read_bytes() == b"footprint"
     assert packaged.holds(packaged_build["elf"])
     assert packaged.find("seglist", CHOSEN) is None
     assert packaged.find("tlsf", {**CHOSEN, "TAILSCOPE_HEAP_BYTES": 32768}) is None
@@ -65,6 +67,13 @@ def test_a_damaged_image_is_told(image: Path, content: str) -> None:
         assert packaged.find("tlsf", CHOSEN) is None  # numbers where words are written: another choice
         return
     with pytest.raises(PackagedError, match=r"image\.json is damaged: install the package again"):
+        packaged.find("tlsf", CHOSEN)
+
+
+@pytest.mark.usefixtures("image")
+def test_what_cannot_be_unpacked_names_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "unpacked").touch()
+    with pytest.raises(PackagedError, match="TAILSCOPE_CACHE"):
         packaged.find("tlsf", CHOSEN)
 
 
