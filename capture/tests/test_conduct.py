@@ -15,30 +15,20 @@ from base.files.whole import WriteError
 from base.processes import signals
 from base.run_folder import progress_file
 from base.run_folder.folder import RunName
-from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import SoFar
 from capture.acquisition.live import Part
 from capture.acquisition.observe import Observation
-from capture.acquisition.source import Account, Opened, Place, Request, Setting
+from capture.acquisition.source import Account, Opened, Place, Request
 from capture.conduct import redecode, run
 from capture.tests.synthetic import SyntheticRun, small_plan
+from capture.tests.test_redecode import ASKED, SETTING, observation_of
 
-SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
 MADE_UP = SyntheticRun(small_plan(depth=3))
 OF_OPERATIONS = {
     *("operations.bin", "plan.parquet", "uart.log", "edges.parquet", "capture.sr"),
     *("operations.parquet", "interrupts.parquet", "run.json"),
 }
-
-
-def account() -> Account:
-    return Account(MADE_UP.plan, AskedFirmware(allocator="tlsf"), SETTING)
-
-
-def seen() -> Observation:
-    edges = MADE_UP.edges()
-    return Observation(edges, MADE_UP.uart(), ToolReport(asked_samples=edges.total_samples))
 
 
 @dataclass
@@ -74,7 +64,7 @@ class Fake:
 
 
 def fake(runs: Path, meanwhile: Callable[[Place], None] = lambda _: None) -> Fake:
-    return Fake(Request(runs=runs), account(), seen(), meanwhile)
+    return Fake(Request(runs=runs), Account(MADE_UP.plan, ASKED, SETTING), observation_of(MADE_UP), meanwhile)
 
 
 def files(folder: Path) -> set[str]:

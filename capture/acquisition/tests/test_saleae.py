@@ -12,10 +12,11 @@ import pytest
 from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
-from capture.acquisition.observe import Order, observe
+from capture.acquisition.observe import observe
 from capture.acquisition.sigrok_options import check_analyzer
 from capture.acquisition.tests.logic2 import Logic2, serving
 from capture.acquisition.tests.socket_board import SocketBoard
+from capture.acquisition.tests.test_observe import order_for
 from capture.desk.bench import AnalyzerResource, read_bench
 from capture.joining.evidence import Evidence, decode
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
@@ -35,16 +36,8 @@ def analyzer(at: str, **more: object) -> AnalyzerResource:
 
 def observed(run: SyntheticRun, logic2: Logic2, **more: object) -> Evidence:
     """A run whose records come by a socket, and whose edges by Logic 2."""
-    edges = run.edges()
     with serving(logic2) as at, SocketBoard(run.uart()) as board, TemporaryDirectory() as folder:
-        order = Order(
-            elf=Path("fw.elf"),
-            image=run.plan.image,
-            analyzer=analyzer(at, **more),
-            samplerate_hz=CORE_HZ,
-            duration_s=edges.total_samples / CORE_HZ,
-            silence_s=2.0,
-        )
+        order = replace(order_for(run, 2.0), analyzer=analyzer(at, **more))
         seen = observe(board, order, board.progress, Path(folder))
     return decode(run.plan, seen.report, seen.edges, seen.serial_bytes)
 

@@ -111,16 +111,8 @@ def with_a_section_in_pieces(run: SyntheticRun) -> None:
     run.toggles += [(middle, BIT["CRIT"]), (middle + 2, BIT["CRIT"])]
 
 
-def with_a_longer_critical_section(run: SyntheticRun) -> None:
-    run.move("CRIT", run.truths[4].critical_start, -3)
-
-
-def without_a_calibration_pulse(run: SyntheticRun) -> None:
-    run.silence("CRIT", *calibration_edges(run, "CRIT")[:2])
-
-
-def without_a_calibration_pulse_at_the_end(run: SyntheticRun) -> None:
-    run.silence("OP", *calibration_edges(run, "OP", closing=True)[:2])
+def without_a_calibration_pulse(channel: str, closing: bool) -> Fault:
+    return lambda run: run.silence(channel, *calibration_edges(run, channel, closing)[:2])
 
 
 def without_a_common_pulse(run: SyntheticRun) -> None:
@@ -151,22 +143,16 @@ def with_a_jumping_clock(run: SyntheticRun) -> None:
     run.move("SYNC", run.edges_of("SYNC")[30], 12)
 
 
-def without_an_answer(run: SyntheticRun) -> None:
-    answer = run.stimuli[20][1]
-    run.silence("ISR", answer, answer + 60)
+def without_an_answer(channel: str) -> Fault:
+    def fault(run: SyntheticRun) -> None:
+        first = next(cycle for cycle in run.edges_of(channel) if cycle >= run.stimuli[20][1])
+        run.silence(channel, first, first + 150)
 
-
-def without_a_waking(run: SyntheticRun) -> None:
-    start = run.stimuli[20][1] + 300
-    run.silence("TASK", start, start + 150)
+    return fault
 
 
 def with_an_answer_to_nothing(run: SyntheticRun) -> None:
     run.pulse("ISR", run.stimuli[20][1] + 1000, 60)
-
-
-def with_a_longer_operation(run: SyntheticRun) -> None:
-    run.move("OP", run.truths[4].start, -3)
 
 
 def with_a_moved_answer(channel: str, cycles: int) -> Fault:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,19 +23,16 @@ def ramp(depths: int = 20) -> list[Operation]:
     ]
 
 
-def on_f446(**more: object) -> dict[str, Any]:
-    """What a run of the Nucleo-F446RE has in run.json."""
-    return {
-        "asked": {"allocator": "seglist", "board": "nucleo-f446re"},
-        "firmware": {**FIRMWARE, "core_hz": 180_000_000, "flash_acr": "00000705"},
-        **more,
-    }
+ON_F446 = {
+    "asked": {"allocator": "seglist", "board": "nucleo-f446re"},
+    "firmware": {**FIRMWARE, "core_hz": 180_000_000, "flash_acr": "00000705"},
+}
 
 
 @pytest.fixture
 def across_boards(tmp_path: Path) -> Across:
     write(tmp_path, ramp())
-    write(tmp_path, ramp(), board="virtual_nucleo_f446re", changes=on_f446())
+    write(tmp_path, ramp(), board="virtual_nucleo_f446re", changes=ON_F446)
     return across([tmp_path])
 
 
