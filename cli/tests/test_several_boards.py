@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from cli.tests.typed import refused
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
@@ -17,20 +15,11 @@ BOARDS = "virtual:nucleo-f446re,virtual"
 FEW = ("--parameter", "depth=8", "--parameter", "trials=1", "--capture", "direct")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def test_the_names_tell_the_board_where_it_is_not_the_first(tmp_path: Path) -> None:
     """Runs of two allocators on two boards."""
-    return tmp_path_factory.mktemp("several")
-
-
-@pytest.fixture(scope="module")
-def runs(folder: Path) -> list[Path]:
-    done = lab.run("scenario", "mem_frag", *FEW, "--board", BOARDS, "--runs", str(folder), "--json")
+    done = lab.run("scenario", "mem_frag", *FEW, "--board", BOARDS, "--runs", tmp_path, "--json")
     assert done.returncode == 0, done.stderr
-    return [Path(run["folder"]) for run in json.loads(done.stdout)["runs"]]
-
-
-def test_the_names_tell_the_board_where_it_is_not_the_first(runs: list[Path]) -> None:
+    runs = [Path(run["folder"]) for run in json.loads(done.stdout)["runs"]]
     ends = [run.name.split("-", 1)[1] for run in runs]
     assert ends[0] == "mem_frag-seglist-virtual_nucleo_f446re"
     assert ends[2] == "mem_frag-seglist-virtual"

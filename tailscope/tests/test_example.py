@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from simulator import build as simulator
 from tests.checkout import Checkout, Done
 
 pytestmark = pytest.mark.docs
@@ -21,12 +20,6 @@ pytestmark = pytest.mark.docs
 DOCS = ROOT / "docs"
 EXAMPLE = DOCS / "examples" / "my-firmware"
 HOW_TO = (DOCS / "how-to" / "pytest.md").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    simulator.build()
-    return Checkout(tmp_path_factory.mktemp("checkout"))
 
 
 def typed(checkout: Checkout, folder: Path, *words: str | Path) -> Done:

@@ -34,17 +34,6 @@ def latency(elf: Path) -> tailscope.Latency:
     return tailscope.latency(elf, irq="TIM2", sections=["short_section.."], until=BRIEFLY)
 
 
-def changed(folder: Path, *replaced: tuple[str, str]) -> Path:
-    """The program with other words in its source."""
-    text = masked_sections.SOURCE.read_text(encoding="utf-8")
-    for old, new in replaced:
-        assert old in text
-        text = text.replace(old, new)
-    source = folder / "other.c"
-    source.write_text(text, encoding="utf-8")
-    return masked_sections.build(folder, "-Wno-unused-function", source=source)
-
-
 def test_the_document_is_that_of_the_command(elf: Path, masks: tailscope.Masks) -> None:
     said = lab.run("masks", str(elf), "--until", UNTIL, "--json")
     assert masks.document == json.loads(said.stdout)
@@ -84,7 +73,9 @@ def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
 
 
 def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> None:
-    elf = changed(tmp_path, ("    levels();\n    in_turn", '    __asm__ volatile("udf");\n    in_turn'))
+    elf = masked_sections.changed(
+        tmp_path, ("    levels();\n    in_turn", '    __asm__ volatile("udf");\n    in_turn')
+    )
     with pytest.raises(tailscope.NotComplete, match="is truncated: The run ended at cycle ") as refused:
         tailscope.masks(elf, until=UNTIL)
     assert refused.value.verdict == "truncated"

@@ -83,25 +83,16 @@ class Project:
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The program as it is, and others of which a section is longer or shorter."""
+    folder = tmp_path_factory.mktemp("programs")
     changes = {
-        "as it is": {},
-        "worse": {"NOPS(1000)": "NOPS(1200)"},
-        "better and worse": {"NOPS(1000)": "NOPS(900)", "NOPS(300)": "NOPS(350)"},
-        "looping": {"    update_table();\n": "    for (;;) {}\n    update_table();\n"},
-        "hanging": {"    update_table();\n": f"    {POLLS}\n    update_table();\n"},
-        "broken": {"    fault_masked();\n": '    __asm__ volatile("udf");\n    fault_masked();\n'},
+        "as it is": [],
+        "worse": [("NOPS(1000)", "NOPS(1200)")],
+        "better and worse": [("NOPS(1000)", "NOPS(900)"), ("NOPS(300)", "NOPS(350)")],
+        "looping": [("    update_table();\n", "    for (;;) {}\n    update_table();\n")],
+        "hanging": [("    update_table();\n", f"    {POLLS}\n    update_table();\n")],
+        "broken": [("    fault_masked();\n", '    __asm__ volatile("udf");\n    fault_masked();\n')],
     }
-    made = {}
-    for name, replaced in changes.items():
-        text = masked_sections.SOURCE.read_text(encoding="utf-8")
-        for old, new in replaced.items():
-            assert old in text
-            text = text.replace(old, new)
-        folder = tmp_path_factory.mktemp("program")
-        source = folder / "main.c"
-        source.write_text(text, encoding="utf-8")
-        made[name] = masked_sections.build(folder, source=source)
-    return made
+    return {name: masked_sections.changed(folder / name, *pairs) for name, pairs in changes.items()}
 
 
 @pytest.fixture
