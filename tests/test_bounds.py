@@ -116,42 +116,17 @@ def test_what_has_no_bound_says_where_and_why(tmp_path: Path, text: str, sentenc
 
 
 @table
-def test_hand_written_assembler_has_bounds(tmp_path: Path, text: str) -> None:
+def test_what_masks_by_hand_has_bounds(tmp_path: Path, text: str) -> None:
     report = bounded(built(tmp_path, text + WORK))
     (section,) = report.sections
     assert status(report) == 0
     assert section.cycles is not None and section.seen is not None and section.cycles >= section.seen >= 2
 
 
-@table
-def test_a_section_without_an_end_is_told(tmp_path: Path, text: str) -> None:
-    report = bounded(built(tmp_path, text + WORK))
-    assert status(report) == 2
-    assert any("work" in why for why in report.missing)
-
-
 def test_what_is_held_off_for_ever_is_told(tmp_path: Path) -> None:
     report = bounded(built(tmp_path, "void work(int x) { MASK; for (;;) {} }" + WORK))
     assert "work" in {section.owner for section in report.endless}
     assert "Held off for ever" in as_text(report)
-
-
-def test_a_mask_that_is_kept_in_memory_is_given_back(tmp_path: Path) -> None:
-    lock = 'unsigned of; __asm__ volatile("mrs %0, primask\\n cpsid i" : "=r"(of)); kept = of;'
-    text = (
-        f"static unsigned kept; NOINLINE void lock(void) {{ {lock} }}"
-        ' NOINLINE void unlock(void) { __asm__ volatile("msr primask, %0" ::"r"(kept)); }'
-        " void work(int x) { lock(); NOP; unlock(); }"
-    )
-    report = bounded(built(tmp_path, text + WORK))
-    assert not report.missing
-
-
-def test_a_call_into_ram_stops_its_own_section_only(tmp_path: Path) -> None:
-    into_ram = "MASK; ((void (*)(void))0x20000101)(); UNMASK;"
-    text = f"NOINLINE void work(int x) {{ *(volatile short *)0x20000100 = 0x4770; {into_ram} }}"
-    report = bounded(built(tmp_path, text + WORK))
-    assert any("0x20000100" in why for why in report.missing)
 
 
 # The longest path.
