@@ -19,7 +19,6 @@ from capture.conduct import redecode
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from cli.work.desk_checks import CHECKS
-from dashboards.printed import browser as chromium
 from dashboards.tests.browser import Browser
 from firmware.build import boards
 from simulator.desk import EmulatedDesk
@@ -93,9 +92,7 @@ def shown(page: Path, what: str) -> int:
     """How many of `what` (a selector) a browser shows, which asks for nothing else and complains of
     nothing.
     """
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
+    with Browser() as browser:
         browser.page.goto(page.as_uri())
         assert browser.requests == [page.as_uri()] and not browser.complaints
         return browser.page.locator(what).count()

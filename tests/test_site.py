@@ -16,7 +16,6 @@ from base.paths import ROOT
 from cli.dev import site
 from cli.work import site_tables
 from cli.work.site_pages import questions
-from dashboards.printed import browser as chromium
 from dashboards.tests.browser import Browser
 from tests import pages
 
@@ -120,11 +119,8 @@ def first_three(browser: Browser, words: str, built: Path) -> list[str]:
     return [str(address).removeprefix(f"{built.as_uri()}/") for address in addresses]
 
 
-@pytest.mark.skipif(chromium() is None, reason="needs chromium")
 def test_a_reader_finds_a_page_without_network(built: Path) -> None:
-    executable = chromium()
-    assert executable
-    with Browser(executable) as browser:
+    with Browser() as browser:
         browser.open(built / "index.html")
         browser.page.locator("[name=query]").focus()
         browser.page.keyboard.type("gdb")

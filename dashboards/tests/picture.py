@@ -17,12 +17,11 @@ SHOWN = "#/ramp?scenario=mem_frag"
 
 def picture(report: Path, output: Path) -> None:
     """Write what a window of WIDTH by HEIGHT shows of `report` to `output`, a PNG."""
-    executable = chromium()
-    if executable is None:
+    if chromium() is None:
         raise SystemExit("The picture needs Chromium: apt-get install chromium.")
-    with Browser(executable, width=WIDTH, height=HEIGHT) as browser:
+    with Browser(WIDTH, HEIGHT) as browser:
         browser.open(report, SHOWN)
-        browser.screenshot(output)
+        browser.page.screenshot(path=output)
 
 
 if __name__ == "__main__":

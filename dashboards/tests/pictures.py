@@ -69,26 +69,22 @@ def made_with() -> str:
 
 def pictures(folder: Path) -> Iterator[Path]:
     """Writes a PNG of each page to `folder`: of runs of tests/synthetic, the same each time."""
-    executable = chromium()
-    assert executable is not None
     for allocator in ("seglist", "tlsf"):
         write_run(folder / "runs", "mem_frag", allocator, mem_frag(allocator))
         write_run(folder / "runs", "mem_stress", allocator, mem_stress(allocator))
     report = write_report(find_runs(folder / "runs"), folder / "report.html")
-    with Browser(executable, WIDTH, HEIGHT, scale=SCALE) as browser:
+    with Browser(WIDTH, HEIGHT, scale=SCALE) as browser:
         browser.open(report)
         for name, fragment in PAGES.items():
             browser.go(fragment)
             output = folder / f"{name}.png"
-            browser.screenshot(output)
+            browser.page.screenshot(path=output)
             yield output
 
 
 def differing(image: Path, other: Path) -> float:
     """The number of pixels that differ; infinite if the pictures are not of one size."""
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
+    with Browser() as browser:
         images = [base64.b64encode(path.read_bytes()).decode() for path in (image, other)]
         return float(browser.page.evaluate(_DIFFERING, [*images, _TOLERANCE]))
 

@@ -9,11 +9,8 @@ import pytest
 from analysis.compare.compared import Comparison, compare
 from analysis.compare.tests.made import with_cycles, write
 from dashboards import compare as dashboards_compare
-from dashboards.printed import browser as chromium
 from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import assert_draws
-
-in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
 
 
 @pytest.fixture
@@ -48,6 +45,5 @@ def test_of_several_pairs_the_worse_ones_are_shown(tmp_path: Path) -> None:
     assert "<h3>made, tlsf</h3>" not in text
 
 
-@in_a_browser
 def test_the_page_draws_its_figure_and_asks_for_nothing(comparison: Comparison, tmp_path: Path) -> None:
     assert_draws(dashboards_compare.write(comparison, tmp_path / "compare.html"), 1)

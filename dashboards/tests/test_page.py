@@ -13,14 +13,10 @@ import pytest
 
 from dashboards.glossary import glossary
 from dashboards.loaded.runs import find_runs
-from dashboards.printed import browser as chromium
 from dashboards.report import write_report
 from dashboards.tests.browser import Browser, violations
 from dashboards.tests.synthetic import Operation, write_run
 from dashboards.tests.test_explanations import ALLOCATION, ANATOMY, HOSTILE, explain
-
-EXECUTABLE = chromium()
-pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
 
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
 NAMED = "<script>window.ran=1</script>" + HOSTILE
@@ -68,8 +64,7 @@ def opened(
     report: Path, fragment: str = "", height: int = 900, colours: Literal["light", "dark"] = "light"
 ) -> Iterator[Browser]:
     """The report in a browser that must have complained of nothing and fetched nothing."""
-    assert EXECUTABLE is not None
-    with Browser(EXECUTABLE, height=height, colours=colours) as browser:
+    with Browser(height=height, colours=colours) as browser:
         browser.open(report, fragment)
         yield browser
         assert_quiet(browser)
@@ -90,7 +85,7 @@ def loaded(report: Path) -> Iterator[Browser]:
 @pytest.fixture
 def browser(loaded: Browser) -> Iterator[Browser]:
     """The report at its first page."""
-    loaded.on_screen()
+    loaded.page.emulate_media(media="screen")
     loaded.resize(1400, 900)
     loaded.go("#/overview")
     yield loaded
@@ -479,7 +474,7 @@ def test_paper_has_every_page_and_column_and_no_controls(browser: Browser) -> No
     assert browser.evaluate(f"{WAITING}.length") == 0
     browser.resize(PAPER_PX, 1000)
     browser.go("#/comparison")
-    browser.on_paper()
+    browser.page.emulate_media(media="print")
     right = "[...document.querySelectorAll('.grid')].map(one => one.getBoundingClientRect().right)"
     assert max(browser.evaluate(right)) <= PAPER_PX
     # Nothing cuts a table off that is wider than its box.
@@ -532,5 +527,5 @@ def test_who_likes_it_dark_gets_dark_figures_and_prints_light_ones(
         for colour in ("#ffffff", "#14191e"):
             press(browser, "#theme")
             assert browser.evaluate(paper) == colour
-        browser.print_pdf(tmp_path / "report.pdf")
+        browser.page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
         assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
