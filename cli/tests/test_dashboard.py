@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from cli import dashboard
-from cli.tests.typed import refused
 from dashboards.tests.synthetic import Operation, write_run
 
 NAME = "20250102T030405Z-mem_stress-seglist-virtual"
@@ -43,7 +42,3 @@ def test_older_and_unfinished_runs_are_told(runs: Path) -> None:
 def test_those_that_were_named_are_shown_without_a_word(runs: Path) -> None:
     assert len(shown(runs, str(runs / NAME))) == 1
     assert len(shown(runs, every=True)) == 2
-
-
-def test_a_run_that_is_not_there_is_refused(runs: Path) -> None:
-    assert refused("dashboard", str(runs / "nowhere")).startswith("There is no run folder")

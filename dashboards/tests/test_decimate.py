@@ -11,11 +11,6 @@ from dashboards.figures.figure import Figure, scatter
 POINTS = 60_000
 
 
-def noise(points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
-    drawn = np.random.default_rng(3)
-    return np.sort(drawn.uniform(0, 1e6, points)), drawn.pareto(1.5, points)
-
-
 def buckets(x: np.ndarray, count: int) -> list[list[int]]:
     """The rows of each bucket, worked out one by one."""
     low, high = min(x), max(x)
@@ -27,7 +22,8 @@ def buckets(x: np.ndarray, count: int) -> list[list[int]]:
 
 @pytest.mark.parametrize(("mode", "count"), [("lines", COLUMNS), ("markers", CLOUD_COLUMNS)])
 def test_every_bucket_keeps_its_greatest_and_its_least(mode: str, count: int) -> None:
-    x, y = noise()
+    random = np.random.default_rng(3)
+    x, y = np.sort(random.uniform(0, 1e6, POINTS)), random.pareto(1.5, POINTS)
     figure = Figure(scatter(x=x, y=y, mode=mode, customdata=[str(n) for n in range(POINTS)]))
     count_drawn, _ = thin(figure)
     (trace,) = figure.data

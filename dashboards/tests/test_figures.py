@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import at_depth, latency_by_depth
 from dashboards.figures.waveform import worst_interrupt
-from dashboards.loaded.runs import load_run
-from dashboards.loaded.series import Series, by_scenario
+from dashboards.loaded.series import Series
 from dashboards.pages.catalogue import OF_SCENARIO
 from dashboards.tests.as_plotly import as_plotly
-from dashboards.tests.synthetic import Operation, mem_frag, write_run
+from dashboards.tests.synthetic import Operation, mem_frag
 
 US_PER_CYCLE = 1 / 84
 # By hand: 512 set-up operations, then seven at each depth, the sixth of which is the third trial.
@@ -113,16 +111,3 @@ def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], s
         assert not chart.badges
         assert any(axis.title.text for axis in plotted(chart).select_xaxes())
     assert cycles_by_probes(frag) is None and cycles_by_size(frag) is None
-
-
-def test_a_run_that_is_not_complete_is_badged_everywhere(tmp_path: Path) -> None:
-    reasons = ("The capture ended early; capture again.",)
-    operations = mem_frag("tlsf", depths=20)
-    folder = write_run(tmp_path, "mem_frag", "tlsf", operations, verdict="truncated", reasons=reasons)
-    charts = charts_of(by_scenario([load_run(folder)])["mem_frag"])
-    assert charts
-    for chart in charts:
-        assert chart.badges == (f"{folder.name} is truncated: {reasons[0]}",)
-        # Also in the figure itself, which can be saved as a picture without the page around it.
-        # A picture that is saved has the title and the badges in it (figures.js).
-        assert "tlsf (truncated)" in chart.title + chart.figure.to_json()

@@ -21,18 +21,14 @@ ROUNDS = 40
 WAITED = 100
 
 
-def written(folder: Path, labelled: bool = True) -> Path:
+@pytest.fixture
+def swept(tmp_path: Path) -> Series:
     """A sweep: one stimulus per operation, answered after WAITED samples, plus one a round."""
     once = [Operation("A", 120, 2, 400, label="allocate"), Operation("F", 120, 0, 190, label="free")]
     once += [Operation("K", number, 0, 200, label=name) for name, number in CALLS.items()]
-    if not labelled:
-        once = [
-            Operation(operation.kind, operation.size, operation.probes, operation.cycles)
-            for operation in once
-        ]
     operations = once * ROUNDS
     changes = {"stimulus": {"mode": "sweep", "period_ticks": 0, "control_period_ticks": 0, "parameter": 0}}
-    run = write_run(folder, "kernel_masking", "tlsf", operations, changes=changes)
+    run = write_run(tmp_path, "kernel_masking", "tlsf", operations, changes=changes)
     started = pl.read_parquet(run / "operations.parquet")["start_sample"].to_numpy()
     stimulus = started + 30
     answer = stimulus + WAITED + np.repeat(np.arange(ROUNDS), len(once))
@@ -40,12 +36,7 @@ def written(folder: Path, labelled: bool = True) -> Path:
     rows = interrupt_rows(False, stimulus, answer, np.arange(len(operations)), inside)
     rows.write_parquet(run / "interrupts.parquet")
     seal(run)
-    return run
-
-
-@pytest.fixture
-def swept(tmp_path: Path) -> Series:
-    return by_scenario([load_run(written(tmp_path))])["kernel_masking"][0]
+    return by_scenario([load_run(run)])["kernel_masking"][0]
 
 
 def test_each_call_has_a_bar_of_its_worst_answer(swept: Series) -> None:

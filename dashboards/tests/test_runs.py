@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from base.files.documents import check
-from base.files.errors import RunError, TailscopeError
+from base.files.errors import RunError
 from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import KEYS
-from dashboards.loaded.runs import find_runs, load_run, unfinished
+from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.pages.catalogue import waveforms
 from dashboards.report import report_html
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
-from tests.run_folders import seal
 
 
 @pytest.fixture
@@ -37,16 +35,6 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
     assert run.manifest.statistics["dwt_cycles"].n == 12
     assert run.manifest.statistics["dwt_cycles"].p99 is None
     assert run.manifest.resolution_ns == pytest.approx(11.90, abs=0.01)
-
-
-def test_runs_are_found_and_unfinished_ones_told_of(folder: Path) -> None:
-    killed = folder.parent / "20250102T030405Z-killed"
-    killed.mkdir()
-    (killed / "operations.bin").touch()
-    (folder / "operations.bin").touch()
-    assert find_runs(folder.parent) == [folder]
-    (sentence,) = unfinished(folder.parent)
-    assert sentence.startswith(f"{killed}: has no run.json") and "./lab redecode it" in sentence
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": NaN}', "[" * 100_000, '"\\ud800"', "{}"])
@@ -77,28 +65,6 @@ def test_any_value_in_any_field_is_read_or_refused(value: Any, key: str) -> None
         assert str(error).startswith("run.json: ")
     else:
         assert isinstance(manifest, Manifest)
-
-
-TABLES = ("operations.parquet", "interrupts.parquet", "edges.parquet")
-DAMAGES = ("empty", "cut", "noise", "missing")
-
-
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [pair for pair in product(TABLES, DAMAGES) if pair != ("edges.parquet", "missing")],
-)
-def test_a_damaged_table_is_refused(folder: Path, name: str, damage: str) -> None:
-    path = folder / name
-    content = path.read_bytes()
-    if damage == "missing":
-        path.unlink()
-    else:
-        path.write_bytes(
-            {"empty": b"", "cut": content[:-20], "noise": b"PAR1" + b"\xff" * 64 + b"PAR1"}[damage]
-        )
-        seal(path.parent)
-    with pytest.raises(TailscopeError, match=name):
-        _ = load_run(folder).edges
 
 
 def test_a_run_without_its_capture_is_shown_without_waveforms(tmp_path: Path) -> None:

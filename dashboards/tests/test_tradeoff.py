@@ -10,7 +10,6 @@ import pytest
 from analysis.fragmentation.metrics import CostMetric, Metrics
 from analysis.fragmentation.study import Row, Study
 from base.files.errors import RunError, TailscopeError
-from base.run_folder.manifest import Manifest
 from dashboards.tests.synthetic import Operation, write_run
 from dashboards.tradeoff import needs, page
 from dashboards.tradeoff.figures import best_of, points
@@ -78,7 +77,8 @@ def test_the_worst_is_the_longest_of_allocations_and_frees(measured: list[needs.
 def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[needs.Run]) -> None:
     tlsf, best_fit = measured
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 200), row("avl", 500)]
-    avl = replace(tlsf, loaded=replace(tlsf.loaded, manifest=_renamed(tlsf, "avl")))
+    renamed = tlsf.loaded.manifest.model_copy(update={"allocator": "avl"})
+    avl = replace(tlsf, loaded=replace(tlsf.loaded, manifest=renamed))
     all_points = points(gather(rows, [tlsf, best_fit, avl]))
     # heap_4 has no run.
     assert [(point.need.label, point.heap_bytes) for point in all_points] == [
@@ -124,7 +124,3 @@ def test_a_run_without_its_image_is_refused(tmp_path: Path) -> None:
     (folder / "operations.bin").unlink()
     with pytest.raises(TailscopeError, match=r"operations\.bin"):
         needs.load([folder], [trace()], {})
-
-
-def _renamed(need_run: needs.Run, allocator: str) -> Manifest:
-    return need_run.loaded.manifest.model_copy(update={"allocator": allocator})
