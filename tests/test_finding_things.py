@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from typing import Any
 
 import pytest
 
-from base.paths import ROOT
 from base.processes import tools
 from capture.desk import emulated
 from simulator.desk import EmulatedDesk
+from tests.processes import seeing
 
 pytestmark = pytest.mark.skipif(
     not tools.is_installed("umockdev-run"), reason="needs umockdev: apt-get install umockdev"
@@ -22,13 +20,8 @@ pytestmark = pytest.mark.skipif(
 
 def lab(desk: EmulatedDesk, *words: str) -> tuple[int, Any]:
     """The exit status of a command with --json, run on this desk, and what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "cli", *words, "--board", "desk", "--json"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, **desk.environment, emulated.MARK: "desk"},
-    )
+    command = (sys.executable, "-m", "cli", *words, "--board", "desk", "--json")
+    done = seeing(desk, *command, **{emulated.MARK: "desk"})
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 

@@ -18,7 +18,7 @@ from base.paths import ROOT
 from capture.desk.bench import BOARDS, read_board
 from simulator.desk import EmulatedDesk
 from tests.probed_board import elf_of, loaded
-from tests.processes import free_port
+from tests.processes import free_port, seeing
 
 RUN_TIMEOUT_S = 1_200.0
 SCENARIO = ("scenario", "mem_stress", "--allocator", "tlsf")
@@ -68,10 +68,7 @@ def test_stock_openocd_loads_a_run_that_is_complete(tmp_path: Path) -> None:
 def sees_the_desk(program: str) -> bool:
     """Whether it lists the emulated ST-Link: it must make its system calls through libc."""
     with EmulatedDesk(name="seen") as desk:
-        done = subprocess.run(
-            [program, "list"], env=os.environ | desk.environment, capture_output=True, text=True, timeout=300
-        )
-    return desk.stlink in done.stdout
+        return desk.stlink in seeing(desk, program, "list").stdout
 
 
 @pytest.mark.long
@@ -96,23 +93,13 @@ def test_what_openocd_wrote_is_in_flash(tmp_path: Path) -> None:
     )
     assert resource.loader.kind == "openocd"
     with EmulatedDesk(elf_of("tlsf"), name="flashed") as desk:
-
-        def on(*words: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.run(
-                [sys.executable, *words],
-                cwd=ROOT,
-                env=os.environ | desk.environment,
-                capture_output=True,
-                text=True,
-                timeout=RUN_TIMEOUT_S,
-            )
-
-        done = on("-c", script, str(tmp_path / "loaded.toml"), str(other))
+        done = seeing(desk, sys.executable, "-c", script, tmp_path / "loaded.toml", other)
         assert done.returncode == 0, done.stderr
         saved = {at: tmp_path / f"{at:x}.bin" for at in (*loaded(other), 0x0804_0000)}
         sizes = {at: len(content) for at, content in loaded(other).items()} | {0x0804_0000: len(image)}
         asked = [word for at, file in saved.items() for word in ("-c", f"savemem {at:#x} {sizes[at]} {file}")]
-        on("-m", "pyocd", "commander", "--target", "stm32f401retx", "--connect", "attach", *asked)
+        words = ("--target", "stm32f401retx", "--connect", "attach", *asked)
+        seeing(desk, sys.executable, "-m", "pyocd", "commander", *words)
         assert {at: file.read_bytes() for at, file in saved.items()} == {**loaded(other), 0x0804_0000: image}
 
 
@@ -120,10 +107,10 @@ LABGRID = ("labgrid-coordinator", "labgrid-exporter", "labgrid-client")
 EXPORTED = """\
 desk:
   NetworkSigrokUSBDevice:
-    {{host: localhost, busnum: 1, devnum: 2, path: 1-1, vendor_id: 0x1d50, model_id: 0x608c,
-      driver: fx2lafw, channels: "D0=CRIT,D1=OP,D2=STIM,D3=ISR,D4=TASK,D5=CTRL,D6=CISR,D7=SYNC"}}
+    {host: localhost, busnum: 1, devnum: 2, path: 1-1, vendor_id: 0x1d50, model_id: 0x608c,
+      driver: fx2lafw, channels: "D0=CRIT,D1=OP,D2=STIM,D3=ISR,D4=TASK,D5=CTRL,D6=CISR,D7=SYNC"}
   NetworkUSBDebugger:
-    {{host: localhost, busnum: 1, devnum: 3, path: 1-2, vendor_id: 0x0483, model_id: 0x374b}}
+    {host: localhost, busnum: 1, devnum: 3, path: 1-2, vendor_id: 0x0483, model_id: 0x374b}
 """
 
 
@@ -132,7 +119,7 @@ def labgrid(folder: Path) -> Iterator[dict[str, str]]:
     """Its coordinator and exporter here, and an acquired place; yields the environment."""
     address = f"127.0.0.1:{free_port()}"
     environment = {"LG_COORDINATOR": address}
-    (folder / "exported.yaml").write_text(EXPORTED.format())
+    (folder / "exported.yaml").write_text(EXPORTED)
     words = {
         "coordinator": ["labgrid-coordinator", "-l", address],
         "exporter": ["labgrid-exporter", "-i", "-n", "here", str(folder / "exported.yaml")],

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from base.paths import ROOT
 from firmware.build import boards
 from firmware.build import image as firmware
 from simulator.desk import EmulatedDesk
 from tests.probed_board import symbols
+from tests.processes import seeing
 
-LOAD_WITHIN_S = 1_200.0
 ISB = b"\xbf\xf3\x6f\x8f"
 WFI_FOR_EVER = b"\x30\xbf\xfd\xe7"
 LOAD = """
@@ -57,15 +54,7 @@ def sleeping(elf: Path, folder: Path) -> Path:
 
 def load(desk: EmulatedDesk, kind: str, target: str, elf: Path) -> str:
     """What the loader remarks on a load that succeeds."""
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD, kind, target, str(elf)],
-        cwd=ROOT,
-        env=os.environ | desk.environment,
-        capture_output=True,
-        text=True,
-        timeout=LOAD_WITHIN_S,
-        stdin=subprocess.DEVNULL,
-    )
+    done = seeing(desk, sys.executable, "-c", LOAD, kind, target, elf)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
