@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from base.paths import ROOT
 from firmware.build import boards
@@ -62,38 +60,6 @@ class ProbedBoard:
         """What `pyocd commander` prints for these commands in one session."""
         done = self.pyocd("commander", *(word for command in commands for word in ("-c", command)))
         return done.stdout + done.stderr
-
-    def client(self) -> ProbeClient:
-        """A client that speaks the protocol of the probe itself."""
-        return ProbeClient(self.probe)
-
-
-class ProbeClient:
-    """A plain socket to the probe."""
-
-    def __init__(self, address: str) -> None:
-        host, port = address.split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=TOOL_TIMEOUT_S)
-        self._lines = self.socket.makefile("rb")
-
-    def send(self, line: bytes) -> None:
-        """Sends these bytes as they are."""
-        self.socket.sendall(line)
-
-    def reply(self) -> dict[str, Any]:
-        """The next reply; an empty one if the probe hung up."""
-        line = self._lines.readline()
-        return dict(json.loads(line)) if line else {}
-
-    def ask(self, request: str, *arguments: object) -> dict[str, Any]:
-        """One request and its reply."""
-        self.send(json.dumps({"id": 1, "request": request, "arguments": arguments}).encode() + b"\n")
-        return self.reply()
-
-    def close(self) -> None:
-        """Hangs up."""
-        self._lines.close()
-        self.socket.close()
 
 
 def pyocd_command(probe: str, subcommand: str, *arguments: str) -> list[str]:
