@@ -12,13 +12,14 @@ from firmware.build import boards, region
 from firmware.build import image as firmware
 from studies.tables.boards import FIGURE_ALLOCATORS, FIGURE_SCENARIOS, facts, figure
 
+pytestmark = pytest.mark.docs
+
 TOLERANCE = 0.02
 """A change anywhere in the image moves code among the flash lines, and cycles a little."""
 NAMES = boards.names()
 PAGE = (ROOT / "docs" / "boards" / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.docs
 def test_the_facts_are_those_of_the_tables_of_the_boards() -> None:
     assert results.read("boards") == [[str(cell) for cell in row] for row in facts()]
     rows = [tuple(row[:3]) for row in results.read("board-figures")]
@@ -26,7 +27,6 @@ def test_the_facts_are_those_of_the_tables_of_the_boards() -> None:
     assert rows == list(product(titles, FIGURE_SCENARIOS, FIGURE_ALLOCATORS))
 
 
-@pytest.mark.docs
 @pytest.mark.parametrize("name", NAMES)
 def test_the_figures_of_a_board_are_what_a_fresh_run_gives(name: str) -> None:
     fresh = [str(cell) for cell in figure(boards.board(name), "mem_frag", "tlsf")]
@@ -41,12 +41,10 @@ def words_of(name: str) -> str:
     return " ".join(section.split())
 
 
-@pytest.mark.docs
 def test_every_board_has_a_section() -> None:
     assert all(words_of(name) for name in NAMES)
 
 
-@pytest.mark.docs
 def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
     page = (ROOT / "docs" / "reference" / "wiring.md").read_text(encoding="utf-8")
     on_page = {
@@ -62,7 +60,6 @@ def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
     }
 
 
-@pytest.mark.docs
 @pytest.mark.parametrize("name", ["nucleo-f072rb", "nucleo-f103rb", "nucleo-f411re"])
 def test_a_page_has_the_largest_heap(name: str) -> None:
     (on_page,) = re.findall(r"up to ([\d,]+) bytes", words_of(name))
@@ -70,7 +67,6 @@ def test_a_page_has_the_largest_heap(name: str) -> None:
     assert on_page == f"{largest:,}"
 
 
-@pytest.mark.docs
 @pytest.mark.parametrize("name", ["nucleo-f072rb", "nucleo-f103rb"])
 def test_a_page_has_what_a_small_board_has_less(name: str) -> None:
     page, board = words_of(name), boards.board(name)
@@ -82,7 +78,6 @@ def test_a_page_has_what_a_small_board_has_less(name: str) -> None:
     assert f"`FLASH_ACR` is {board.flash_acr(True):x} (hexadecimal), and {board.flash_acr(False)} " in page
 
 
-@pytest.mark.docs
 def test_the_page_of_the_f072_says_what_a_wait_state_costs_a_bound() -> None:
     (least, most) = re.findall(r"([\d.]+) to ([\d.]+) times as long", words_of("nucleo-f072rb"))[0]
     for allocator in FIGURE_ALLOCATORS:

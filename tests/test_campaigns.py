@@ -156,10 +156,7 @@ def test_any_reader_of_parquet_has_runs_and_partitions(undisturbed: Path) -> Non
     assert joined["wire_critical_ns"].to_list() == joined["critical_ns_max"].to_list()
 
 
-ACTS = ["status", "results", "clean"]
-
-
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("act", ["status", "results", "clean"])
 def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
     before = tables(undisturbed)
     done = lab.run("campaign", act, undisturbed, "--json")

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,8 +148,16 @@ def test_without_a_program_the_wheel_is_asked_for(stranger: Stranger) -> None:
 def test_a_wheel_is_installed_into_an_environment_of_its_own(stranger: Stranger) -> None:
     """One of a module that says how it was called."""
     wheel = stranger.folder / "tailscope-1-py3-none-any.whl"
+    info = "tailscope-1.dist-info"
+    content = {
+        "stand_in.py": "import sys\n\n\ndef main():\n    print(sys.argv[1:])\n",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: tailscope\nVersion: 1\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": "[console_scripts]\ntailscope = stand_in:main\n",
+        f"{info}/RECORD": "",
+    }
     with zipfile.ZipFile(wheel, "w") as file:
-        for name, text in _wheel():
+        for name, text in content.items():
             file.writestr(name, text)
     variables = {
         "TAILSCOPE_ELF": "a b.elf",
@@ -160,15 +167,6 @@ def test_a_wheel_is_installed_into_an_environment_of_its_own(stranger: Stranger)
     done = stranger.run(f"sh {SCRIPT}", bare=True, **variables)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("['masks', 'a b.elf', '--limit', 'basepri 0x50=60', '--junit', ")
-
-
-def _wheel() -> Iterator[tuple[str, str]]:
-    info = "tailscope-1.dist-info"
-    yield "stand_in.py", "import sys\n\n\ndef main():\n    print(sys.argv[1:])\n"
-    yield f"{info}/METADATA", "Metadata-Version: 2.1\nName: tailscope\nVersion: 1\n"
-    yield f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    yield f"{info}/entry_points.txt", "[console_scripts]\ntailscope = stand_in:main\n"
-    yield f"{info}/RECORD", ""
 
 
 def test_the_action_hands_over_each_of_its_inputs() -> None:
@@ -191,7 +189,8 @@ def test_the_action_runs_the_script_where_it_lies(stranger: Stranger) -> None:
     variables = {f"TAILSCOPE_{name.upper()}": value for name, value in given.items() if name != "wheel"}
     (stranger.folder / "build").mkdir()
     (stranger.folder / "fw.elf").rename(stranger.folder / "build" / "fw.elf")
-    for command in _commands()[:2]:
+    commands = re.findall(r"^    (tailscope .*)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    for command in commands[:2]:
         made = stranger.run(command)
         assert made.returncode == 0, made.stderr
     done = stranger.run(JUDGE["run"], GITHUB_ACTION_PATH=str(ROOT), **variables)
@@ -208,11 +207,6 @@ def _with() -> dict[str, str]:
     step = next(use for use in USES["jobs"]["cycles"]["steps"] if "with" in use and "elf" in use["with"])
     inputs: dict[str, str] = step["with"]
     return inputs
-
-
-def _commands() -> list[str]:
-    """The page's commands of the program of the wheel."""
-    return re.findall(r"^    (tailscope .*)$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
 def test_the_recipes_name_what_there_is() -> None:

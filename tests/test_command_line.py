@@ -10,9 +10,10 @@ from pathlib import Path
 from base.paths import ROOT
 
 
-def lab(*words: str) -> subprocess.CompletedProcess[str]:
+def lab(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [str(ROOT / "lab"), *words]
     return subprocess.run(
-        [str(ROOT / "lab"), *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, cwd=folder
     )
 
 
@@ -36,16 +37,8 @@ def test_paths_are_of_the_folder_where_the_user_stands(tmp_path: Path) -> None:
     (tmp_path / "cli.py").write_text("raise SystemExit('a module of the user')\n", encoding="utf-8")
     (tmp_path / "base").mkdir()
     shutil.copy(tmp_path / "cli.py", tmp_path / "base" / "__init__.py")
-    here, there = (
-        subprocess.run(
-            [str(ROOT / "lab"), "observe", name, "--json"],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=folder,
-        )
-        for name, folder in (("wire.vcd", tmp_path), (str(tmp_path / "wire.vcd"), tmp_path / "base"))
-    )
+    here = lab("observe", "wire.vcd", "--json", folder=tmp_path)
+    there = lab("observe", str(tmp_path / "wire.vcd"), "--json", folder=tmp_path / "base")
     assert here.stdout, here.stderr
     documents = [json.loads(done.stdout) for done in (here, there)]
     for document in documents:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from firmware.build.catalogue import allocators
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator.outputs import read_windows
+from tests.run_folders import manifest, operations
 from tests.search_models import MODELS, Model
 
 NO_ZEPHYR = allocators()["sys_heap"].missing_checkout()
@@ -51,10 +51,13 @@ def test_each_operation_looked_at_what_the_model_looks_at(allocator: str, tmp_pa
     plan = catalogue.load("mem_stress").compile()
     result = conduct.run(Direct(RunRequest(plan, firmware.build(allocator), runs=tmp_path)))
     assert (result.verdict, result.reasons) == ("complete", ())
-    counted = pl.read_parquet(result.folder / "operations.parquet")["probes"].to_list()
+    counted = operations(result.folder)["probes"].to_list()
     assert counted == modelled(plan, MODELS[allocator]())
     assert max(counted) > 2
-    assert readme_row(allocator)[:5] == in_the_readme(allocator, result.folder)
+    document = manifest(result.folder)
+    probes = document["probes"]
+    cells = (document["counts"]["allocations"], probes["median"], probes["p99"], probes["max"])
+    assert readme_row(allocator)[:5] == [allocator, *map(str, cells)]
 
 
 def readme_row(allocator: str) -> list[str]:
@@ -64,14 +67,6 @@ def readme_row(allocator: str) -> list[str]:
     ]
     (result,) = [row for row in rows if row[0] == allocator and row[1:2] == ["617"]]
     return result
-
-
-def in_the_readme(allocator: str, run: Path) -> list[str]:
-    """The same cells for mem_stress, from its run."""
-    manifest = json.loads((run / "run.json").read_text())
-    probes = manifest["probes"]
-    cells = (manifest["counts"]["allocations"], probes["median"], probes["p99"], probes["max"])
-    return [allocator, *map(str, cells)]
 
 
 @pytest.mark.parametrize("allocator", MODELS)
@@ -91,6 +86,6 @@ def test_counting_changes_nothing_that_is_measured(tmp_path: Path) -> None:
     for name in ("edges.parquet", "uart.log", "interrupts.parquet"):
         assert (plain.folder / name).read_bytes() == (counted.folder / name).read_bytes()
     assert read_windows((plain.folder / "counts.csv").read_bytes()).columns[3:] == ["instructions"]
-    manifest = json.loads((plain.folder / "run.json").read_text())
-    assert (manifest["verdict"], manifest["probes_source"]) == ("complete", "not counted")
-    assert manifest["probes"]["n"] == 0
+    document = manifest(plain.folder)
+    assert (document["verdict"], document["probes_source"]) == ("complete", "not counted")
+    assert document["probes"]["n"] == 0

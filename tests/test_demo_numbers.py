@@ -5,7 +5,6 @@ The computation shares no code with the product: it walks the rows of edges.parq
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -200,11 +199,10 @@ def test_run_json_has_them(demo: Demo) -> None:
 
 
 def test_the_terminal_has_them(demo: Demo) -> None:
-    console = Console(file=io.StringIO(), width=80, color_system=None)
-    console.print(terminal_report([load_run(folder) for folder in demo.folders.values()]))
-    assert isinstance(console.file, io.StringIO)
-    text = console.file.getvalue()
-    shown = " ".join(text.split())
+    console = Console(width=80, color_system=None)
+    with console.capture() as captured:
+        console.print(terminal_report([load_run(folder) for folder in demo.folders.values()]))
+    shown = " ".join(captured.get().split())
     for (of, allocator), truth in demo.truths.items():
         wait = json.loads((demo.folders[of, allocator] / "run.json").read_text())["possible_wait"]["ns"]
         row = [allocator, us(wait), us(truth.interrupt), us(truth.section), us(truth.without)]

@@ -18,12 +18,6 @@ from simulator import run as simulator
 from tests.tables import table
 
 
-def counted_by_a_run(elf: Path, image: bytes) -> pl.DataFrame:
-    """The windows of CRIT: start and end in cycles since reset, and the instructions in each."""
-    done = simulator.run(elf, image=image, until="3s", counts={"all": "*"}, count_window="CRIT")
-    return done.windows
-
-
 @table
 def test_an_operation_has_those_of_its_critical_sections(
     allocator: str, scenario: str, parameters: dict[str, int | str], tmp_path: Path
@@ -34,7 +28,9 @@ def test_an_operation_has_those_of_its_critical_sections(
     result = conduct.run(Direct(RunRequest(plan, built, runs=tmp_path, samplerate_hz=84_000_000)))
     table = pl.read_parquet(result.folder / "operations.parquet")
     crit = read_parquet(result.folder / "edges.parquet").transitions("CRIT")
-    windows = counted_by_a_run(built.elf, plan.image)
+    windows = simulator.run(
+        built.elf, image=plan.image, until="3s", counts={"all": "*"}, count_window="CRIT"
+    ).windows
     assert windows.height == int(crit.level.sum())
     sections = windows.with_columns(sample=pl.Series(crit.sample[crit.level]))
     expected = [

@@ -57,11 +57,6 @@ def on_virtual() -> dict[str, Any]:
     return observed("--channels", PINS, "--elf", program("tasks"), "--duration", "60ms")
 
 
-@pytest.fixture(scope="module")
-def on_desk() -> dict[str, Any]:
-    return observed("--channels", PINS, "--elf", program("tasks"), "--duration", "60ms", "--board", "desk")
-
-
 def test_the_pulses_are_those_of_the_virtual_boards_own_list(on_virtual: dict[str, Any]) -> None:
     """One sample is one cycle, so that widths in ns are cycles of the list, exactly."""
     _, edges = ran("tasks", "60ms")
@@ -77,9 +72,9 @@ def test_the_pulses_are_those_of_the_virtual_boards_own_list(on_virtual: dict[st
 
 
 @pytest.mark.long
-def test_the_desk_shows_the_same_pulses_within_a_sample(
-    on_virtual: dict[str, Any], on_desk: dict[str, Any]
-) -> None:
+def test_the_desk_shows_the_same_pulses_within_a_sample(on_virtual: dict[str, Any]) -> None:
+    words = ("--channels", PINS, "--elf", program("tasks"), "--duration", "60ms")
+    on_desk = observed(*words, "--board", "desk")
     sample_ns = 1e9 / DESK_HZ
     assert on_desk["verdict"] == "complete" and on_desk["resolution_ns"] == pytest.approx(sample_ns)
     for part in ("widths_ns", "intervals_ns", "latencies_ns"):

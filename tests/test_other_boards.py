@@ -15,7 +15,6 @@ from base.run_folder.records import Boot, parse
 from capture import conduct
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
-from capture.desk.bench import Bench, read_bench
 from capture.store import RunResult
 from firmware.build import boards, fit, region
 from firmware.build import image as firmware
@@ -59,20 +58,6 @@ def test_a_block_of_seglist_costs_more_on_an_l476(board: str, cycles: int, tmp_p
     trials = operations(result.folder).filter(pl.col("measured") & (pl.col("kind") == "A"))
     took = dict(trials.select("depth", "dwt_cycles").iter_rows())
     assert (took[64] - took[32]) / 32 == pytest.approx(cycles, abs=0.5)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Bench:
-    """Two boards on the desk, of which one is a Nucleo-F411RE."""
-    entry = (
-        '[boards.{0}]\nboard = "{1}"\n[boards.{0}.loader]\nkind = "pyocd"\ntarget = "x"\n'
-        '[boards.{0}.serial]\nport = "/dev/ttyACM0"\n'
-        '[boards.{0}.analyzer]\ndriver = "fx2lafw"\nsamplerate_hz = 24_000_000\n'
-    )
-    text = entry.format("red", "nucleo-f401re") + entry.format("blue", "nucleo-f411re")
-    file = tmp_path / "bench.toml"
-    file.write_text(f'default = "red"\n{text}', encoding="utf-8")
-    return read_bench(file)
 
 
 def test_a_board_whose_hsi_makes_less_is_believed_at_what_it_makes(tmp_path: Path) -> None:

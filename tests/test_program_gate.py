@@ -183,16 +183,3 @@ def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Pa
     grown = {check["name"]: check["now"]["cycles"] - check["before"] for check in longer}
     names = ("on_tim2: TIM2", "update_table: TIM2 by primask", "update_table: update_table..")
     assert grown == dict.fromkeys(names, 200)
-
-
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [
-        (("--limit", "tim2=1100"), 0),
-        (("--limit", "update_table..=1002"), 1),
-        (("--every", "50", "--limit", "TIM2=1020"), 2),
-    ],
-)
-def test_a_latency_is_held_to_limits(programs: dict[str, Path], words: tuple[str, ...], status: int) -> None:
-    done = lab.run("latency", programs["first"], *LATENCY, *words)
-    assert done.returncode == status, done.stdout

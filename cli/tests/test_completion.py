@@ -68,27 +68,22 @@ class Typed:
     """A shell on a terminal of its own."""
 
     def __init__(self, *command: str) -> None:
-        self._pid, self._terminal = pty.fork()
-        if self._pid == 0:
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
             os.chdir(ROOT)
             words = {"PS1": "$ ", "TERM": "dumb", "INPUTRC": "/dev/null", "COLUMNS": "300"}
             os.execvpe(command[0], list(command), {**os.environ, **words})
 
     def type(self, text: str) -> None:
-        os.write(self._terminal, text.encode())
+        os.write(self.terminal, text.encode())
 
     def shown(self, pattern: str) -> str:
         """What is shown until the pattern is; all of it if that takes too long."""
         text, deadline_s = "", time.monotonic() + WITHIN_S
         while not re.search(pattern, text) and time.monotonic() < deadline_s:
-            if select.select([self._terminal], [], [], 0.1)[0]:
-                text += os.read(self._terminal, 65_536).decode(errors="replace")
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                text += os.read(self.terminal, 65_536).decode(errors="replace")
         return text
-
-    def leave(self) -> None:
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
-        os.close(self._terminal)
 
 
 TYPED = [
@@ -103,7 +98,9 @@ def bash() -> Iterator[Typed]:
     shell.type(f'eval "$({sys.executable} -m cli completion bash)"; echo re""ady\n')
     assert "ready" in shell.shown(r"ready\r?\n")
     yield shell
-    shell.leave()
+    os.kill(shell.pid, signal.SIGKILL)
+    os.waitpid(shell.pid, 0)
+    os.close(shell.terminal)
 
 
 @pytest.mark.parametrize(("text", "expected"), TYPED)

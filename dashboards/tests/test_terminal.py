@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import statistics
 from pathlib import Path
@@ -18,10 +17,10 @@ from dashboards.tests.synthetic import mem_frag, write_run
 
 
 def _printed(runs: list[LoadedRun], full: bool = False) -> list[str]:
-    console = Console(file=io.StringIO(), width=80, color_system=None)
-    console.print(terminal_report(runs, full=full))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
+    console = Console(width=80, color_system=None)
+    with console.capture() as captured:
+        console.print(terminal_report(runs, full=full))
+    return captured.get().splitlines()
 
 
 def test_rows_are_quantities_with_their_numbers(runs: list[LoadedRun]) -> None:

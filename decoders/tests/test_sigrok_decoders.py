@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList
 from base.run_folder.session_file import write_sr
 from capture.reading import vectorised, wire
@@ -111,9 +110,3 @@ def test_long_captures_do_not_wear_the_interpreter_down(tmp_path: Path) -> None:
     # Each channel changes 2500 times. CRIT begins high: its first change ends an incomplete pulse.
     assert len(rows(tmp_path, edges, CRITICAL, "critical_section=pulses")) == 1249 + 1250
     assert len(rows(tmp_path, edges, LATENCY, "irq_latency=latencies")) > count // 8
-
-
-def test_a_decoder_that_breaks_off_is_an_error_although_sigrok_exits_with_zero() -> None:
-    decoder = "critical_section:crit=CRIT:core_hz=0"
-    with pytest.raises(CaptureError, match="core_hz must be positive"):
-        sigrok.said(sigrok.DRAWN / "stimuli.sr", decoder, "-A", "critical_section")

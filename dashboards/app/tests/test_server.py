@@ -21,7 +21,6 @@ from capture.acquisition.tests.test_pins import store as store_observed
 from dashboards.app.library import Library
 from dashboards.app.listening import Server
 from dashboards.app.server import make_app
-from dashboards.printed import browser as chromium
 from dashboards.tests.browser import Browser, violations
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
@@ -62,7 +61,7 @@ def client(runs: Path) -> FlaskClient:
     return make_app(Library(runs), TOKEN).test_client()
 
 
-def get(client: FlaskClient, path: str, **query: str) -> TestResponse:
+def get(client: FlaskClient, path: str, **query: str | list[str]) -> TestResponse:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     return client.get(path, query_string=query, headers=headers, base_url="http://127.0.0.1:8050")
 
@@ -113,12 +112,7 @@ def test_of_runs_alike_the_latest_stands_and_all_may_be_shown(client: FlaskClien
 
 
 def test_two_runs_are_compared_as_the_command_does(client: FlaskClient) -> None:
-    other = SEGLIST.replace("seglist", "tlsf")
-    answer = client.get(
-        f"/compare?run={SEGLIST}&run={other}",
-        headers={"Authorization": f"Bearer {TOKEN}"},
-        base_url="http://localhost",
-    )
+    answer = get(client, "/compare", run=[SEGLIST, SEGLIST.replace("seglist", "tlsf")])
     assert answer.status_code == 200 and "connect-src" not in answer.headers["Content-Security-Policy"]
 
 
@@ -158,15 +152,13 @@ def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
     assert get(client, "/live").get_json() == {"counted": COUNTED, "boxes": ""}
 
 
-@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
 def test_a_reader_walks_from_the_overview_to_an_instant_and_hears_of_the_end(runs: Path) -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     server = Server(listening, make_app(Library(runs), TOKEN))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
-    address, executable = f"http://127.0.0.1:{server.port}", chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
+    address = f"http://127.0.0.1:{server.port}"
+    with Browser() as browser:
         page, shown = browser.page, "section.page:not([hidden])"
         page.goto(f"{address}/?token={TOKEN}")
         browser.settle()
