@@ -58,12 +58,13 @@ HITS = ("critical", "operation", "none")
 _REMEDY = "restore the file or decode the run again"
 
 
-def read_operations(path: Path) -> pl.DataFrame:
-    """Reads operations.parquet: one row per operation, in the order of `seq`.
+def read_operations(path: Path, columns: Mapping[str, pl.DataType] = OPERATIONS) -> pl.DataFrame:
+    """Reads operations.parquet: one row per operation, in the order of `seq`. `columns` are those
+    that are read, and `seq` and `kind` among them.
 
     Raises RunError where it is missing, damaged or not such a table.
     """
-    table = read_table(path, OPERATIONS, MOST_ROWS)
+    table = read_table(path, columns, MOST_ROWS)
     _require(path, table["seq"].is_sorted() and table["seq"].is_unique().all(), "seq does not count upwards")
     _require(path, table["kind"].is_in(OPERATION_KINDS).all(), f"kind has values outside {OPERATION_KINDS}")
     return table
@@ -107,22 +108,23 @@ def read_table(
         all((length or 0) <= _MOST_TEXT_BYTES for row in longest for length in row),
         f"it has texts of more than {_MOST_TEXT_BYTES} bytes",
     )
-    for name in table.select(pl.col(pl.Float64, pl.Int64)).columns:
-        most = _MOST if columns[name] == pl.Float64 else MOST_SAMPLES
-        least = _LEAST.get(name, 0)
-        within = table.select(pl.col(name).is_between(least, most).all()).item()
-        _require(path, within, f"column {name} has a value outside {least:.0f} to {most:.0f}")
+    numbers = [name for name, dtype in columns.items() if dtype in (pl.Float64, pl.Int64)]
+    limits = {
+        name: (_LEAST.get(name, 0), _MOST if columns[name] == pl.Float64 else MOST_SAMPLES)
+        for name in numbers
+    }
+    within = table.select(pl.col(name).is_between(*ends).all() for name, ends in limits.items())
+    for name, (least, most) in limits.items():
+        _require(path, within[name].item(), f"column {name} has a value outside {least:.0f} to {most:.0f}")
     return printable_texts(table)
 
 
 def printable_texts(table: pl.DataFrame) -> pl.DataFrame:
     """`table` with all texts printable (base/files/printable.py)."""
-    every = {column.name: column.unique() for column in table.select(pl.col(pl.String))}
-    hidden = {name: texts.filter(texts.str.contains(f"[{HIDDEN}]")) for name, texts in every.items()}
+    hidden = table.select(pl.col(pl.String).unique().str.contains(f"[{HIDDEN}]").any())
+    every = {column.name: table[column.name].unique() for column in hidden if column.any()}
     return table.with_columns(
-        pl.col(name).replace(texts, texts.map_elements(printable, pl.String))
-        for name, texts in hidden.items()
-        if len(texts)
+        pl.col(name).replace(texts, texts.map_elements(printable, pl.String)) for name, texts in every.items()
     )
 
 

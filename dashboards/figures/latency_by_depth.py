@@ -36,10 +36,14 @@ def at_depth(run: LoadedRun) -> pl.DataFrame:
 
     Columns: what is drawn of them.
     """
-    depths = run.once("operations").select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
+    depths = (
+        run.once("operations", "seq", "depth")
+        .select(pl.col("seq").alias("operation_seq"), "depth")
+        .drop_nulls()
+    )
     if depths.is_empty():
         return pl.DataFrame(schema={**{name: tables.INTERRUPTS[name] for name in _DRAWN}, "depth": pl.UInt32})
-    answered = run.once("interrupts").select(_DRAWN).drop_nulls(INTERRUPT_COLUMN)
+    answered = run.once("interrupts", *_DRAWN).select(_DRAWN).drop_nulls(INTERRUPT_COLUMN)
     return answered.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
 

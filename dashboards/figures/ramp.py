@@ -82,8 +82,8 @@ def ramp(series: Sequence[Series]) -> Chart | None:
 
 def measured_by_depth(series: Series) -> pl.DataFrame:
     """The measured allocations that have a depth, ordered by it."""
-    measured = series.run.measured_allocations.select("seq", "depth", *(row.column for row in _ROWS))
-    return measured.drop_nulls("depth").sort("depth", "seq")
+    columns = "seq", "depth", *(row.column for row in _ROWS)
+    return series.run.measured_allocations.select(columns).drop_nulls("depth").sort("depth", "seq")
 
 
 def _trials(series: Series, table: pl.DataFrame, row: _Row) -> Trace:

@@ -56,24 +56,21 @@ class Curve:
 
 def survival(series: Sequence[Series]) -> Chart | None:
     """The share of critical sections, on the wire, that are so long. None without samples."""
-    curves = [critical_curve(member) for member in series]
     panel = Panel("survival", "How often a critical section takes so long", "allocations", CRITICAL)
-    return _survival(panel, "critical section, on the wire (µs)", series, curves)
+    return _survival(panel, "critical section, on the wire (µs)", series, critical_curve)
 
 
 def latency_survival(series: Sequence[Series]) -> Chart | None:
     """The share of interrupts that wait so long. None without samples."""
-    curves = [latency_curve(member) for member in series]
     panel = Panel("survival-interrupts", "How often an interrupt waits so long", "interrupts", LATENCY)
-    return _survival(panel, "interrupt latency, STIM to ISR (µs)", series, curves)
+    return _survival(panel, "interrupt latency, STIM to ISR (µs)", series, latency_curve)
 
 
-def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequence[Curve]) -> Chart | None:
-    drawn = [
-        (member, curve)
-        for member, curve in zip(series, curves, strict=True)
-        if curve.n and not member.run.manifest.ramp
-    ]
+def _survival(
+    panel: Panel, axis: str, series: Sequence[Series], curve_of: Callable[[Series], Curve]
+) -> Chart | None:
+    curves = [(member, curve_of(member)) for member in series if not member.run.manifest.ramp]
+    drawn = [(member, curve) for member, curve in curves if curve.n]
     if not drawn:
         return None
     figure = Figure()

@@ -55,8 +55,12 @@ def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Qu
 
 
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
-    """The rows of operations or interrupts that `quantity` summarises, without missing values."""
-    table = run.once(quantity.table)
+    """The rows of operations or interrupts that `quantity` summarises, without missing values.
+
+    They have its column, those that select them, and which are of waits that were not over.
+    """
+    selecting = pl.sql_expr(quantity.rows).meta.root_names()
+    table = run.once(quantity.table, quantity.column, *selecting, "isr_open", "task_open")
     return quantity.samples(table, table)
 
 

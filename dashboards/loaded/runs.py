@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,23 +48,25 @@ class LoadedRun:
         """Its table of stimuli. Raises RunError."""
         return self._table("interrupts")
 
-    def once(self, name: str) -> pl.DataFrame:
-        """The table `name`, which the run does not hold after it: one look at each of many runs.
-        Raises RunError.
+    def once(self, name: str, *columns: str) -> pl.DataFrame:
+        """The table `name` with these `columns` or more, which the run does not hold after it: one
+        look at each of many runs. Raises RunError.
         """
         table: pl.DataFrame | None = self.__dict__.get(name)
-        return self._table(name) if table is None else table
+        return self._table(name, columns) if table is None else table
 
-    def _table(self, name: str) -> pl.DataFrame:
+    def _table(self, name: str, only: Sequence[str] = ()) -> pl.DataFrame:
         """An empty one where a run that is not complete lacks it: such a run is shown."""
-        columns = tables.OPERATIONS if name == "operations" else _OF_INTERRUPTS
+        every = tables.OPERATIONS if name == "operations" else _OF_INTERRUPTS
+        read = {*only, *_CHECKED} if only else every.keys()
+        columns = {column: dtype for column, dtype in every.items() if column in read}
         path = _table_path(self.folder, name)
         if name in self.replaced:
             table = self.replaced[name]
         elif _lacks(path, self.manifest):
             table = pl.DataFrame(schema=columns)
         elif name == "operations":
-            table = tables.read_operations(path)
+            table = tables.read_operations(path, columns)
         else:
             table = tables.read_interrupts(path, columns)
         return table.with_columns(pl.col("hit").cast(pl.Enum(tables.HITS))) if "hit" in columns else table
@@ -106,7 +107,7 @@ class LoadedRun:
 
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of `quantity`, as run.json has them; all None where it does not tell."""
-        return self.manifest.statistics.get(quantity.key, Summary(n=0))
+        return self.manifest.statistics.get(quantity.key, _NO_SAMPLES)
 
     def worst_was_refused(self, quantity: Quantity) -> bool:
         """True if the greatest value of `quantity`, of all requests, is of a refused one."""
@@ -114,23 +115,23 @@ class LoadedRun:
         of_requests = quantity.key in (PROBES.key, INSTRUCTIONS.key, DWT_CYCLES.key, CRITICAL.key)
         return of_requests and maximum is not None and maximum.kind == "O"
 
-    @property
+    @cached_property
     def measured_allocations(self) -> pl.DataFrame:
-        """The rows the headline statistics are of: measured, served (A) or refused (O)."""
-        return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
+        """The rows the headline statistics are of: measured, served (A) or refused (O). They have
+        what figures draw of an allocation. Raises RunError.
+        """
+        return self._allocations(_OF_ALLOCATIONS)
+
+    def _allocations(self, columns: Sequence[str]) -> pl.DataFrame:
+        table = self.once("operations", "measured", *columns)
+        return table.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"])).select(columns)
 
     @cached_property
     def by_depth(self) -> pl.DataFrame:
-        """The measured allocations that have a depth, with what of them grows by it.
-
-        Of the table only these columns are read, unless it is there already. Raises RunError.
+        """The measured allocations that have a depth, with what of them grows by it. Raises
+        RunError.
         """
-        at = pl.col("measured") & pl.col("kind").is_in(["A", "O"]) & pl.col("depth").is_not_null()
-        path = _table_path(self.folder, "operations")
-        if "operations" not in {*self.__dict__, *self.replaced}:
-            with suppress(pl.exceptions.PolarsError, OSError):
-                return pl.scan_parquet(path).filter(at).select(_BY_DEPTH).collect()
-        return self.operations.filter(at).select(_BY_DEPTH)
+        return self._allocations(_BY_DEPTH).drop_nulls("depth")
 
     def release(self, *parts: str) -> None:
         """Lets go of the tables and the capture, or of these `parts`: they are read again when they
@@ -157,7 +158,7 @@ class LoadedRun:
         are in these waits; `open` if one was not over; `sample` and `operation_seq` of the first.
         Raises RunError.
         """
-        answered = self.once("interrupts").drop_nulls("isr_latency_ns")
+        answered = self.once("interrupts", *_OF_WAITS).drop_nulls("isr_latency_ns")
         unsure = ~pl.col("control") & ~pl.col("critical_sure").fill_null(True)
         return answered.group_by("control", "hit", "tick", "isr_latency_ns", maintain_order=True).agg(
             n=pl.len(),
@@ -224,12 +225,23 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
 
 
 _TABLES = ("operations", "interrupts")
-_HEAVY = frozenset((*_TABLES, "edges", "waits"))
+_HEAVY = frozenset((*_TABLES, "edges", "waits", "measured_allocations"))
 """What a run holds of its tables and its capture."""
 _UNREAD = frozenset(("time_ns", "operation_sure", "task_merged", "tick_phase_cycles"))
 _OF_INTERRUPTS = pl.Schema({name: kind for name, kind in tables.INTERRUPTS.items() if name not in _UNREAD})
 """Of millions of stimuli what no page shows is not read."""
+_CHECKED = ("seq", "kind", "hit")
+"""Read of a table for its check, whatever else is."""
+_OF_WAITS = (
+    *("control", "critical_sure", "tick", "isr_latency_ns", "isr_merged", "isr_open"),
+    *("sample", "operation_seq"),
+)
 _BY_DEPTH = ("depth", "wire_critical_ns", "wire_section_ns", "interrupted", "instructions", "probes")
+_OF_ALLOCATIONS = (
+    *("seq", "kind", "size", "label", "dwt_cycles", "dwt_operation_cycles", "wire_critical_samples"),
+    *_BY_DEPTH,
+)
+_NO_SAMPLES = Summary(n=0)
 
 
 def _table_path(folder: Path, name: str) -> Path:
