@@ -167,6 +167,8 @@ def _spoken(name: str, value: str) -> str:
     """An option as a reader says it; of some the value says what it is of."""
     if name == "samplerate":
         return samplerate(int(value))
+    if value == "None":
+        return f"no {name}"
     return value if name in ("board", "stimulus") else f"{name} {value}"
 
 
