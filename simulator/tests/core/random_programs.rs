@@ -3,11 +3,8 @@
 
 use crate::core::board::Board;
 use crate::core::profile::{ALL, DEMCR, DWT_CTRL};
+use crate::support::random::Random;
 use cortex_m::Timing;
-use random::Random;
-
-#[path = "../support/random.rs"]
-mod random;
 
 const FUNCTIONS: u32 = 6;
 

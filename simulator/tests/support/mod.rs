@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub mod random;
+
 use cortex_m::Timing;
 use machine::Machine;
 use std::fs;
