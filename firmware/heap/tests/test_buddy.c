@@ -5,11 +5,6 @@
 #include "bench.h"
 #include "harness.h"
 
-/** Bytes before a payload, of the published format. Where blocks lie, models.py predicts. */
-static size_t header_bytes(void) {
-    return strcmp(heap_allocator_name(), "binary_buddy") == 0 ? 8 : 4;
-}
-
 /** An aligned payload lies inside its block; the word before it leads back, until it is freed. */
 static void aligned_payloads_lead_back(void) {
     heap_reset();
@@ -26,7 +21,8 @@ static void damage_is_seen(void) {
     uint8_t *const freed = heap_allocate(100);
     (void)heap_allocate(100);
     heap_free(freed);
-    const size_t header = header_bytes();
+    /* Of the published format. Where blocks lie, models.py predicts. */
+    const size_t header = strcmp(heap_allocator_name(), "binary_buddy") == 0 ? 8 : 4;
     uint8_t *const words[] = {live - header, freed - header, freed, freed + 4};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         each_bit_is_seen(words[i]);

@@ -47,18 +47,18 @@ static void bad_pointers(void) {
     for (int offset = 1; offset < ALIGNMENT; offset++) {
         free_is_refused(live + offset, HEAP_MISALIGNED);
     }
-    free_is_refused(&elsewhere[8], HEAP_FOREIGN);
-    free_is_refused(region_start, HEAP_FOREIGN);
     if (promised_header() == HEADER_BYTES) { /* otherwise the first payload lies there */
         free_is_refused(region_start + 8, HEAP_FOREIGN);
     }
-    free_is_refused(region_start + heap_region_bytes(), HEAP_FOREIGN);
-    free_is_refused(region_start + heap_region_bytes() - 8, HEAP_FOREIGN);
-    free_is_refused((void *)(uintptr_t)8, HEAP_FOREIGN);
-    free_is_refused((void *)(UINTPTR_MAX - 7), HEAP_FOREIGN);
     memset(live, 0xA5, 40);
-    free_is_refused(live + 8, HEAP_FOREIGN);
-    free_is_refused(live + 32, HEAP_FOREIGN);
+    uint8_t *const end = region_start + heap_region_bytes();
+    void *const foreign[] = {
+        &elsewhere[8], region_start, end, end - 8, (void *)(uintptr_t)8, (void *)(UINTPTR_MAX - 7),
+        live + 8,      live + 32,
+    };
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        free_is_refused(foreign[i], HEAP_FOREIGN);
+    }
     CHECK(heap_check());
 }
 
