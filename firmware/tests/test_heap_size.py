@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from base.paths import ROOT
@@ -15,6 +11,7 @@ from firmware.build import image as firmware
 from firmware.build.cmake_build import BuildError
 from firmware.heap.tests.host_build import of_each_kind
 from firmware.tests.images import ALLOCATE, entry, image
+from firmware.tests.symbols import symbol
 from firmware.tests.test_on_virtual_nucleo import runner
 from tests.sentences import Sentences
 from tests.tables import table
@@ -33,13 +30,6 @@ REQUESTS = tuple(entry(ALLOCATE, slot, REQUEST_BYTES) for slot in range(100))
 
 DEPENDENT = ("seglist", "binary_buddy", "dlmalloc", "heap_4", "newlib", "tlsf_conte")
 """One of each way to get the region: by address and size, as an array, by sbrk, by a constant."""
-
-
-def symbol_bytes(elf: Path, name: str) -> int:
-    command = ["arm-none-eabi-nm", "-S", str(elf)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    (size,) = re.findall(rf"^[0-9a-f]+ ([0-9a-f]+) \w {name}$", listing, re.MULTILINE)
-    return int(size, 16)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +56,8 @@ def test_a_heap_above_the_usual_is_used_whole(allocator: str) -> None:
     """
     built = firmware.build(allocator, heap_bytes=THESIS_BYTES)
     assert built.elf.parent.name == f"{allocator}-heap={THESIS_BYTES}"
-    assert built.configuration.heap_bytes == symbol_bytes(built.elf, "heap_region") == THESIS_BYTES
-    assert symbol_bytes(built.elf, "slots") == 8 * SLOTS_BESIDE_IT
+    assert built.configuration.heap_bytes == symbol(built.elf, "heap_region")[1] == THESIS_BYTES
+    assert symbol(built.elf, "slots")[1] == 8 * SLOTS_BESIDE_IT
     done = runner(built.elf)(image(*REQUESTS, slots=len(REQUESTS)))
     assert done.only(Boot).heap_bytes == THESIS_BYTES
     assert done.only(HeapRecord).invariants_hold == 1

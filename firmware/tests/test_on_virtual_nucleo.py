@@ -209,9 +209,8 @@ def assert_one_constant(run: Run, channel: str, field: str) -> None:
 def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
     assert spacings(stimulated.stimuli("STIM")) == {5003}
     assert spacings(stimulated.stimuli("CTRL")) == {7919}
+    assert_all_answered(stimulated)
     stat = stimulated.only(StatRecord)
-    assert stat.isr_entries == len(stimulated.stimuli("STIM")) == len(stimulated.within("ISR"))
-    assert stat.task_wakes == stat.isr_entries == len(stimulated.within("TASK"))
     assert stat.control_entries == len(stimulated.stimuli("CTRL")) == len(stimulated.within("CISR"))
     inside = sum(
         rise < answer < fall
@@ -219,6 +218,12 @@ def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
         for answer, _ in stimulated.within("ISR")
     )
     assert stat.preempted_operations == inside > 0
+
+
+def assert_all_answered(run: Run) -> None:
+    stat = run.only(StatRecord)
+    assert stat.isr_entries == len(run.stimuli("STIM")) == len(run.within("ISR"))
+    assert stat.task_wakes == stat.isr_entries == len(run.within("TASK"))
 
 
 def test_critical_section_masks_the_stimulus_and_never_the_control(stimulated: Run) -> None:

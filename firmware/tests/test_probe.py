@@ -13,6 +13,7 @@ import pytest
 
 from base.paths import ROOT
 from firmware.tests.probe_programs import program
+from firmware.tests.symbols import symbol
 from simulator import build as simulator
 from simulator import run as virtual
 
@@ -111,16 +112,11 @@ def test_what_a_marker_costs_the_program_is_what_the_page_states() -> None:
     assert len(pulses(edges, "PB3")) == 16
 
 
-def address(elf: Path, symbol: str) -> int:
-    said = subprocess.run(["arm-none-eabi-nm", elf], check=True, capture_output=True, text=True).stdout
-    return next(int(line.split()[0], 16) for line in said.splitlines() if line.endswith(f" {symbol}"))
-
-
 def test_freertos_masks_longer_than_the_pulse_by_what_the_page_states() -> None:
     """By the trace of instructions: BASEPRI is written before the pin rises and after it falls."""
     elf = program("tasks")
     run = virtual.run(elf, until="9ms", edges=True, trace_last=200_000)
-    enter, leave = (address(elf, f"vPort{word}Critical") for word in ("Enter", "Exit"))
+    enter, leave = (symbol(elf, f"vPort{word}Critical")[0] for word in ("Enter", "Exit"))
     writes = [
         (int(step["cycle"]), int(step["pc"], 16))
         for step in run.trace

@@ -10,7 +10,7 @@ from base.run_folder.records import StatRecord
 from capture.instruments.timekeeping import random_intervals
 from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, CALL, FREE, entry, image
-from firmware.tests.test_on_virtual_nucleo import CHURN, Run, Runner, runner
+from firmware.tests.test_on_virtual_nucleo import CHURN, Runner, assert_all_answered, runner
 from scenarios.stimulus import Stimulus
 
 LEAD_TICKS = 40
@@ -58,8 +58,3 @@ def test_a_swept_edge_comes_once_per_operation_that_asks(run: Runner) -> None:
         begin < stimulus < end for stimulus, (begin, end) in zip(stimuli, pairwise(windows), strict=False)
     )
     assert_all_answered(done)
-
-
-def assert_all_answered(done: Run) -> None:
-    stat = done.only(StatRecord)
-    assert stat.isr_entries == stat.task_wakes == len(done.stimuli("STIM")) == len(done.within("ISR"))

@@ -32,8 +32,9 @@ def plan() -> Plan:
 N = 72
 
 
-def test_a_virtual_run_is_its_own_twin(tmp_path: Path) -> None:
-    comparison = compare(made_run(tmp_path, plan()))
+def test_a_virtual_run_is_its_own_twin_and_then_the_simulator_is_held_against_itself(tmp_path: Path) -> None:
+    folder = made_run(tmp_path, plan())
+    comparison = compare(folder)
     assert (
         comparison.verdict == f"The board agrees with the virtual board to the cycle in all {N} operations."
     )
@@ -45,11 +46,7 @@ def test_a_virtual_run_is_its_own_twin(tmp_path: Path) -> None:
     )
     assert set(comparison.trials.first["quantity"]) == set(KEYS)
     assert not comparison.trials.first.filter(pl.col("residual") != 0).height
-
-
-def test_a_run_of_the_virtual_board_is_held_against_the_simulator_itself(tmp_path: Path) -> None:
-    folder = made_run(tmp_path, plan())
-    assert not compare(folder).with_itself
+    assert not comparison.with_itself
     tools = json.loads((folder / names.MANIFEST).read_text())["tools"]
     edit_manifest(folder, tools={**tools, "virtual_nucleo": "1"})
     comparison = compare(folder)

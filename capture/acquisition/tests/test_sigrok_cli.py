@@ -156,11 +156,6 @@ def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path, tmp_path
     )
 
 
-def forget_peak() -> None:
-    """From now on the kernel tells of the most memory since now (proc(5), clear_refs)."""
-    Path("/proc/self/clear_refs").write_text("5")
-
-
 def peak_bytes() -> int:
     match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     assert match
@@ -281,7 +276,8 @@ def test_more_edges_than_a_whole_capture_may_have_are_counted_in_flat_memory(tmp
     blocks, rest = 8, 1 << 20
     samples = (blocks << 20) + 78 + rest
     assert blocks << 20 > MOST_EDGES + (1 << 20)
-    forget_peak()
+    # From now on the kernel tells of the most memory since now (proc(5), clear_refs).
+    Path("/proc/self/clear_refs").write_text("5")
     before = peak_bytes()
     result = capture_windows(tmp_path, BUSY.format(blocks=blocks, rest=rest), samples, Keeping(2, 10))
     assert peak_bytes() - before < 96 << 20

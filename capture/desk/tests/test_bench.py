@@ -126,13 +126,10 @@ def board(tmp_path: Path) -> Path:
     return tmp_path / "my_board.toml"
 
 
-def test_a_boards_file_is_named_by_its_path(board: Path) -> None:
+def test_a_boards_file_is_named_by_its_path_and_an_analyzers_by_its_place_beside_it(board: Path) -> None:
     resource = read_bench().board(str(board))
     assert (resource.name, resource.serial_port) == ("my_board", "/dev/ttyACM7")
-
-
-def test_an_analyzers_file_is_named_by_its_place_beside_the_boards(board: Path) -> None:
-    analyzer = read_bench().board(str(board)).analyzer
+    analyzer = resource.analyzer
     assert (analyzer.driver, analyzer.samplerate_hz) == ("fx2lafw", 16_000_000)
     assert analyzer.channels["SYNC"] == "A7"
     with pytest.raises(CaptureError, match=r"^The samplerate cannot be 24,000,000 .*choose 8, 16 MS/s\.$"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from capture.desk.pyocd import ProbeAddress, post_mortem
 from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import VirtualBoard
 from firmware.build import boards
+from firmware.tests.symbols import symbol
 from simulator.serve import Served
 from tests.processes import wait_until
 from tests.tables import table
@@ -26,10 +26,7 @@ TARGET = boards.default().pyocd_target
 
 
 def address_of(elf: Path, name: str) -> str:
-    listing = subprocess.run(["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True)
-    match = re.search(rf"^([0-9a-f]{{8}}) \w {name}$", listing.stdout, re.MULTILINE)
-    assert match
-    return f"0x{int(match[1], 16) & ~1:08x}"
+    return f"0x{symbol(elf, name)[0]:08x}"
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
 
@@ -12,19 +11,13 @@ from analysis.explain.kernels import kernel_file as files
 from analysis.explain.kernels.kernel import find, supplied
 from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program
+from firmware.tests.symbols import symbol
 from tests.tables import table
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("kernels")
-
-
-def address_of(elf: Path, name: str) -> int:
-    """As binutils tell it."""
-    lines = subprocess.run(["arm-none-eabi-nm", elf], check=True, capture_output=True, text=True).stdout
-    (address,) = re.findall(rf"^([0-9a-f]+) \w {name}$", lines, re.MULTILINE)
-    return int(address, 16)
 
 
 @pytest.mark.parametrize(("kernel", "name"), made.KERNELS.items())
@@ -48,10 +41,10 @@ def test_the_simulator_is_told_where_the_kernel_has_its_state(
     elf = made.build(folder, kernel)
     result = find(Program(elf))
     assert result is not None
-    assert result.words.task == address_of(elf, variable) + task
+    assert result.words.task == symbol(elf, variable)[0] + task
     named, _, place = scheduler.partition(" ")
     further = task if "*" in place else 0
-    assert result.words.scheduler == (place.format(address_of(elf, named) + further) if named else "")
+    assert result.words.scheduler == (place.format(symbol(elf, named)[0] + further) if named else "")
 
 
 def test_without_debug_information_a_plain_variable_is_known(folder: Path, tmp_path: Path) -> None:
@@ -59,7 +52,7 @@ def test_without_debug_information_a_plain_variable_is_known(folder: Path, tmp_p
     subprocess.run(["arm-none-eabi-strip", "-g", "-o", elf, made.build(folder, "freertos")], check=True)
     kernel = find(Program(elf))
     assert kernel is not None
-    assert kernel.words.task == address_of(elf, "pxCurrentTCB")
+    assert kernel.words.task == symbol(elf, "pxCurrentTCB")[0]
     assert kernel.untold == ("the names of its tasks",)
 
 
