@@ -72,7 +72,7 @@ impl LineFaults {
             ["swap", "lines", "at", at] => edited(Edit::Swap, at),
             ["cut", "line", "at", at] => edited(Edit::Cut, at),
             ["silence", "at", at] => Ok((Fault::Silence, at)),
-            ["baud", rate, "at", at] => Ok((Fault::Baud(number(rate)?.clamp(1, BAUD * 8)), at)),
+            ["baud", rate, "at", at] => Ok((Fault::Baud(number(rate)?.min(BAUD * 8)), at)),
             _ => Err(unknown(line)),
         }?;
         let mut planned = self.planned();
@@ -146,7 +146,7 @@ impl Line {
     pub fn set_rates(&mut self, sent_at: Option<u64>, heard_at: Option<u64>) {
         self.sent_at = sent_at.unwrap_or(BAUD);
         let (sent, heard) = (self.sent_at, heard_at.unwrap_or(self.sent_at));
-        let same = |host: &Receiver| (host.sent_at, host.rate) == (sent, heard);
+        let same = |host: &Receiver| (host.sent_at, host.rate) == (sent, heard.max(1));
         if sent == heard {
             self.host = None;
         } else if !self.host.as_ref().is_some_and(same) {
@@ -187,7 +187,8 @@ impl Line {
             Fault::Byte(edit) => self.next = Some(edit),
             Fault::Stray(count) => arrived.extend(noise(count)),
             Fault::Stall(count) => {
-                self.lost = Some((self.position + KEPT_BYTES, self.position + count));
+                let end = self.position.saturating_add(count);
+                self.lost = Some((self.position + KEPT_BYTES, end));
             }
             Fault::Silence => self.silent = true,
             Fault::Baud(rate) => self.receiver = Some(Receiver::new(rate, self.rate())),
@@ -287,7 +288,7 @@ struct Receiver {
 impl Receiver {
     fn new(rate: u64, sent_at: u64) -> Receiver {
         Receiver {
-            rate,
+            rate: rate.max(1), // a host that hangs up sets 0
             sent_at,
             levels: VecDeque::new(),
         }

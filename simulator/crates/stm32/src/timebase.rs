@@ -151,7 +151,7 @@ impl Timebase {
     /// The first cycle that begins at or after `time`, if the clock does not change before.
     pub fn cycle_at(&self, time: Seconds) -> u64 {
         let last = self.last();
-        let cycles = (time.numerator * last.start.denominator)
+        let cycles = (time.numerator.saturating_mul(last.start.denominator))
             .saturating_sub(last.start.numerator * time.denominator)
             .saturating_mul(last.hz_numerator)
             .div_ceil(last.hz_denominator * last.start.denominator * time.denominator);

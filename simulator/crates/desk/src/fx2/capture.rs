@@ -70,7 +70,7 @@ impl Capture {
         while !self.ended && self.gathered.len() < most {
             let trouble = self.faults.next_at();
             if trouble.is_some_and(|(_, at)| at <= self.position) {
-                if let Some(outcome) = self.suffer() {
+                if let Some(outcome) = self.suffer(most) {
                     return outcome;
                 }
                 continue;
@@ -83,7 +83,13 @@ impl Capture {
         }
         let full = self.gathered.len() >= most;
         let due = !self.gathered.is_empty() && self.since.elapsed() >= PATIENCE;
-        Ok((full || due).then(|| std::mem::take(&mut self.gathered)))
+        Ok((full || due).then(|| self.hand_over(most)))
+    }
+
+    /// What is gathered, of which a transfer before this one may have waited for more.
+    fn hand_over(&mut self, most: usize) -> Vec<u8> {
+        let rest = self.gathered.split_off(most.min(self.gathered.len()));
+        std::mem::replace(&mut self.gathered, rest)
     }
 
     /// Takes up to `limit` samples of what has arrived. False if nothing has.
@@ -176,7 +182,7 @@ impl Capture {
     }
 
     /// Lets the fault happen that is due. Some: the transfer ends with it.
-    fn suffer(&mut self) -> Option<Result<Option<Vec<u8>>, Fault>> {
+    fn suffer(&mut self, most: usize) -> Option<Result<Option<Vec<u8>>, Fault>> {
         match self.faults.take_next()? {
             Trouble::Stop => self.ended = true,
             Trouble::Fail(fault) => {
@@ -188,8 +194,8 @@ impl Capture {
                 self.ended = true;
                 self.faults.unplug();
             }
-            Trouble::Short => return Some(Ok(Some(std::mem::take(&mut self.gathered)))),
-            Trouble::Lose(samples) => self.to_lose += samples,
+            Trouble::Short => return Some(Ok(Some(self.hand_over(most)))),
+            Trouble::Lose(samples) => self.to_lose = self.to_lose.saturating_add(samples),
             Trouble::Hub(samples) => {
                 let room = BUFFERED_BYTES / self.unit.bytes() as u64;
                 if samples > room {

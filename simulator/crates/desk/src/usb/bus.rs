@@ -13,12 +13,15 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// A socket's path has 108 bytes with its end (`sockaddr_un`), and the longest of ours is this.
 const LONGEST_FOLDER: usize = 107 - "/ioctl/dev/bus/usb/001/255".len();
+
+/// USB 2.0, 9.4.6.
+const HIGHEST_NUMBER: u64 = 127;
 
 /// A device that can be plugged in, with what belongs to it.
 pub struct Plug {
@@ -39,7 +42,7 @@ struct Plugged {
 
 struct Inner {
     folder: PathBuf,
-    numbers: AtomicU8,
+    numbers: AtomicU64,
     messages: AtomicU64,
     /// By their ports on the root hub.
     plugged: Mutex<Vec<Plugged>>,
@@ -80,7 +83,7 @@ impl Bus {
         let bus = Bus {
             inner: Arc::new(Inner {
                 folder,
-                numbers: AtomicU8::new(0),
+                numbers: AtomicU64::new(0),
                 messages: AtomicU64::new(0),
                 plugged: Mutex::new(Vec::new()),
             }),
@@ -103,14 +106,28 @@ impl Bus {
 
     /// Plugs a device into a port of the root hub, and tells whoever watches.
     pub fn plug(&self, port: u8, plug: Plug) -> Result<()> {
-        let number = self.inner.numbers.fetch_add(1, Ordering::SeqCst) + 1;
-        let place = Place { port, number };
+        let place = Place {
+            port,
+            number: self.free_number(),
+        };
         let plugged = self.lay_out(place, plug).with_context(|| {
             format!("cannot lay out a USB device in {}", self.folder().display())
         })?;
         self.plugged().push(plugged);
         self.announce("add", place);
         Ok(())
+    }
+
+    /// The number after the last one that nothing plugged in has. Like the kernel's it goes on from 1.
+    fn free_number(&self) -> u8 {
+        let plugged = self.plugged();
+        loop {
+            let before = self.inner.numbers.fetch_add(1, Ordering::SeqCst);
+            let number = (before % HIGHEST_NUMBER) as u8 + 1;
+            if plugged.iter().all(|other| other.place.number != number) {
+                return number;
+            }
+        }
     }
 
     /// Takes out what is plugged into a port. None if nothing is.

@@ -206,9 +206,12 @@ impl Port {
             client.write(*buffer, data)?;
         }
         let status = finished.status.to_ne_bytes();
-        client.write(finished.address + usbfs::URB_STATUS, &status)?;
+        client.write(finished.address.wrapping_add(usbfs::URB_STATUS), &status)?;
         let actual = (finished.actual as i32).to_ne_bytes();
-        client.write(finished.address + usbfs::URB_ACTUAL_LENGTH, &actual)?;
+        client.write(
+            finished.address.wrapping_add(usbfs::URB_ACTUAL_LENGTH),
+            &actual,
+        )?;
         client.write(argument, &finished.address.to_ne_bytes())?;
         Ok(Ok(0))
     }
@@ -440,7 +443,7 @@ fn control(device: &mut dyn Device, address: u64, urb: Urb, setup: Setup, data: 
                 address,
                 status: 0,
                 actual: if reads { answer.len() } else { room },
-                data: reads.then_some((urb.buffer + usbfs::SETUP_BYTES as u64, answer)),
+                data: reads.then_some((urb.buffer.wrapping_add(usbfs::SETUP_BYTES as u64), answer)),
             }
         }
         Err(fault) => failed(address, fault),

@@ -385,7 +385,7 @@ impl Table {
             return Ok(());
         }
         match line.strip_prefix("crystal ").map(str::parse::<i64>) {
-            Some(Ok(ppm)) if ppm.abs() <= MOST_PPM => {
+            Some(Ok(ppm)) if (-MOST_PPM..=MOST_PPM).contains(&ppm) => {
                 board.clock_ppm.store(ppm, Ordering::Relaxed);
                 Ok(())
             }
@@ -479,3 +479,6 @@ fn is_port(name: &str) -> bool {
     let digits = name.strip_prefix("ttyACM");
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -375,7 +375,7 @@ impl Desk {
                 Mishap::Reset(again) => {
                     self.machine.reset()?;
                     if let Some(period) = again {
-                        self.faults.mishaps.add(mishap, at + period);
+                        self.faults.mishaps.add(mishap, at.saturating_add(period));
                     }
                 }
                 Mishap::BrownOut => self.machine.brown_out()?,
