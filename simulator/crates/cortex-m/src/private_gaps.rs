@@ -1,7 +1,7 @@
 //! What the private peripheral bus has and the model lacks: its name, and of which kind it is.
 
 use super::access::Access;
-use super::debug::{DWT_COMPARATORS, FPB};
+use super::memory_map::{DWT_COMPARATORS, FPB};
 use crate::bus::{Lack, Width};
 
 const DWT_CTRL: u32 = 0xE000_1000;

@@ -12,7 +12,7 @@ use super::access::Access;
 use super::data_access::{read_either_alias, with_bit};
 use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
 use super::halt_cause::{Cause, DFSR_BKPT};
-use super::memory_map::{bit_band, is_private};
+use super::memory_map::{bit_band, is_private, DWT_COMPARATORS, FPB};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
@@ -26,9 +26,7 @@ use watchpoints::Watchpoints;
 pub const DHCSR: u32 = 0xE000_EDF0;
 const DCRSR: u32 = 0xE000_EDF4;
 const DCRDR: u32 = 0xE000_EDF8;
-pub(super) const DWT_COMPARATORS: std::ops::RangeInclusive<u32> = 0xE000_1020..=0xE000_105F;
 const DWT_PCSR: u32 = 0xE000_101C;
-pub(super) const FPB: std::ops::RangeInclusive<u32> = 0xE000_2000..=0xE000_202F;
 
 /// DHCSR (C1.6.2).
 const DHCSR_KEY: u32 = 0xA05F;
