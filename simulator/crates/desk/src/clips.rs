@@ -1,8 +1,7 @@
 //! Which pin each input of an analyzer is clipped to, and what the input then reads.
 
 use std::str::FromStr;
-use stm32::edges::{Edge, Pin, CHANNELS};
-use stm32::peripherals::gpio::PORTS;
+use stm32::edges::{Edge, Pin, CHANNELS, PORTS};
 use thiserror::Error;
 
 /// Inputs of the widest analyzer.

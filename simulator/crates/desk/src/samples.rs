@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::clips::Clips;
     use stm32::edges::CHANNELS;
-    use stm32::peripherals::rcc::Frequency;
+    use stm32::timebase::Frequency;
 
     fn edge(cycle: u64, channel: usize, level: bool) -> Edge {
         Edge {

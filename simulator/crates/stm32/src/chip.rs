@@ -8,14 +8,11 @@
 //! erase are typical values of the datasheets' tables "Flash memory programming", without a second
 //! source.
 
-use crate::chip_file;
 use crate::lines::{f0, f1, f4, g0, g4, l4, FamilyFacts, LineFacts};
 use crate::peripherals::address_map::Entry;
 use cortex_m::model::FlashPort;
 use cortex_m::{CoreKind, Model};
 use serde::Deserialize;
-use std::path::Path;
-use std::str::FromStr;
 use std::sync::OnceLock;
 use thiserror::Error;
 
@@ -259,14 +256,8 @@ pub fn nucleo() -> &'static Chip {
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum UnknownChip {
-    #[error(
-        "{0:?} is no chip that is modelled: write {1}, or the path of a table that ends in .toml"
-    )]
-    Name(String, String),
-    #[error("{0}")]
-    File(String),
-}
+#[error("{0:?} is no chip that is modelled: write {1}, or the path of a table that ends in .toml")]
+pub struct UnknownChip(String, String);
 
 /// The names that [`Chip::named`] takes: "stm32f401re, stm32f401cc or stm32f411re".
 fn names() -> String {
@@ -288,7 +279,7 @@ impl Chip {
         let wanted = text.to_ascii_uppercase();
         chips()
             .find(|chip| chip.name.trim_start_matches("STM32") == wanted || chip.name == wanted)
-            .ok_or_else(|| UnknownChip::Name(text.into(), names()))
+            .ok_or_else(|| UnknownChip(text.into(), names()))
     }
 
     /// The highest HCLK with so many wait states.
@@ -306,23 +297,6 @@ impl PartialEq for Chip {
 }
 
 impl Eq for Chip {}
-
-/// A chip as an argument: a name, or the path of a table that ends in `.toml`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChipArgument(pub &'static Chip);
-
-impl FromStr for ChipArgument {
-    type Err = UnknownChip;
-
-    fn from_str(text: &str) -> Result<ChipArgument, UnknownChip> {
-        let path = Path::new(text);
-        let chip = match path.extension() {
-            Some(end) if end == "toml" => chip_file::read(path).map_err(UnknownChip::File),
-            _ => Chip::named(text),
-        };
-        chip.map(ChipArgument)
-    }
-}
 
 #[cfg(test)]
 mod tests {

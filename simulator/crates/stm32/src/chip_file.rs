@@ -6,11 +6,11 @@ use crate::lines::LineFacts;
 use crate::peripherals::address_map::ENTRY_BYTES;
 use crate::peripherals::flash::{flash_sizes, is_flash_size};
 use crate::peripherals::rcc::gates;
+use crate::text_file::{content, toml_place};
 use cortex_m::IRQ_LINES;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 /// A table has some ten kilobytes.
@@ -36,20 +36,21 @@ pub fn read(path: &Path) -> Result<&'static Chip, String> {
     known(&text).map_err(|why| format!("{}{why}", path.display()))
 }
 
-/// The text of a file that is `what`, of so many bytes at most.
-pub(crate) fn content(path: &Path, what: &str, most_bytes: u64) -> Result<String, String> {
-    let cannot = |error: std::io::Error| format!("cannot read {what}: {error}");
-    // A pipe would keep its reader waiting.
-    if !path.metadata().map_err(cannot)?.is_file() {
-        return Err(format!("{what} is a file, and this is none"));
+/// A chip as an argument: a name, or the path of a table that ends in `.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChipArgument(pub &'static Chip);
+
+impl FromStr for ChipArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ChipArgument, String> {
+        let path = Path::new(text);
+        let chip = match path.extension() {
+            Some(end) if end == "toml" => read(path),
+            _ => Chip::named(text).map_err(|unknown| unknown.to_string()),
+        };
+        chip.map(ChipArgument)
     }
-    let mut text = String::new();
-    let mut file = File::open(path).map_err(cannot)?.take(most_bytes + 1);
-    file.read_to_string(&mut text).map_err(cannot)?;
-    if text.len() as u64 > most_bytes {
-        return Err(format!("{what} has {most_bytes} bytes at most"));
-    }
-    Ok(text)
 }
 
 /// The chip of a table. Equal tables are the same chip. The error begins with `:LINE: ` or `: `.
@@ -62,16 +63,6 @@ pub fn known(text: &str) -> Result<&'static Chip, String> {
     let chip: &'static Chip = Box::leak(Box::new(parsed(text)?));
     known.insert(text.into(), chip);
     Ok(chip)
-}
-
-/// An error in a text, which begins with `:LINE: ` or `: `.
-pub(crate) fn toml_place(text: &str, error: &toml::de::Error) -> String {
-    let line = error.span().map(|span| {
-        let before = text.get(..span.start).unwrap_or(text);
-        before.matches('\n').count() + 1
-    });
-    let place = line.map_or(String::new(), |line| format!(":{line}"));
-    format!("{place}: {}", error.message().replace('\n', " "))
 }
 
 fn parsed(text: &str) -> Result<Chip, String> {

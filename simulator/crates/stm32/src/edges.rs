@@ -1,10 +1,15 @@
 //! Pins and the edges on them.
 
-use crate::peripherals::gpio::PORTS;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
+
+/// The ports of the line, in the order of their index, which is also how SYSCFG codes them. Ports F,
+/// G and I are those of the larger chips.
+pub const PORTS: [&str; 9] = [
+    "GPIOA", "GPIOB", "GPIOC", "GPIOD", "GPIOE", "GPIOF", "GPIOG", "GPIOH", "GPIOI",
+];
 
 /// A pin of the chip: `PA8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

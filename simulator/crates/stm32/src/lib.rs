@@ -1,7 +1,7 @@
 //! Memories, peripherals and clocks of the STM32F4 chips, as the core sees them on one bus.
 
 pub mod chip;
-mod chip_file;
+pub mod chip_file;
 pub mod edges;
 pub mod lines;
 pub mod manners;
@@ -12,4 +12,5 @@ pub mod peripherals;
 #[path = "../../../tests/support/random.rs"]
 mod random;
 pub mod soc;
+mod text_file;
 pub mod timebase;

@@ -2,13 +2,51 @@
 //! length of a cycle. All conversions between cycles, seconds and samples use exact integer
 //! arithmetic.
 
-use crate::peripherals::rcc::Frequency;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("clocks changed among frequencies whose common period is too fine to keep time exactly")]
 pub struct Incommensurable;
+
+/// A frequency that need not be a whole number of hertz.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frequency {
+    /// Hertz times `denominator`.
+    pub numerator: u64,
+    pub denominator: u64,
+}
+
+impl Frequency {
+    pub const fn hz(hz: u64) -> Frequency {
+        Frequency {
+            numerator: hz,
+            denominator: 1,
+        }
+    }
+
+    pub(crate) fn times(self, factor: u64) -> Frequency {
+        Frequency {
+            numerator: self.numerator * factor,
+            ..self
+        }
+    }
+
+    pub(crate) fn over(self, divider: u64) -> Frequency {
+        Frequency {
+            denominator: self.denominator * divider,
+            ..self
+        }
+    }
+
+    pub fn exceeds_hz(self, hz: u64) -> bool {
+        self.numerator > hz * self.denominator
+    }
+
+    pub(crate) fn below_hz(self, hz: u64) -> bool {
+        self.numerator < hz * self.denominator
+    }
+}
 
 /// Seconds since reset as an exact fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,7 +189,7 @@ impl Timebase {
     /// The first cycle that begins at or after `time`, if the clock does not change before.
     pub fn cycle_at(&self, time: Seconds) -> u64 {
         let last = self.last();
-        let cycles = (time.numerator.saturating_mul(last.start.denominator))
+        let cycles = (time.numerator * last.start.denominator)
             .saturating_sub(last.start.numerator * time.denominator)
             .saturating_mul(last.hz_numerator)
             .div_ceil(last.hz_denominator * last.start.denominator * time.denominator);

@@ -19,7 +19,7 @@ use crate::peripherals::rcc::{Gates, Layout};
 use crate::peripherals::syscfg::SyscfgFacts;
 use crate::peripherals::timer::{Model, TIMERS};
 use crate::peripherals::usart::UsartFacts;
-pub use crate::soc::SystemMemory;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 /// Families whose peripherals have the same registers, but for those of clocks and power.
@@ -46,4 +46,13 @@ pub struct FamilyFacts {
     pub rcc: &'static Layout,
     pub pwr: PwrFacts,
     pub routes: LazyLock<Routes>,
+}
+
+/// Where a line has what beside the flash.
+pub struct SystemMemory {
+    pub otp: Option<RangeInclusive<u32>>,
+    pub unique_id: u32,
+    /// The word with the size of the flash, and how far up it stands there.
+    pub flash_kib: (u32, u32),
+    pub options: RangeInclusive<u32>,
 }

@@ -1,8 +1,8 @@
 //! What hangs where: `i2c1=eeprom.toml`, `spi1:pa4=sensor.toml`, `usart1=modem.toml`, `pa0=edges.csv`.
 
 use super::{edges, Bus, Device, Fault, KINDS};
-use crate::chip_file::{content, toml_place};
 use crate::edges::Pin;
+use crate::text_file::{content, toml_place};
 use serde::Deserialize;
 use std::path::Path;
 use std::str::FromStr;

@@ -3,7 +3,7 @@
 
 use super::Bus;
 use crate::edges::Pin;
-use crate::peripherals::syscfg::remap;
+use crate::peripherals::remap;
 use serde::{Deserialize, Serialize};
 
 /// The wires of a bus, in the order of their bits in [`super::wires::Wires`]; and whether the chip drives
@@ -45,7 +45,7 @@ impl BusPin {
         Some(BusPin {
             pin: pin.parse().ok()?,
             function: match function.strip_prefix("REMAP") {
-                Some(value) => remap(peripheral, value.parse().ok()?)? << 4,
+                Some(value) => remap::code(peripheral, value.parse().ok()?)? << 4,
                 None => function.strip_prefix("AF")?.parse().ok()?,
             },
             wire,

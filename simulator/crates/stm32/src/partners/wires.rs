@@ -2,7 +2,7 @@
 //! nothing: no time is spent, and no level drawn.
 
 use super::{Act, Device};
-use crate::peripherals::rcc::Frequency;
+use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

@@ -1,11 +1,11 @@
 //! Finds peripherals by address: what a chip's table says, as the SoC needs it.
 
 use super::absent::{RTC, SDIO, UNNAMED};
-use super::gpio::PORTS;
 use super::rcc::gates;
 use super::registers::Register;
 use super::{dac, timer, usart, Kind};
 use crate::chip::{nucleo, Bus, Chip, Place};
+use crate::edges::PORTS;
 use crate::lines::LineFacts;
 
 /// The first address of each bus. Below the first one there are memories, or nothing.

@@ -2,19 +2,19 @@
 //! the lines: `PA2 AF1 TIM2_CH3, AF7 USART2_TX`. Where AFIO chooses, a function is a value of its field for
 //! the peripheral: `PA2 REMAP0 TIM2_CH3`.
 
-use super::gpio::PORTS;
-use super::syscfg::remap;
+use super::remap;
 use super::timer::{place, TIMERS};
 use super::usart;
 use crate::chip::Family;
+use crate::edges::PORTS;
 
 /// A timer output on a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Index into [`super::gpio::PORTS`].
+    /// Index into [`PORTS`].
     pub port: usize,
     pub pin: u32,
-    /// The number of the function. Where AFIO chooses, what AFIO_MAPR must say ([`remap`]), above four
+    /// The number of the function. Where AFIO chooses, what AFIO_MAPR must say ([`remap::code`]), above four
     /// bits of zeros.
     pub function: u32,
     /// Index into [`super::timer::MODELS`].
@@ -73,7 +73,7 @@ impl Routes {
             let (number, signal) = function.trim().split_once(' ')?;
             let (peripheral, end) = signal.split_once('_')?;
             let function = match number.strip_prefix("REMAP") {
-                Some(value) => remap(peripheral, value.parse().ok()?)? << 4,
+                Some(value) => remap::code(peripheral, value.parse().ok()?)? << 4,
                 None => number.strip_prefix("AF")?.parse().ok()?,
             };
             if let Some(channel) = end.strip_prefix("CH") {

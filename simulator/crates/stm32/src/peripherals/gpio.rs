@@ -4,6 +4,7 @@
 use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
 use super::{gpio_f1, Peripheral};
+use crate::edges::PORTS;
 use serde::{Deserialize, Serialize};
 
 const MODER: u32 = 0x00;
@@ -66,11 +67,6 @@ pub const fn ports_with_brr(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 
     [a, b, c, d, e, f, g, h, i, j, reset]
 }
 
-/// The ports of the line, in the order of their index, which is also how SYSCFG codes them. Ports F,
-/// G and I are those of the larger chips.
-pub const PORTS: [&str; 9] = [
-    "GPIOA", "GPIOB", "GPIOC", "GPIOD", "GPIOE", "GPIOF", "GPIOG", "GPIOH", "GPIOI",
-];
 const PORT_C: usize = 2;
 /// The blue button B1 is open, so the board pulls its pin up (UM1724, "Push-buttons").
 const BUTTON: u32 = 1 << 13;

@@ -1,9 +1,10 @@
 //! Independent watchdog (RM0368 §15): a down-counter on the LSI. At zero it resets the chip.
 
-use super::rcc::{lsi_hz, reset_clock, Frequency, ResetCause};
+use super::rcc::{lsi_hz, reset_clock, ResetCause};
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use crate::chip::Family;
+use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
 
 const KR: u32 = 0x00;

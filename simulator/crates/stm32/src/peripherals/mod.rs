@@ -21,6 +21,7 @@ pub mod known_gaps;
 pub mod pwr;
 pub mod rcc;
 pub mod registers;
+pub mod remap;
 pub mod rng;
 pub mod rtc;
 pub mod spi;
@@ -31,9 +32,10 @@ pub mod wwdg;
 
 use crate::chip::Chip;
 use crate::partners::wires::Wires;
+use crate::timebase::Frequency;
 use address_map::Entry;
 use postcard::Error;
-use rcc::{Frequency, ResetCause};
+use rcc::ResetCause;
 use registers::{Registers, Unmodelled};
 use serde::{de::DeserializeOwned, Serialize};
 

@@ -50,7 +50,7 @@ impl Syscfg {
         }
     }
 
-    /// Whether a field of AFIO_MAPR has a value, as [`remap`] codes them. 0 asks for nothing.
+    /// Whether a field of AFIO_MAPR has a value, as [`super::remap::code`] has it. 0 asks for nothing.
     pub fn maps(&self, code: u32) -> bool {
         let (shift, bits, value) = (code & 0xFF, code >> 8 & 0xFF, code >> 16);
         self.registers.get(MAPR) >> shift & bits == value
@@ -78,7 +78,7 @@ impl Syscfg {
     /// Whether external interrupt `line` listens to pin number `line` of this port.
     pub fn selects(&self, port: usize, line: u32) -> bool {
         let code = self.registers.get(EXTICR1 + line / 4 * 4) >> (line % 4 * 4) & 0xF;
-        // §7.2.3: EXTICR codes a port by its place in the alphabet, as `gpio::PORTS` does.
+        // §7.2.3: EXTICR codes a port by its place in the alphabet, as `PORTS` does.
         code as usize == port
     }
 }
@@ -105,23 +105,4 @@ impl Peripheral for Syscfg {
     fn reset(&mut self) {
         self.registers.reset();
     }
-}
-
-/// The fields of AFIO_MAPR that say which pins a peripheral has: where they stand, and their bits.
-const FIELDS: [(&str, u32, u32); 9] = [
-    ("SPI1", 0, 1),
-    ("I2C1", 1, 1),
-    ("USART1", 2, 1),
-    ("USART2", 3, 1),
-    ("USART3", 4, 3),
-    ("TIM1", 6, 3),
-    ("TIM2", 8, 3),
-    ("TIM3", 10, 3),
-    ("TIM4", 12, 1),
-];
-
-/// The code of a value of a peripheral's field of AFIO_MAPR. `None` if it has none there.
-pub fn remap(peripheral: &str, value: u32) -> Option<u32> {
-    let (_, shift, bits) = FIELDS.iter().find(|row| row.0 == peripheral)?;
-    (value <= *bits).then_some(shift | bits << 8 | value << 16)
 }

@@ -2,11 +2,11 @@
 
 use super::schedule::{FIRST_OTHER, FIRST_USART, FLASH, PARTNERS};
 use super::Soc;
-use crate::edges::Pin;
+use crate::edges::{Pin, PORTS};
 use crate::partners::wires::Wires;
 use crate::partners::{roles, Attachment, Bus, BusPin, Place};
 use crate::peripherals::address_map::Block;
-use crate::peripherals::gpio::{Levels, PORTS};
+use crate::peripherals::gpio::Levels;
 use crate::peripherals::Peripheral;
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,9 @@
 //! on the chip alone.
 
 use super::Soc;
+use crate::edges::PORTS;
 use crate::manners::{Access, Oddity};
 use crate::peripherals::address_map::Connection;
-use crate::peripherals::gpio::PORTS;
 use crate::peripherals::registers::Unmodelled;
 use cortex_m::bus::Fault;
 use serde::{Deserialize, Serialize};

@@ -8,15 +8,6 @@ use std::ops::RangeInclusive;
 
 const SYSTEM_MEMORY: RangeInclusive<u32> = 0x1FFF_0000..=0x1FFF_FFFF;
 
-/// Where a line has what.
-pub struct SystemMemory {
-    pub otp: Option<RangeInclusive<u32>>,
-    pub unique_id: u32,
-    /// The word with the size of the flash, and how far up it stands there.
-    pub flash_kib: (u32, u32),
-    pub options: RangeInclusive<u32>,
-}
-
 /// Wafer and lot of a chip that does not exist: "TAILSCOPE401" as text.
 const IDENTITY: [u32; 3] = [
     u32::from_le_bytes(*b"TAIL"),

@@ -31,7 +31,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use stm32::chip::ChipArgument;
+use stm32::chip_file::ChipArgument;
 use stm32::memory::elf::Firmware;
 use stm32::memory::image::ImageArgument;
 use stm32::memory::Memory;

@@ -12,10 +12,11 @@ mod sectors;
 
 pub use sectors::{flash_sizes, is_flash_size};
 
-use super::rcc::{reset_clock, Frequency};
+use super::rcc::reset_clock;
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use crate::chip::{nucleo, Chip};
+use crate::timebase::Frequency;
 use lock::Lock;
 use operation::Operation;
 pub use operation::Store;

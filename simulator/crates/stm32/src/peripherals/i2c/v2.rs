@@ -4,7 +4,7 @@ use super::super::registers::{Register, Registers, Unmodelled};
 use super::super::{Peripheral, Supply};
 use super::{Ended, Line, Role};
 use crate::partners::wires::Wires;
-use crate::peripherals::rcc::Frequency;
+use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;

@@ -11,6 +11,7 @@ use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
 use crate::chip::{nucleo, Bus, Chip, Family};
 use crate::lines::LineFacts;
+use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
 
 /// At the same place on every chip.
@@ -192,45 +193,6 @@ impl Hse {
             Hse::Clock { hz } | Hse::Crystal { hz } => hz,
             Hse::Nothing => 0,
         }
-    }
-}
-
-/// A frequency that need not be a whole number of hertz.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frequency {
-    /// Hertz times `denominator`.
-    pub numerator: u64,
-    pub denominator: u64,
-}
-
-impl Frequency {
-    pub const fn hz(hz: u64) -> Frequency {
-        Frequency {
-            numerator: hz,
-            denominator: 1,
-        }
-    }
-
-    fn times(self, factor: u64) -> Frequency {
-        Frequency {
-            numerator: self.numerator * factor,
-            ..self
-        }
-    }
-
-    fn over(self, divider: u64) -> Frequency {
-        Frequency {
-            denominator: self.denominator * divider,
-            ..self
-        }
-    }
-
-    pub fn exceeds_hz(self, hz: u64) -> bool {
-        self.numerator > hz * self.denominator
-    }
-
-    fn below_hz(self, hz: u64) -> bool {
-        self.numerator < hz * self.denominator
     }
 }
 
