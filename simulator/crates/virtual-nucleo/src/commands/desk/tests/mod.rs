@@ -1,7 +1,7 @@
 //! What a program may say to the desk, senseless in part and the same in every run: lines of the
 //! control socket, whose faults then happen, and requests to the USB devices.
 
-#[path = "../../../../../tests/support/random.rs"]
+#[path = "../../../../../../tests/support/random.rs"]
 mod random;
 
 use super::*;
