@@ -189,10 +189,7 @@ def _steps(values: Any, over: int) -> Any:
         columns = (column if column.name == "key" else np.asarray(column) for column in values)
         return {"columns": [_steps(column, 1) for column in columns]}
     if isinstance(values, pl.Series):  # the key "@7" as -8
-        key = pl.col("key")
-        number = key.str.strip_prefix("@").cast(pl.Int64)
-        whole = pl.when(key.str.starts_with("@")).then(-1 - number).otherwise(number)
-        numbers = values.to_frame("key").select(whole).to_series().to_numpy()
+        numbers = [-1 - int(key[1:]) if key[0] == "@" else int(key) for key in values.to_list()]
         return {"named": np.diff(numbers, prepend=0).tolist()}
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf":
         return values
