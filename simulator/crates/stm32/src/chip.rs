@@ -354,16 +354,20 @@ mod tests {
     /// RCC_MAX_FREQUENCY_SCALEx and RCC_PLLVCO_OUTPUT_MIN of ST's device headers.
     #[test]
     fn clocks_are_those_of_the_device_headers() {
-        let scales = |chip: usize| -> Vec<(u32, u64)> {
+        for (chip, scales) in [
+            (0, &[(1, 60), (2, 84)][..]),
+            (1, &[(1, 60), (2, 84)]),
+            (2, &[(1, 64), (2, 84), (3, 100)]),
+            (3, &[(0, 144), (1, 168)]),
+            (4, &[(1, 120), (2, 144), (3, 168)]),
+            (5, &[(1, 80), (2, 26)]),
+        ] {
             let mhz = |scale: &Scale| (scale.vos, scale.highest_hz / MHZ);
-            nth(chip).scales.iter().map(mhz).collect()
-        };
-        assert_eq!(scales(0), [(1, 60), (2, 84)]);
-        assert_eq!(scales(1), scales(0));
-        assert_eq!(scales(2), [(1, 64), (2, 84), (3, 100)]);
-        assert_eq!(scales(3), [(0, 144), (1, 168)]);
-        assert_eq!(scales(4), [(1, 120), (2, 144), (3, 168)]);
-        assert_eq!(scales(5), [(1, 80), (2, 26)]);
+            assert!(
+                nth(chip).scales.iter().map(mhz).eq(scales.iter().copied()),
+                "{chip}"
+            );
+        }
         let lowest = chips().map(|chip| chip.lowest_vco_hz / MHZ);
         assert!(lowest.eq([192, 192, 100, 100, 100, 64, 16, 16, 96, 96]));
         for chip in chips() {
@@ -372,25 +376,22 @@ mod tests {
         }
     }
 
+    /// And FLASH_SCALEx_LATENCYy_FREQ of ST's device headers.
     #[test]
     fn wait_states_are_those_of_the_manuals() {
-        let highest = |chip: usize, states| nth(chip).highest_core_hz(states) / MHZ;
-        assert_eq!(
-            [0, 1, 2, 15].map(|states| highest(0, states)),
-            [30, 60, 84, 84]
-        );
-        // FLASH_SCALEx_LATENCYy_FREQ of ST's device headers.
-        assert_eq!(
-            [0, 1, 2, 3].map(|states| highest(2, states)),
-            [30, 64, 90, 100]
-        );
-        assert_eq!(
-            [0, 1, 2, 3, 4, 5].map(|states| highest(3, states)),
-            [30, 60, 90, 120, 150, 168]
-        );
-        assert_eq!(
-            [0, 1, 2, 3, 4, 5].map(|states| highest(4, states)),
-            [30, 60, 90, 120, 150, 180]
-        );
+        for (chip, highest_mhz) in [
+            (0, &[30, 60, 84, 84][..]),
+            (2, &[30, 64, 90, 100]),
+            (3, &[30, 60, 90, 120, 150, 168]),
+            (4, &[30, 60, 90, 120, 150, 180]),
+        ] {
+            let highest = (0..).map(|states| nth(chip).highest_core_hz(states) / MHZ);
+            assert!(
+                highest
+                    .take(highest_mhz.len())
+                    .eq(highest_mhz.iter().copied()),
+                "{chip}"
+            );
+        }
     }
 }

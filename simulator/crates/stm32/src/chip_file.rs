@@ -378,8 +378,6 @@ mod tests {
                 "sram_kb = 96",
                 ":LINE: unknown field `sram_kb`",
             ),
-            ("sram_kib = 96", "sram_kib = \"96\"", ":LINE: invalid type"),
-            ("sram_kib = 96", "sram_kib = -1", ":LINE: invalid value"),
             (
                 "family = \"F401\"",
                 "family = \"F105\"",

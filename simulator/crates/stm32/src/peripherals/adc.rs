@@ -261,6 +261,7 @@ impl Peripheral for Adc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     /// Two core cycles per PCLK2, ADCPRE 0: an ADC clock is four cycles.
     fn on() -> Adc {
@@ -273,50 +274,58 @@ mod tests {
     #[test]
     fn a_single_conversion_takes_its_sample_and_twelve_clocks() {
         let mut adc = on();
-        adc.write(SQR3, 4, 0).unwrap();
-        adc.write(CR2, ADON | SWSTART, 100).unwrap();
-        // 3 + 12 clocks (§11.5).
-        assert_eq!(adc.read(SR, 159), STRT);
-        assert_eq!(adc.read(SR, 160), STRT | EOC);
-        // 5 / 20 of 4,095.
-        assert_eq!(adc.read(DR, 161), 1_023);
-        assert_eq!(adc.read(SR, 162), STRT);
-        // 480 + 6 clocks at 6 bits.
-        adc.write(SMPR2, 7 << 12, 200).unwrap();
-        adc.write(CR1, 3 << RES_SHIFT, 200).unwrap();
-        adc.write(CR2, ADON | SWSTART, 200).unwrap();
-        assert_eq!(adc.next_event(), Some(200 + 486 * 4));
-        assert_eq!(adc.read(DR, 3_000), 15);
+        adc.follow([
+            Write(SQR3, 4, 0),
+            Write(CR2, ADON | SWSTART, 100),
+            // 3 + 12 clocks (§11.5).
+            Read(SR, STRT, 159),
+            Read(SR, STRT | EOC, 160),
+            // 5 / 20 of 4,095.
+            Read(DR, 1_023, 161),
+            Read(SR, STRT, 162),
+            // 480 + 6 clocks at 6 bits.
+            Write(SMPR2, 7 << 12, 200),
+            Write(CR1, 3 << RES_SHIFT, 200),
+            Write(CR2, ADON | SWSTART, 200),
+            Event(Some(200 + 486 * 4)),
+            Read(DR, 15, 3_000),
+        ]);
     }
 
     #[test]
     fn a_scan_converts_in_order_and_flags_its_end() {
         let mut adc = on();
-        adc.write(CR1, SCAN | EOCIE, 0).unwrap();
-        adc.write(SQR1, 2 << 20, 0).unwrap();
-        adc.write(SQR3, 1 | 2 << 5 | 3 << 10, 0).unwrap();
-        adc.write(CR2, ADON | SWSTART, 0).unwrap();
-        adc.advance(179);
-        assert!(!adc.interrupt());
-        adc.advance(180);
-        assert!(adc.interrupt());
-        assert_eq!(adc.read(DR, 180), 819);
-        assert_eq!(adc.next_event(), None);
-        // With EOCS every conversion is told; one that is not read in time overruns.
-        adc.write(CR2, ADON | EOCS | SWSTART, 200).unwrap();
-        assert_eq!(adc.read(DR, 260), 409);
-        assert_eq!(adc.read(SR, 380) & (EOC | OVR), EOC | OVR);
-        assert_eq!(adc.read(DR, 380), 614);
+        adc.follow([
+            Write(CR1, SCAN | EOCIE, 0),
+            Write(SQR1, 2 << 20, 0),
+            Write(SQR3, 1 | 2 << 5 | 3 << 10, 0),
+            Write(CR2, ADON | SWSTART, 0),
+            Advance(179),
+            Interrupts(0),
+            Advance(180),
+            Interrupts(1),
+        ]);
+        adc.follow([
+            Read(DR, 819, 180),
+            Event(None),
+            // With EOCS every conversion is told; one that is not read in time overruns.
+            Write(CR2, ADON | EOCS | SWSTART, 200),
+            Read(DR, 409, 260),
+            Bits(SR, EOC | OVR, EOC | OVR, 380),
+            Read(DR, 614, 380),
+        ]);
     }
 
     #[test]
     fn conversions_go_on_with_cont_and_stop_with_adon() {
         let mut adc = on();
-        adc.write(CR2, ADON | CONT | SWSTART, 0).unwrap();
-        adc.advance(60);
-        assert_eq!(adc.next_event(), Some(120));
-        adc.write(CR2, 0, 130).unwrap();
-        assert_eq!(adc.next_event(), None);
+        adc.follow([
+            Write(CR2, ADON | CONT | SWSTART, 0),
+            Advance(60),
+            Event(Some(120)),
+            Write(CR2, 0, 130),
+            Event(None),
+        ]);
     }
 
     #[test]

@@ -352,15 +352,19 @@ mod tests {
     #[test]
     fn addresses_find_their_peripheral() {
         let map = AddressMap::default();
-        let name = |address| map.find(address).map(|place| place.name.as_str());
-        assert_eq!(name(0x4000_0000), Some("TIM2"));
-        assert_eq!(name(0x4000_0FFC), Some("TIM5"));
-        assert_eq!(name(0x4000_1000), None);
-        assert_eq!(name(0x4002_1FFC), Some("GPIOH"));
-        assert_eq!(name(0x4002_3C14), Some("FLASH"));
-        assert_eq!(name(0xE004_2000), Some("DBGMCU"));
-        assert_eq!(name(0x5000_0000), Some("OTG_FS"));
-        assert_eq!(name(0x6000_0000), None);
+        for (address, name) in [
+            (0x4000_0000, Some("TIM2")),
+            (0x4000_0FFC, Some("TIM5")),
+            (0x4000_1000, None),
+            (0x4002_1FFC, Some("GPIOH")),
+            (0x4002_3C14, Some("FLASH")),
+            (0xE004_2000, Some("DBGMCU")),
+            (0x5000_0000, Some("OTG_FS")),
+            (0x6000_0000, None),
+        ] {
+            let place = map.find(address).map(|place| place.name.as_str());
+            assert_eq!(place, name, "{address:#x}");
+        }
     }
 
     #[test]
@@ -372,21 +376,17 @@ mod tests {
 
     #[test]
     fn each_chip_has_its_own_peripherals() {
-        let name = |chip: &str, address| {
-            let map = AddressMap::of(Chip::named(chip).unwrap());
-            map.find(address).map(|place| place.name.as_str())
-        };
         // TIM6, SPI5, GPIOF, RNG.
         let places = [0x4000_1000, 0x4001_5000, 0x4002_1400, 0x5006_0800];
-        assert_eq!(places.map(|at| name("f401cc", at)), [None; 4]);
-        assert_eq!(
-            places.map(|at| name("f411re", at)),
-            [None, Some("SPI5"), None, None]
-        );
-        assert_eq!(
-            places.map(|at| name("f407vg", at)),
-            [Some("TIM6"), None, Some("GPIOF"), Some("RNG")]
-        );
+        for (chip, names) in [
+            ("f401cc", ["", "", "", ""]),
+            ("f411re", ["", "SPI5", "", ""]),
+            ("f407vg", ["TIM6", "", "GPIOF", "RNG"]),
+        ] {
+            let map = AddressMap::of(Chip::named(chip).unwrap());
+            let name = |address| map.find(address).map_or("", |place| &place.name);
+            assert_eq!(places.map(name), names, "{chip}");
+        }
     }
 
     /// Against RCC_xENR_yEN of ST's device headers stm32f401xe.h, stm32f411xe.h and stm32f407xx.h

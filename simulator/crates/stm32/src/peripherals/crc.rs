@@ -61,6 +61,7 @@ impl Peripheral for Crc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     #[test]
     fn words_give_the_crc_32_of_mpeg_2() {
@@ -81,15 +82,16 @@ mod tests {
         for word in [*b"1234", *b"5678"] {
             crc.write(DR, u32::from_be_bytes(word), 0).unwrap();
         }
-        assert_eq!(crc.read(DR, 0), bytewise);
-        crc.write(IDR, 0x5A, 0).unwrap();
-        crc.write(CR, RESET, 0).unwrap();
-        assert_eq!(
-            (crc.read(DR, 0), crc.read(IDR, 0), crc.read(CR, 0)),
-            (!0, 0x5A, 0)
-        );
-        // A word of zeros into a register of ones.
-        crc.write(DR, 0, 0).unwrap();
-        assert_eq!(crc.read(DR, 0), 0xC704_DD7B);
+        crc.follow([
+            Read(DR, bytewise, 0),
+            Write(IDR, 0x5A, 0),
+            Write(CR, RESET, 0),
+            Read(DR, !0, 0),
+            Read(IDR, 0x5A, 0),
+            Read(CR, 0, 0),
+            // A word of zeros into a register of ones.
+            Write(DR, 0, 0),
+            Read(DR, 0xC704_DD7B, 0),
+        ]);
     }
 }

@@ -160,6 +160,7 @@ impl Peripheral for Exti {
 mod tests {
     use super::*;
     use crate::lines::{f0, f1, f4, g0, g4, l4};
+    use crate::peripherals::tests::*;
 
     const IMR: u32 = PLACES.imr;
     const EMR: u32 = PLACES.emr;
@@ -168,6 +169,13 @@ mod tests {
     const SWIER: u32 = PLACES.swier;
     const PR: u32 = PLACES.pending[0];
 
+    /// Of the F4, with the interrupts of these lines unmasked.
+    fn unmasked(lines: u32) -> Exti {
+        let mut exti = Exti::of(&f4::LINE.exti);
+        exti.write(IMR, lines, 0).unwrap();
+        exti
+    }
+
     fn raised(exti: &Exti) -> Vec<u16> {
         let levels = exti.interrupt_lines();
         (0..128).filter(|irq| levels >> irq & 1 != 0).collect()
@@ -175,33 +183,25 @@ mod tests {
 
     #[test]
     fn only_the_selected_edge_of_an_unmasked_line_pends() {
-        let mut exti = Exti::of(&f4::LINE.exti);
-        exti.write(IMR, 1 << 13, 0).unwrap();
+        let mut exti = unmasked(1 << 13);
         exti.write(FTSR, 1 << 13 | 1 << 2, 0).unwrap();
-        assert!(!exti.edge(13, true));
-        assert!(exti.edge(2, false));
-        assert!(raised(&exti).is_empty());
-        assert!(exti.edge(13, false));
-        assert_eq!(raised(&exti), [40]);
+        let edges = [(13, true), (2, false), (13, false)];
+        let interrupts = edges.map(|(line, level)| (exti.edge(line, level), raised(&exti)));
+        assert_eq!(
+            interrupts,
+            [(false, vec![]), (true, vec![]), (true, vec![40])]
+        );
         exti.write(PR, 1 << 13, 0).unwrap();
         assert!(raised(&exti).is_empty());
     }
 
     #[test]
-    fn software_raises_an_unmasked_line() {
-        let mut exti = Exti::of(&f4::LINE.exti);
-        exti.write(IMR, 1 << 7, 0).unwrap();
-        exti.write(SWIER, 1 << 7, 0).unwrap();
-        assert_eq!(raised(&exti), [23]);
-        exti.write(PR, 1 << 7, 0).unwrap();
-        assert_eq!(exti.read(SWIER, 0), 0);
-    }
-
-    #[test]
     fn an_event_pends_nothing_and_is_told_once() {
         let mut exti = Exti::of(&f4::LINE.exti);
-        exti.write(EMR, 1 << 4 | 1 << 6, 0).unwrap();
-        exti.write(RTSR, 1 << 4 | 1 << 5, 0).unwrap();
+        exti.follow([
+            Write(EMR, 1 << 4 | 1 << 6, 0),
+            Write(RTSR, 1 << 4 | 1 << 5, 0),
+        ]);
         exti.edge(4, false);
         exti.edge(5, true);
         assert!(!exti.take_event());
@@ -213,9 +213,19 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_the_other_lines_has_its_vector() {
-        // xxx_IRQn of ST's device headers.
+    fn every_line_has_its_vector() {
+        // RM0368 §10.1.3, table 38, and §10.2.5; of the others xxx_IRQn of ST's device headers.
         for (line, pin, irq) in [
+            (&f4::LINE, 16, 1),
+            (&f4::LINE, 21, 2),
+            (&f4::LINE, 22, 3),
+            (&f4::LINE, 4, 10),
+            (&f4::LINE, 5, 23),
+            (&f4::LINE, 9, 23),
+            (&f4::LINE, 10, 40),
+            (&f4::LINE, 15, 40),
+            (&f4::LINE, 17, 41),
+            (&f4::LINE, 18, 42),
             (&l4::LINE, 4, 10),
             (&l4::LINE, 13, 40),
             (&l4::LINE, 18, 41),
@@ -246,16 +256,18 @@ mod tests {
     fn edges_up_and_down_pend_apart_on_the_stm32g0() {
         let mut exti = Exti::of(&g0::LINE.exti);
         let [rising, falling] = g0::LINE.exti.places.pending;
-        exti.write(0x80, 1 << 13, 0).unwrap();
-        exti.write(0x00, 1 << 13, 0).unwrap();
-        exti.write(0x04, 1 << 13, 0).unwrap();
-        exti.write(0x6C, 2 << 8, 0).unwrap();
+        exti.follow([
+            Write(0x80, 1 << 13, 0),
+            Write(0x00, 1 << 13, 0),
+            Write(0x04, 1 << 13, 0),
+            Write(0x6C, 2 << 8, 0),
+        ]);
         assert_eq!(
             (exti.selects(2, 13), exti.selects(0, 13)),
             (Some(true), Some(false))
         );
         assert!(exti.edge(13, false));
-        assert_eq!((exti.read(rising, 0), exti.read(falling, 0)), (0, 1 << 13));
+        exti.follow([Read(rising, 0, 0), Read(falling, 1 << 13, 0)]);
         assert_eq!(raised(&exti), [7]);
         exti.write(rising, 1 << 13, 0).unwrap();
         assert_eq!(raised(&exti), [7]);
@@ -264,25 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn every_line_has_its_vector() {
-        // RM0368 §10.1.3, table 38, and §10.2.5.
-        let expected = [
-            (16, 1),
-            (21, 2),
-            (22, 3),
-            (4, 10),
-            (5, 23),
-            (9, 23),
-            (10, 40),
-            (15, 40),
-            (17, 41),
-            (18, 42),
-        ];
-        for (line, irq) in expected {
-            let mut exti = Exti::of(&f4::LINE.exti);
-            exti.write(IMR, 1 << line, 0).unwrap();
-            exti.write(SWIER, 1 << line, 0).unwrap();
-            assert_eq!(raised(&exti), [irq], "line {line}");
-        }
+    fn software_raises_an_unmasked_line() {
+        let mut exti = unmasked(1 << 7);
+        exti.write(SWIER, 1 << 7, 0).unwrap();
+        assert_eq!(raised(&exti), [23]);
+        exti.follow([Write(PR, 1 << 7, 0), Read(SWIER, 0, 0)]);
     }
 }

@@ -395,6 +395,7 @@ fn spread(word: u32, pattern: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     #[test]
     fn spread_finds_the_fields_that_match() {
@@ -435,11 +436,12 @@ mod tests {
     #[test]
     fn bsrr_sets_over_resets() {
         let mut port = Gpio::new(&crate::lines::f4::LINE.gpio, 3);
-        port.write(MODER, 0x5555_5555, 0).unwrap();
-        port.write(ODR, 0b0110, 0).unwrap();
-        port.write(BSRR, 0b0100 << 16 | 0b0010 << 16 | 0b0011, 0)
-            .unwrap();
-        assert_eq!(port.read(ODR, 0), 0b0011);
+        port.follow([
+            Write(MODER, 0x5555_5555, 0),
+            Write(ODR, 0b0110, 0),
+            Write(BSRR, 0b0100 << 16 | 0b0010 << 16 | 0b0011, 0),
+            Read(ODR, 0b0011, 0),
+        ]);
         assert_eq!(
             port.levels(),
             Levels {
@@ -453,10 +455,12 @@ mod tests {
     #[test]
     fn open_drain_releases_to_the_pull_resistor() {
         let mut port = Gpio::new(&crate::lines::f4::LINE.gpio, 3);
-        port.write(MODER, 0b01_01, 0).unwrap();
-        port.write(OTYPER, 0b11, 0).unwrap();
-        port.write(PUPDR, 0b00_01, 0).unwrap();
-        port.write(ODR, 0b11, 0).unwrap();
+        port.follow([
+            Write(MODER, 0b01_01, 0),
+            Write(OTYPER, 0b11, 0),
+            Write(PUPDR, 0b00_01, 0),
+            Write(ODR, 0b11, 0),
+        ]);
         assert_eq!(
             port.levels(),
             Levels {
@@ -480,18 +484,22 @@ mod tests {
         for value in [LCKK | 1, 1, LCKK | 1] {
             port.write(LCKR, value, 0).unwrap();
         }
-        assert_eq!(port.read(LCKR, 0), LCKK | 1);
-        port.write(MODER, 0b01_01, 0).unwrap();
-        assert_eq!(port.read(MODER, 0), 0b01_00);
-        port.write(LCKR, 0, 0).unwrap();
-        assert_eq!(port.read(LCKR, 0), LCKK | 1);
+        port.follow([
+            Read(LCKR, LCKK | 1, 0),
+            Write(MODER, 0b01_01, 0),
+            Read(MODER, 0b01_00, 0),
+            Write(LCKR, 0, 0),
+            Read(LCKR, LCKK | 1, 0),
+        ]);
     }
 
     #[test]
     fn analog_pins_read_low() {
         let mut port = Gpio::new(&crate::lines::f4::LINE.gpio, 2);
-        assert_eq!(port.read(IDR, 0), 0x2000);
-        port.write(MODER, 0b11 << 26, 0).unwrap();
-        assert_eq!(port.read(IDR, 0), 0);
+        port.follow([
+            Read(IDR, 0x2000, 0),
+            Write(MODER, 0b11 << 26, 0),
+            Read(IDR, 0, 0),
+        ]);
     }
 }

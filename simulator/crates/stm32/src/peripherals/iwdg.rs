@@ -227,6 +227,7 @@ impl Peripheral for Iwdg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     #[test]
     fn the_timeouts_are_those_of_the_table() {
@@ -255,43 +256,50 @@ mod tests {
     #[test]
     fn started_it_counts_from_the_top_whatever_the_reload_value() {
         let mut iwdg = Iwdg::of(Family::F401);
-        assert_eq!(iwdg.next_event(), None);
-        iwdg.write(KR, RELOAD, 0).unwrap();
-        assert_eq!(iwdg.next_event(), None);
-        iwdg.write(KR, START, 100).unwrap();
-        assert_eq!(iwdg.next_event(), Some(100 + 512 * 16_000));
-        iwdg.write(KR, START, 200).unwrap();
-        assert_eq!(iwdg.next_event(), Some(100 + 512 * 16_000));
+        iwdg.follow([
+            Event(None),
+            Write(KR, RELOAD, 0),
+            Event(None),
+            Write(KR, START, 100),
+            Event(Some(100 + 512 * 16_000)),
+            Write(KR, START, 200),
+            Event(Some(100 + 512 * 16_000)),
+        ]);
     }
 
     #[test]
     fn values_are_protected_and_take_five_clocks_of_the_lsi() {
         let mut iwdg = Iwdg::of(Family::F401);
-        iwdg.write(RLR, 5, 0).unwrap();
-        assert_eq!(iwdg.read(RLR, 0), 0xFFF);
-        iwdg.write(KR, START, 0).unwrap();
-        iwdg.write(KR, UNLOCK, 0).unwrap();
-        iwdg.write(PR, 1, 0).unwrap();
-        iwdg.write(RLR, 5, 0).unwrap();
-        assert_eq!(iwdg.read(SR, 2_499), PVU | RVU);
+        iwdg.follow([
+            Write(RLR, 5, 0),
+            Read(RLR, 0xFFF, 0),
+            Write(KR, START, 0),
+            Write(KR, UNLOCK, 0),
+            Write(PR, 1, 0),
+            Write(RLR, 5, 0),
+            Read(SR, PVU | RVU, 2_499),
+        ]);
         assert!(iwdg.write(RLR, 6, 2_499).is_err());
-        assert_eq!(iwdg.read(SR, 2_500), 0);
-        iwdg.write(KR, RELOAD, 2_500).unwrap();
-        // Six counts of eight clocks of 500 cycles.
-        assert_eq!(iwdg.next_event(), Some(2_500 + 6 * 8 * 500));
-        iwdg.write(RLR, 9, 2_500).unwrap();
-        assert_eq!(iwdg.read(RLR, 2_500), 5);
+        iwdg.follow([
+            Read(SR, 0, 2_500),
+            Write(KR, RELOAD, 2_500),
+            // Six counts of eight clocks of 500 cycles.
+            Event(Some(2_500 + 6 * 8 * 500)),
+            Write(RLR, 9, 2_500),
+            Read(RLR, 5, 2_500),
+        ]);
     }
 
     #[test]
     fn updates_wait_for_the_lsi() {
         let mut iwdg = Iwdg::of(Family::F401);
-        iwdg.write(KR, UNLOCK, 0).unwrap();
-        iwdg.write(PR, 1, 0).unwrap();
-        assert_eq!(iwdg.read(SR, 1_000_000), PVU);
+        iwdg.follow([
+            Write(KR, UNLOCK, 0),
+            Write(PR, 1, 0),
+            Read(SR, PVU, 1_000_000),
+        ]);
         iwdg.set_sources(Frequency::hz(16_000_000), true, 1_000_000);
-        assert_eq!(iwdg.read(SR, 1_002_499), PVU);
-        assert_eq!(iwdg.read(SR, 1_002_500), 0);
+        iwdg.follow([Read(SR, PVU, 1_002_499), Read(SR, 0, 1_002_500)]);
     }
 
     #[test]

@@ -183,3 +183,48 @@ const fn kind<T: Peripheral + DeserializeOwned + 'static>(name: &'static str, ma
 
 #[cfg(test)]
 mod svd;
+
+#[cfg(test)]
+pub mod tests {
+    use super::Peripheral;
+
+    /// A step of a test of a peripheral alone. The cycle comes last, as in [`Peripheral::write`].
+    #[derive(Debug)]
+    pub enum Step {
+        /// Writes this value to the register at this offset.
+        Write(u32, u32, u64),
+        /// The register at this offset must read as this value.
+        Read(u32, u32, u64),
+        /// These bits of the register at this offset must read as this value.
+        Bits(u32, u32, u32, u64),
+        Advance(u64),
+        /// The next event must be announced for this cycle.
+        Event(Option<u64>),
+        /// The levels of the interrupt lines must be these bits.
+        Interrupts(u32),
+    }
+    pub use Step::{Advance, Bits, Event, Interrupts, Read, Write};
+
+    pub trait Follow: Peripheral {
+        /// Takes the steps one after the other.
+        #[track_caller]
+        fn follow<const STEPS: usize>(&mut self, steps: [Step; STEPS]) {
+            for step in steps {
+                match step {
+                    Write(offset, value, now) => self.write(offset, value, now).unwrap(),
+                    Read(offset, value, now) => {
+                        assert_eq!(self.read(offset, now), value, "{step:?}");
+                    }
+                    Bits(offset, bits, value, now) => {
+                        assert_eq!(self.read(offset, now) & bits, value, "{step:?}");
+                    }
+                    Advance(now) => self.advance(now),
+                    Event(cycle) => assert_eq!(self.next_event(), cycle, "{step:?}"),
+                    Interrupts(lines) => assert_eq!(self.interrupts(), lines, "{step:?}"),
+                }
+            }
+        }
+    }
+
+    impl<P: Peripheral> Follow for P {}
+}

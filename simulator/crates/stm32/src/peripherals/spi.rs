@@ -323,6 +323,7 @@ impl Peripheral for Spi {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     const ON: u32 = SPE | MSTR | SSM | SSI;
 
@@ -338,50 +339,52 @@ mod tests {
     fn a_frame_takes_its_bits_at_the_rate_and_reads_ones() {
         // BR = 2: PCLK / 8. 8 bits take 64 cycles.
         let mut spi = started(ON | 2 << BR_SHIFT);
-        spi.write(DR, 0x55, 100).unwrap();
-        assert_eq!(spi.read(SR, 163), TXE | BSY);
-        assert_eq!(spi.read(SR, 164), TXE | RXNE);
-        assert_eq!(spi.read(DR, 165), 0xFF);
-        assert_eq!(spi.read(SR, 166), TXE);
+        spi.follow([
+            Write(DR, 0x55, 100),
+            Read(SR, TXE | BSY, 163),
+            Read(SR, TXE | RXNE, 164),
+            Read(DR, 0xFF, 165),
+            Read(SR, TXE, 166),
+        ]);
         // 16 bits of PCLK / 2 take 32 cycles.
         let mut spi = started(ON | DFF);
-        spi.write(DR, 0x55, 0).unwrap();
-        assert_eq!(spi.next_event(), Some(32));
-        assert_eq!(spi.read(DR, 32), 0xFFFF);
+        spi.follow([Write(DR, 0x55, 0), Event(Some(32)), Read(DR, 0xFFFF, 32)]);
     }
 
     #[test]
     fn two_frames_follow_each_other_and_an_unread_one_overruns() {
         let mut spi = started(ON);
-        spi.write(DR, 1, 0).unwrap();
-        spi.write(DR, 2, 1).unwrap();
-        assert_eq!(spi.read(SR, 15), BSY);
-        assert_eq!(spi.read(SR, 16), TXE | BSY | RXNE);
-        assert_eq!(spi.read(SR, 32), TXE | RXNE | OVR);
+        spi.follow([
+            Write(DR, 1, 0),
+            Write(DR, 2, 1),
+            Read(SR, BSY, 15),
+            Read(SR, TXE | BSY | RXNE, 16),
+            Read(SR, TXE | RXNE | OVR, 32),
+        ]);
         // DR, then SR clear OVR.
         spi.read(DR, 33);
-        assert_eq!(spi.read(SR, 33), TXE | OVR);
-        assert_eq!(spi.read(SR, 34), TXE);
+        spi.follow([Read(SR, TXE | OVR, 33), Read(SR, TXE, 34)]);
     }
 
     #[test]
     fn interrupts_follow_their_enables() {
         let mut spi = started(ON);
-        assert!(!spi.interrupt());
-        spi.write(CR2, TXEIE, 0).unwrap();
-        assert!(spi.interrupt());
-        spi.write(CR2, RXNEIE, 0).unwrap();
-        spi.write(DR, 1, 0).unwrap();
-        assert!(!spi.interrupt());
-        spi.advance(16);
-        assert!(spi.interrupt());
+        spi.follow([
+            Interrupts(0),
+            Write(CR2, TXEIE, 0),
+            Interrupts(1),
+            Write(CR2, RXNEIE, 0),
+            Write(DR, 1, 0),
+            Interrupts(0),
+            Advance(16),
+            Interrupts(1),
+        ]);
     }
 
     #[test]
     fn a_slave_gets_no_clock() {
         let mut spi = started(SPE | SSM);
-        spi.write(DR, 1, 0).unwrap();
-        assert_eq!(spi.read(SR, 1_000_000), 0);
+        spi.follow([Write(DR, 1, 0), Read(SR, 0, 1_000_000)]);
         assert!(started(0).write(CR1, SPE | MSTR, 0).is_err());
     }
 }

@@ -601,12 +601,18 @@ impl Peripheral for Usart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
+
+    fn of(facts: &UsartFacts, divider: u64) -> Usart {
+        let mut usart = Usart::new(facts, "USART2", 38);
+        usart.divider = Some(divider);
+        usart
+    }
 
     /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per
     /// frame.
     fn started() -> Usart {
-        let mut usart = Usart::new(&V1, "USART2", 38);
-        usart.divider = Some(2);
+        let mut usart = of(&V1, 2);
         usart.write(BRR, 42, 0).unwrap();
         usart.write(CR1, UE | TE | RE, 0).unwrap();
         usart.advance(840);
@@ -620,32 +626,34 @@ mod tests {
     #[test]
     fn frames_follow_each_other_without_a_gap() {
         let mut usart = started();
-        assert_eq!(usart.read(SR, 1_000), TXE | TC);
-        usart.write(DR, 0x41, 1_000).unwrap();
-        assert_eq!(usart.read(SR, 1_000), TXE);
-        usart.write(DR, 0x42, 1_001).unwrap();
-        assert_eq!(usart.read(SR, 1_839), 0);
-        assert_eq!(usart.read(SR, 1_840), TXE);
-        assert_eq!(usart.next_event(), Some(2_680));
-        assert_eq!(usart.read(SR, 2_680), TXE | TC);
+        usart.follow([
+            Read(SR, TXE | TC, 1_000),
+            Write(DR, 0x41, 1_000),
+            Read(SR, TXE, 1_000),
+            Write(DR, 0x42, 1_001),
+            Read(SR, 0, 1_839),
+            Read(SR, TXE, 1_840),
+            Event(Some(2_680)),
+            Read(SR, TXE | TC, 2_680),
+        ]);
         assert_eq!(sent(&mut usart), b"AB");
     }
 
     #[test]
     fn tc_stays_when_the_status_was_not_read() {
         let mut usart = started();
-        usart.write(DR, 0x41, 1_000).unwrap();
-        assert_eq!(usart.read(SR, 1_001), TXE | TC);
+        usart.follow([Write(DR, 0x41, 1_000), Read(SR, TXE | TC, 1_001)]);
     }
 
     #[test]
     fn enabling_sends_an_idle_frame_first() {
-        let mut usart = Usart::new(&V1, "USART2", 38);
-        usart.divider = Some(1);
-        usart.write(BRR, 16, 0).unwrap();
-        usart.write(CR1, UE | TE, 0).unwrap();
-        usart.write(DR, 0x55, 10).unwrap();
-        usart.advance(319);
+        let mut usart = of(&V1, 1);
+        usart.follow([
+            Write(BRR, 16, 0),
+            Write(CR1, UE | TE, 0),
+            Write(DR, 0x55, 10),
+            Advance(319),
+        ]);
         assert_eq!(sent(&mut usart), b"");
         usart.advance(320);
         assert_eq!(sent(&mut usart), b"U");
@@ -653,25 +661,28 @@ mod tests {
 
     #[test]
     fn two_stop_bits_and_oversampling_by_8() {
-        let mut usart = Usart::new(&V1, "USART2", 38);
-        usart.divider = Some(1);
-        // USARTDIV = 2 + 3/8: 19 clocks per bit.
-        usart.write(BRR, 0x23, 0).unwrap();
-        usart.write(CR2, 0b10 << STOP_SHIFT, 0).unwrap();
-        usart.write(CR1, UE | TE | OVER8, 0).unwrap();
-        assert_eq!(usart.next_event(), Some(19 * 11));
+        let mut usart = of(&V1, 1);
+        usart.follow([
+            // USARTDIV = 2 + 3/8: 19 clocks per bit.
+            Write(BRR, 0x23, 0),
+            Write(CR2, 0b10 << STOP_SHIFT, 0),
+            Write(CR1, UE | TE | OVER8, 0),
+            Event(Some(19 * 11)),
+        ]);
     }
 
     #[test]
     fn reception_and_overrun() {
         let mut usart = started();
         usart.receive(b"xyz", 2_000);
-        assert_eq!(usart.read(SR, 2_839) & RXNE, 0);
-        assert_eq!(usart.read(SR, 2_840) & RXNE, RXNE);
-        assert_eq!(usart.read(DR, 2_840), u32::from(b'x'));
-        assert_eq!(usart.read(SR, 4_520) & (RXNE | ORE), RXNE | ORE);
-        assert_eq!(usart.read(DR, 4_520), u32::from(b'y'));
-        assert_eq!(usart.read(SR, 4_520) & (RXNE | ORE), 0);
+        usart.follow([
+            Bits(SR, RXNE, 0, 2_839),
+            Bits(SR, RXNE, RXNE, 2_840),
+            Read(DR, u32::from(b'x'), 2_840),
+            Bits(SR, RXNE | ORE, RXNE | ORE, 4_520),
+            Read(DR, u32::from(b'y'), 4_520),
+            Bits(SR, RXNE | ORE, 0, 4_520),
+        ]);
     }
 
     #[test]
@@ -681,33 +692,37 @@ mod tests {
         usart.receive(b"xy", 1_000);
         usart.advance(1_840);
         usart.read(DR, 1_841);
-        // The second byte ends at 2,680; a frame of idle line after it ends at 3,520.
-        assert_eq!(usart.read(SR, 3_519) & IDLE, 0);
-        assert_eq!(usart.next_event(), Some(3_520));
-        assert_eq!(usart.read(SR, 3_520) & IDLE, IDLE);
+        usart.follow([
+            // The second byte ends at 2,680; a frame of idle line after it ends at 3,520.
+            Bits(SR, IDLE, 0, 3_519),
+            Event(Some(3_520)),
+            Bits(SR, IDLE, IDLE, 3_520),
+        ]);
         assert!(usart.interrupt());
         usart.read(DR, 3_521);
-        assert!(!usart.interrupt());
-        assert_eq!(usart.read(SR, 100_000) & IDLE, 0);
+        usart.follow([Interrupts(0), Bits(SR, IDLE, 0, 100_000)]);
     }
 
     #[test]
     fn parity_takes_a_bit_of_the_frame() {
         let mut usart = started();
-        // Seven bits and odd parity. 'a' (0x61) has three ones, so its parity bit is 0. 'c' has
-        // four.
-        usart.write(CR1, UE | TE | RE | PCE | PS, 900).unwrap();
-        usart.write(DR, 0xE1, 1_000).unwrap();
+        usart.follow([
+            // Seven bits and odd parity. 'a' (0x61) has three ones, so its parity bit is 0. 'c' has
+            // four.
+            Write(CR1, UE | TE | RE | PCE | PS, 900),
+            Write(DR, 0xE1, 1_000),
+        ]);
         usart.receive(b"ac", 1_000);
         usart.advance(1_840);
         assert_eq!(sent(&mut usart), b"a");
-        assert_eq!(usart.read(DR, 1_840), 0x61);
-        assert_eq!(usart.read(DR, 2_680), 0x63 | 0x80);
-        // Eight bits and even parity: one bit more, 924 cycles.
-        usart.write(CR1, UE | TE | RE | PCE | M, 4_000).unwrap();
+        usart.follow([
+            Read(DR, 0x61, 1_840),
+            Read(DR, 0x63 | 0x80, 2_680),
+            // Eight bits and even parity: one bit more, 924 cycles.
+            Write(CR1, UE | TE | RE | PCE | M, 4_000),
+        ]);
         usart.receive(b"a", 4_000);
-        assert_eq!(usart.read(SR, 4_923) & RXNE, 0);
-        assert_eq!(usart.read(DR, 4_924), 0x161);
+        usart.follow([Bits(SR, RXNE, 0, 4_923), Read(DR, 0x161, 4_924)]);
         assert!(usart.write(CR1, UE | M, 5_000).is_err());
     }
 
@@ -725,11 +740,13 @@ mod tests {
     #[test]
     fn interrupts_follow_their_enables() {
         let mut usart = started();
-        assert!(!usart.interrupt());
-        usart.write(CR1, UE | TE | RE | TXEIE, 900).unwrap();
-        assert!(usart.interrupt());
-        usart.write(CR1, UE | TE | RE | RXNEIE, 900).unwrap();
-        assert!(!usart.interrupt());
+        usart.follow([
+            Interrupts(0),
+            Write(CR1, UE | TE | RE | TXEIE, 900),
+            Interrupts(1),
+            Write(CR1, UE | TE | RE | RXNEIE, 900),
+            Interrupts(0),
+        ]);
         usart.receive(b"x", 1_000);
         usart.advance(1_840);
         assert!(usart.interrupt());
@@ -745,22 +762,25 @@ mod tests {
     /// RM0351 §38.8.8, §38.8.9: a write to TDR clears TC, ICR clears ORE, and RDR only RXNE.
     #[test]
     fn the_newer_version_clears_its_flags_by_icr() {
-        let mut usart = Usart::new(&V2, "USART2", 38);
-        usart.divider = Some(1);
-        usart.write(0x0C, 80, 0).unwrap();
-        usart.write(0x00, UE_V2 | TE | RE, 0).unwrap();
-        assert_eq!(usart.read(ISR, 0) & (TEACK | REACK), TEACK | REACK);
-        usart.advance(800);
-        usart.write(0x28, 0x41, 1_000).unwrap();
-        assert_eq!(usart.read(ISR, 1_001) & (TXE | TC), TXE);
-        assert_eq!(usart.next_event(), Some(1_800));
-        assert_eq!(usart.read(ISR, 1_800) & (TXE | TC), TXE | TC);
+        let mut usart = of(&V2, 1);
+        usart.follow([
+            Write(0x0C, 80, 0),
+            Write(0x00, UE_V2 | TE | RE, 0),
+            Bits(ISR, TEACK | REACK, TEACK | REACK, 0),
+            Advance(800),
+            Write(0x28, 0x41, 1_000),
+            Bits(ISR, TXE | TC, TXE, 1_001),
+            Event(Some(1_800)),
+            Bits(ISR, TXE | TC, TXE | TC, 1_800),
+        ]);
         assert_eq!(sent(&mut usart), b"A");
         usart.receive(b"xy", 2_000);
-        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), RXNE | ORE);
-        assert_eq!(usart.read(0x24, 3_600), u32::from(b'x'));
-        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), ORE);
-        usart.write(ICR, ORE, 3_600).unwrap();
-        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), 0);
+        usart.follow([
+            Bits(ISR, RXNE | ORE, RXNE | ORE, 3_600),
+            Read(0x24, u32::from(b'x'), 3_600),
+            Bits(ISR, RXNE | ORE, ORE, 3_600),
+            Write(ICR, ORE, 3_600),
+            Bits(ISR, RXNE | ORE, 0, 3_600),
+        ]);
     }
 }

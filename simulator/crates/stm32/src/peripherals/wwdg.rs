@@ -181,6 +181,7 @@ impl Peripheral for Wwdg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     /// PCLK1 is half the core's clock. `prescaler` is WDGTB.
     fn watchdog(prescaler: u32, window: u32) -> Wwdg {
@@ -218,18 +219,22 @@ mod tests {
     #[test]
     fn the_early_wakeup_comes_one_count_before() {
         let mut wwdg = watchdog(0, 0x7F);
-        wwdg.write(CFR, EWI | 0x7F, 0).unwrap();
-        wwdg.write(CFR, 0x7F, 0).unwrap();
-        assert_eq!(wwdg.read(CFR, 0), EWI | 0x7F);
-        wwdg.write(CR, WDGA | 0x42, 0).unwrap();
+        wwdg.follow([
+            Write(CFR, EWI | 0x7F, 0),
+            Write(CFR, 0x7F, 0),
+            Read(CFR, EWI | 0x7F, 0),
+            Write(CR, WDGA | 0x42, 0),
+        ]);
         let event = wwdg.next_event().unwrap();
         assert_eq!(event, 2 * 2 * 4_096);
         wwdg.advance(event);
         assert!(wwdg.interrupt() && !wwdg.take_expired());
-        wwdg.write(SR, 1, event).unwrap();
-        assert!(wwdg.interrupt());
-        wwdg.write(SR, 0, event).unwrap();
-        assert!(!wwdg.interrupt());
+        wwdg.follow([
+            Write(SR, 1, event),
+            Interrupts(1),
+            Write(SR, 0, event),
+            Interrupts(0),
+        ]);
         assert_eq!(expires(wwdg), 3 * 2 * 4_096);
     }
 
@@ -253,13 +258,17 @@ mod tests {
     #[test]
     fn off_it_goes_round_and_its_reset_stands_for_a_beginning() {
         let mut wwdg = watchdog(0, 0x7F);
-        assert_eq!(wwdg.next_event(), None);
-        assert_eq!(wwdg.read(CR, 2 * 4_096 * 127), 0);
-        assert_eq!(wwdg.read(CR, 2 * 4_096 * 128), 0x7F);
-        assert_eq!(wwdg.read(SR, 2 * 4_096 * 128), EWIF);
+        wwdg.follow([
+            Event(None),
+            Read(CR, 0, 2 * 4_096 * 127),
+            Read(CR, 0x7F, 2 * 4_096 * 128),
+            Read(SR, EWIF, 2 * 4_096 * 128),
+        ]);
         wwdg.reset();
-        assert_eq!(wwdg.read(CR, 9_000_000), 0x7F);
-        assert_eq!(wwdg.read(CR, 9_000_000 + 2 * 4_096), 0x7E);
+        wwdg.follow([
+            Read(CR, 0x7F, 9_000_000),
+            Read(CR, 0x7E, 9_000_000 + 2 * 4_096),
+        ]);
     }
 
     #[test]

@@ -151,36 +151,30 @@ mod tests {
         notes.iter().map(|note| note.what.clone()).collect()
     }
 
-    fn after(register: u32, bits: u32, used: u32, cycles: u64) -> Vec<String> {
-        let mut soc = polite();
-        write(&mut soc, register, bits, 1000);
-        soc.read(used, Width::Word, 1000 + cycles).unwrap();
-        noted(&soc)
-    }
-
     #[test]
-    fn a_peripheral_on_the_ahb_needs_two_cycles() {
-        let early = |n| format!("GPIOA_MODER ({n} after its clock was turned on)");
-        assert_eq!(after(AHB1ENR, 1, GPIOA, 1), [early("1 cycle")]);
-        assert_eq!(after(AHB1ENR, 1, GPIOA, 2), [early("2 cycles")]);
-        assert_eq!(after(AHB1ENR, 1, GPIOA, 3), [""; 0]);
-        // A debugger, for whom time stands still.
-        assert_eq!(after(AHB1ENR, 1, GPIOA, 0), [""; 0]);
-    }
-
-    #[test]
-    fn a_peripheral_on_the_apb_needs_a_cycle_and_the_prescaler() {
-        let early = "TIM2_CR1 (2 cycles after its clock was turned on)";
-        assert_eq!(after(APB1ENR, 1, TIM2, 2), [early]);
-        assert_eq!(after(APB1ENR, 1, TIM2, 3), [""; 0]);
+    fn a_peripheral_on_the_ahb_needs_two_cycles_and_on_the_apb_one_and_the_prescaler() {
+        for (register, used, cycles, early) in [
+            (AHB1ENR, GPIOA, 1, "GPIOA_MODER (1 cycle"),
+            (AHB1ENR, GPIOA, 2, "GPIOA_MODER (2 cycles"),
+            (AHB1ENR, GPIOA, 3, ""),
+            // A debugger, for whom time stands still.
+            (AHB1ENR, GPIOA, 0, ""),
+            (APB1ENR, TIM2, 2, "TIM2_CR1 (2 cycles"),
+            (APB1ENR, TIM2, 3, ""),
+        ] {
+            let mut soc = polite();
+            write(&mut soc, register, 1, 1000);
+            soc.read(used, Width::Word, 1000 + cycles).unwrap();
+            let note = format!("{early} after its clock was turned on)");
+            let expected = if early.is_empty() { vec![] } else { vec![note] };
+            assert_eq!(noted(&soc), expected);
+        }
         let mut soc = polite();
         write(&mut soc, 0x4002_3808, 0b101 << 10, 0); // RCC_CFGR: PPRE1 divides by four
         write(&mut soc, APB1ENR, 1, 1000);
         write(&mut soc, TIM2, 1, 1005);
-        assert_eq!(
-            noted(&soc),
-            ["TIM2_CR1 (5 cycles after its clock was turned on)"]
-        );
+        let early = "TIM2_CR1 (5 cycles after its clock was turned on)";
+        assert_eq!(noted(&soc), [early]);
     }
 
     #[test]

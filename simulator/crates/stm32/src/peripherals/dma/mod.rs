@@ -266,6 +266,7 @@ impl Peripheral for Dma {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
     use cortex_m::bus::Width;
 
     /// The flags of one stream in LIFCR or HIFCR.
@@ -303,13 +304,14 @@ mod tests {
         assert_eq!(dma.channel(STREAM), Some(4));
         assert!(!dma.moved(STREAM) && !dma.interrupt(STREAM));
         assert!(!dma.moved(STREAM) && dma.interrupt(STREAM));
-        assert_eq!(dma.read(HISR, 0), HTIF << 6);
-        assert_eq!(dma.read(AT + NDTR, 0), 2);
-        dma.write(HIFCR, all_flags(STREAM), 0).unwrap();
+        dma.follow([
+            Read(HISR, HTIF << 6, 0),
+            Read(AT + NDTR, 2, 0),
+            Write(HIFCR, all_flags(STREAM), 0),
+        ]);
         assert!(!dma.interrupt(STREAM));
         assert!(!dma.moved(STREAM) && dma.moved(STREAM));
-        assert_eq!(dma.read(HISR, 0), TCIF << 6);
-        assert_eq!(dma.read(AT + CR, 0) & EN, 0);
+        dma.follow([Read(HISR, TCIF << 6, 0), Bits(AT + CR, EN, 0, 0)]);
         assert_eq!(dma.channel(STREAM), None);
     }
 
@@ -338,11 +340,13 @@ mod tests {
     #[test]
     fn configuration_is_protected_and_disabling_ends_the_transfer() {
         let mut dma = started(4, MINC);
-        dma.write(AT + PAR, 0, 0).unwrap();
-        assert_eq!(dma.read(AT + PAR, 0), 0x4000_4404);
-        dma.write(AT + CR, EN | TCIE, 0).unwrap();
-        assert_eq!(dma.read(AT + CR, 0), CHANNEL_4 | MINC | EN | TCIE);
-        dma.write(AT + CR, TCIE, 0).unwrap();
+        dma.follow([
+            Write(AT + PAR, 0, 0),
+            Read(AT + PAR, 0x4000_4404, 0),
+            Write(AT + CR, EN | TCIE, 0),
+            Read(AT + CR, CHANNEL_4 | MINC | EN | TCIE, 0),
+            Write(AT + CR, TCIE, 0),
+        ]);
         assert!(dma.interrupt(STREAM) && dma.channel(STREAM).is_none());
     }
 

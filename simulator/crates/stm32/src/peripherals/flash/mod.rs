@@ -397,6 +397,7 @@ impl Peripheral for Flash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     #[test]
     fn what_is_forced_holds_once_the_register_is_set_and_the_register_does_not_tell() {
@@ -415,15 +416,17 @@ mod tests {
     #[test]
     fn the_two_keys_open_and_lock_closes() {
         let mut flash = Flash::of(nucleo());
-        assert_eq!(flash.read(CR, 0), LOCK);
-        flash.write(KEYR, KEYS[0], 0).unwrap();
-        assert_eq!(flash.read(CR, 0), LOCK);
-        flash.write(KEYR, KEYS[1], 0).unwrap();
-        assert_eq!(flash.read(CR, 0), 0);
-        flash.write(CR, LOCK, 0).unwrap();
-        assert_eq!(flash.read(CR, 0), LOCK);
-        flash.write(CR, PG, 0).unwrap();
-        assert_eq!(flash.read(CR, 0), LOCK);
+        flash.follow([
+            Read(CR, LOCK, 0),
+            Write(KEYR, KEYS[0], 0),
+            Read(CR, LOCK, 0),
+            Write(KEYR, KEYS[1], 0),
+            Read(CR, 0, 0),
+            Write(CR, LOCK, 0),
+            Read(CR, LOCK, 0),
+            Write(CR, PG, 0),
+            Read(CR, LOCK, 0),
+        ]);
     }
 
     #[test]
@@ -453,8 +456,10 @@ mod tests {
         let mut flash = Flash::of(nucleo());
         assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET);
         assert_eq!(flash.read(OPTCR, 0) >> 5 & 1, 1);
-        flash.write(OPTCR, OPTCR_RESET & !(1 << 18), 0).unwrap();
-        assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET);
+        flash.follow([
+            Write(OPTCR, OPTCR_RESET & !(1 << 18), 0),
+            Read(OPTCR, OPTCR_RESET, 0),
+        ]);
         for key in OPTION_KEYS {
             flash.write(OPTKEYR, key, 0).unwrap();
         }

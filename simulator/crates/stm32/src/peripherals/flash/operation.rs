@@ -197,6 +197,7 @@ impl Flash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     const X32: u32 = 2 << PSIZE_SHIFT;
 
@@ -218,9 +219,11 @@ mod tests {
     fn a_word_takes_16_us() {
         let mut flash = programming(X32);
         assert!(flash.program(0x100, Width::Word, 1_000));
-        // 16 µs at the 16 MHz of reset.
-        assert_eq!(flash.read(SR, 1_255), BSY);
-        assert_eq!(flash.read(SR, 1_256), 0);
+        flash.follow([
+            // 16 µs at the 16 MHz of reset.
+            Read(SR, BSY, 1_255),
+            Read(SR, 0, 1_256),
+        ]);
     }
 
     #[test]
@@ -255,12 +258,14 @@ mod tests {
         assert_eq!(flash.take_erasure(), Some(0x1_0000..0x2_0000));
         assert_eq!(flash.take_erasure(), None);
         let end = 550 * 16_000;
-        assert_eq!(flash.next_event(), Some(end));
-        assert_eq!(flash.read(CR, end - 1) & STRT, STRT);
-        assert!(!flash.interrupt());
-        assert_eq!(flash.read(SR, end), EOP);
-        assert_eq!(flash.read(CR, end) & STRT, 0);
-        assert!(flash.interrupt());
+        flash.follow([
+            Event(Some(end)),
+            Bits(CR, STRT, STRT, end - 1),
+            Interrupts(0),
+            Read(SR, EOP, end),
+            Bits(CR, STRT, 0, end),
+            Interrupts(1),
+        ]);
     }
 
     #[test]
@@ -289,16 +294,19 @@ mod tests {
         let protected = (OPTCR_RESET & !OPTLOCK) & !(1 << (NWRP_SHIFT + 5));
         flash.write(OPTCR, protected, 0).unwrap();
         assert!(flash.program(0x2_0000, Width::Word, 0));
-        flash.write(OPTCR, protected | OPTSTRT, 1_000).unwrap();
-        assert_eq!(flash.read(SR, 1_000), BSY);
+        flash.follow([
+            Write(OPTCR, protected | OPTSTRT, 1_000),
+            Read(SR, BSY, 1_000),
+        ]);
         let later = flash.busy_until();
         assert!(!flash.program(0x2_0000, Width::Word, later));
-        assert_eq!(flash.read(SR, later), WRPERR);
-        flash.write(SR, WRPERR, later).unwrap();
+        flash.follow([Read(SR, WRPERR, later), Write(SR, WRPERR, later)]);
         assert!(flash.program(0x1_FFFC, Width::Word, later));
         let later = flash.busy_until();
-        flash.write(CR, MER | ERRIE | STRT, later).unwrap();
-        assert_eq!(flash.read(SR, later), WRPERR | OPERR);
+        flash.follow([
+            Write(CR, MER | ERRIE | STRT, later),
+            Read(SR, WRPERR | OPERR, later),
+        ]);
         assert!(flash.interrupt() && flash.take_erasure().is_none());
     }
 }

@@ -357,6 +357,7 @@ impl Peripheral for I2c {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     /// 42 MHz PCLK1 at half the core clock, 100 kHz: CCR = 210, so half a period is 420 cycles.
     fn started() -> I2c {
@@ -371,19 +372,22 @@ mod tests {
     #[test]
     fn an_address_is_not_acknowledged() {
         let mut i2c = started();
-        i2c.write(CR1, PE | START, 100).unwrap();
-        assert_eq!(i2c.read(SR1, 519), 0);
-        assert_eq!(i2c.read(SR1, 520), SB);
-        assert_eq!(i2c.read(SR2, 520), MSL | BUSY);
-        assert_eq!(i2c.read(CR1, 520), PE);
-        i2c.write(DR, 0xA0, 600).unwrap();
-        assert_eq!(i2c.read(SR1, 600 + 9 * 840 - 1), 0);
-        assert_eq!(i2c.read(SR1, 600 + 9 * 840), AF);
-        i2c.write(SR1, !AF, 9_000).unwrap();
-        i2c.write(CR1, PE | STOP, 9_000).unwrap();
-        assert_eq!(i2c.read(SR2, 9_419), MSL | BUSY);
-        assert_eq!((i2c.read(SR2, 9_420), i2c.read(SR1, 9_420)), (0, 0));
-        assert_eq!(i2c.read(CR1, 9_420), PE);
+        i2c.follow([
+            Write(CR1, PE | START, 100),
+            Read(SR1, 0, 519),
+            Read(SR1, SB, 520),
+            Read(SR2, MSL | BUSY, 520),
+            Read(CR1, PE, 520),
+            Write(DR, 0xA0, 600),
+            Read(SR1, 0, 600 + 9 * 840 - 1),
+            Read(SR1, AF, 600 + 9 * 840),
+            Write(SR1, !AF, 9_000),
+            Write(CR1, PE | STOP, 9_000),
+            Read(SR2, MSL | BUSY, 9_419),
+            Read(SR2, 0, 9_420),
+            Read(SR1, 0, 9_420),
+            Read(CR1, PE, 9_420),
+        ]);
     }
 
     #[test]
@@ -400,9 +404,11 @@ mod tests {
     #[test]
     fn interrupts_for_events_and_errors() {
         let mut i2c = started();
-        i2c.write(CR2, 42 | ITEVTEN | ITERREN, 0).unwrap();
-        i2c.write(CR1, PE | START, 0).unwrap();
-        i2c.advance(420);
+        i2c.follow([
+            Write(CR2, 42 | ITEVTEN | ITERREN, 0),
+            Write(CR1, PE | START, 0),
+            Advance(420),
+        ]);
         assert!(i2c.event_interrupt() && !i2c.error_interrupt());
         i2c.read(SR1, 420);
         i2c.write(DR, 0, 420).unwrap();
@@ -414,9 +420,12 @@ mod tests {
     #[test]
     fn a_software_reset_frees_the_bus() {
         let mut i2c = started();
-        i2c.write(CR1, PE | START, 0).unwrap();
-        i2c.advance(500);
-        i2c.write(CR1, SWRST, 600).unwrap();
-        assert_eq!((i2c.read(SR1, 600), i2c.read(SR2, 600)), (0, 0));
+        i2c.follow([
+            Write(CR1, PE | START, 0),
+            Advance(500),
+            Write(CR1, SWRST, 600),
+            Read(SR1, 0, 600),
+            Read(SR2, 0, 600),
+        ]);
     }
 }

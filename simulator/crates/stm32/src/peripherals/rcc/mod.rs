@@ -683,6 +683,7 @@ fn apb_divider(code: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     // The registers of the F4.
     const PLLCFGR: u32 = 0x04;
@@ -691,14 +692,14 @@ mod tests {
     const CSR: u32 = 0x74;
     const RMVF: u32 = 1 << 24;
 
-    /// PLLM 4, PLLN 168, PLLP 4, HSE: 8 / 4 × 168 / 4 = 84 MHz.
-    const PLL_84_MHZ: u32 = 4 | 168 << 6 | 1 << 16 | 1 << 22 | 7 << 24;
-
-    fn started(pll: u32) -> Rcc {
-        let mut rcc = Rcc::of(nucleo());
-        rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
-        rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
-        rcc.write(PLLCFGR, pll, 0).unwrap();
+    /// At reset but for HSE and the setting of the PLL.
+    fn started(chip: &str, pll: u32) -> Rcc {
+        let mut rcc = Rcc::of(Chip::named(chip).unwrap());
+        rcc.follow([
+            Write(CR, 0x83 | HSEBYP, 0),
+            Write(CR, 0x83 | HSEBYP | HSEON, 0),
+            Write(PLLCFGR, pll, 0),
+        ]);
         rcc
     }
 
@@ -715,58 +716,64 @@ mod tests {
 
     #[test]
     fn the_pll_makes_84_mhz_after_its_lock_time() {
-        let mut rcc = started(PLL_84_MHZ);
-        rcc.write(CR, ALL_ON, 1_000).unwrap();
-        assert_eq!(rcc.read(CR, 1_000) & PLLRDY, 0);
+        // PLLM 4, PLLN 168, PLLP 4, HSE: 8 / 4 × 168 / 4 = 84 MHz.
+        let mut rcc = started("f401re", 4 | 168 << 6 | 1 << 16 | 1 << 22 | 7 << 24);
+        rcc.follow([Write(CR, ALL_ON, 1_000), Bits(CR, PLLRDY, 0, 1_000)]);
         assert!(rcc.write(CFGR, 2, 1_000 + 3_199).is_err());
-        // 200 µs at 16 MHz.
-        assert_eq!(rcc.read(CR, 1_000 + 3_200) & PLLRDY, PLLRDY);
-        // PPRE1 = /2.
-        rcc.write(CFGR, 2 | 0b100 << 10, 1_000 + 3_200).unwrap();
-        assert_eq!(rcc.read(CFGR, 0), 2 | 2 << 2 | 0b100 << 10);
+        rcc.follow([
+            // 200 µs at 16 MHz.
+            Bits(CR, PLLRDY, PLLRDY, 1_000 + 3_200),
+            // PPRE1 = /2.
+            Write(CFGR, 2 | 0b100 << 10, 1_000 + 3_200),
+            Read(CFGR, 2 | 2 << 2 | 0b100 << 10, 0),
+        ]);
         let clocks = rcc.clocks();
         assert_eq!(clocks.core.numerator, 84_000_000 * clocks.core.denominator);
-        assert_eq!(
-            (
-                clocks.apb1_divider,
-                clocks.apb2_divider,
-                clocks.timer_divider()
-            ),
-            (2, 1, 1)
-        );
+        let dividers = [clocks.apb1_divider, clocks.apb2_divider];
+        assert_eq!((dividers, clocks.timer_divider()), ([2, 1], 1));
     }
 
     #[test]
     fn settings_outside_the_manual_are_refused() {
-        // PLL input 8 / 16 MHz; VCO 2 × 100 MHz = 200 MHz is allowed, 2 × 95 is not.
-        assert!(started(16 | 336 << 6 | 1 << 22 | 7 << 24)
-            .write(CR, ALL_ON, 0)
-            .is_err());
-        assert!(started(4 | 100 << 6 | 1 << 22 | 7 << 24)
-            .write(CR, ALL_ON, 0)
-            .is_ok());
-        assert!(started(4 | 95 << 6 | 1 << 22 | 7 << 24)
-            .write(CR, ALL_ON, 0)
-            .is_err());
-        let mut rcc = Rcc::of(nucleo());
-        assert!(rcc.write(CR, 0x83 | HSEON, 0).is_err());
-        assert!(rcc.write(CR, 0x82, 0).is_err());
-        assert!(rcc.write(CFGR, 3, 0).is_err());
+        // The input of the PLL, 8 MHz, by PLLM, and the VCO by PLLN and by what the chip allows.
+        for (chip, input, multiplier, allowed) in [
+            ("f401re", 16, 336, false), // input of 0.5 MHz
+            ("f401re", 4, 100, true),   // VCO of 200 MHz
+            ("f401re", 4, 95, false),
+            ("f401re", 4, 50, false), // VCO of 100 MHz
+            ("f411re", 4, 50, true),
+            ("f407vg", 4, 50, true),
+        ] {
+            let mut rcc = started(chip, input | multiplier << 6 | 1 << 22 | 7 << 24);
+            let on = rcc.write(CR, ALL_ON, 0);
+            assert_eq!(on.is_ok(), allowed, "{chip} {input} {multiplier}");
+        }
+        for (register, value) in [(CR, 0x83 | HSEON), (CR, 0x82), (CFGR, 3)] {
+            assert!(Rcc::of(nucleo()).write(register, value, 0).is_err());
+        }
     }
 
     #[test]
     fn reset_flags_gather_until_they_are_removed() {
         let mut rcc = Rcc::of(nucleo());
-        assert_eq!(rcc.read(CSR, 0), 0x0E00_0000);
-        rcc.reset_because(ResetCause::IndependentWatchdog);
-        assert_eq!(rcc.read(CSR, 0), 0x2E00_0000);
-        rcc.write(CSR, RMVF | LSION, 0).unwrap();
-        assert_eq!(rcc.read(CSR, 0), LSION | LSIRDY);
-        rcc.reset_because(ResetCause::BrownOut);
-        assert_eq!(rcc.read(CSR, 0), 0x0600_0000);
-        rcc.write(CSR, RMVF, 0).unwrap();
-        rcc.reset_because(ResetCause::Software);
-        assert_eq!(rcc.read(CSR, 0), 0x1400_0000);
+        rcc.follow([Read(CSR, 0x0E00_0000, 0)]);
+        for (cause, flags, removal, left) in [
+            (
+                ResetCause::IndependentWatchdog,
+                0x2E00_0000,
+                LSION,
+                LSION | LSIRDY,
+            ),
+            (ResetCause::BrownOut, 0x0600_0000, 0, 0),
+            (ResetCause::Software, 0x1400_0000, 0, 0),
+        ] {
+            rcc.reset_because(cause);
+            rcc.follow([
+                Read(CSR, flags, 0),
+                Write(CSR, RMVF | removal, 0),
+                Read(CSR, left, 0),
+            ]);
+        }
     }
 
     #[test]
@@ -796,29 +803,12 @@ mod tests {
     }
 
     #[test]
-    fn the_vco_of_other_chips_goes_down_to_100_mhz() {
-        // PLLM 4, HSE 8 MHz: 2 MHz × 50.
-        let setting = 4 | 50 << 6 | 1 << 16 | 1 << 22 | 7 << 24;
-        for (chip, allowed) in [("f401re", false), ("f411re", true), ("f407vg", true)] {
-            let mut rcc = Rcc::of(Chip::named(chip).unwrap());
-            rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
-            rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
-            rcc.write(PLLCFGR, setting, 0).unwrap();
-            assert_eq!(rcc.write(CR, ALL_ON, 0).is_ok(), allowed, "{chip}");
-        }
-    }
-
-    #[test]
     fn the_f446_runs_at_180_mhz_from_either_output_of_its_pll() {
         // PLLM 4, PLLN 180, PLLP 2, PLLR 2 or 4; HSE 8 MHz.
         for (divider, select, mhz) in [(2, 2, 180), (2, 3, 180), (4, 3, 90)] {
-            let mut rcc = Rcc::of(Chip::named("f446re").unwrap());
-            rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
-            rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
             let setting = 4 | 180 << 6 | 1 << 22 | 7 << 24 | divider << 28;
-            rcc.write(PLLCFGR, setting, 0).unwrap();
-            rcc.write(CR, ALL_ON, 0).unwrap();
-            rcc.write(CFGR, select, 3_200).unwrap();
+            let mut rcc = started("f446re", setting);
+            rcc.follow([Write(CR, ALL_ON, 0), Write(CFGR, select, 3_200)]);
             let core = rcc.clocks().core;
             assert_eq!(core.numerator, mhz * 1_000_000 * core.denominator);
         }
@@ -827,13 +817,14 @@ mod tests {
     #[test]
     fn the_backup_domain_is_written_only_with_dbp_and_survives_a_reset() {
         let mut rcc = Rcc::of(nucleo());
-        rcc.write(BDCR, LSEON, 0).unwrap();
-        assert_eq!(rcc.read(BDCR, 0), 0);
+        rcc.follow([Write(BDCR, LSEON, 0), Read(BDCR, 0, 0)]);
         rcc.set_backup_writable(true);
-        rcc.write(BDCR, LSEON | RTCEN, 0).unwrap();
-        // 2 s at 16 MHz.
-        assert_eq!(rcc.read(BDCR, 31_999_999), LSEON | RTCEN);
-        assert_eq!(rcc.read(BDCR, 32_000_000), LSEON | LSERDY | RTCEN);
+        rcc.follow([
+            Write(BDCR, LSEON | RTCEN, 0),
+            // 2 s at 16 MHz.
+            Read(BDCR, LSEON | RTCEN, 31_999_999),
+            Read(BDCR, LSEON | LSERDY | RTCEN, 32_000_000),
+        ]);
         rcc.reset_because(ResetCause::Software);
         assert_eq!(rcc.read(BDCR, 32_000_000), LSEON | LSERDY | RTCEN);
     }

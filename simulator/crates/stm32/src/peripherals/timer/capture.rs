@@ -161,20 +161,17 @@ fn missing_bits(mode: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ARR, CCMR2, CEN, CNT, CR1, DIER, EGR};
+    use super::super::tests::running;
+    use super::super::{CCMR2, CNT, DIER, EGR};
     use super::*;
+    use crate::peripherals::tests::*;
 
     const CC1IF: u32 = 1 << 1;
     const CC1OF: u32 = 1 << 9;
 
     /// The timer counts from cycle 1 on: the counter is n - 1 at cycle n.
     fn capturing(ccmr1: u32, ccer: u32) -> Timer {
-        let mut timer = Timer::named("TIM2");
-        timer.set_divider(Some(1), 0);
-        for (offset, value) in [(ARR, 9_999), (CCMR1, ccmr1), (CCER, ccer), (CR1, CEN)] {
-            timer.write(offset, value, 0).unwrap();
-        }
-        timer
+        running(9_999, &[(CCMR1, ccmr1), (CCER, ccer)])
     }
 
     #[test]
@@ -186,9 +183,11 @@ mod tests {
         timer.input(0, false, 150);
         assert_eq!(timer.read(CCR1, 200), 100);
         assert!(!timer.interrupt());
-        assert_eq!(timer.read(SR, 200) & CC1OF, 0);
-        timer.write(CCR1, 7, 200).unwrap();
-        assert_eq!(timer.read(CCR1, 200), 100);
+        timer.follow([
+            Bits(SR, CC1OF, 0, 200),
+            Write(CCR1, 7, 200),
+            Read(CCR1, 100, 200),
+        ]);
     }
 
     #[test]
@@ -196,10 +195,12 @@ mod tests {
         let mut timer = capturing(1, 1 | 1 << 1 | 1 << 3);
         timer.input(0, true, 101);
         timer.input(0, false, 201);
-        assert_eq!(timer.read(SR, 201), CC1IF | CC1OF);
-        assert_eq!(timer.read(CCR1, 201), 200);
-        timer.write(SR, !CC1OF, 201).unwrap();
-        assert_eq!(timer.read(SR, 201), 0);
+        timer.follow([
+            Read(SR, CC1IF | CC1OF, 201),
+            Read(CCR1, 200, 201),
+            Write(SR, !CC1OF, 201),
+            Read(SR, 0, 201),
+        ]);
     }
 
     #[test]
@@ -209,8 +210,7 @@ mod tests {
         timer.input(0, true, 11);
         timer.input(0, false, 31);
         timer.input(1, true, 41);
-        assert_eq!(timer.read(CCR1, 50), 10);
-        assert_eq!(timer.read(0x38, 50), 30);
+        timer.follow([Read(CCR1, 10, 50), Read(0x38, 30, 50)]);
     }
 
     #[test]
@@ -227,8 +227,7 @@ mod tests {
     fn switching_the_channel_off_starts_the_prescaler_afresh() {
         let mut timer = capturing(1 | 1 << PRESCALER_SHIFT, 1);
         timer.input(0, true, 11);
-        timer.write(CCER, 0, 12).unwrap();
-        timer.write(CCER, 1, 13).unwrap();
+        timer.follow([Write(CCER, 0, 12), Write(CCER, 1, 13)]);
         timer.input(0, true, 21);
         assert_eq!(timer.read(SR, 22) & CC1IF, 0);
         timer.input(0, true, 31);
@@ -248,17 +247,18 @@ mod tests {
     fn an_input_neither_matches_nor_drives() {
         let mut timer = capturing(1, 1);
         assert!(!timer.drives(0) && timer.captures());
-        timer.advance(30_000);
-        assert_eq!(timer.read(SR, 30_000) & CC1IF, 0);
-        timer.write(EGR, CC1IF, 30_000).unwrap();
+        timer.follow([
+            Advance(30_000),
+            Bits(SR, CC1IF, 0, 30_000),
+            Write(EGR, CC1IF, 30_000),
+        ]);
         assert_eq!(timer.read(CCR1, 30_000), timer.read(CNT, 30_000));
     }
 
     #[test]
     fn the_selection_is_fixed_while_the_channel_is_on_and_filters_are_refused() {
         let mut timer = capturing(1, 1);
-        timer.write(CCMR1, 2, 1).unwrap();
-        assert_eq!(timer.read(CCMR1, 1), 1);
+        timer.follow([Write(CCMR1, 2, 1), Read(CCMR1, 1, 1)]);
         for mode in [1 | 3 << 4, 3, 1 << 7] {
             assert!(timer.write(CCMR2, mode, 1).is_err(), "{mode:#x}");
         }

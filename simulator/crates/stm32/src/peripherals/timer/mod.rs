@@ -538,6 +538,7 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peripherals::tests::*;
 
     const CC1IE: u32 = 1 << 1;
     const CC1E: u32 = 1;
@@ -545,14 +546,24 @@ mod tests {
 
     /// TIM2 with one core cycle per timer clock. After these writes it starts at cycle 0.
     pub(super) fn running(arr: u32, writes: &[(u32, u32)]) -> Timer {
-        let mut timer = Timer::named("TIM2");
+        clocked("TIM2", &[&[(ARR, arr)], writes, &[(CR1, CEN)]].concat())
+    }
+
+    fn clocked(name: &str, writes: &[(u32, u32)]) -> Timer {
+        let mut timer = Timer::named(name);
         timer.set_divider(Some(1), 0);
-        timer.write(ARR, arr, 0).unwrap();
         for &(offset, value) in writes {
             timer.write(offset, value, 0).unwrap();
         }
-        timer.write(CR1, CEN, 0).unwrap();
         timer
+    }
+
+    /// The levels of channel 1 at these cycles.
+    fn levels<const CYCLES: usize>(timer: &mut Timer, cycles: [u64; CYCLES]) -> [bool; CYCLES] {
+        cycles.map(|now| {
+            timer.advance(now);
+            timer.output(0)
+        })
     }
 
     #[test]
@@ -566,69 +577,61 @@ mod tests {
 
     #[test]
     fn toggles_at_every_match_and_announces_it() {
-        let mut timer = running(
-            99,
-            &[(CCR1, 10), (CCMR1, TOGGLE), (CCER, CC1E), (DIER, CC1IE)],
-        );
+        let toggling = [(CCR1, 10), (CCMR1, TOGGLE), (CCER, CC1E), (DIER, CC1IE)];
+        let mut timer = running(99, &toggling);
         assert_eq!(timer.next_event(), Some(11));
-        timer.advance(10);
-        assert!(!timer.output(0));
-        timer.advance(11);
-        assert!(timer.output(0) && timer.interrupt());
+        assert_eq!(levels(&mut timer, [10, 11]), [false, true]);
+        assert!(timer.interrupt());
         timer.write(SR, !Timer::flag(0), 20).unwrap();
         assert!(!timer.interrupt());
-        timer.advance(110);
-        assert!(timer.output(0));
-        timer.advance(111);
-        assert!(!timer.output(0) && timer.interrupt());
+        assert_eq!(levels(&mut timer, [110, 111]), [true, false]);
+        assert!(timer.interrupt());
     }
 
     #[test]
     fn the_prescaler_divides_from_the_next_update_on() {
-        let mut timer = running(3, &[(PSC, 4)]);
-        assert_eq!(timer.read(CNT, 4), 3);
-        // The overflow is at tick 5. From then on each step takes five ticks.
-        assert_eq!(timer.read(CNT, 9), 0);
-        assert_eq!(timer.read(CNT, 10), 1);
-        let mut timer = running(3, &[(PSC, 4), (EGR, UG)]);
-        assert_eq!((timer.read(CNT, 5), timer.read(CNT, 6)), (0, 1));
+        running(3, &[(PSC, 4)]).follow([
+            Read(CNT, 3, 4),
+            // The overflow is at tick 5. From then on each step takes five ticks.
+            Read(CNT, 0, 9),
+            Read(CNT, 1, 10),
+        ]);
+        running(3, &[(PSC, 4), (EGR, UG)]).follow([Read(CNT, 0, 5), Read(CNT, 1, 6)]);
     }
 
     #[test]
     fn a_slower_timer_clock_counts_on_its_own_edges() {
         let mut timer = Timer::named("TIM3");
         timer.set_divider(Some(4), 5);
-        timer.write(CR1, CEN, 6).unwrap();
-        // Tick 1 is cycles 4–7. Counting starts at tick 2, so the counter is 1 from tick 3 on,
-        // which is cycle 12.
-        assert_eq!((timer.read(CNT, 11), timer.read(CNT, 12)), (0, 1));
+        timer.follow([
+            Write(CR1, CEN, 6),
+            // Tick 1 is cycles 4–7. Counting starts at tick 2, so the counter is 1 from tick 3 on,
+            // which is cycle 12.
+            Read(CNT, 0, 11),
+            Read(CNT, 1, 12),
+        ]);
     }
 
     #[test]
     fn preloaded_values_wait_for_the_update() {
         let mut timer = running(9, &[(CCMR1, 1 << 3 | TOGGLE), (CCER, CC1E)]);
         timer.write(CCR1, 4, 0).unwrap();
-        timer.advance(10);
-        assert!(!timer.output(0));
-        timer.advance(15);
-        assert!(timer.output(0));
-        timer.write(CR1, CEN | ARPE, 15).unwrap();
-        timer.write(ARR, 5, 15).unwrap();
-        assert_eq!((timer.read(CNT, 20), timer.read(CNT, 21)), (9, 0));
-        assert_eq!((timer.read(CNT, 26), timer.read(CNT, 27)), (5, 0));
+        assert_eq!(levels(&mut timer, [10, 15]), [false, true]);
+        timer.follow([
+            Write(CR1, CEN | ARPE, 15),
+            Write(ARR, 5, 15),
+            Read(CNT, 9, 20),
+            Read(CNT, 0, 21),
+            Read(CNT, 5, 26),
+            Read(CNT, 0, 27),
+        ]);
     }
 
     #[test]
     fn pwm_is_active_below_the_compare_value() {
         let mut timer = running(9, &[(CCR1, 3), (CCMR1, 6 << 4), (CCER, CC1E)]);
-        let levels: Vec<bool> = (1..12)
-            .map(|now| {
-                timer.advance(now);
-                timer.output(0)
-            })
-            .collect();
-        let expected = [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1].map(|level| level == 1);
-        assert_eq!(levels, expected);
+        let active = [true, true, false, false, true];
+        assert_eq!(levels(&mut timer, [1, 3, 4, 10, 11]), active);
         timer.write(CCER, CC1E | 2, 11).unwrap();
         assert!(!timer.output(0));
     }
@@ -636,30 +639,25 @@ mod tests {
     #[test]
     fn forcing_and_frozen() {
         let mut timer = running(9, &[(CCMR1, 5 << 4), (CCER, CC1E)]);
-        assert!(timer.output(0));
-        timer.write(CCMR1, 0, 1).unwrap();
-        timer.advance(500);
-        assert!(timer.output(0));
-        timer.write(CCMR1, 4 << 4, 500).unwrap();
-        assert!(!timer.output(0));
+        for (mode, level) in [(5, true), (0, true), (4, false)] {
+            timer.write(CCMR1, mode << 4, 1).unwrap();
+            assert_eq!(levels(&mut timer, [1, 500]), [level; 2]);
+        }
     }
 
     #[test]
     fn one_pulse_stops_at_the_overflow() {
-        let mut timer = Timer::named("TIM2");
-        timer.set_divider(Some(1), 0);
-        timer.write(ARR, 9, 0).unwrap();
-        timer.write(CR1, CEN | OPM, 0).unwrap();
-        assert_eq!(timer.read(CR1, 10), CEN | OPM);
-        assert_eq!(timer.read(CR1, 11), OPM);
-        assert_eq!(timer.read(CNT, 1_000), 0);
+        clocked("TIM2", &[(ARR, 9), (CR1, CEN | OPM)]).follow([
+            Read(CR1, CEN | OPM, 10),
+            Read(CR1, OPM, 11),
+            Read(CNT, 0, 1_000),
+        ]);
     }
 
     #[test]
     fn a_compare_value_beyond_arr_flags_the_overflow() {
-        let mut timer = running(9, &[(CCR1, 50)]);
-        assert_eq!(timer.read(SR, 10) & Timer::flag(0), 0);
-        assert_eq!(timer.read(SR, 11) & Timer::flag(0), Timer::flag(0));
+        let flag = Timer::flag(0);
+        running(9, &[(CCR1, 50)]).follow([Bits(SR, flag, 0, 10), Bits(SR, flag, flag, 11)]);
     }
 
     #[test]
@@ -673,23 +671,23 @@ mod tests {
 
     #[test]
     fn update_generation_respects_urs_and_udis() {
-        let mut timer = running(9, &[(CR1, URS), (EGR, UG)]);
-        assert_eq!(timer.read(SR, 1) & UIF, 0);
-        timer.write(CR1, CEN | UDIS, 1).unwrap();
-        assert_eq!(timer.read(SR, 100) & UIF, 0);
-        timer.write(EGR, 1 << 1, 100).unwrap();
-        assert_eq!(timer.read(SR, 100) & Timer::flag(0), Timer::flag(0));
+        running(9, &[(CR1, URS), (EGR, UG)]).follow([
+            Bits(SR, UIF, 0, 1),
+            Write(CR1, CEN | UDIS, 1),
+            Bits(SR, UIF, 0, 100),
+            Write(EGR, 1 << 1, 100),
+            Bits(SR, Timer::flag(0), Timer::flag(0), 100),
+        ]);
     }
 
     #[test]
     fn arr_moved_below_the_counter_lets_it_run_to_its_end() {
-        let mut timer = Timer::named("TIM3");
-        timer.set_divider(Some(1), 0);
-        timer.write(CNT, 0xFFF0, 0).unwrap();
-        timer.write(ARR, 9, 0).unwrap();
-        timer.write(CR1, CEN, 0).unwrap();
-        assert_eq!((timer.read(CNT, 16), timer.read(CNT, 17)), (0xFFFF, 0));
-        assert_eq!((timer.read(CNT, 26), timer.read(CNT, 27)), (9, 0));
+        clocked("TIM3", &[(CNT, 0xFFF0), (ARR, 9), (CR1, CEN)]).follow([
+            Read(CNT, 0xFFFF, 16),
+            Read(CNT, 0, 17),
+            Read(CNT, 9, 26),
+            Read(CNT, 0, 27),
+        ]);
     }
 
     #[test]
@@ -697,67 +695,70 @@ mod tests {
         let mut timer = running(99, &[]);
         timer.set_divider(None, 51);
         timer.set_divider(Some(2), 100);
-        assert_eq!((timer.read(CNT, 101), timer.read(CNT, 102)), (50, 51));
-    }
-
-    fn clocked(name: &str, writes: &[(u32, u32)]) -> Timer {
-        let mut timer = Timer::named(name);
-        timer.set_divider(Some(1), 0);
-        for &(offset, value) in writes {
-            timer.write(offset, value, 0).unwrap();
-        }
-        timer
+        timer.follow([Read(CNT, 50, 101), Read(CNT, 51, 102)]);
     }
 
     #[test]
     fn outputs_of_an_advanced_timer_wait_for_moe() {
         let mut timer = clocked("TIM1", &[(CCMR1, 5 << 4), (CCER, CC1E)]);
-        assert!(!timer.outputs().high(0) && !timer.outputs().drives(0));
-        timer.write(BDTR, MOE, 1).unwrap();
-        assert!(timer.outputs().high(0) && timer.outputs().drives(0));
+        for (enabled, driven) in [(0, false), (MOE, true)] {
+            timer.write(BDTR, enabled, 1).unwrap();
+            let outputs = timer.outputs();
+            assert_eq!([outputs.high(0), outputs.drives(0)], [driven; 2]);
+        }
     }
 
     #[test]
     fn the_repetition_counter_lets_overflows_pass() {
         // RM0368 §12.3.2: with RCR = 2 every third overflow makes an update event.
-        let mut timer = clocked("TIM1", &[(ARR, 9), (RCR, 2), (EGR, UG), (DIER, UIF)]);
-        timer.write(SR, 0, 0).unwrap();
-        timer.write(CR1, CEN, 0).unwrap();
-        for now in 1..31 {
+        let repeating = [
+            (ARR, 9),
+            (RCR, 2),
+            (EGR, UG),
+            (DIER, UIF),
+            (SR, 0),
+            (CR1, CEN),
+        ];
+        let mut timer = clocked("TIM1", &repeating);
+        for now in 1..=31 {
             timer.advance(now);
-            assert!(!timer.interrupt(), "cycle {now}");
+            assert_eq!(timer.interrupt(), now == 31, "cycle {now}");
         }
-        timer.advance(31);
-        assert!(timer.interrupt() && timer.signals(25) && !timer.signals(27));
+        assert!(timer.signals(25) && !timer.signals(27));
     }
 
     #[test]
     fn a_timer_of_one_channel_has_no_more_flags() {
-        let mut timer = clocked("TIM11", &[(ARR, 9), (CCR1, 3), (CR1, CEN)]);
-        timer.advance(100);
-        assert_eq!(timer.read(SR, 100), 0b11);
+        clocked("TIM11", &[(ARR, 9), (CCR1, 3), (CR1, CEN)]).follow([Read(SR, 0b11, 100)]);
         let mut basic = clocked("TIM6", &[(ARR, 9), (DIER, UIF), (CR1, CEN)]);
-        basic.advance(11);
+        basic.follow([Read(SR, UIF, 11)]);
         assert!(basic.interrupt());
-        assert_eq!(basic.read(SR, 11), UIF);
     }
 
     #[test]
     fn the_trigger_output_rises_with_its_source() {
-        let toggling = [(CR2, 4 << 4), (ARR, 9), (CCR1, 5), (CCMR1, TOGGLE)];
-        let mut timer = clocked("TIM2", &[&toggling[..], &[(CR1, CEN)]].concat());
-        assert_eq!(timer.next_event(), Some(6));
-        timer.advance(6);
-        assert!(timer.take_triggered());
-        timer.advance(16);
-        assert!(!timer.take_triggered(), "a falling edge");
-        timer.advance(26);
-        assert!(timer.take_triggered());
-        let mut timer = clocked("TIM6", &[(CR2, 2 << 4), (ARR, 9), (CR1, CEN)]);
-        for overflow in [11, 21, 31] {
-            assert_eq!(timer.next_event(), Some(overflow));
-            timer.advance(overflow);
-            assert!(timer.take_triggered());
+        let matching = [
+            (CR2, 4 << 4),
+            (ARR, 9),
+            (CCR1, 5),
+            (CCMR1, TOGGLE),
+            (CR1, CEN),
+        ];
+        let updating = [(CR2, 2 << 4), (ARR, 9), (CR1, CEN)];
+        for (name, writes, events) in [
+            // The edge in the middle falls.
+            ("TIM2", &matching[..], [(6, true), (16, false), (26, true)]),
+            (
+                "TIM6",
+                &updating,
+                [11, 21, 31].map(|overflow| (overflow, true)),
+            ),
+        ] {
+            let mut timer = clocked(name, writes);
+            for (event, rises) in events {
+                timer.follow([Event(Some(event)), Advance(event)]);
+                assert_eq!(timer.take_triggered(), rises, "{name}, cycle {event}");
+            }
         }
     }
 }
