@@ -121,7 +121,7 @@ def _python_tests(room: Room, everything: bool) -> Iterator[Check]:
         chosen = (str(room.folder),)
     else:
         return
-    if everything:
+    if everything or room.allocator is not None:  # of most allocators, all tests are marked long
         chosen = ("--all", *chosen)
     command = (*_PYTHON, "pytest", "-n", str((os.cpu_count() or 1) + 1), *chosen)
     yield Check(_named("python: pytest", room), (command,), needs=("simulator: build", "firmware: build"))
