@@ -68,10 +68,10 @@ def desk_of(
     emulated = resource.emulated
     board = resource.board
     named = any(word.startswith("--chip") for word in options)
-    of_chip = () if named else board.virtual_chip_options
-    of_clock = board.virtual_clock_options if not named else ()
+    of_board = () if named else board.virtual_options
     if emulated.oscillator is not None:
-        of_clock = board.hse_options(emulated.oscillator)
+        of_chip = () if named else board.virtual_chip_options
+        of_board = (*of_chip, *board.hse_options(emulated.oscillator))
     return EmulatedDesk(
         elf,
         image=image,
@@ -80,7 +80,7 @@ def desk_of(
         clips=resource.clipped(emulated.clips),
         clock_error_ppm=emulated.clock_error_ppm,
         flash_acr=emulated.flash_acr,
-        options=(*options, *of_chip, *of_clock),
+        options=(*options, *of_board),
     )
 
 

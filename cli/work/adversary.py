@@ -14,9 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from base.processes import signals
 from firmware.build import catalogue, host_search, outside
 from firmware.build.host_heap import HostHeapError
-from studies.adversary import study as adversary_row
 from studies.adversary.search import STATES, Budget, What, objection
-from studies.adversary.study import Row, Study
+from studies.adversary.study import Row, Study, write
 
 FOUND = STATES / "found"
 
@@ -48,7 +47,7 @@ def run(
         with signals.orderly(), _Shown(console, study.budget) as shown:
             rows = []
             for row in study.rows(shown.tell):
-                adversary_row.write(row, output or FOUND)
+                write(row, output or FOUND)
                 rows.append(row)
     except signals.Stopped as stopped:
         kept = f"what was found is kept in {states}, and the same command goes on"

@@ -25,6 +25,8 @@ _COMPILED_ONCE = {
     # The allocators have most sources in common. With ccache their builds differ in no bit.
     **({"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if tools.is_installed("ccache") else {}),
     "CCACHE_DIR": str(CACHE / "ccache"),
+    "CCACHE_BASEDIR": str(ROOT),
+    "CCACHE_NOHASHDIR": "1",
 }
 
 State = Literal["passed", "failed", "skipped"]

@@ -39,10 +39,10 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """True if both explain the same stretch of time: the longest section may be an allocation's."""
     own = ("quantity", "words")
-    return all(other.get(name) == value for name, value in one.items() if name not in own)
+    return all(second.get(name) == value for name, value in first.items() if name not in own)
 
 
 def _packed(explanation: Explanation) -> dict[str, Any]:

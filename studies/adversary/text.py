@@ -14,9 +14,8 @@ from base.files.whole import write_bytes
 from base.microseconds import digits
 from base.paths import ROOT
 from firmware.build import catalogue
-from studies.adversary import study as adversary_row
 from studies.adversary.search import Budget, What, objection
-from studies.adversary.study import Row, Space, Study, Time
+from studies.adversary.study import Row, Space, Study, Time, write
 
 WIDTH_COLUMNS = 124
 
@@ -123,7 +122,7 @@ def main() -> None:
     names = sys.argv[1:]
     rows = list(_rows(names or list(catalogue.allocators())))
     for row in rows:
-        adversary_row.write(row, FOLDER)
+        write(row, FOLDER)
     for path, columns, cells in (
         (TIME, TIME_COLUMNS, time_cells(rows)),
         (SPACE, SPACE_COLUMNS, space_cells(rows)),

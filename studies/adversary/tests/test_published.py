@@ -18,9 +18,8 @@ from scenarios import trace as scenarios_trace
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE
 from studies.adversary import search
-from studies.adversary import study as adversary_row
 from studies.adversary import text as published
-from studies.adversary.study import space
+from studies.adversary.study import path, space
 
 pytestmark = pytest.mark.docs
 
@@ -71,7 +70,7 @@ def test_no_row_is_above_its_bound_and_a_walk_is_near_it_or_the_page_says_why_no
 @pytest.mark.parametrize("row", some(TIME))
 def test_a_stored_winner_takes_as_long_as_the_page_says(row: dict[str, str]) -> None:
     goal: Goal = "allocate" if row["of"] == "allocate" else "free"
-    trace = scenarios_trace.read(adversary_row.path(published.FOLDER, row["allocator"], goal))
+    trace = scenarios_trace.read(path(published.FOLDER, row["allocator"], goal))
     section = search.longest(row["allocator"], trace.operations)[goal]
     assert section.instructions == pytest.approx(int(row["found"]), rel=TOLERANCE)
     assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
@@ -85,7 +84,7 @@ def test_a_stored_winner_takes_as_long_as_the_page_says(row: dict[str, str]) -> 
 
 @pytest.mark.parametrize("row", some(SPACE))
 def test_a_stored_winner_spreads_as_far_as_the_page_says(row: dict[str, str]) -> None:
-    trace = scenarios_trace.read(adversary_row.path(published.FOLDER, row["allocator"], "fragmentation"))
+    trace = scenarios_trace.read(path(published.FOLDER, row["allocator"], "fragmentation"))
     spread = space(row["allocator"], trace)
     assert spread.used_bytes == int(row["found"])
     assert spread.peak_live_bytes == int(row["live"]) <= published.LIVE_BYTES
