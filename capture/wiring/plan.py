@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from base.run_folder.edges import CHANNELS
+from base.run_folder.channels import CHANNELS
 from capture.desk.bench import BoardResource
 from firmware.build.boards import Board
 

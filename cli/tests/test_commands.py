@@ -113,8 +113,8 @@ def test_help_and_a_refusal_load_nothing_that_takes_a_while() -> None:
 
 
 def test_names_are_listed_without_a_library_of_tables() -> None:
-    codes, loaded, output, _ = statuses(["list", "heap list"])
-    assert codes == [0, 0] and len(output) > 60
+    codes, loaded, output, _ = statuses(["list", "heap list", "wiring plan --board nucleo"])
+    assert codes == [0, 0, 0] and len(output) > 60
     assert not {"polars", "numpy", "scipy", "plotly"} & {*loaded}
 
 
