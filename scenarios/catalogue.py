@@ -45,8 +45,9 @@ def load(
 
 
 def _in_cycles(name: str, value: str | int, core_hz: int | None) -> str | int:
-    is_time = core_hz and isinstance(value, str) and name.endswith("_cycles")
-    return round(seconds_of(str(value)) * (core_hz or 0)) or value if is_time else value
+    if core_hz is None or isinstance(value, int) or not name.endswith("_cycles"):
+        return value
+    return round(seconds_of(value) * core_hz) or value
 
 
 def _find(name: str, tell: Tell | None) -> Scenario:
