@@ -1,6 +1,8 @@
 """What a reader of a run should know, and what does not touch its verdict.
 
-Each function looks at one thing and yields a sentence if there is something to say."""
+`possible_wait` and `heap_wait` are waits that a run shows to be possible. Each other function looks
+at one thing and yields a sentence if there is something to say.
+"""
 
 from __future__ import annotations
 
@@ -85,9 +87,6 @@ def heap_wait(evidence: Evidence) -> dict[str, Any] | None:
         "undisturbed_n": free.height,
         "seq": worst["operation_seq"],
     }
-
-
-# What a reader of a run should know, and what does not touch its verdict.
 
 
 # Quantisation alone leaves less, since a common pulse has the same edges on all channels.

@@ -179,11 +179,7 @@ class Decoder(srd.Decoder):
         ("warning", "Warning"),
     )
     annotation_rows = (
-        (
-            "records",
-            "Records",
-            tuple(range(ANN_FIELD)),
-        ),
+        ("records", "Records", tuple(range(ANN_FIELD))),
         ("fields", "Fields", (ANN_FIELD,)),
         ("checksums", "Checksums", (ANN_GOOD, ANN_BAD)),
         ("warnings", "Warnings", (ANN_WARNING,)),

@@ -117,17 +117,17 @@ def _column(opcodes: Opcodes, name: str) -> Mask | npt.NDArray[np.int64]:
     """The operand or the bits that a rule calls so."""
     n, base = field(opcodes, 19, 16), field(opcodes, 10, 8)
     if name == "imm":
-        values = field(opcodes, 14, 12) << np.uint32(2) | field(opcodes, 7, 6)
+        bits = field(opcodes, 14, 12) << np.uint32(2) | field(opcodes, 7, 6)
     elif name == "in_list":
         return opcodes >> n & 1 == 1
     elif name == "base_stored_late":
         return (opcodes >> base & 1 == 1) & (opcodes & (np.uint32(1) << base) - 1 != 0)
     elif name.startswith("ones_"):
-        values = np.bitwise_count(field(opcodes, int(name[5:]) - 1, 0))
+        bits = np.bitwise_count(field(opcodes, int(name[5:]) - 1, 0))
     else:
         high, _, low = name[1:].partition("_")
-        values = field(opcodes, *(_OPERANDS.get(name) or (int(high), int(low or high))))
-    return values.astype(np.int64)
+        bits = field(opcodes, *(_OPERANDS.get(name) or (int(high), int(low or high))))
+    return bits.astype(np.int64)
 
 
 @cache
@@ -143,7 +143,7 @@ def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes the manual of the row's architecture gives no result."""
     rule, names = _rule(row)
     columns = pl.DataFrame({"opcode": opcodes, **{name: _column(opcodes, name) for name in names}})
-    return columns.with_columns(mask=rule)["mask"].to_numpy().copy()
+    return columns.with_columns(mask=rule)["mask"].to_numpy()
 
 
 # Draws opcodes of each encoding, and tells what kind of instruction they are.
