@@ -3,8 +3,8 @@
 use super::Alu::*;
 use super::Kind::{Branch as BranchKind, Immediate, Register, ShiftByRegister, Shifted};
 use super::{
-    always, bits, decode_shift, from_sp, negative, outside_it, pc_relative, rows, sixteen, Branch,
-    Op, Row, Shift, Step,
+    bits, decode_shift, from_sp, outside_it, pc_relative, rows, sixteen, Branch, Op, Row, SetFlags,
+    Shift, Step,
 };
 
 pub const NARROW: &[Row] = rows! {
@@ -93,6 +93,15 @@ pub const WIDE: &[Row] = rows! {
 const LSR: Step = |op, _, _| op.shift = Shift::Lsr;
 const ASR: Step = |op, _, _| op.shift = Shift::Asr;
 const ROR: Step = |op, _, _| op.shift = Shift::Ror;
+
+/// Comparisons set the flags inside IT blocks too.
+fn always(op: &mut Op, _: u32, _: u32) {
+    op.flags = SetFlags::Always;
+}
+
+fn negative(op: &mut Op, _: u32, _: u32) {
+    op.imm = op.imm.wrapping_neg();
+}
 
 /// A shift by the constant `amount`, of the type in bits 12:11.
 fn narrow_shift(op: &mut Op, o: u32, _: u32) {

@@ -53,9 +53,9 @@ impl Form {
             Kind::Memory(memory) => of_memory(op, memory),
             Kind::Media(media) => of_media(op, media),
             Kind::Branch(branch) => of_branch(branch),
-            Kind::Immediate(alu) if ordinary(&[op.n]) || alu == Alu::Mov => of_immediate(op, alu),
-            Kind::Register(alu) if ordinary(&[op.m]) => of_register(op, alu),
-            Kind::Shifted(alu) if ordinary(&[op.m]) => of_shifted(op, alu),
+            Kind::Immediate(alu) if ordinary(&[op.n]) => of_immediate(op, alu),
+            Kind::Register(alu) if ordinary(&[op.n, op.m]) => of_register(op, alu),
+            Kind::Shifted(alu) if ordinary(&[op.n, op.m]) => of_shifted(op, alu),
             _ => Form::General,
         }
     }
@@ -141,7 +141,6 @@ fn of_immediate(op: &Op, alu: Alu) -> Form {
 fn of_register(op: &Op, alu: Alu) -> Form {
     match alu {
         Alu::Mov => by_flags(op, Form::Move, Form::General),
-        _ if !ordinary(&[op.n]) => Form::General,
         Alu::Add => by_flags(op, Form::Add, Form::AddFlags),
         Alu::Sub => by_flags(op, Form::Subtract, Form::SubtractFlags),
         Alu::Orr => by_flags(op, Form::Or, Form::General),
@@ -155,7 +154,6 @@ fn of_shifted(op: &Op, alu: Alu) -> Form {
     match (alu, op.shift, op.amount) {
         (Alu::Mov, Shift::Lsl, 1..=31) => by_flags(op, Form::General, Form::ShiftLeftFlags),
         (Alu::Mov, Shift::Lsr, 1..=31) => by_flags(op, Form::General, Form::ShiftRightFlags),
-        _ if !ordinary(&[op.n]) => Form::General,
         (Alu::Add, Shift::Lsl, 1..=31) => by_flags(op, Form::AddShiftedLeft, Form::General),
         (Alu::Eor, Shift::Lsr, 1..=31) => {
             by_flags(op, Form::ExclusiveOrShiftedRight, Form::General)

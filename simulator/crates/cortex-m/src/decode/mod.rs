@@ -241,15 +241,6 @@ fn outside_it(op: &mut Op, _: u32, _: u32) {
     op.flags = SetFlags::OutsideIt;
 }
 
-/// Comparisons set the flags inside IT blocks too.
-fn always(op: &mut Op, _: u32, _: u32) {
-    op.flags = SetFlags::Always;
-}
-
-fn negative(op: &mut Op, _: u32, _: u32) {
-    op.imm = op.imm.wrapping_neg();
-}
-
 fn pc_relative(op: &mut Op, _: u32, address: u32) {
     op.imm = op.imm.wrapping_add(aligned_pc(address));
 }

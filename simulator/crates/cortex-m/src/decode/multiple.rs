@@ -2,11 +2,11 @@
 
 use super::Kind::Multiple;
 use super::Multiple::*;
-use super::{bit, bits, rows, Index, Op, Row};
+use super::{bit, bits, from_sp, rows, Index, Op, Row};
 
 pub const NARROW: &[Row] = rows! {
-    "1011 010- ---- ----" "PUSH T1"                          Multiple(StoreDecrementBefore), pushed;
-    "1011 110- ---- ----" "POP T1"                           Multiple(LoadIncrementAfter), popped;
+    "1011 010- ---- ----" "PUSH T1"                          Multiple(StoreDecrementBefore), from_sp, pushed;
+    "1011 110- ---- ----" "POP T1"                           Multiple(LoadIncrementAfter), from_sp, popped;
     "1100 0nnn ---- ----" "STM T1"                           Multiple(StoreIncrementAfter), stored;
     "1100 1nnn ---- ----" "LDM T1"                           Multiple(LoadIncrementAfter), loaded;
 };
@@ -29,12 +29,10 @@ fn list(op: &mut Op, registers: u32, written_back: bool) {
 }
 
 fn pushed(op: &mut Op, o: u32, _: u32) {
-    op.n = 13;
     list(op, bits(o, 7, 0) | bits(o, 8, 8) << 14, true);
 }
 
 fn popped(op: &mut Op, o: u32, _: u32) {
-    op.n = 13;
     list(op, bits(o, 7, 0) | bits(o, 8, 8) << 15, true);
 }
 
