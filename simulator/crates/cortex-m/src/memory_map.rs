@@ -17,6 +17,8 @@ const PRIVATE_BUS: RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
 /// The registers of the comparators of DWT and FPB.
 pub const DWT_COMPARATORS: RangeInclusive<u32> = 0xE000_1020..=0xE000_105F;
 pub const FPB: RangeInclusive<u32> = 0xE000_2000..=0xE000_202F;
+/// Where a core of the main line has TPIU, ETM and what a maker adds. Below the ROM table.
+pub const TRACE_UNITS: RangeInclusive<u32> = 0xE004_0000..=0xE00F_EFFF;
 /// DBGMCU lies within the private bus's addresses but belongs to the SoC (RM0368, 23.16).
 const DBGMCU: RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
 

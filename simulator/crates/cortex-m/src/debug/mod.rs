@@ -12,7 +12,7 @@ use super::access::Access;
 use super::data_access::{read_either_alias, with_bit};
 use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
 use super::halt_cause::{Cause, DFSR_BKPT};
-use super::memory_map::{bit_band, is_private, DWT_COMPARATORS, FPB};
+use super::memory_map::{bit_band, is_private, DWT_COMPARATORS, FPB, TRACE_UNITS};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
@@ -20,7 +20,6 @@ use super::{Core, Sleep};
 use crate::bus::{Bus, Fault, Width};
 use breakpoints::Breakpoints;
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
 use watchpoints::Watchpoints;
 
 pub const DHCSR: u32 = 0xE000_EDF0;
@@ -30,8 +29,6 @@ const DWT_PCSR: u32 = 0xE000_101C;
 
 /// DHCSR (C1.6.2).
 const DHCSR_KEY: u32 = 0xA05F;
-/// Where other cores have TPIU, ETM and what a maker adds. Below the ROM table.
-const WITHOUT_TRACE: RangeInclusive<u32> = 0xE004_0000..=0xE00F_EFFF;
 const C_DEBUGEN: u32 = 1 << 0;
 const C_HALT: u32 = 1 << 1;
 const C_STEP: u32 = 1 << 2;
@@ -305,7 +302,7 @@ impl Core {
     ) -> Result<u32, DebugFault> {
         // Boards take no fault there: OpenOCD looks for the identity of an STM32L4 before that of an
         // STM32G0, through a probe that would go on refusing.
-        if !self.model.facts().mainline && WITHOUT_TRACE.contains(&address) {
+        if !self.model.facts().mainline && TRACE_UNITS.contains(&address) {
             return Ok(0);
         }
         if is_private(address) {
