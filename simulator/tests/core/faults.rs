@@ -19,8 +19,7 @@ fn udf_is_a_usage_fault_where_that_is_enabled() {
 
 /// CFSR, HFSR and IPSR in the HardFault that `program` comes to.
 fn hard_fault(program: &str) -> [u32; 3] {
-    let board = finished(&format!("{program}\n function hard_fault\n {READ_STATUS}"));
-    [5, 6, 7].map(|register| board.r(register))
+    finished(&format!("{program}\n function hard_fault\n {READ_STATUS}")).registers([5, 6, 7])
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! halting debug is off.
 
 use crate::core::board::{finished, Board};
-use cortex_m::bus::Width;
 use cortex_m::{RunEnd, Stop};
 
 const MON_EN: u32 = 1 << 16;
@@ -152,9 +151,8 @@ fn exceptions_above_the_monitor_are_not_stepped() {
 fn halting_debug_goes_before_the_monitor() {
     // C1.4: with C_DEBUGEN the monitor is never entered. BKPT halts, and MON_PEND waits.
     let mut board = Board::new(&format!("{MACROS} enable 0x30000\n movs r4, #1\n bkpt 0\n .pool\n function debug_monitor\n movs r4, #9\n bx lr"));
+    board.debug_write(0xE000_EDF0, 0xA05F_0001);
     let Board { core, memory, .. } = &mut board;
-    core.debug_write(memory, 0xE000_EDF0, Width::Word, 0xA05F_0001)
-        .unwrap();
     assert_eq!(core.run(memory, 10_000).unwrap(), RunEnd::Held);
     assert!(core.halted());
     assert_eq!(board.r(4), 1);
@@ -165,12 +163,7 @@ fn a_reset_switches_the_monitor_off_and_leaves_tracing_on() {
     // Cortex-M3 TRM (DDI 0337) 10.2.4: a core reset clears bits 19 to 16. Only power-up clears the
     // others.
     let mut board = Board::new("1: b 1b");
-    let Board { core, memory, .. } = &mut board;
-    core.debug_write(memory, 0xE000_EDFC, Width::Word, 0x010F_0001)
-        .unwrap();
-    core.reset(memory).unwrap();
-    assert_eq!(
-        core.debug_read(memory, 0xE000_EDFC, Width::Word),
-        Ok(0x0100_0001)
-    );
+    board.debug_write(0xE000_EDFC, 0x010F_0001);
+    board.core.reset(&mut board.memory).unwrap();
+    assert_eq!(board.debug_read(0xE000_EDFC), 0x0100_0001);
 }
