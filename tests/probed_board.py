@@ -87,13 +87,6 @@ def loaded(elf: Path) -> dict[int, bytes]:
     return segments
 
 
-def symbols(elf: Path) -> dict[str, int]:
-    """Addresses by name, according to nm. Those of functions are without the Thumb bit."""
-    listing = subprocess.run(["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True)
-    matches = re.findall(r"^([0-9a-f]{8}) \w (\w+)$", listing.stdout, re.MULTILINE)
-    return {name: int(address, 16) & ~1 for address, name in matches}
-
-
 def instructions(elf: Path, function: str) -> list[int]:
     """The addresses of a function's instructions, according to objdump."""
     listing = subprocess.run(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from firmware.tests.symbols import symbol
 from tests.probed_board import (
     FLASH_START,
     ProbedBoard,
     elf_of,
     instructions,
     loaded,
-    symbols,
 )
 
 SCRATCH_WORD = 0x2001_0000
@@ -48,7 +48,7 @@ def test_pyocd_programs_other_firmware_and_it_runs(board: ProbedBoard, tmp_path:
     reads = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(other).items())
     board.commander("halt", *reads)
     assert {address: file.read_bytes() for address, file in saved.items()} == loaded(other)
-    interpret = symbols(other)["run_bench"]
+    interpret = symbol(other, "run_bench")[0]
     output = board.commander("reset halt", f"break {interpret:#x}", "go", "sleep 500", "reg pc")
     assert register(output, "pc") == [interpret], output
 

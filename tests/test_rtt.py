@@ -25,10 +25,11 @@ from capture.desk.pyocd import ProbeAddress
 from capture.store import RunResult
 from firmware.build import boards
 from firmware.build import image as firmware
+from firmware.tests.symbols import symbol
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator.serve import Served
-from tests.probed_board import elf_of, symbols
+from tests.probed_board import elf_of
 from tests.run_folders import manifest, operations
 
 TARGET = boards.default().pyocd_target
@@ -160,9 +161,10 @@ def test_other_tools_find_the_ring() -> None:
     options = {"connect_mode": "attach", "resume_on_disconnect": False, "target_override": TARGET}
     options |= {"project_dir": str(ROOT), "user_script": str(ROOT / "pyocd_user.py")}
     heard = bytearray()
+    control_block, _ = symbol(elf_of("tlsf"), "_SEGGER_RTT")
     with running(plan) as board, Session(TCPClientProbe(board.probe), options=options) as session:
         patience = threading.Event()
-        while session.target.read32(symbols(elf_of("tlsf"))["_SEGGER_RTT"]) == 0:
+        while session.target.read32(control_block) == 0:
             patience.wait(0.01)
         block = RTTControlBlock.from_target(session.target)
         block.start()

@@ -10,8 +10,8 @@ import pytest
 
 from firmware.build import boards
 from firmware.build import image as firmware
+from firmware.tests.symbols import symbol
 from simulator.desk import EmulatedDesk
-from tests.probed_board import symbols
 from tests.processes import seeing
 
 ISB = b"\xbf\xf3\x6f\x8f"
@@ -44,7 +44,7 @@ HELD = "reached the board only with its reset held"
 def sleeping(elf: Path, folder: Path) -> Path:
     """The firmware as it would be if halt() slept where it spins."""
     content = elf.read_bytes()
-    halt = symbols(elf)["halt"] - 0x0800_0000
+    halt = symbol(elf, "halt")[0] - 0x0800_0000
     (text,) = [at for at in range(len(content)) if content.startswith(ISB + b"\xfe\xe7", at)][:1] or [-1]
     assert halt > 0 and content.count(ISB + b"\xfe\xe7") == 1
     other = folder / "sleeping.elf"

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
+from firmware.tests.symbols import symbol
 from simulator.masks import run_marks
 from simulator.program import user_program
 from simulator.tests.bare_metal import STIMULUS_PERIOD
 
 
-def address_of(elf: Path, name: str) -> int:
-    said = subprocess.run(["arm-none-eabi-nm", str(elf)], check=True, capture_output=True, text=True).stdout
-    return next(int(line.split()[0], 16) & ~1 for line in said.splitlines() if line.endswith(f" {name}"))
-
-
 def test_first_executions_stand_beside_all_of_others(elf: Path) -> None:
     """The handler's first instruction, of four bytes, each time; the next once."""
-    entry = address_of(elf, "on_tim2")
+    entry = symbol(elf, "on_tim2")[0]
     table = run_marks(user_program(elf), [entry], "1ms", first=[entry + 4]).rows
     every = [passage.cycle for passage in table if passage.address == entry]
     once = [passage.cycle for passage in table if passage.address == entry + 4]
