@@ -54,7 +54,7 @@ class Checkout:
     """By script and folder: several pages may have the same command."""
 
     def __post_init__(self) -> None:
-        for name in ("base", "docs", "tailscope"):
+        for name in ("base", "cli", "docs", "tailscope"):
             shutil.copytree(ROOT / name, self.folder / name)
         with (self.folder / "base" / "paths.py").open("a", encoding="utf-8") as paths:
             # BUILD and RUNS stay those of the folder.

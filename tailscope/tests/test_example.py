@@ -81,6 +81,9 @@ def test_the_notebook_runs(checkout: Checkout) -> None:
 @pytest.mark.parametrize("number", [0, 1])
 def test_the_python_of_the_reference_runs(checkout: Checkout, number: int) -> None:
     block = code(DOCS / "reference" / "python.md")[number]
+    runs = set((checkout.folder / "runs").glob("*Z-*"))
     done = typed(checkout, checkout.folder, sys.executable, "-c", block)
     assert done.returncode == 0, done.stderr
+    made = set((checkout.folder / "runs").glob("*Z-*")) - runs
+    assert len(made) == block.count("tailscope.run(")  # beside the sources, not among this checkout's
     assert len(done.stdout.splitlines()) >= block.count("print(")
