@@ -12,7 +12,6 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -21,6 +20,7 @@ from elftools.elf.elffile import ELFFile
 from base import source_digest
 from base.files import build_cache
 from base.files.errors import TailscopeError
+from base.files.turns import taking_turns
 from base.paths import COMPILED, INSTALLED, ROOT
 from base.processes import children
 from base.processes.tools import is_installed, tools
@@ -45,6 +45,13 @@ _FAILED = "FAILED: "
 _WITHIN_S = 3600.0
 
 
+_FOR_THIS_MACHINE = ("gcc", "gcc-multilib")
+_MADE: set[Path] = set()
+"""What this process has built for this machine: asking CMake again takes longer than most
+replays.
+"""
+
+
 class BuildError(TailscopeError):
     """Something could not be built; the message says why and what to do."""
 
@@ -65,7 +72,7 @@ class Build:
     @property
     def is_configured(self) -> bool:
         """Whether the folder was last configured like this, and lies where that was done."""
-        if self._was_configured_elsewhere or not (self.folder / "build.ninja").exists():
+        if self._must_begin_anew or not (self.folder / "build.ninja").exists():
             return False
         try:
             return self._note.read_text(encoding="utf-8") == self._choices
@@ -76,7 +83,7 @@ class Build:
     def configure_command(self) -> list[str]:
         return [
             *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
-            *(["--fresh"] if self._was_configured_elsewhere or self._was_not_configured_whole else []),
+            *(["--fresh"] if self._must_begin_anew else []),
             *(["--no-warn-unused-cli", *_SHARED] if INSTALLED else []),
             *self._named,
         ]
@@ -86,23 +93,18 @@ class Build:
         return [f"-D{name}={value}" for name, value in self.definitions.items()]
 
     @property
-    def _was_configured_elsewhere(self) -> bool:
-        """True if the checkout was moved or copied with its builds, or if the program is installed
-        twice and shares the user's cache: CMake refuses such a folder.
+    def _must_begin_anew(self) -> bool:
+        """True if the last attempt failed: CMake keeps what it looked for in vain, and a package
+        may be there by now. Also if the checkout was moved or copied with its builds, or if the
+        program is installed twice and shares the user's cache: CMake refuses such a folder.
         """
         cache = self.folder / "CMakeCache.txt"
         if not cache.exists():
             return False
         lines = cache.read_text().splitlines()
         places = {"CMAKE_CACHEFILE_DIR": self.folder, "CMAKE_HOME_DIRECTORY": self.source}
-        return not all(f"{name}:INTERNAL={place}" in lines for name, place in places.items())
-
-    @property
-    def _was_not_configured_whole(self) -> bool:
-        """True if the last attempt failed: CMake keeps what it
-        looked for in vain, and a package may be there by now.
-        """
-        return (self.folder / "CMakeCache.txt").exists() and not self._note.exists()
+        here = all(f"{name}:INTERNAL={place}" in lines for name, place in places.items())
+        return not (here and self._note.exists())
 
     @property
     def _note(self) -> Path:
@@ -130,6 +132,14 @@ class Build:
                 f"package{'s' if len(names) > 1 else ''} {', '.join(names)}."
             )
 
+    def make_once(self) -> None:
+        """Builds it for this machine, where this process has not. Raises BuildError, WriteError."""
+        if self.folder not in _MADE:
+            self.check_tools(*_FOR_THIS_MACHINE)
+            with taking_turns(self.folder):
+                self.make()
+            _MADE.add(self.folder)
+
     def make(self) -> None:
         """Compiles, behind configuring where that is not done.
 
@@ -144,18 +154,16 @@ class Build:
         if digest and build_cache.take(digest, self.folder):
             return
         note.unlink(missing_ok=True)
-        self._make()
+        try:
+            if not self.is_configured:
+                raise BuildError
+            self.compile()
+        except BuildError:
+            self.configure()
+            self.compile()
         if digest:
             note.write_text(digest, encoding="ascii")
             build_cache.keep(digest, self.folder)
-
-    def _make(self) -> None:
-        if self.is_configured:
-            with suppress(BuildError):
-                self.compile()
-                return
-        self.configure()
-        self.compile()
 
     @property
     def _digest(self) -> str:
@@ -163,13 +171,13 @@ class Build:
 
         Empty where somebody's own files are among them, and for an installed package.
         """
-        definitions = [
-            f"{name}={value}".replace(f"={ROOT}/", "=") for name, value in self.definitions.items()
-        ]
-        own = [text for text in definitions if re.search("[=;]/", text)]
+        definitions = [named.replace(f"={ROOT}/", "=") for named in self._named]
+        own = any(re.search("[=;]/", text) for text in definitions)
         if INSTALLED or own or not self.source.is_relative_to(_SOURCES):
             return ""
-        words = [_sources(), str(self.source.relative_to(ROOT)), *definitions, *_tools()]
+        # The room without its Python and its pages.
+        sources = source_digest.digest(_SOURCES.name, leave_out=(".py", ".md"))
+        words = [sources, str(self.source.relative_to(ROOT)), *definitions, *source_digest.tools(_TOOLS)]
         words += [os.environ.get(name, "") for name in ("CARGO_HOME", "CC", "CFLAGS", "LDFLAGS")]
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
@@ -189,17 +197,6 @@ class Build:
     def run_step(self, step: str, command: list[str]) -> None:
         """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""
         run_step(self.title, step, command)
-
-
-@cache
-def _sources() -> str:
-    """The digest of what is compiled: the room without its Python and its pages."""
-    return source_digest.digest(_SOURCES.name, leave_out=(".py", ".md"))
-
-
-@cache
-def _tools() -> tuple[str, ...]:
-    return tuple(source_digest.tools(_TOOLS))
 
 
 def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from base.files.turns import taking_turns
 from base.paths import COMPILED, ROOT
 from base.processes import children
-from firmware.build import cmake_build, host_heap
+from firmware.build import host_heap
+from firmware.build.cmake_build import Build
 from firmware.build.host_heap import HostHeapError
 
 _SOURCE = ROOT / "firmware" / "heap" / "tests"
@@ -34,8 +34,6 @@ _SAID = re.compile(r"(?:^|/)(?P<where>[^/\n:]+:[0-9]+):[0-9]+: runtime error: (?
 _REQUIRED = re.compile(r"^(?:.*/)?(?P<where>[^/\n:]+:[0-9]+): required: (?P<why>.*)$", re.MULTILINE)
 _ASAN = re.compile(r"ERROR: AddressSanitizer: (?P<why>[\w-]+)")
 _FRAME = re.compile(r"^ *#[0-9]+ .* in (?P<where>\w+ \S+/[^/\s]+:[0-9]+)", re.MULTILINE)
-
-_MADE: set[Path] = set()
 
 
 @dataclass(frozen=True)
@@ -82,12 +80,9 @@ def build(allocator: str, knobs: Mapping[str, int] = MappingProxyType({})) -> Pa
     # No "=": env would take the program for a variable.
     words = [row.build_name, *(f"{name}-{value}" for name, value in knobs.items()), "sanitized"]
     folder = _BUILDS / "-".join(words)
-    if folder not in _MADE:
-        turned = {f"TAILSCOPE_{name}": value for name, value in knobs.items()}
-        named = {**row.definitions, **turned, "TAILSCOPE_SANITIZE": "ON"}
-        with taking_turns(folder):
-            host_heap.make(cmake_build.Build(f"The contract of {allocator}", _SOURCE, folder, named, "judge"))
-        _MADE.add(folder)
+    turned = {f"TAILSCOPE_{name}": value for name, value in knobs.items()}
+    named = {**row.definitions, **turned, "TAILSCOPE_SANITIZE": "ON"}
+    Build(f"The contract of {allocator}", _SOURCE, folder, named, "judge").make_once()
     return folder
 
 

@@ -21,19 +21,16 @@ from elftools.elf.sections import SymbolTableSection
 
 from base import heap_size
 from base.files.errors import TailscopeError, near_miss
-from base.files.turns import taking_turns
 from base.files.whole import write_bytes
 from base.paths import COMPILED, ROOT
 from base.processes import children
-from firmware.build import catalogue, cmake_build, packaged
+from firmware.build import catalogue, packaged
+from firmware.build.cmake_build import Build
 
 OPERATION_BYTES = 16
 """Of each operation in a file that write() wrote."""
 
 _STATIC_RAM = (".data", ".bss")
-
-_MADE: set[Path] = set()
-"""What this process has built: asking CMake again takes longer than most replays."""
 
 NOTHING_TO_FREE = 255
 UNKNOWN = 0xFFFF_FFFF
@@ -48,7 +45,6 @@ _WORDS = 6
 
 _HOST = ROOT / "firmware" / "heap" / "host"
 BUILDS = COMPILED / "heap-host"
-_COMPILERS = ("gcc", "gcc-multilib")
 _WITHIN_S = 3600.0
 _OUTSIDE_WITHIN_S = 120.0
 """Of an allocator from outside: it may never return."""
@@ -142,15 +138,12 @@ def build(
         return brought / "trace_replay"
     folder = (BUILDS / "static" if static else BUILDS) / name
     definitions = {"HEAP_BYTES": capacity, **place, **chosen}
-    if folder not in _MADE:
-        named = {
-            **entry.definitions,
-            **{f"TAILSCOPE_{name}": value for name, value in definitions.items()},
-            **({"CMAKE_EXE_LINKER_FLAGS": "-static -Wl,--strip-debug"} if static else {}),
-        }
-        with taking_turns(folder):
-            make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named, "trace_replay"))
-        _MADE.add(folder)
+    named = {
+        **entry.definitions,
+        **{f"TAILSCOPE_{name}": value for name, value in definitions.items()},
+        **({"CMAKE_EXE_LINKER_FLAGS": "-static -Wl,--strip-debug"} if static else {}),
+    }
+    Build(f"The host's build of {allocator}", _HOST, folder, named, "trace_replay").make_once()
     return folder / "trace_replay"
 
 
@@ -248,9 +241,3 @@ def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) ->
     row.check_knobs(given, HostHeapError)
     larger = _OCTAVES_ABOVE_1_MIB if capacity > 1 << 20 else {}
     return {name: given.get(name, larger.get(name, default)) for name, default in row.knobs.items()}
-
-
-def make(build: cmake_build.Build) -> None:
-    """Builds a CMake project of the heap for this machine. Raises BuildError."""
-    build.check_tools(*_COMPILERS)
-    build.make()

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from base import heap_size
-from base.files.turns import taking_turns
 from base.paths import COMPILED, ROOT
-from firmware.build import cmake_build, host_heap
+from firmware.build import host_heap
+from firmware.build.cmake_build import Build
 from firmware.build.host_heap import HostHeapError
 
 Goal = Literal["allocate", "free", "used"]
@@ -28,8 +28,6 @@ Ranking = Literal["ways", "scale"]
 _SOURCE = ROOT / "firmware" / "heap" / "adversary"
 _BUILDS = COMPILED / "heap-adversary"
 _WITHIN_S = 600.0
-
-_MADE: set[Path] = set()
 
 
 @dataclass(frozen=True)
@@ -69,12 +67,9 @@ def build(allocator: str, goal: Goal) -> Path:
         raise HostHeapError(refusal)
     row = host_heap.row(allocator)
     folder = _BUILDS / row.build_name
-    if folder not in _MADE:
-        with taking_turns(folder):
-            knobs = {f"TAILSCOPE_{name}": value for name, value in row.knobs.items()} if row.source else {}
-            named = {**row.definitions, **knobs, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
-            host_heap.make(cmake_build.Build(f"The search on {allocator}", _SOURCE, folder, named))
-        _MADE.add(folder)
+    knobs = {f"TAILSCOPE_{name}": value for name, value in row.knobs.items()} if row.source else {}
+    named = {**row.definitions, **knobs, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
+    Build(f"The search on {allocator}", _SOURCE, folder, named).make_once()
     return folder / ("search" if goal == "used" else "search_on_board")
 
 
