@@ -15,7 +15,7 @@ from analysis.explain import explanation
 from analysis.explain import text as explain_text
 from analysis.judge import limits
 from analysis.judge.rows import Words
-from analysis.judge.stored import rows as rows_of
+from analysis.judge.stored import rows_of
 from base.microseconds import decimals_of
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import EdgeList

@@ -33,11 +33,30 @@ section, start, around, every, pends, seed, enable; of bounds kernel, pointers, 
 was taken of the flash and the buses: wait-states, flash, apb-divider. *from* says from when on
 figures count: `start of Zephyr`, `main`, `reset`, a function or a time. So limits and baselines
 judge what follows start-up, unless `--from reset` counts all.
+
+The operations are lines of up to eight with one label, so that a change of one operation changes
+one line: `512 depth 1: F391/204 A365/185/4 F460/243`. Before the colon stand the number of the
+first and the label, for the reader. An operation is KIND CYCLES[-MOST][/INSTRUCTIONS[/PROBES]]
+[+HITS][~PULSE] without spaces:
+
+| part | meaning |
+|---|---|
+| KIND | that of the record `OP` |
+| CYCLES | of the critical section by DWT; of several repetitions the least, and MOST the greatest;
+`*` if an interrupt met the operation in each |
+| INSTRUCTIONS | `-` if they were not counted |
+| PROBES, HITS | 0 if absent |
+| HITS | the interrupts that ran within the section: the control interrupt, and under the lock
+`scheduler` the other, too |
+| PULSE | in samples; there if it is not CYCLES plus *pulse_beyond_cycles*; `-` is none |
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -45,17 +64,108 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from analysis.compare.settings import BOARD_FOLDER, differing
 from analysis.errors import GateError
-from analysis.judge import operations
-from analysis.judge.operations import Operation
 from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
 from base.files.toml_text import document
 from base.files.whole import write_bytes
 from base.metrology.summaries import Number
 from base.run_folder.placements import Range
+from base.run_folder.records import OPERATION_KINDS
+
+OPERATIONS_A_LINE = 8
+_LABEL_MOST = 40
+_NUMBER = r"[0-9]{1,10}"
+_OPERATION = re.compile(
+    rf"([{''.join(OPERATION_KINDS)}])(\*|{_NUMBER})(?:-({_NUMBER}))?(?:/(-|{_NUMBER}))?(?:/({_NUMBER}))?"
+    rf"(?:\+({_NUMBER}))?(?:~(-|{_NUMBER}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What one operation did.
+
+    `cycles` and `most_cycles` are the least and the most of its critical section over all
+    repetitions, None where an interrupt met it in each. `hits` counts the interrupts that ran
+    within the section. `pulse` is the section on the wire in samples, None where there is none or
+    it is not kept.
+    """
+
+    kind: str
+    cycles: int | None
+    most_cycles: int | None
+    instructions: int | None
+    probes: int
+    hits: int = 0
+    pulse: int | None = None
+
+
+def operations_text(
+    operations: Sequence[Operation], labels: Sequence[str | None], pulse_beyond_cycles: int | None
+) -> str:
+    """The lines of `operations`, each ending in a newline; `labels` are theirs.
+
+    A pulse is told only where it is not `pulse_beyond_cycles` longer than the cycles are; of None,
+    no pulse is.
+    """
+    lines = []
+    for label, numbers in groupby(range(len(operations)), key=lambda number: labels[number]):
+        group = list(numbers)
+        # The label as far as it can stand in a line.
+        plain = "" if label is None else " " + re.sub(r"[^\w .,=+-]", "_", label)[:_LABEL_MOST]
+        for at in range(0, len(group), OPERATIONS_A_LINE):
+            words = [_word(operations[n], pulse_beyond_cycles) for n in group[at : at + OPERATIONS_A_LINE]]
+            lines.append(f"{group[at]}{plain}: {' '.join(words)}\n")
+    return "".join(lines)
+
+
+def _word(operation: Operation, pulse_beyond_cycles: int | None) -> str:
+    word = f"{operation.kind}{'*' if operation.cycles is None else operation.cycles}"
+    if operation.most_cycles != operation.cycles:
+        word += f"-{operation.most_cycles}"
+    if operation.instructions is not None or operation.probes:
+        word += f"/{'-' if operation.instructions is None else operation.instructions}"
+        word += f"/{operation.probes}" if operation.probes else ""
+    word += f"+{operation.hits}" if operation.hits else ""
+    if operation.pulse != _usual_pulse(operation.cycles, pulse_beyond_cycles):
+        word += f"~{'-' if operation.pulse is None else operation.pulse}"
+    return word
+
+
+def _usual_pulse(cycles: int | None, beyond: int | None) -> int | None:
+    return cycles + beyond if cycles and beyond is not None else None
+
+
+def operations_of(text: str, pulse_beyond_cycles: int | None) -> list[Operation]:
+    """The operations of `text`. Raises GateError: a predicate with the line's number."""
+    operations: list[Operation] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        first, _, words = line.partition(": ")
+        if first.partition(" ")[0] != str(len(operations)):
+            raise GateError(f"has in line {number} not operation {len(operations):,}, but {line[:40]!r}")
+        for word in words.split():
+            match = _OPERATION.fullmatch(word)
+            if match is None:
+                raise GateError(f"has in line {number} no operation, but {word[:40]!r}")
+            kind, least, most, instructions, probes, hits, pulse = match.groups()
+            cycles = None if least == "*" else int(least)
+            usual = _usual_pulse(cycles, pulse_beyond_cycles)
+            operations.append(
+                Operation(
+                    kind,
+                    cycles,
+                    int(most) if most else cycles,
+                    None if instructions in (None, "-") else int(instructions),
+                    int(probes or 0),
+                    int(hits or 0),
+                    usual if pulse is None else None if pulse == "-" else int(pulse),
+                )
+            )
+    return operations
+
 
 SCHEMA = 3
-BYTES_MOST = 8 << 20
+BYTES_MOST = 16 << 20
 """A baseline of 25 allocators on 12 scenarios takes less."""
 REPETITIONS_LEAST = 3
 """Of a board that is not exact. Two values say next to nothing of how a third will scatter."""
@@ -65,9 +175,8 @@ GATE = "gate"
 _HEAD = "# A baseline of `{}`, which --update writes anew: limits stay, comments do not.\n"
 _OF_RUNS = """\
 # An operation is its kind, then cycles/instructions/probes of its critical section; 8-9 is the
-# least
-# and the most, +1 an interrupt that met it. (a b)*3 stands for a b a b a b. A line begins with the
-# number of its first operation.
+# least and the most, +1 an interrupt that met it. A line begins with the number of its first
+# operation.
 """
 _OF_A_MATTER = ("scenario", "allocator", "board", BOARD_FOLDER)
 _Name = Annotated[str, Field(min_length=1, max_length=4096)]
@@ -122,7 +231,7 @@ class Figures(Table):
 
     def read_operations(self) -> list[Operation]:
         """The operations. Raises GateError with a predicate."""
-        return operations.read(self.operations, self.pulse_beyond_cycles)
+        return operations_of(self.operations, self.pulse_beyond_cycles)
 
     @model_validator(mode="after")
     def _whole(self) -> Figures:
@@ -158,8 +267,7 @@ class Entry(Table):
     @property
     def name(self) -> str:
         """The entry of a run in words: scenario, allocator, board."""
-        scenario, allocator, board = (self.settings.get(key) for key in _OF_A_MATTER[:3])
-        return f"{scenario} on {allocator}, board {board}"
+        return "{} on {}, board {}".format(*map(self.settings.get, _OF_A_MATTER[:3]))
 
     @model_validator(mode="after")
     def _has_a_board(self) -> Entry:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.errors import GateError
-from analysis.judge.checks import Check, State
-from analysis.judge.rows import Row, Unit, Words
+from analysis.judge.rows import Check, Row, State, Unit, Words
 from base.files.errors import near_miss, nearest
 from simulator.interrupts import priority_of
 
@@ -16,14 +15,12 @@ ANY = "any"
 """Of all that holds interrupts off, each by itself."""
 NAMED = 10
 """So many more that are above a limit are named."""
-MOST_SHOWN = 80
-"""Letters of a word that an error repeats."""
 _APART = ("priority", "scheduler")
 """Kinds that are made of several sections, or hold no interrupt off."""
 _LEVELS = ("priority", "basepri")
 _LEVEL = re.compile(r"0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}")
 _NS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
-_LEVELS_MOST = 1 << 8
+_BYTES = 1 << 8
 """A priority is a byte."""
 _VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
 _AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(%| ?cycles)?")
@@ -62,10 +59,11 @@ def parse_allowance(text: str) -> Allowance | None:
             allowance = replace(allowance, polling=True)
         elif match is None or allowance.text:
             return None
-        elif match[2] == "%":
-            allowance = replace(allowance, text=word, percent=float(match[1]))
         else:
-            allowance = replace(allowance, text=word, cycles=float(match[1]))
+            amount, is_share = float(match[1]), match[2] == "%"
+            allowance = replace(
+                allowance, text=word, percent=amount * is_share, cycles=amount * (not is_share)
+            )
     return allowance
 
 
@@ -93,14 +91,10 @@ class Limit:
         """The row's length in the limit's unit."""
         return row.ns if self.unit == "ns" else row.cycles
 
-    def most(self, row: Row) -> float:
-        """As length(), of what may lie between two pends."""
-        unseen = (row.step_cycles - 1) * (row.ns / row.cycles if self.unit == "ns" and row.cycles else 1)
-        return self.length(row) + unseen
-
-    def broken_by(self, length: float, row: Row) -> bool:
-        """Whether such a length of the row is above the limit by more than the instruments err."""
-        return row.budget is not None and length > self.value + row.budget
+    def broken_by(self, row: Row, unseen_cycles: int = 0) -> bool:
+        """Whether the row, so much longer, is above the limit by more than the instruments err."""
+        unseen = unseen_cycles * (row.ns / row.cycles if self.unit == "ns" and row.cycles else 1)
+        return row.budget is not None and self.length(row) + unseen > self.value + row.budget
 
 
 def parse_words(words: Sequence[str], kinds: Sequence[str], timed: Sequence[str] = ()) -> dict[str, str]:
@@ -111,12 +105,10 @@ def parse_words(words: Sequence[str], kinds: Sequence[str], timed: Sequence[str]
     for word in words:
         name, separator, text = word.rpartition("=")
         if not separator or not name:
-            raise GateError(
-                f"--limit {word[:MOST_SHOWN]}: give a kind and its limit, such as {kinds[0]}=1200."
-            )
+            raise GateError(f"--limit {word}: give a kind and its limit, such as {kinds[0]}=1200.")
         parse(name, text, kinds, timed=timed)
         if limits.setdefault(name, text) != text:
-            raise GateError(f"--limit {name[:MOST_SHOWN]} is given twice, as {limits[name]} and as {text}.")
+            raise GateError(f"--limit {name} is given twice, as {limits[name]} and as {text}.")
     return limits
 
 
@@ -133,10 +125,7 @@ def parse(name: str, text: str, kinds: Sequence[str], bits: int = 4, timed: Sequ
     """
     match = _VALUE.fullmatch(text)
     if match is None:
-        raise GateError(
-            f"{text[:MOST_SHOWN]!r} is no limit of {name[:MOST_SHOWN]}: give a number of cycles, or a time "
-            "such as 2us."
-        )
+        raise GateError(f"{text!r} is no limit of {name}: give a number of cycles, or a time such as 2us.")
     kind, function = _kind(name, kinds)
     first, _, level = kind.partition(" ")
     if first in _LEVELS and level:
@@ -157,18 +146,16 @@ def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
     if kind or word.partition(" ")[0] in by_folded:
         return kind or word, function
     near = near_miss(word, kinds)
-    raise GateError(
-        f"--limit {name[:MOST_SHOWN]}: there is no such kind; give one of {', '.join(kinds)}.{near}"
-    )
+    raise GateError(f"--limit {name}: there is no such kind; give one of {', '.join(kinds)}.{near}")
 
 
 def _level(name: str, words: str, bits: int) -> str:
     """`0x50` of `5` and `80`; a level that there is not would hold nothing."""
     level, _, estimate = words.partition(" ")
-    number = int(level, 16 if level[:2].lower() == "0x" else 10) if _LEVEL.fullmatch(level) else _LEVELS_MOST
-    if number >= _LEVELS_MOST:
+    number = int(level, 16 if level[:2].lower() == "0x" else 10) if _LEVEL.fullmatch(level) else _BYTES
+    if number >= _BYTES:
         raise GateError(
-            f"--limit {name[:MOST_SHOWN]}: {level[:MOST_SHOWN]} is no priority; give a number of the NVIC "
+            f"--limit {name}: {level} is no priority; give a number of the NVIC "
             "such as 5, or a byte such as 0x50."
         )
     return f"{priority_of(number, bits):#04x}{f' {estimate}' if estimate else ''}"
@@ -180,40 +167,47 @@ def override(
     """The words `given`, and before them those of a baseline that limit something else, whatever
     the spelling. Raises GateError.
     """
-    renewed = {_matter(limit) for limit in parse_all(given, kinds, bits)}
+    renewed = {(limit.kind, limit.function) for limit in parse_all(given, kinds, bits)}
     others = {
-        name: text
-        for name, text in before.items()
-        if name in given or _matter(parse(name, text, kinds, bits)) not in renewed
+        limit.name: limit.text
+        for limit in parse_all(before, kinds, bits)
+        if (limit.kind, limit.function) not in renewed
     }
     return {**others, **given}
 
 
 def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
     """The finding on these rows: the limit is broken, may be broken, or holds."""
+
+    def check(state: State, finding: str, sentence: str, rows: Sequence[Row] = ()) -> Check:
+        """`rows` are those that the sentence is of; it names the first."""
+        others = tuple(f"{row.name}, {row.length}, {row.place}" for row in rows[1:])
+        name, now = f"limit {limit.name}", rows[0] if rows else None
+        return Check(name, state, sentence, others[:NAMED], len(others), finding, limit.text, None, now)
+
     held = sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
     if not held:
         sentence = f"Nothing of {limit.name} {words.none}.{_instead(limit, rows)}"
-        return _check(limit, allowance.absent, "unseen", sentence)
-    above = [row for row in held if limit.broken_by(limit.length(row), row)]
+        return check(allowance.absent, "unseen", sentence)
+    above = [row for row in held if limit.broken_by(row)]
     unknown = [row for row in held if row.why_not]
     first = held[0]
     longest = words.longest.format(first.length)
     if above:
-        sentence = f"{words.longest.format(above[0].length)}, above {limit.text}: {_where(above[0])}."
-        return _check(limit, "worse", "above", sentence, above)
+        sentence = f"{words.longest.format(above[0].length)}, above {limit.text}: {above[0].named}."
+        return check("worse", "above", sentence, above)
     if unknown:
-        sentence = f"Nobody can say: {_where(unknown[0])}, takes {unknown[0].length}. {unknown[0].why_not}"
-        return _check(limit, "cannot say", "unbounded", sentence, unknown)
-    if any(limit.broken_by(limit.most(row), row) for row in held):
+        sentence = f"Nobody can say: {unknown[0].named}, takes {unknown[0].length}. {unknown[0].why_not}"
+        return check("cannot say", "unbounded", sentence, unknown)
+    if any(limit.broken_by(row, row.step_cycles - 1) for row in held):
         sentence = (
-            f"{longest}, within {limit.text}: {_where(first)}. Between two pends, {first.step_cycles:,} "
+            f"{longest}, within {limit.text}: {first.named}. Between two pends, {first.step_cycles:,} "
             "cycles apart, it may be above: give --every 1."
         )
-        return _check(limit, "cannot say", "between", sentence, held[:1])
+        return check("cannot say", "between", sentence, held[:1])
     within = "within" if limit.length(first) <= limit.value else "within the error budget of"
-    sentence = f"{longest}, {within} {limit.text}: {_where(first)}."
-    return _check(limit, "as good", "within", sentence, held[:1])
+    sentence = f"{longest}, {within} {limit.text}: {first.named}."
+    return check("as good", "within", sentence, held[:1])
 
 
 def _instead(limit: Limit, rows: Sequence[Row]) -> str:
@@ -226,20 +220,3 @@ def _instead(limit: Limit, rows: Sequence[Row]) -> str:
     }
     names = nearest(word, there) or sorted(there)[:NAMED]
     return f" Of {first} there is: {', '.join(names)}." if names and word != first else ""
-
-
-def _matter(limit: Limit) -> tuple[str, str]:
-    return limit.kind, limit.function
-
-
-def _check(limit: Limit, state: State, finding: str, sentence: str, rows: Sequence[Row] = ()) -> Check:
-    """`rows` are those that the sentence is of; it names the first."""
-    others = tuple(f"{row.name}, {row.length}, {row.place}" for row in rows[1:])
-    now = rows[0] if rows else None
-    return Check(
-        f"limit {limit.name}", state, sentence, others[:NAMED], len(others), finding, limit.text, None, now
-    )
-
-
-def _where(row: Row) -> str:
-    return f"{row.name}, {row.place}" if row.place else row.name

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 
 from analysis.compare.settings import Change, differing
 from analysis.errors import GateError
-from analysis.judge.checks import Check, Cycles, Judgement, Report, State
 from analysis.judge.limits import Allowance, Limit, hold
-from analysis.judge.rows import Row, Subject
+from analysis.judge.rows import Check, Cycles, Judgement, Report, Row, State, Subject
 
 if TYPE_CHECKING:
     from analysis.judge.baseline import Baseline, Entry
-
-# The rows of a program beside those of its baseline.
-
-
-def length_of(row: Row) -> Cycles:
-    """What a baseline has of the row."""
-    return "none" if row.why_not else "open" if row.open else row.cycles
 
 
 def compare(
@@ -30,17 +22,14 @@ def compare(
         (function, kind): before for function, kinds in functions.items() for kind, before in kinds.items()
     }
     for row in subject.rows:
-        yield _check(row, lengths.pop((row.function, row.kind), None), allowance)
+        before = lengths.pop((row.function, row.kind), None)
+        state, finding, sentence = _beside(row, before, allowance)
+        yield Check(row.name, state, sentence, finding=finding, before=before, now=row)
     words = {"open": "It had not ended in the baseline", "none": "It had no bound in the baseline"}
-    for (function, kind), before in lengths.items():
-        was = subject.words.before.format(before) if isinstance(before, int) else words[before]
+    for (function, kind), length in lengths.items():
+        was = subject.words.before.format(length) if isinstance(length, int) else words[length]
         sentence = f"{was}, and {subject.words.gone}."
-        yield Check(f"{function}: {kind}", allowance.absent, sentence, finding="vanished", before=before)
-
-
-def _check(row: Row, before: Cycles | None, allowance: Allowance) -> Check:
-    state, finding, sentence = _beside(row, before, allowance)
-    return Check(row.name, state, sentence, finding=finding, before=before, now=row)
+        yield Check(f"{function}: {kind}", allowance.absent, sentence, finding="vanished", before=length)
 
 
 def _beside(row: Row, before: Cycles | None, allowance: Allowance) -> tuple[State, str, str]:
@@ -73,15 +62,12 @@ def _beside(row: Row, before: Cycles | None, allowance: Allowance) -> tuple[Stat
     change = f"{before:,} → {length}, {more:+,}{share}"
     if more < 0:
         return "better", "shorter", f"{change}, {place}."
-    excuse = _excuse(row, more, before, allowance)
-    return "as good" if excuse else "worse", "longer", f"{change}{excuse}, {place}."
-
-
-def _excuse(row: Row, more: int, before: int, allowance: Allowance) -> str:
-    """Why so many cycles more are none that count; empty if they do."""
+    excuse = ""
     if more < row.step_cycles:
-        return f", less than the {row.step_cycles:,} cycles between two pends"
-    return f", allowed by {allowance.text}" if more <= allowance.of(before) and not row.open else ""
+        excuse = f", less than the {row.step_cycles:,} cycles between two pends"
+    elif more <= allowance.of(before) and not row.open:
+        excuse = f", allowed by {allowance.text}"
+    return "as good" if excuse else "worse", "longer", f"{change}{excuse}, {place}."
 
 
 def judge(
@@ -145,7 +131,8 @@ def entry(subject: Subject) -> Entry:
 
     functions: dict[str, dict[str, Cycles]] = {}
     for row in sorted(subject.rows, key=lambda row: (row.function, row.kind)):
-        functions.setdefault(row.function, {})[row.kind] = length_of(row)
+        length: Cycles = "none" if row.why_not else "open" if row.open else row.cycles
+        functions.setdefault(row.function, {})[row.kind] = length
     settings = {name: value for name, value in subject.settings.items() if value}
     return Entry(settings=settings, made_by=dict(subject.made_by), functions=functions)
 

@@ -47,8 +47,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from analysis.compare.settings import COMPILER, short
-from analysis.judge.checks import MARKS, Judgement, Report, State
-from analysis.judge.rows import Subject
+from analysis.judge.rows import MARKS, Judgement, Report, State, Subject
 from base.files.markdown_text import cell, line
 
 if TYPE_CHECKING:

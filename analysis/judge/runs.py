@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -13,16 +14,22 @@ from analysis.compare.values import of_ranges
 from analysis.compare.worst import WORST_CASES
 from analysis.errors import GateError
 from analysis.judge import baseline as files
-from analysis.judge import exact, operations, stored
-from analysis.judge.baseline import GATE, REPETITIONS_LEAST, Baseline, Entry, Figures, Statistics
-from analysis.judge.checks import Check, Judgement, Report
+from analysis.judge import beside
+from analysis.judge.baseline import (
+    GATE,
+    REPETITIONS_LEAST,
+    Baseline,
+    Entry,
+    Figures,
+    Operation,
+    Statistics,
+    operations_text,
+)
 from analysis.judge.limits import NAMED, Allowance, Limit, hold
-from analysis.judge.operations import Operation
-from analysis.judge.rows import Words
-from analysis.judge.stored import StoredRun, ranges
+from analysis.judge.rows import Check, Judgement, Report, Words
+from analysis.judge.stored import StoredRun, ranges, read_stored, rows_of
 from base.files.complaints import first_complaint, sentence
 from base.files.errors import TailscopeError
-from base.run_folder.placements import Range
 
 _WORDS = Words(none="was measured in the run")
 _ABSENT = Allowance(vanished=True)
@@ -40,7 +47,7 @@ def judge(
     runs, refused = [], []
     for folder in once(folders):
         try:
-            runs.append(stored.read(folder))
+            runs.append(read_stored(folder))
         except TailscopeError as error:
             refused.append(Judgement(folder.name, (), str(error), (str(folder),)))
     judged = [_judge(baseline, group, limits, most) for group in groups(runs)]
@@ -70,7 +77,7 @@ def once(folders: Iterable[Path]) -> list[Path]:
 def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Limit], most: int) -> Judgement:
     first = runs[0]
     folders = tuple(str(run.folder) for run in runs)
-    within = tuple(hold(limit, stored.rows(run), _WORDS, _ABSENT) for run in runs for limit in limits)
+    within = tuple(hold(limit, rows_of(run), _WORDS, _ABSENT) for run in runs for limit in limits)
     if baseline is None:
         nothing = all(check.state == "not judged" for check in within)
         refusal = "Nothing of the run was judged: there is no baseline, and no limit of what it measured."
@@ -82,12 +89,10 @@ def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Li
         return Judgement(first.name, within, str(error), folders)
     figures = entry.figures
     if figures.exact:
-        checks = exact.judge(entry, before, first, most)
-        notes = [*exact.notes(before, first)]
+        checks = beside.judge_exact(entry, before, first, most)
+        notes = [*beside.notes(before, first)]
     else:
-        from analysis.judge import repeated
-
-        checks = repeated.judge(entry, before, runs, most)
+        checks = beside.judge_repeated(entry, before, runs, most)
         notes = []
     states = {check.state for check in checks}
     if "better" in states and states <= {"better", "as good", "not judged"}:
@@ -159,7 +164,7 @@ def updated(
     """
     new: list[Entry] = []
     sentences: list[str] = []
-    for group in groups(map(stored.read, once(folders))):
+    for group in groups(map(read_stored, once(folders))):
         entry = _entry(group)
         same = next((other for other in new if other.settings == entry.settings), None)
         if same is None:
@@ -197,69 +202,52 @@ def _unplaced(entry: Entry) -> Figures:
 def _entry(runs: Sequence[StoredRun]) -> Entry:
     first = runs[0]
     _check_repetitions(runs)
-    if not first.exact and len(runs) < REPETITIONS_LEAST:
-        raise GateError(
-            f"{first.folder}: is of a board that does not repeat itself to the cycle, so its baseline takes "
-            f"{REPETITIONS_LEAST} runs or more, to know how they scatter; these are {len(runs)}."
-        )
-    measured, scatter, beyond, quantities = first.operations, 0, 0, _latencies(first)
-    pulse_beyond = _pulse_beyond(first) if first.exact else None
-    if not first.exact:
-        _check_counts(runs)
-        from analysis.judge import repeated
-
-        measured, scatter, beyond = repeated.merged(runs)
-        quantities = repeated.summed_up(runs)
+    placed = ranges(runs)
+    placements = {quantity.key: placed[quantity.key] for quantity in WORST_CASES if quantity.key in placed}
+    made = partial(Figures, repetitions=len(runs), image_sha256=first.image_sha256, placements=placements)
     try:
-        figures = Figures(
-            exact=first.exact,
-            repetitions=len(runs),
-            image_sha256=first.image_sha256,
-            pulse_beyond_cycles=pulse_beyond,
-            scatter_cycles=scatter,
-            beyond_scatter=beyond,
-            operations=operations.write(measured, first.labels, pulse_beyond),
-            quantities=quantities,
-            placements=_placements(runs),
-        )
+        if first.exact:
+            # The number of samples by which most pulses exceed their cycles.
+            beyond = Counter(
+                each.pulse - each.cycles for each in first.operations if each.pulse and each.cycles
+            )
+            usual = beyond.most_common(1)[0][0] if beyond else 0
+            latencies = {
+                quantity.key: beside.statistics_of(first.manifest.statistics.get(quantity.key), "n")
+                for quantity in beside.JUDGED.values()
+            }
+            figures = made(
+                exact=True,
+                pulse_beyond_cycles=usual,
+                operations=operations_text(first.operations, first.labels, usual),
+                quantities={
+                    key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
+                    for key, values in latencies.items()
+                    if values
+                },
+            )
+        else:
+            if len(runs) < REPETITIONS_LEAST:
+                raise GateError(
+                    f"{first.folder}: is of a board that does not repeat itself to the cycle, so its "
+                    f"baseline takes {REPETITIONS_LEAST} runs or more, to know how they scatter; these are "
+                    f"{len(runs)}."
+                )
+            for run in runs:
+                for ours, theirs in zip(run.operations, first.operations, strict=True):
+                    if (ours.kind, ours.probes) != (theirs.kind, theirs.probes):
+                        raise GateError(
+                            f"{run.folder}: has other outcomes or probes than {first.folder}; find out why."
+                        )
+            merged, scatter, beyond_scatter = beside.merged(runs)
+            figures = made(
+                exact=False,
+                scatter_cycles=scatter,
+                beyond_scatter=beyond_scatter,
+                operations=operations_text(merged, first.labels, None),
+                quantities=beside.summed_up(runs),
+            )
         return Entry(settings=first.chosen, made_by=first.made_by, run=figures)
     except ValidationError as error:
         complaint = sentence(first_complaint(error, {}), "decode the run again, or run the scenario again")
         raise GateError(f"{first.folder}: cannot be a baseline: {complaint}") from None
-
-
-def _placements(runs: Sequence[StoredRun]) -> dict[str, Range]:
-    """Those of the worst cases."""
-    placed = ranges(runs)
-    return {quantity.key: placed[quantity.key] for quantity in WORST_CASES if quantity.key in placed}
-
-
-def _check_counts(runs: Sequence[StoredRun]) -> None:
-    counts = [[(operation.kind, operation.probes) for operation in run.operations] for run in runs]
-    for run, count in zip(runs, counts, strict=True):
-        if count != counts[0]:
-            raise GateError(
-                f"{run.folder}: has other outcomes or probes than {runs[0].folder}; find out why."
-            )
-
-
-def _latencies(run: StoredRun) -> dict[str, Statistics]:
-    latencies = {
-        quantity.key: exact.counted(run.manifest.statistics.get(quantity.key))
-        for quantity in exact.JUDGED.values()
-    }
-    return {
-        key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
-        for key, values in latencies.items()
-        if values
-    }
-
-
-def _pulse_beyond(run: StoredRun) -> int:
-    """The number of samples by which most pulses exceed their cycles."""
-    beyond = Counter(
-        operation.pulse - operation.cycles
-        for operation in run.operations
-        if operation.pulse is not None and operation.cycles
-    )
-    return beyond.most_common(1)[0][0] if beyond else 0

@@ -14,9 +14,8 @@ from analysis.compare.pairing import Run, Stored
 from analysis.compare.pairing import read as read_run
 from analysis.compare.settings import chosen_of, made_by_of
 from analysis.errors import GateError
-from analysis.judge.operations import Operation
-from analysis.judge.rows import Row
-from base.metrology.summaries import Summary
+from analysis.judge.baseline import Operation
+from analysis.judge.rows import Row, Unit
 from base.run_folder import folder as names
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest
@@ -101,18 +100,19 @@ class StoredRun:
     @cached_property
     def names(self) -> list[str]:
         """Each operation as a reader knows it: `operation 311, allocate 96 bytes`."""
-        rows = self.run.operations.select("seq", "kind", "size").iter_rows()
-        return [f"operation {seq:,}, {_what(kind, size)}" for seq, kind, size in rows]
+        return [
+            f"operation {seq:,}, "
+            + (
+                f"call {size} of the kernel"
+                if kind == "K"
+                else f"{'free' if kind in ('F', 'N', 'E') else 'allocate'} {size:,} bytes"
+                + (", not called" if kind in HEAP_NOT_CALLED else "")
+            )
+            for seq, kind, size in self.run.operations.select("seq", "kind", "size").iter_rows()
+        ]
 
 
-def _what(kind: str, size: int) -> str:
-    if kind == "K":
-        return f"call {size} of the kernel"
-    word = "free" if kind in ("F", "N", "E") else "allocate"
-    return f"{word} {size:,} bytes" + (", not called" if kind in HEAP_NOT_CALLED else "")
-
-
-def read(folder: Path) -> StoredRun:
+def read_stored(folder: Path) -> StoredRun:
     """Reads a run folder. Raises GateError where the run is not complete, or its tables are not
     those that run.json sums up; and RunError.
     """
@@ -145,39 +145,34 @@ def ranges(runs: Iterable[StoredRun]) -> dict[str, Range]:
     return next((run.run.ranges for run in runs if run.run.ranges), {})
 
 
-def unit_of(key: str) -> str:
+def unit_of(key: str) -> Unit:
     """That of a quantity of run.json."""
     return "ns" if key.endswith("_ns") else "cycles"
 
 
-def rows(run: StoredRun) -> list[Row]:
+def rows_of(run: StoredRun) -> list[Row]:
     """The greatest value of each quantity that a limit may name; on the wire, and in cycles."""
-    values = [
-        (kind, key, run.manifest.statistics.get(key))
+    return [
+        _row(run, kind, key, float(summary.max), "A wait was not over." if summary.open else "")
         for keys in (ON_THE_WIRE, IN_CYCLES)
         for kind, key in keys.items()
-    ]
-    return [
-        _row(run, kind, key, summary) for kind, key, summary in values if summary and summary.max is not None
+        if (summary := run.manifest.statistics.get(key)) and summary.max is not None
     ]
 
 
-def _row(run: StoredRun, kind: str, key: str, summary: Summary) -> Row:
-    assert summary.max is not None
-    is_time = unit_of(key) == "ns"
+def _row(run: StoredRun, kind: str, key: str, greatest: float, why_not: str) -> Row:
+    unit = unit_of(key)
     maximum = run.manifest.maxima.get(key)
     seq = maximum.seq if maximum else None
-    place = f"in {run.names[seq]}" if seq is not None and seq < len(run.names) else ""
     budget = 0.0 if run.exact else total_budget(run, key)
-    why_not = "A wait was not over." if summary.open else ""
     return Row(
         "",
         kind,
-        0 if is_time else int(summary.max),
-        float(summary.max) if is_time else 0.0,
-        place,
+        int(greatest) if unit == "cycles" else 0,
+        greatest if unit == "ns" else 0.0,
+        f"in {run.names[seq]}" if seq is not None and seq < len(run.names) else "",
         why_not=why_not if budget is not None else "The run does not tell its error budget.",
-        unit="ns" if is_time else "cycles",
+        unit=unit,
         budget=budget,
     )
 

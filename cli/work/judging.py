@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.errors import GateError
 from analysis.judge import limits, programs, render
-from analysis.judge.checks import Report
 from analysis.judge.limits import Allowance, Limit
-from analysis.judge.rows import Subject
+from analysis.judge.rows import Report, Subject
 from base.files.whole import write_bytes
 from cli.shell.judging import Judging
 from cli.shell.project import project

@@ -8,9 +8,8 @@ from pathlib import Path
 from analysis.judge import baseline as files
 from analysis.judge import programs
 from analysis.judge.baseline import Baseline, Entry
-from analysis.judge.checks import Check, Cycles, Judgement, Report
 from analysis.judge.limits import ANY, Allowance, parse_all, parse_allowance
-from analysis.judge.rows import Row, Subject, longest
+from analysis.judge.rows import Check, Cycles, Judgement, Report, Row, Subject, longest
 
 KINDS = ("primask", "basepri", "handler", ANY)
 NS = 62.5

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from analysis.judge.checks import Cycles
 from analysis.judge.limits import Allowance, parse_all
 from analysis.judge.programs import judge, unjudged
-from analysis.judge.rows import Row
+from analysis.judge.rows import Cycles, Row
 from analysis.judge.tests.made_programs import KINDS, baseline, checks, judgement, measured, row
 from analysis.judge.tests.made_programs import report as judged
 from tests.tables import beside, table

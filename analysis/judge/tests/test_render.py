@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from analysis.compare.settings import Change
 from analysis.judge import render
-from analysis.judge.checks import Check, Judgement, Report, State
 from analysis.judge.programs import unjudged
+from analysis.judge.rows import Check, Judgement, Report, State
 from analysis.judge.tests.made_programs import baseline, measured, report, row
 from tests.sentences import Sentences
 from tests.tables import table

@@ -14,8 +14,8 @@ from analysis.errors import GateError
 from analysis.judge import baseline as files
 from analysis.judge import render, runs
 from analysis.judge.baseline import GATE, Baseline
-from analysis.judge.checks import Check, Report
 from analysis.judge.limits import NAMED
+from analysis.judge.rows import Check, Report
 from analysis.judge.tests.made_runs import noisy, ramp, write
 from tests.sentences import Sentences
 
