@@ -35,8 +35,8 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
 def _pair(a: Path, b: Sequence[Path], output: Path | None, as_json: bool) -> int:
     """Holds the runs of B against those of A."""
     from analysis.compare import text
+    from analysis.compare.compared import as_json as document
     from analysis.compare.compared import compare
-    from analysis.compare.document import as_json as document
     from analysis.errors import CompareError
     from cli.work import progress
 
@@ -54,9 +54,9 @@ def _pair(a: Path, b: Sequence[Path], output: Path | None, as_json: bool) -> int
 
 def _boards(paths: Sequence[Path], output: Path | None, as_json: bool) -> int:
     """Sets the runs of several boards side by side."""
-    from analysis.compare.boards import tables
-    from analysis.compare.boards.across import across
-    from analysis.compare.boards.document import as_json as document
+    from analysis.compare import boards as tables
+    from analysis.compare.boards import across
+    from analysis.compare.boards import as_json as document
     from cli.work import progress
 
     with progress.shown() as tell:

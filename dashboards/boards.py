@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.compare.boards.across import Across, Group
-from analysis.compare.boards.tables import MEANING, every, headline
+from analysis.compare.boards import MEANING, Across, Group, every, headline
 from base.files.whole import write_bytes
 from dashboards.figures import boards as figure
 from dashboards.figures.chart import Chart

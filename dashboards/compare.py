@@ -8,11 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.compare import rows
-from analysis.compare.compared import Compared, Comparison
-from analysis.compare.operations import join, met_otherwise
-from analysis.compare.rows import Rows
-from analysis.compare.sentences import described, effects, left_out, overall, remarks
+from analysis.compare import text as rows
+from analysis.compare.compared import Compared, Comparison, described, effects, left_out, overall, remarks
+from analysis.compare.findings import join, met_otherwise
+from analysis.compare.text import Rows
 from base.files.whole import write_bytes
 from base.run_index.naming import configuration
 from dashboards.figures.chart import Chart, style
@@ -112,7 +111,9 @@ def _tables(comparison: Comparison) -> Iterator[Rows]:
     for pair in comparison.compared:
         if pair.status == "worse":
             manifest = pair.b.manifest
-            yield rows.of_worst_cases(pair.worst).titled(f"{manifest.scenario}, {configuration(manifest)}")
+            yield rows.of_worst_cases(pair.worst)._replace(
+                title=f"{manifest.scenario}, {configuration(manifest)}"
+            )
             yield rows.of_settings(pair.settings)
 
 

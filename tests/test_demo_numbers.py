@@ -16,8 +16,8 @@ import pytest
 from rich.console import Console
 
 import tailscope
+from analysis.compare.compared import as_json as document
 from analysis.compare.compared import compare
-from analysis.compare.document import as_json
 from analysis.explain import explanation
 from analysis.explain.text import as_text
 from analysis.judge.limits import parse
@@ -243,7 +243,7 @@ def test_compare_and_gate_have_them(demo: Demo) -> None:
     for of in SCENARIOS:
         a, b = (demo.folders[of, allocator] for allocator in ALLOCATORS)
         ours, theirs = (demo.truths[of, allocator] for allocator in ALLOCATORS)
-        (pair,) = as_json(compare(a, b))["pairs"]
+        (pair,) = document(compare(a, b))["pairs"]
         for worst in pair["worst"]:
             field = KEYS.get(worst["quantity"])
             if field is None:

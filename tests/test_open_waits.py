@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from analysis.compare.findings import Extreme, worst_cases
 from analysis.compare.pairing import read as read_run
-from analysis.compare.worst import Extreme, worst_cases
 from analysis.explain import explanation
 from analysis.explain import text as explain_text
 from analysis.judge import limits

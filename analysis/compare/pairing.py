@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis.errors import CompareError
 from base.files.errors import TailscopeError
-from base.metrology.summaries import Reach, Summary
+from base.metrology.summaries import Summary
 from base.run_folder import folder as names
 from base.run_folder import placements
 from base.run_folder.alike import Options, began, latest
@@ -72,8 +72,8 @@ def find(path: Path) -> SideRuns:
 
 def _several(path: Path, folders: list[Path]) -> SideRuns:
     runs: list[Stored] = []
-    broken: list[tuple[Path, str]] = []
-    left_out: list[str] = []
+    unreadable: list[tuple[Path, str]] = []
+    broken, left_out = [], []
     for folder in folders:
         if names.is_observed(folder):
             left_out.append(f"{folder}: is a run from the wire alone (./lab observe), without operations.")
@@ -81,21 +81,15 @@ def _several(path: Path, folders: list[Path]) -> SideRuns:
         try:
             runs.append(_read(folder))
         except TailscopeError as error:
-            broken.append((folder, str(error)))
-    for folder, sentence in list(broken):
-        if _made_up_for(folder, runs):
-            broken.remove((folder, sentence))
+            unreadable.append((folder, str(error)))
+    for folder, sentence in unreadable:
+        # A later run of the scenario, allocator and board that the name of the folder tells.
+        name, since = RunName.of(folder), began(folder.resolve().name)
+        if name and any(RunName.of(run.folder) == name and began(run.name) > since for run in runs):
             left_out.append(f"{sentence} A later run of the same scenario and allocator is there.")
-    return SideRuns(path, False, tuple(runs), tuple(sentence for _, sentence in broken), tuple(left_out))
-
-
-def _made_up_for(folder: Path, runs: list[Stored]) -> bool:
-    """Whether a later run has the scenario, allocator and board that the name of `folder` tells."""
-    name = RunName.of(folder)
-    since = began(folder.resolve().name)
-    return name is not None and any(
-        RunName.of(run.folder) == name and began(run.name) > since for run in runs
-    )
+        else:
+            broken.append(sentence)
+    return SideRuns(path, False, tuple(runs), tuple(broken), tuple(left_out))
 
 
 def _read(folder: Path) -> Stored:
@@ -157,10 +151,21 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
     pairs = [Pair(run, latest_b[key], "options") for key, run in latest_a.items() if key in latest_b]
     left_a = [run for key, run in latest_a.items() if key not in latest_b]
     left_b = [run for key, run in latest_b.items() if key not in latest_a]
-    loose = list(_only_ones(left_a, left_b))
-    taken = {stored.folder for match in loose for stored in (match.a, match.b)}
+    for run in left_a:
+        ours_alike, theirs_alike = (
+            [
+                other
+                for other in left
+                if (other.manifest.scenario, other.manifest.board_folder)
+                == (run.manifest.scenario, run.manifest.board_folder)
+            ]
+            for left in (left_a, left_b)
+        )
+        if len(ours_alike) == len(theirs_alike) == 1:
+            pairs.append(Pair(run, theirs_alike[0], "scenario"))
+    taken = {run.folder for match in pairs for run in (match.a, match.b)}
     return Pairing(
-        (*pairs, *loose),
+        tuple(pairs),
         tuple(run for run in left_a if run.folder not in taken),
         tuple(run for run in left_b if run.folder not in taken),
         {"a": len(a.runs) - len(latest_a), "b": len(b.runs) - len(latest_b)},
@@ -170,18 +175,6 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
 def _latest(side: SideRuns) -> dict[Options, Stored]:
     runs = latest(side.runs, lambda run: Options.of(run.manifest), lambda run: run.name)
     return {Options.of(run.manifest): run for run in runs}
-
-
-def _only_ones(left_a: Sequence[Stored], left_b: Sequence[Stored]) -> Iterable[Pair]:
-    for run in left_a:
-        ours = [candidate for candidate in left_a if _what(candidate) == _what(run)]
-        theirs = [candidate for candidate in left_b if _what(candidate) == _what(run)]
-        if len(ours) == len(theirs) == 1:
-            yield Pair(run, theirs[0], "scenario")
-
-
-def _what(run: Stored) -> tuple[str, str]:
-    return run.manifest.scenario, run.manifest.board_folder
 
 
 # A run that is compared: its tables read, its samples and its greatest values at hand.
@@ -216,10 +209,6 @@ class Run:
         if quantity.key not in self._samples:
             self._samples[quantity.key] = quantity.samples(self.operations, self.interrupts)
         return self._samples[quantity.key]
-
-    def reach(self, quantity: Quantity) -> Reach | None:
-        """How far each statistic can move with samples that may not belong; None where all do."""
-        return quantity.reach(self.operations, self.interrupts)
 
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of all samples of the quantity."""

@@ -95,67 +95,43 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "urgent task": "uses the heap" if firmware.urgent_task else "leaves the heap alone",
         "probes": manifest.probes_source,
         FIRMWARE: firmware.elf_sha256,
-        **_footprint(manifest),
+        **{
+            f"allocator's {name.replace('_', ' ')}": f"{value:,}"
+            for name, value in (manifest.footprint.model_dump() if manifest.footprint else {}).items()
+        },
         **manifest.tools,
     }
     return {name: None if value is None else str(value) for name, value in settings_by_name.items()}
 
 
-def _footprint(manifest: Manifest) -> dict[str, str]:
-    """The allocator's footprint by name: `allocator's flash bytes`, and so on."""
-    if manifest.footprint is None:
-        return {}
-    return {
-        f"allocator's {name.replace('_', ' ')}": f"{value:,}"
-        for name, value in manifest.footprint.model_dump().items()
-    }
-
-
-_CHOSEN = frozenset(
-    (
-        *(
-            "scenario",
-            "allocator",
-            "board",
-            BOARD_FOLDER,
-            "seed",
-            "stimulus",
-            "heap size",
-            "locking",
-            "optimization",
-            "FLASH_ACR",
-        ),
-        *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
-        "urgent task",
-    )
-)
-_MADE_BY = frozenset(
-    (
-        *(FIRMWARE, COMPILER, VIRTUAL_BOARD, "kernel", "allocator's file sha256", "probes"),
-        *("pyocd", "openocd", "probe_rs", "jlink", "sigrok_cli", "libsigrok"),
-    )
-)
+_CHOSEN = {
+    *("scenario", "allocator", "board", BOARD_FOLDER, "seed", "stimulus", "heap size", "locking"),
+    *("optimization", "FLASH_ACR", "core clock", "records", "analyzer", "samplerate"),
+    *("kernel's own calls", "urgent task"),
+}
+_MADE_BY = {
+    *(FIRMWARE, COMPILER, VIRTUAL_BOARD, "kernel", "allocator's file sha256", "probes"),
+    *("pyocd", "openocd", "probe_rs", "jlink", "sigrok_cli", "libsigrok"),
+}
 
 
 def chosen_of(manifest: Manifest) -> dict[str, str]:
     """What the user chose: two runs are compared only where all of it is equal."""
-    return {name: value for name, value in _told(manifest).items() if _is_chosen(name)}
+    return {
+        name: value
+        for name, value in settings(manifest).items()
+        if value is not None and (name in _CHOSEN or name.startswith(("parameter ", "knob ")))
+    }
 
 
 def made_by_of(manifest: Manifest) -> dict[str, str]:
     """What the sources and the tools decided. A difference here is named beside the figures."""
     from base.run_folder.manifest import SCHEMA  # takes a while
 
-    makers = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
+    makers = {
+        name: value for name, value in settings(manifest).items() if value is not None and name in _MADE_BY
+    }
     return {**makers, "run.json schema": str(SCHEMA)}
-
-
-def _told(manifest: Manifest) -> dict[str, str]:
-    return {name: value for name, value in settings(manifest).items() if value is not None}
-
-
-def _is_chosen(name: str) -> bool:
-    return name in _CHOSEN or name.startswith(("parameter ", "knob "))
 
 
 def excuse_of(before: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -1,117 +1,269 @@
-"""A comparison for the terminal: the headline first."""
+"""The tables of a comparison, and the whole of it for the terminal: the headline first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from rich.console import Console, RenderableType
-from rich.padding import Padding
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.compare import rows
-from analysis.compare.compared import Compared, Comparison
-from analysis.compare.operations import Operations
-from analysis.compare.rows import Rows
-from analysis.compare.sentences import described, effects, left_out, overall, remarks, worst_sentence
+from analysis.compare.compared import (
+    WORST_FIRST,
+    Compared,
+    Comparison,
+    by,
+    described,
+    effects,
+    headline,
+    left_out,
+    overall,
+    remarks,
+    where,
+    worst_sentence,
+)
+from analysis.compare.findings import Changed, Distribution, Moved, Operations, Worst, short, signed
+from analysis.compare.settings import Change, settings
+from analysis.compare.settings import short as cut
+from base.microseconds import with_unit
+from base.run_folder.quantities import REFUSED, SERVED
 
+_MISSING = "–"
+_KINDS = {
+    "A": "allocation",
+    "O": "refused allocation",
+    "F": "free",
+    "N": "nothing to free",
+    "E": "refused free",
+    "K": "call",
+    "S": "skipped",
+}
+_OPTIONS = ("parameter", "seed", "stimulus", "records", "board", "samplerate")
+_FINDINGS = {"chance": "chance may do that", "not told": _MISSING}
 _WIDTH_COLUMNS = 120
 _WIDE_COLUMNS = 220
 """Of tables with many columns, which name their runs."""
 
 
+class Rows(NamedTuple):
+    """`headings` and each of `lines` include the first column. `numbers` are the columns with
+    numbers, by their place from 0.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    numbers: Iterable[int] = ()
+
+
+def of_settings(changes: Sequence[Change]) -> Rows:
+    """The settings that differ."""
+    lines = ((change.name, cut(change.a), cut(change.b)) for change in changes)
+    return Rows("Settings that differ", ("setting", "A", "B"), tuple(lines))
+
+
+def of_worst_cases(cases: Sequence[Worst]) -> Rows:
+    """A line for each worst case."""
+    lines = []
+    for worst in cases:
+        unit, budget = worst.quantity.unit, _MISSING
+        if worst.budget is not None:
+            budget = f"± {short(worst.budget, unit)}" if worst.budget else "none"
+        ends = ((end and end.at_least + short(end.value, unit)) or _MISSING for end in (worst.a, worst.b))
+        changed = worst.change is not None and worst.finding not in ("equal", "not told")
+        finding = _FINDINGS.get(worst.finding, worst.finding)
+        change = by(worst) if changed else _MISSING
+        lines.append((with_unit(worst.words, unit), *ends, change, budget, finding, where(worst)))
+    headings = ("worst case", "A", "B", "change", "budget", "finding", "where")
+    return Rows("Worst cases", headings, tuple(lines), range(1, 5))
+
+
+def of_operations(operations: Operations) -> Rows:
+    """A line for each column that is compared operation by operation."""
+
+    def moved(move: Moved | None, unit: str) -> str:
+        return _MISSING if move is None else f"{signed(move.change, unit)} at {move.seq:,}"
+
+    headings = ("by operation", "changed", "first", "largest increase", "largest decrease", "sum")
+    lines = (
+        (
+            with_unit(change.words, change.unit),
+            f"{change.changed:,}",
+            _MISSING if change.first is None else f"{change.first.seq:,}",
+            moved(change.increase, change.unit),
+            moved(change.decrease, change.unit),
+            signed(change.total, change.unit) if change.changed else _MISSING,
+        )
+        for change in operations.columns
+    )
+    return Rows("Operation by operation", headings, tuple(lines), range(1, 6))
+
+
+def of_kinds(operations: Operations) -> Rows:
+    """A line for each outcome that operations had in A."""
+    headings = ("outcome in A", "operations", "changed", "cycles of all their critical sections")
+    lines = (
+        (_KINDS[kind.kind], f"{kind.n:,}", f"{kind.changed:,}", signed(kind.dwt_cycles, "cycles"))
+        for kind in operations.kinds
+    )
+    return Rows("By outcome", headings, tuple(lines), range(1, 4))
+
+
+def of_distributions(compared: Compared) -> Rows:
+    """A line for each quantity that both have, with the effect where it is estimated. Without
+    refused requests, served ones need no lines.
+    """
+    effects = ("Cliff's delta", "shift") if compared.way == "budgets" else ()
+    headings = ("all samples, A → B", "n", "median", "p99", "max", *effects)
+    keys = {distribution.quantity.key for distribution in compared.distributions}
+    hidden = () if any(quantity.key in keys for quantity in REFUSED) else [each.key for each in SERVED]
+    lines = (
+        (
+            with_unit(distribution.quantity.words, distribution.quantity.unit),
+            *(_both(distribution, name) for name in headings[1:5]),
+            *(_effect(distribution) if effects else ()),
+        )
+        for distribution in compared.distributions
+        if distribution.quantity.key not in hidden
+    )
+    return Rows("All samples", headings, tuple(lines), range(1, len(headings)))
+
+
+def _both(distribution: Distribution, statistic: str) -> str:
+    ends = []
+    for summary in (distribution.a, distribution.b):
+        value, at_least = getattr(summary, statistic), summary.at_least if statistic == "max" else ""
+        unit = "" if statistic == "n" else distribution.quantity.unit
+        ends.append(_MISSING if value is None else at_least + short(value, unit))
+    return " → ".join(dict.fromkeys(ends))
+
+
+def _effect(distribution: Distribution) -> tuple[str, str]:
+    effect = distribution.effect
+    if effect is None:
+        return _MISSING, _MISSING
+    unit = distribution.quantity.unit
+    delta, shift = f"{effect.delta:+.3f}", signed(effect.shift, unit)
+    if distribution.no_interval:
+        return delta, shift
+    (least, most), (low, high) = effect.delta_interval, effect.shift_interval
+    return f"{delta} [{least:+.2f}, {most:+.2f}]", f"{shift} [{signed(low, unit)}, {signed(high, unit)}]"
+
+
+def of_pairs(compared: Sequence[Compared]) -> Rows:
+    """A line for each pair, the worst first."""
+    lines = (
+        (
+            comparison.status,
+            " ".join((comparison.a.manifest.scenario, *_apart(comparison, compared))),
+            " → ".join(dict.fromkeys(run.manifest.configuration for run in (comparison.a, comparison.b))),
+            headline(comparison),
+        )
+        for comparison in sorted(compared, key=_rank)
+    )
+    return Rows("Pairs of runs", ("status", "scenario", "configuration", "what"), tuple(lines))
+
+
+def _rank(comparison: Compared) -> tuple[int, str, str]:
+    manifest = comparison.a.manifest
+    return WORST_FIRST.index(comparison.status), manifest.scenario, manifest.configuration
+
+
+def _apart(comparison: Compared, every: Sequence[Compared]) -> Iterator[str]:
+    """The words that tell a pair from others alike, such as `depth=64` or `desk`."""
+    like = [settings(each.a.manifest) for each in every if _rank(each)[1:] == _rank(comparison)[1:]]
+    for name, value in settings(comparison.a.manifest).items():
+        if name.startswith(_OPTIONS) and len({each.get(name) for each in like}) > 1:
+            yield f"{name.removeprefix('parameter ')}={value}"
+
+
+def operations_sentence(operations: Operations) -> str:
+    """How many operations changed, the first of them, and how many other interrupts met."""
+    sentence = f"Operations: the same {operations.joined:,} in both; {operations.changed:,} changed"
+    if operations.changed:
+        sentence += f", the first is {operations.first:,}"
+    if operations.met_otherwise:
+        sentence += f"; {operations.met_otherwise:,} of these were met by more or fewer interrupts than in A"
+    if operations.only_a or operations.only_b:
+        sentence += f"; {operations.only_a:,} are only in A, {operations.only_b:,} only in B"
+    return f"{sentence}."
+
+
+def sections_sentence(changed: Changed) -> str:
+    """A sentence on the sections that as many interrupts met in both: which changed most."""
+    sentence = f"Critical sections met by as many interrupts in both: {changed.met_alike.changed:,} changed"
+    for word, move in (
+        ("most more", changed.met_alike.increase),
+        ("most less", changed.met_alike.decrease),
+    ):
+        if move is not None:
+            size = f" of {move.size:,} bytes" if move.kind in "AOF" else ""
+            label = f", {move.label}" if move.label else ""
+            sentence += f"; {word}: operation {move.seq:,} ({_KINDS[move.kind]}{size}{label}), "
+            sentence += f"{short(move.a, 'cycles')} → {short(move.b, 'cycles')} cycles"
+    return sentence
+
+
 def as_text(comparison: Comparison) -> str:
     """The headline; one pair in full, or a table of several and what got worse; the rest."""
-    console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
-    with console.capture() as captured:
-        for part in _parts(comparison):
-            console.print(part)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
-
-
-def printed(parts: Sequence[str | Rows]) -> str:
-    """Sentences and tables, each with its title, for a terminal."""
-    console = Console(width=_WIDE_COLUMNS, highlight=False, markup=False)
-    with console.capture() as captured:
-        for part in parts:
-            if isinstance(part, Rows):
-                console.print("", part.title, _table(part), sep="\n")
-            else:
-                console.print(part, soft_wrap=True)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
-
-
-def _parts(comparison: Comparison) -> Iterator[RenderableType]:
-    yield overall(comparison)
-    if len(comparison.compared) == 1:
-        yield from _one(comparison.compared[0])
-    elif comparison.compared:
-        yield ""
-        yield _table(rows.of_pairs(comparison.compared))
-        yield from _worse(comparison.compared)
     rest = left_out(comparison)
-    yield from ("", *rest) if rest else ()
+    parts = _pair(*comparison.compared) if len(comparison.compared) == 1 else _several(comparison.compared)
+    return printed((overall(comparison), *parts, *([""] if rest else []), *rest), _WIDTH_COLUMNS)
 
 
-def _one(compared: Compared) -> Iterator[RenderableType]:
+def _pair(compared: Compared) -> Iterator[str | Rows]:
     yield ""
     yield f"A: {described(compared.a.stored)}"
     yield f"B: {described(compared.b.stored)}"
-    yield from (Padding(note, (0, 0, 0, 3)) for note in remarks(compared))
-    yield ""
+    yield from (f"   {note}" for note in remarks(compared))
     if compared.settings:
-        yield _table(rows.of_settings(compared.settings))
+        yield of_settings(compared.settings)
     else:
         yield "Settings: the same, as far as run.json tells"
     if compared.worst:
-        yield ""
-        yield _table(rows.of_worst_cases(compared.worst))
-    if compared.operations:
-        yield ""
-        yield from _operations(compared.operations)
+        yield of_worst_cases(compared.worst)
+    if operations := compared.operations:
+        yield from ("", operations_sentence(operations))
+        if others := operations.other_outcome:
+            more = f", … ({len(others):,} in all)" if len(others) > 8 else ""
+            yield f"Of another outcome: {', '.join(f'{number:,}' for number in others[:8])}{more}"
+        if operations.changed:
+            yield of_operations(operations)
+            for change in operations.columns:
+                if change.column == "dwt_cycles" and change.changed:
+                    yield sections_sentence(change)
+            yield of_kinds(operations)
     if compared.distributions:
-        yield ""
-        yield _table(rows.of_distributions(compared))
+        yield of_distributions(compared)
         yield from effects(compared)
 
 
-def _operations(operations: Operations) -> Iterator[RenderableType]:
-    yield rows.operations_sentence(operations)
-    if operations.other_outcome:
-        yield f"Of another outcome: {_listed(operations.other_outcome)}"
-    if not operations.changed:
-        return
-    yield _table(rows.of_operations(operations))
-    yield from (
-        rows.sections_sentence(change)
-        for change in operations.columns
-        if change.column.name == "dwt_cycles" and change.changed
-    )
-    yield ""
-    yield _table(rows.of_kinds(operations))
-
-
-def _worse(compared: Sequence[Compared]) -> Iterator[RenderableType]:
+def _several(compared: Sequence[Compared]) -> Iterator[str | Rows]:
+    if compared:
+        yield of_pairs(compared)
     for comparison in compared:
-        if comparison.status != "worse":
-            continue
-        yield ""
-        run = comparison.b
-        yield f"{run.manifest.scenario}, {run.manifest.configuration}: {run.stored.folder}"
-        yield from (f"  {worst_sentence(each)}" for each in comparison.worst if each.finding == "worse")
-        if comparison.settings:
-            yield "  settings: " + "; ".join(map(str, comparison.settings))
+        if comparison.status == "worse":
+            run = comparison.b
+            yield from ("", f"{run.manifest.scenario}, {run.manifest.configuration}: {run.stored.folder}")
+            yield from (f"  {worst_sentence(each)}" for each in comparison.worst if each.finding == "worse")
+            if comparison.settings:
+                yield "  settings: " + "; ".join(map(str, comparison.settings))
 
 
-def _listed(numbers: Sequence[int], most: int = 8) -> str:
-    shown = ", ".join(f"{number:,}" for number in numbers[:most])
-    return shown if len(numbers) <= most else f"{shown}, … ({len(numbers):,} in all)"
-
-
-def _table(of: Rows) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for place, heading in enumerate(of.headings):
-        table.add_column(heading, justify="right" if place in of.numbers else "left", overflow="fold")
-    for line in of.lines:
-        table.add_row(*map(Text, line))
-    return table
+def printed(parts: Iterable[str | Rows], width_columns: int = _WIDE_COLUMNS) -> str:
+    """Sentences and tables, each with its title, for a terminal."""
+    console = Console(width=width_columns, highlight=False, markup=False)
+    with console.capture() as captured:
+        for part in parts:
+            if isinstance(part, str):
+                console.print(part, soft_wrap=True)
+                continue
+            table = Table(box=None, pad_edge=False)
+            for place, heading in enumerate(part.headings):
+                is_number = place in part.numbers
+                table.add_column(heading, justify="right" if is_number else "left", overflow="fold")
+            for line in part.lines:
+                table.add_row(*map(Text, line))
+            console.print("", part.title, table, sep="\n")
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())

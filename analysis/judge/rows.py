@@ -106,8 +106,8 @@ def longest(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 if TYPE_CHECKING:
+    from analysis.compare.findings import Ranges
     from analysis.compare.settings import Change
-    from analysis.compare.values import Ranges
 
 State = Literal["as good", "better", "worse", "cannot say", "not judged"]
 """`cannot say` is a failure to judge what was asked; `not judged` is none."""

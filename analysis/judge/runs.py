@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from analysis.compare.findings import WORST_CASES, placed
 from analysis.compare.settings import differing
-from analysis.compare.values import of_ranges
-from analysis.compare.worst import WORST_CASES
 from analysis.errors import GateError
 from analysis.judge import baseline as files
 from analysis.judge import beside
@@ -97,11 +96,13 @@ def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Li
     states = {check.state for check in checks}
     if "better" in states and states <= {"better", "as good", "not judged"}:
         notes.append("It is better than the baseline: update it with --update.")
-    placed = of_ranges(figures.placements, ranges(runs))
-    notes += [each.sentence("the baseline", "the run") for each in placed if each.smaller]
+    now = ranges(runs)
+    equal = [key for key in now if now[key] == figures.placements.get(key)]
+    placements = placed(figures.placements, now, equal)
+    notes += [each.sentence("the baseline", "the run") for each in placements if each.smaller]
     different = notes or states - {"as good", "not judged"}
     changes = differing(entry.made_by, first.made_by) if different else ()
-    return Judgement(first.name, (*checks, *within), "", folders, changes, tuple(notes), placed)
+    return Judgement(first.name, (*checks, *within), "", folders, changes, tuple(notes), placements)
 
 
 def _check_repetitions(runs: Sequence[StoredRun]) -> None:
@@ -202,8 +203,8 @@ def _unplaced(entry: Entry) -> Figures:
 def _entry(runs: Sequence[StoredRun]) -> Entry:
     first = runs[0]
     _check_repetitions(runs)
-    placed = ranges(runs)
-    placements = {quantity.key: placed[quantity.key] for quantity in WORST_CASES if quantity.key in placed}
+    every = ranges(runs)
+    placements = {quantity.key: every[quantity.key] for quantity in WORST_CASES if quantity.key in every}
     made = partial(Figures, repetitions=len(runs), image_sha256=first.image_sha256, placements=placements)
     try:
         if first.exact:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.compare.boards.across import Group, OnBoard, Worst
+from analysis.compare.boards import Group, OnBoard, Worst
 from base.microseconds import digits
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, Trace, bar

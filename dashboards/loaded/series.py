@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from analysis.compare.boards.across import board_of
+from analysis.compare.boards import board_of
 from base.run_folder.manifest import Manifest
 from base.run_index.naming import configuration
 from dashboards.caveats import CONTROL, CONTROL_TOO, LOCKS

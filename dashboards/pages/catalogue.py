@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from analysis.compare.boards.across import group, on_board
+from analysis.compare.boards import group, on_board
 from base.run_folder.folder import EDGES
 from base.run_folder.manifest import VIRTUAL_BOARD
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, PROBES, SECTION, TASK, Quantity

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from analysis.compare.boards.across import Group as Alike
-from analysis.compare.boards.across import OnBoard, Worst
-from analysis.compare.boards.tables import MEANING, signed
+from analysis.compare.boards import MEANING, OnBoard, Worst, signed
+from analysis.compare.boards import Group as Alike
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.formatting import MISSING, grouped, short, whole
 from dashboards.loaded.series import Series

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from analysis.compare.boards import tables
-from analysis.compare.boards.across import Across, across
+from analysis.compare import boards as tables
+from analysis.compare.boards import Across, across
 from base.files import results
 from base.files.errors import TailscopeError
 from base.run_folder.folder import MANIFEST

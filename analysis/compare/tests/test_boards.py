@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare.boards.across import Across, across, core_of
-from analysis.compare.boards.tables import as_text
+from analysis.compare.boards import Across, across, as_text, core_of
 from analysis.compare.tests.made import FIRMWARE, write
 from dashboards import boards as page
 from dashboards.tests.synthetic import Operation

@@ -1,1 +1,0 @@
-"""One allocator on several boards: cycles and times of each, and no verdict of which is better."""
