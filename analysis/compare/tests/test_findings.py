@@ -107,7 +107,7 @@ BUDGET = 2.0
 """Of a run, so two may differ by twice as much."""
 
 
-def undecided(
+def latencies(
     hit: Sequence[float], unsure_hit: Sequence[float] = (), unsure_clear: Sequence[float] = ()
 ) -> Run:
     """A run whose interrupts met a section: surely, or as far as the edges say; or did not."""
@@ -145,8 +145,8 @@ def of_hits(a: Run, b: Run, exact: bool = False) -> Distribution:
 
 def test_a_difference_that_undecided_interrupts_may_make_is_none() -> None:
     """Of B 40 of 50 may not belong: without them its median is A's."""
-    a = undecided([100.0] * 30)
-    sure, unsure = undecided([110.0] * 50), undecided([100.0] * 10, [110.0] * 40)
+    a = latencies([100.0] * 30)
+    sure, unsure = latencies([110.0] * 50), latencies([100.0] * 10, [110.0] * 40)
     assert (of_hits(a, sure).beyond, of_hits(a, sure).hidden, of_hits(a, sure).undecided) == (True, False, 0)
     assert (of_hits(a, unsure).beyond, of_hits(a, unsure).hidden) == (False, True)
     assert of_hits(a, unsure).undecided == 40
@@ -170,7 +170,7 @@ def test_no_way_to_decide_makes_alike_what_is_told_apart() -> None:
             count = random.randint(0, 4)
             sides.append((drawn[count:], drawn[:count]))
         (ours, perhaps), (theirs, also) = sides
-        distribution = of_hits(undecided(ours, perhaps), undecided(theirs, also[:2], also[2:]))
+        distribution = of_hits(latencies(ours, perhaps), latencies(theirs, also[:2], also[2:]))
         alike = any(
             abs(median - other) <= 2 * BUDGET
             for median in medians(ours, perhaps)
@@ -184,7 +184,7 @@ def test_no_way_to_decide_makes_alike_what_is_told_apart() -> None:
 
 
 def test_a_difference_of_as_much_as_the_budgets_is_undecided_in_either_direction() -> None:
-    a = undecided([100.0] * 30)
+    a = latencies([100.0] * 30)
     for median, undecided in ((104.0, 3), (104.5, 0), (96.0, 3), (95.5, 0)):
-        b = undecided([median] * 40, [median] * 3)
+        b = latencies([median] * 40, [median] * 3)
         assert of_hits(a, b).undecided == of_hits(b, a).undecided == undecided
