@@ -6,13 +6,13 @@ from pathlib import Path
 
 from base.paths import BUILD, RUNS
 from cli.shell.declare import declare, option
-from cli.shell.values import FOLDER, OptionError, Whole
+from cli.shell.values import FOLDER, OptionError, whole
 
 
 @declare(section="Read what came out")
 @option(
     "--port",
-    type=Whole(0, 65_535),
+    type=whole(0, 65_535),
     default=8050,
     help="of this machine to answer at; 0 for any that is free",
 )

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from cli.shell import shared
-from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, Choice, OptionError, Value, Whole
+from cli.shell.values import FILE, FOLDER, INSTANT, OUTPUT, OptionError, choice, number, whole
 
 if TYPE_CHECKING:
     from simulator.program import ProgramOptions
 
-
-_MOST_TIMES = 1000.0
-_COUNT = Whole(0, 1 << 16)
-
-
-class Margin(Value):
-    """How many times as often as the run saw a loop is taken to go round."""
-
-    name = "[TIMES]"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        try:
-            times = float(word)
-        except ValueError:
-            times = 0.0
-        if not 1 <= times <= _MOST_TIMES:
-            raise OptionError(f"{flag} {word[:80]}: give a number from 1 to {_MOST_TIMES:g}, such as 2.")
-        return times
+_COUNT = whole(0, 1 << 16)
 
 
 @declare(section="Your own firmware, as it is")
@@ -48,18 +31,18 @@ class Margin(Value):
 @option("--ticks", type=_COUNT, help="the same of ticks that come while the scheduler is locked")
 @option(
     "--wait-states",
-    type=Whole(0, 15),
+    type=whole(0, 15),
     help="of the flash; when not given, those that FLASH_ACR has at the end of the run",
 )
 @option(
     "--flash",
-    type=Choice("seen", "worst"),
+    type=choice("seen", "worst"),
     default="seen",
     help="its prefetch and caches: as FLASH_ACR has them at the end of the run, or no help at all",
 )
 @option(
     "--pointers",
-    type=Choice("any", "sram"),
+    type=choice("any", "sram"),
     default="any",
     help="what pointers go to of which nothing is known; with sram the figures are lower, if it is so",
 )
@@ -74,7 +57,7 @@ class Margin(Value):
 @option("--output", type=OUTPUT, help="an HTML file to write: bounds, priorities, the longest path")
 @option(
     "--observed",
-    type=Margin(),
+    type=number(1, 1000, name="[TIMES]", give="a number from 1 to 1000, such as 2"),
     is_flag=False,
     flag_value="2",
     help="estimate where nothing limits a loop: so many times as often as the run saw, 2 without a number",
@@ -95,7 +78,6 @@ class Margin(Value):
 @shared.kernel
 @shared.own_program
 @judging
-@json_option
 def command(
     elf: Path,
     explain: str | None,
@@ -103,7 +85,6 @@ def command(
     evidence: Path | None,
     outcomes: tuple[Path, ...],
     everything: bool,
-    as_json: bool,
     judging: Judging,
     until: str,
     kernel: str,
@@ -129,19 +110,18 @@ def command(
     from analysis.program.bounds import explained, text
     from analysis.program.bounds.measure import bounds
     from analysis.program.subject import Subject
-    from cli.shell.root import version
-    from cli.work import judging as gate
-    from cli.work import progress
+    from cli.shell import under_way
+    from cli.shell.project import version
     from dashboards import bounds as pages
     from simulator.program import user_program
 
     if outcomes and not evidence:
         raise OptionError("--outcome goes with --evidence FOLDER.")
-    ready = gate.ready(judging, text.COMMAND, text.BOUND_KINDS)
+    judging.begin(text.COMMAND, text.BOUND_KINDS)
     if evidence:
         folder.check(evidence, outcomes)
     counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         report = bounds(
             Subject.of(user_program(elf, **board), until, kernel=kernel),
             tell,
@@ -172,18 +152,13 @@ def command(
         }
         given = folder.Given.of(typed, version(), outcomes)
         folder.write(report, shown, given, evidence, {"page.html": pages.html(report, shown).encode()})
-    done = ready.judge(text.subject(report))
-    gate.show(
-        done,
-        judging,
-        as_json,
+    judging.judge(text.subject(report))
+    judging.show(
         lambda: text.as_json(report, path),
         lambda: text.as_text(report, everything, path),
+        [f"file: {file}" for file in (output, evidence) if file],
     )
-    for file in (output, evidence):
-        if file and not as_json and not judging.on_stdout:
-            print(f"file: {file}")
     if report.violations:
         return 1
     missing = 0 if report.complete else 2
-    return missing if done.exit_status is None else done.exit_status
+    return missing if judging.exit_status is None else judging.exit_status

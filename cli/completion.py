@@ -5,11 +5,11 @@ from __future__ import annotations
 from base.paths import INSTALLED
 from cli.shell import start
 from cli.shell.declare import argument, declare
-from cli.shell.values import Choice
+from cli.shell.values import choice
 
 
 @declare(section="Set up")
-@argument("shell", type=Choice("bash", "zsh", "fish"), help="bash, zsh or fish")
+@argument("shell", type=choice("bash", "zsh", "fish"), help="bash, zsh or fish")
 def command(shell: str) -> None:
     """Print what has Tab complete commands and names.
 

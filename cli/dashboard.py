@@ -81,9 +81,9 @@ def write(
     `every` one there; it begins with the `limit`. Yields what to print: what is left out, then the
     page. Raises TailscopeError.
     """
-    from cli.work import progress
+    from cli.shell import under_way
 
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         tell("loading what draws the figures")
         from base.run_index.index import index, latest_folders, left_out
         from dashboards import report

@@ -77,10 +77,10 @@ def report(board: str | None = None) -> Report:
     if board is None:
         return Report(findings)
     from capture.desk.bench import read_bench
-    from cli.work import where
+    from cli.shell import under_way
     from cli.work.desk_checks import DEVICES, Desk
 
     desk = Desk(read_bench().board(board))
     if not desk.is_virtual:
-        where.run(board)
+        under_way.on_desk(board)
     return Report(findings | {check.key: check.findings(desk) for check in DEVICES}, desk.board.name)

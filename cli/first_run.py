@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import BUILD, RUNS
-from cli.shell import root, shared
+from cli.shell import shared
 from cli.shell.declare import declare, json_option, option
+from cli.shell.project import version
 from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS
 
 if TYPE_CHECKING:
@@ -46,15 +47,15 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
     from base.files.whole import write_bytes
     from capture.checks import parcel
     from capture.desk.bench import read_bench
-    from cli.work import kept, progress, where
+    from cli.shell import under_way
     from cli.work.desk_checks import CHECKS, Desk, walk
     from dashboards import bring_up as page
 
     resource = read_bench().board(board)
-    where.run(board)
+    under_way.on_desk(board)
     usual_s = RATE_S if resource.is_real else RATE_OF_EMULATED_S
     results: list[Result] = []
-    with kept.told((), "what was found until then is kept"), progress.shown() as shown:
+    with under_way.stoppable((), "what was found until then is kept"), under_way.shown() as shown:
         desk = Desk(resource, board or resource.name, runs, rate_s or usual_s, shown)
         folders = desk.captures.folders
         try:
@@ -81,7 +82,7 @@ def _so_far(desk: Desk, results: Sequence[Result], planned: int) -> BringUp:
 
     board = desk.board
     folders = desk.captures.folders
-    versions = {"tailscope": root.version(), "system": f"{platform.system()} {platform.release()}"}
+    versions = {"tailscope": version(), "system": f"{platform.system()} {platform.release()}"}
     versions["python"] = platform.python_version()
     if folders:
         versions |= read_manifest(folders[-1] / MANIFEST).tools

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from cli.shell import shared
-from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT, WHOLE, Choice, OptionError, Whole
+from cli.shell.values import FILE, INSTANT, WHOLE, OptionError, choice, whole
 
 if TYPE_CHECKING:
-    from simulator.latency import Question
     from simulator.program import ProgramOptions
 
 MODES = ("sweep", "random")
@@ -28,7 +26,7 @@ _USUAL_PENDS = 2_000
 )
 @option(
     "--mode",
-    type=Choice(*MODES),
+    type=choice(*MODES),
     default="sweep",
     help="sweep (pend at every cycle, or every n-th) or random",
 )
@@ -60,13 +58,12 @@ _USUAL_PENDS = 2_000
 @option("--seed", type=WHOLE, help="of --mode random; 1 when not given")
 @option(
     "--enable",
-    type=Whole(0, 15),
+    type=whole(0, 15),
     help="let the board enable the interrupt when it pends it, at this priority, 0 to 15",
 )
 @option("--explain", is_flag=True, help="list what the longest wait or section spent its cycles on")
 @shared.own_program
 @judging
-@json_option
 def command(
     elf: Path,
     irq: str | None,
@@ -81,7 +78,6 @@ def command(
     explain: bool,
     start: str | None,
     kernel: str,
-    as_json: bool,
     judging: Judging,
     **board: Unpack[ProgramOptions],
 ) -> int:
@@ -96,58 +92,39 @@ def command(
     from analysis.program.latency import measure, text
     from analysis.program.parts import as_json as dumped
     from analysis.program.subject import Subject
-    from cli.work import judging as gate
-    from cli.work import progress
-    from simulator.interrupts import name_of
+    from cli.shell import under_way
+    from simulator.interrupts import exception_of, name_of
+    from simulator.latency import Question
     from simulator.program import user_program
 
     if irq is None and not section:
         raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
     if around and start not in (None, RESET, START):
         raise OptionError("Give --around or --from, not both: each says where the pends begin.")
+    if mode == "sweep" and (pends or seed):
+        raise OptionError("--pends and --seed go with --mode random; a sweep takes --every.")
+    if mode == "random" and every:
+        raise OptionError("--every goes with --mode sweep; random takes --pends.")
     program = user_program(elf, **board)
-    pending = Pending(mode=mode, every=every, pends=pends, seed=seed, enable=enable)
-    pended = question(pending, irq=irq, until=until, chip=program.chip) if irq else None
+    pended = irq and Question(
+        exception=exception_of(irq, program.chip),
+        until=until,
+        every=every,
+        random=(pends or _USUAL_PENDS) if mode == "random" else 0,
+        seed=seed or 1,
+        enable=enable,
+    )
     # What a limit may name: the interrupt, and each section as it was given.
     kinds = (*([name_of(pended.exception, program.chip)] if pended else []), *section, ANY)
-    ready = gate.ready(judging, text.COMMAND, kinds)
-    with progress.shown() as tell:
+    judging.begin(text.COMMAND, kinds)
+    with under_way.shown() as tell:
         subject = Subject.of(program, until, kernel=kernel, start=start or START)
         waits = measure.latencies(subject, pended, around or "", explain, tell) if pended else None
         passes = measure.section_times(subject, section, explain, tell) if section else []
     report = measure.LatencyReport.of(subject, waits, passes)
-    settings = {"irq": irq, "section": ", ".join(section), "around": around, **asdict(pending)}
+    settings = {"irq": irq, "section": ", ".join(section), "around": around, "mode": mode, "every": every}
+    settings |= {"pends": pends, "seed": seed, "enable": enable}
     typed = {name: str(value) for name, value in settings.items() if value not in (None, "")}
-    done = ready.judge(text.subject(report, typed))
-    gate.show(done, judging, as_json, lambda: dumped(report), lambda: text.as_text(report))
-    return int(not report.complete) if done.exit_status is None else done.exit_status
-
-
-@dataclass(frozen=True)
-class Pending:
-    """When the interrupt is pended, in the words of the command line."""
-
-    mode: str = "sweep"
-    every: int | None = None
-    pends: int | None = None
-    seed: int | None = None
-    enable: int | None = None
-
-
-def question(pending: Pending, *, irq: str, until: str, chip: str = "") -> Question:
-    """What to pend, and when. Raises TailscopeError."""
-    from simulator.interrupts import exception_of
-    from simulator.latency import Question
-
-    if pending.mode == "sweep" and (pending.pends or pending.seed):
-        raise OptionError("--pends and --seed go with --mode random; a sweep takes --every.")
-    if pending.mode == "random" and pending.every:
-        raise OptionError("--every goes with --mode sweep; random takes --pends.")
-    return Question(
-        exception=exception_of(irq, chip),
-        until=until,
-        every=pending.every,
-        random=(pending.pends or _USUAL_PENDS) if pending.mode == "random" else 0,
-        seed=pending.seed or 1,
-        enable=pending.enable,
-    )
+    judging.judge(text.subject(report, typed))
+    judging.show(lambda: dumped(report), lambda: text.as_text(report))
+    return int(not report.complete) if judging.exit_status is None else judging.exit_status

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from cli.shell import shared
-from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, OUTPUT, OptionError
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 )
 @shared.own_program
 @judging
-@json_option
 def command(
     elf: tuple[Path, ...],
     until: str,
@@ -51,7 +50,6 @@ def command(
     output: Path | None,
     folded: Path | None,
     perfetto: Path | None,
-    as_json: bool,
     judging: Judging,
     **board: Unpack[ProgramOptions],
 ) -> int:
@@ -68,28 +66,24 @@ def command(
     from analysis.program.parts import as_json as dumped
     from analysis.program.subject import Subject
     from base.files.whole import write_bytes
-    from cli.work import judging as gate
-    from cli.work import progress
+    from cli.shell import under_way
     from simulator.program import user_program
 
     writes = explain or output or folded or perfetto
-    if len(elf) > 1 and (writes or judging != Judging(markdown_file=judging.markdown_file)):
+    if len(elf) > 1 and (writes or judging.of_one):
         raise OptionError("Several builds give one table: only --markdown and --json go with them.")
     subjects = [
         Subject.of(user_program(file, **board), until, kernel=kernel, start=start or START) for file in elf
     ]
-    ready = gate.ready(judging, text.COMMAND, text.MASK_KINDS)
-    with progress.shown() as tell:
+    judging.begin(text.COMMAND, text.MASK_KINDS)
+    with under_way.shown() as tell:
         reports = [measure(subject, explain, tell) for subject in subjects]
     measured = [text.subject(report) for report in reports]
     report, complete = reports[0], all(report.complete for report in reports)
     if len(reports) > 1:
-        table = gate.Done(markdown=text.builds_as_markdown(measured))
-        gate.write_markdown(table, judging)
-        gate.show(
-            table,
-            judging,
-            as_json,
+        judging.markdown = text.builds_as_markdown(measured)
+        judging.write_markdown()
+        judging.show(
             lambda: {"builds": list(map(dumped, reports)), "rows": text.builds_as_json(measured)},
             lambda: text.builds_as_text([line for each in reports for line in text.opening(each)], measured),
         )
@@ -107,8 +101,6 @@ def command(
         drawn = timeline(report)
         lines += filter(None, [drawn.draw()])
         drawn.write(perfetto)
-    done = ready.judge(measured[0])
-    gate.show(done, judging, as_json, lambda: dumped(report), lambda: text.as_text(report))
-    if lines and not as_json and not judging.on_stdout:
-        print(*lines, sep="\n")
-    return int(not complete) if done.exit_status is None else done.exit_status
+    judging.judge(measured[0])
+    judging.show(lambda: dumped(report), lambda: text.as_text(report), lines)
+    return int(not complete) if judging.exit_status is None else judging.exit_status

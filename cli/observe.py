@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from base.paths import RUNS
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.values import (
+    ALLOCATORS,
     FILE,
+    PAIRS,
     RUN,
     SAMPLERATE,
     SCENARIO,
     SECONDS,
-    Allocators,
-    Choice,
+    WORST,
     OptionError,
-    Pairs,
-    Worst,
+    choice,
 )
 
 if TYPE_CHECKING:
-    from cli.work.observe import ObserveOptions
+    from base.run_folder.edges import EdgeList
+    from base.run_folder.observed import AskedEdges, Keep, ObservedManifest
+    from capture.acquisition.imported import Beside
+    from capture.reading.observed import Questions
+    from capture.store import RunResult
+    from simulator.program import ProgramOptions
 
+    class ObserveOptions(ProgramOptions):
+        """The options of the command but --json; those of a program are for a virtual board."""
+
+        file: Path | None
+        channels: dict[str, str]
+        pulse: tuple[str, ...]
+        low: tuple[str, ...]
+        latency: tuple[str, ...]
+        edges: AskedEdges
+        elf: Path | None
+        board: str | None
+        duration_s: float
+        samplerate_hz: int | None
+        keep: int | None
+        around_s: float
+        live: bool
+        run: Path | None
+        uart: Path | None
+        scenario: str | None
+        allocator: list[str] | None
+        stimulus: str | None
+        seed: int | None
+        parameter: tuple[tuple[str, str], ...]
+        records: str
+        ignore_glitches: bool
+
+
+_RATE_FROM = {
+    "file": "as the file states",
+    "option": "as given",
+    "resolution": "the resolution of the file's times",
+}
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("auto", "both", "rising", "falling")
 OF_A_FILE = ("run", "uart", "scenario", "allocator", "stimulus", "seed", "parameter", "ignore_glitches")
@@ -38,7 +80,7 @@ LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "h
 )
 @option(
     "--channels",
-    type=Pairs(EXAMPLE),
+    type=PAIRS,
     default={},
     show_default=False,
     help=f"which pin, or channel of the file, is which: {EXAMPLE}, IRQ=tb.irq (docs/how-to/observe.md)",
@@ -53,7 +95,7 @@ LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "h
 )
 @option(
     "--edges",
-    type=Choice(*EDGES),
+    type=choice(*EDGES),
     default="auto",
     help="which edges of a stimulus count: both, rising or falling; auto: those that are seen to be answered",
 )
@@ -84,7 +126,7 @@ LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "h
 )
 @option(
     "--keep",
-    type=Worst(),
+    type=WORST,
     help="keep only windows around the longest pulses and latencies, 10 or as many as worst=N says, of a "
     "capture that may last hours",
 )
@@ -100,7 +142,7 @@ LIVE = ("elf", "live", "attach", "any_core", "semihosting", "gaps", "strict", "h
     type=SCENARIO,
     help="of a file without a run folder: what ran, of `./lab list` or the path of a scenario's TOML",
 )
-@option("--allocator", type=Allocators(all_too=False), help="with --scenario: on which allocator")
+@option("--allocator", type=ALLOCATORS, help="with --scenario: on which allocator")
 @shared.stimulus
 @shared.seed
 @shared.parameter
@@ -113,6 +155,18 @@ def command(as_json: bool, **options: Unpack[ObserveOptions]) -> int:
     For example: ./lab observe --channels CRIT=PA8,STIM=PA0,ISR=PA10 --elf my.elf
     """
     file = options["file"]
+    _check(options)
+    channels, keep = dict(options["channels"]), None
+    if options["keep"]:
+        from base.run_folder.observed import Keep
+
+        keep = Keep(worst=options["keep"], around_s=options["around_s"])
+    return _file(file, as_json, channels, keep, options) if file else _pins(as_json, channels, keep, options)
+
+
+def _check(options: ObserveOptions) -> None:
+    """Raises OptionError for options that do not go together."""
+    file, run, scenario, allocator = (options[name] for name in ("file", "run", "scenario", "allocator"))
     wrong = [name for name, value in options.items() if name in (LIVE if file else OF_A_FILE) and value]
     if wrong:
         words = ", ".join(f"--{name.replace('_', '-')}" for name in wrong)
@@ -122,10 +176,271 @@ def command(as_json: bool, **options: Unpack[ObserveOptions]) -> int:
     for pair in options["latency"]:
         if not all(pair.partition(":")):
             raise OptionError(f"--latency {pair[:80]}: give TRIG:ACK, a stimulus and its answer.")
-    if file:
-        from cli.work import observe_file
+    for is_wrong, sentence in (
+        (
+            run and (scenario or allocator),
+            "Name the run by --run, or the firmware by --scenario and --allocator, not both.",
+        ),
+        (
+            options["keep"] and (run or scenario),
+            "--keep is for the wire alone: a run is judged by its whole capture.",
+        ),
+        (
+            bool(scenario) != bool(allocator),
+            "--scenario and --allocator go together: the records tell of both.",
+        ),
+        (
+            file and options["board"] and not scenario,
+            "--board goes with --scenario and --allocator: a run folder tells its board itself, and of "
+            "pulses alone none is needed.",
+        ),
+        (
+            options["uart"] and not (run or scenario),
+            "--uart alone is not enough: say what ran, by --run or by --scenario and --allocator.",
+        ),
+        (
+            options["ignore_glitches"] and not (run or scenario),
+            "--ignore-glitches needs the records, which tell the firmware's shortest pulse: give --run, or "
+            "--scenario, --allocator and --uart.",
+        ),
+    ):
+        if is_wrong:
+            raise OptionError(sentence)
 
-        return observe_file.show(file, as_json, options)
-    from cli.work import observe
 
-    return observe.show(as_json, options)
+def _questions(options: ObserveOptions) -> Questions:
+    """What is asked of the wire."""
+    from base.run_folder.edges import NOT
+    from capture.reading.observed import Questions
+
+    pulses = [*options["pulse"], *(f"{NOT}{name}" for name in options["low"])]
+    return Questions.of(pulses, options["latency"]) if pulses or options["latency"] else Questions()
+
+
+def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: ObserveOptions) -> int:
+    """Observes pins of a board; with `live` it shows the wire meanwhile. Raises TailscopeError.
+
+    On an emulated board the command runs again on its desk, and SystemExit carries its status.
+    """
+    from base.files.errors import CaptureError
+    from capture.acquisition.pins import Pins, PinsRequest
+    from capture.conduct import run as conduct
+    from capture.desk import pins
+    from capture.desk.bench import read_bench
+    from capture.reading.counter import Growing
+    from cli.shell import under_way
+    from cli.work.live_wire import LiveWire
+    from simulator.program import user_program
+
+    results: list[RunResult] = []
+    with under_way.stoppable(results, "nothing was recorded"):
+        resource = read_bench().board(options["board"])
+        checked = pins.check_pins(channels, resource)
+        wanted = _questions(options)
+        if unknown := [name for name in wanted.channels if name not in checked]:
+            raise CaptureError(f"{', '.join(unknown)}: no pin is named for it; add it to --channels.")
+        request = PinsRequest(
+            resource,
+            pins=checked,
+            elf=options["elf"],
+            duration_s=options["duration_s"],
+            samplerate_hz=options["samplerate_hz"] or resource.analyzer.samplerate_hz,
+            stimulus_edges=options["edges"],
+            pulses=wanted.pulses,
+            latencies=None if wanted.latencies is None else [":".join(pair) for pair in wanted.latencies],
+            runs=RUNS,
+            progress=under_way.tell_step,
+            keep=keep,
+        )
+        Pins(request).check()
+        program: ProgramOptions = {
+            "chip": options["chip"],
+            "hse": options["hse"],
+            "strict": options["strict"],
+            "gaps": options["gaps"],
+            "semihosting": options["semihosting"],
+            "any_core": options["any_core"],
+            "attach": options["attach"],
+        }
+        words: tuple[str, ...] = ()
+        if resource.loader.kind == "virtual-nucleo" or resource.emulated is not None:
+            if options["elf"] is not None:
+                program["chip"] = program["chip"] or "".join(resource.board.virtual_options[1:])
+                words = user_program(options["elf"], **program).options
+        elif given := sorted(f"--{name.replace('_', '-')}" for name, value in program.items() if value):
+            raise CaptureError(
+                f"{', '.join(given)}: only a virtual board can be told so, and {resource.name!r} is a real "
+                "one."
+            )
+        under_way.on_desk(options["board"], clips=pins.clips(checked, resource), options=words)
+        request = replace(request, options=words)
+        if options["live"]:
+            which = "both" if options["edges"] == "auto" else options["edges"]
+            wire = LiveWire(Growing(which, resource.board.core_hz, wanted))
+            with wire.shown():
+                results.append(conduct(Pins(replace(request, wire=wire))))
+        else:
+            results.append(conduct(Pins(request)))
+        _show(results[0].folder, as_json)
+    return int(results[0].verdict != "complete")
+
+
+def _file(
+    file: Path, as_json: bool, channels: dict[str, str], keep: Keep | None, options: ObserveOptions
+) -> int:
+    """Reads and judges `file`, by itself or as a run, and prints what came of it."""
+    from capture.acquisition import imported as other_tools
+    from capture.acquisition.source import Request
+    from capture.conduct import run as conduct
+    from capture.importing import formats
+    from capture.reading.observed import Questions
+
+    wanted = _questions(options)
+    names = {name: channels.get(name) or name for name in channels or wanted.channels}
+    imported = formats.read(file, names or None, options["samplerate_hz"])
+    beside = None
+    if options["run"]:
+        beside = other_tools.of_run(options["run"], options["uart"])
+    elif options["scenario"]:
+        beside = _of_scenario(options["scenario"], options)
+    request = Request(runs=RUNS)
+    if beside is None:
+        if not names:
+            wanted = Questions.moving(imported.edges)
+        result = conduct(other_tools.ObservedFile(imported, wanted, options["edges"], request, keep))
+        _show(result.folder, as_json)
+    else:
+        result = conduct(other_tools.Imported(imported, beside, request, options["ignore_glitches"]))
+        if as_json:
+            print((result.folder / "run.json").read_text(encoding="utf-8"))
+        else:
+            print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
+            print(result.folder)
+    return int(result.verdict != "complete")
+
+
+def _of_scenario(name: str, options: ObserveOptions) -> Beside:
+    """What else is known of the capture of a scenario."""
+    from capture.acquisition.imported import of_plan
+    from capture.acquisition.source import outside_of
+    from cli.shell.runs import Options, compiled
+    from firmware.build import boards, outside
+
+    allocators, board = options["allocator"] or (), options["board"]
+    names = outside.admit(allocators)
+    if len(names) != 1:
+        raise OptionError(f"--allocator {','.join(allocators)[:80]}: give one, the one that was captured.")
+    on = boards.default() if board is None else boards.named(board)
+    chosen = Options(
+        parameters=dict(options["parameter"]),
+        stimulus=options["stimulus"],
+        seed=options["seed"],
+        records=options["records"],
+    )
+    planned = compiled(name, chosen, on).recorded_by(options["records"])
+    word = None if board is None else on.word
+    return of_plan(planned, names[0], options["uart"], outside_of(names[0]), word)
+
+
+def _show(folder: Path, as_json: bool) -> None:
+    """Prints what was observed: run.json and the folder that it is in; or as text a table, what was
+    kept, what to know of it, the verdict, last the folder.
+    """
+    from base.run_folder.folder import MANIFEST
+    from base.run_folder.observed import read_observed_manifest
+    from cli.work import wire_table
+
+    manifest = read_observed_manifest(folder / MANIFEST)
+    if as_json:
+        document = {"folder": str(folder), **manifest.model_dump(mode="json", by_alias=True)}
+        print(json.dumps(document, indent=2))
+        return
+    unsure = manifest.unjudged and manifest.verdict == "complete"
+    verdict = f"{manifest.verdict}, as far as the wire tells" if unsure else manifest.verdict
+    sentences = [*manifest.reasons, *manifest.unjudged]
+    print(
+        _heading(manifest),
+        "",
+        *wire_table.lines(manifest),
+        "",
+        *_windows(manifest, folder),
+        *manifest.missing,
+        *manifest.warnings,
+        " ".join([f"{verdict}:" if sentences else verdict, *sentences]),
+        folder,
+        sep="\n",
+    )
+
+
+def _heading(manifest: ObservedManifest) -> str:
+    from base.microseconds import decimals_of, microseconds
+
+    duration_s = manifest.total_samples / manifest.samplerate_hz
+    pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
+    source = f"{manifest.program.elf or 'what was on the board'} on {manifest.board}"
+    rate = ""
+    if file := manifest.imported:
+        source, rate = f"{file.file} ({file.format})", f" ({_RATE_FROM[file.samplerate_from]})"
+        pins = ", ".join(
+            ours if ours == theirs else f"{ours} is {theirs}" for ours, theirs in file.channels.items()
+        )
+    clock = ""
+    if manifest.clock:
+        ppm, unsure_ppm = (manifest.clock.ratio - 1) * 1e6, manifest.clock.ratio_uncertainty * 1e6
+        clock = f" By the frames its clock is off the board's by {ppm:+.0f} ppm (to {unsure_ppm:.0f})."
+    return (
+        f"{source}: {manifest.total_samples:,} samples at {manifest.samplerate_hz:,} Hz{rate}, "
+        f"{duration_s:.6g} s; {pins}. Each edge is known to a sample of "
+        f"{microseconds(manifest.resolution_ns, decimals_of(manifest.resolution_ns))}.{clock}"
+    )
+
+
+def _windows(manifest: ObservedManifest, folder: Path) -> Iterator[str]:
+    """What was looked at and what was kept, a table of the windows, and a picture of each longest.
+
+    Of a capture that was kept whole the pictures alone.
+    """
+    from base.microseconds import UNIT, digits
+    from base.run_folder import folder as names
+    from base.run_folder.edges import read_parquet
+    from base.run_folder.kept import LAST, read_kept
+
+    hz = manifest.samplerate_hz
+    if manifest.kept is None or manifest.keep is None:
+        if manifest.longest:
+            edges = read_parquet(folder / names.EDGES)
+            for of, span in manifest.longest.items():
+                yield from _drawn(of, edges, span.start, span.end)
+        return
+    seen = sum(summary.n for summary in manifest.widths_ns.values())
+    length_s, kept_s = manifest.total_samples / hz, manifest.kept.kept_samples / hz
+    yield (
+        f"Of {length_s:.6g} s with {seen:,} pulses, {kept_s:.6g} s in {len(manifest.kept.windows)} windows "
+        f"were kept: {manifest.keep.around_s * 1e3:g} ms around the {manifest.keep.worst} longest of each."
+    )
+    yield ""
+    yield f"{UNIT:<22}{'length':>16}{'begins at (s)':>16}  window for PulseView"
+    for place in manifest.kept.windows:
+        name, length = f"{place.of}, {place.rank}", digits((place.end - place.start) * 1e9 / hz)
+        if place.name == LAST:
+            name, length = "the last of all", "-"
+        yield f"{name:<22}{length:>16}{place.start / hz:>16.6f}  {names.WINDOWS}/{place.name}.sr"
+    yield ""
+    for window in read_kept(folder).windows:
+        place, edges = window.place, window.edges
+        if place.rank == 1 and place.name != LAST and edges.sample.size:
+            yield from _drawn(place.name, edges, place.start - place.begin, place.end - place.begin)
+
+
+def _drawn(of: str, edges: EdgeList, start: int, end: int) -> Iterator[str]:
+    """A span in characters, with a quarter of its length on either side of it."""
+    from base.microseconds import decimals_of, microseconds
+    from dashboards.growing_wire import wave
+
+    margin = max((end - start) // 4, 1)
+    first, after = max(start - margin, 0), min(end + margin, edges.total_samples)
+    yield f"{of}, {microseconds((after - first) * edges.sample_ns, decimals_of(edges.sample_ns))}:"
+    widest = max(map(len, edges.channels))
+    for channel in edges.channels:
+        yield f"{channel:<{max(widest, 5)}} {wave(edges, channel, first, after)}"
+    yield ""

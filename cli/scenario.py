@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from base.paths import DASHBOARD, RUNS
-from cli.shell import extras, known, shared
+from cli.shell import known, shared, start
 from cli.shell.declare import argument, declare, json_option, option
-from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, Choice, Several
+from cli.shell.values import OUTPUT_FOLDER, PLACEMENTS, SCENARIO, SECONDS, choice, several
 
 if TYPE_CHECKING:
     from base.run_folder.manifest import Optimization
     from capture.store import RunResult
-    from cli.work.options import Options
+    from cli.shell.runs import Options
 
 ART = {"on": True, "off": False}
 OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-Os": "s"}
@@ -39,24 +39,24 @@ OPTIMIZATIONS: dict[str, Optimization] = {"-O1": "1", "-O2": "2", "-O3": "3", "-
 @shared.records
 @option(
     "--capture",
-    type=Choice("sigrok", "direct"),
+    type=choice("sigrok", "direct"),
     help="who captures: sigrok, or direct, the virtual board itself: same results, sooner; without this "
     "option direct only where sigrok-cli is not installed",
 )
 @option(
     "--art",
-    type=Several(*ART),
+    type=several(*ART),
     default="on",
     help="the flash accelerator: on, off, or on,off for a run with each",
 )
 @option(
     "--locking",
-    type=Several("basepri", "primask", "scheduler"),
+    type=several("basepri", "primask", "scheduler"),
     help="how the heap holds others off, or several with commas; the allocator's own when not given",
 )
 @option(
     "--optimise",
-    type=Several(*OPTIMIZATIONS),
+    type=several(*OPTIMIZATIONS),
     default="-O2",
     help="GCC's -O of the firmware: -O1, -O2, -O3, -Os, or several with commas for a run with each",
 )
@@ -105,7 +105,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Run one scenario, judge it, and write the dashboard of its runs."""
-    from cli.work.options import Options, recorded
+    from cli.shell.runs import Options, recorded
 
     options = Options(
         parameters={**dict(parameter), **recorded(trace, scale)},
@@ -137,56 +137,44 @@ def run(
     runs_folder: Path | None = None,
     dashboard: Path | None = None,
 ) -> int:
-    """Runs scenarios into `runs_folder`, writes and prints what came of them. In a folder that is
-    named the dashboard lies there too.
+    """Runs scenarios into `runs_folder`, writes and prints what came of them: table, dashboard,
+    last the run folders, one a line. In a folder that is named the dashboard lies there too.
 
     All that is wrong with the words is told before anything is loaded that takes a while. Returns
     the exit status: 0 if all of them are complete, else 1. Raises TailscopeError, and
     signals.Stopped, at any moment.
     """
-    from cli.work import kept
-    from cli.work.options import Options
+    from cli.shell import runs, under_way
 
-    extras.need("plotly", "scipy")
+    start.need("plotly", "scipy")
     results: list[RunResult] = []
-    chosen = options or Options()
-    with kept.told(results, "no run was recorded"):
+    chosen = options or runs.Options()
+    with under_way.stoppable(results, "no run was recorded"):
         for name in scenarios:
-            for board in chosen.boards:
-                known.check(
-                    scenario=name,
-                    allocators_=allocators,
-                    board=board,
-                    parameters_=chosen.parameters,
-                    knobs_=chosen.knobs,
-                )
-        from cli.work import runs, where
-
-        where.run_each(chosen.boards)
+            known.check(
+                scenario=name,
+                allocators_=allocators,
+                parameters_=chosen.parameters,
+                knobs_=chosen.knobs,
+            )
+        under_way.on_desk(*chosen.boards)
         results += runs.run(scenarios, allocators, runs_folder or RUNS, chosen)
+
+        from rich.console import Console
+
+        from dashboards import report, terminal
+        from dashboards.loaded.runs import load_run
+
+        folders = [result.folder for result in results]
         usual = runs_folder / DASHBOARD.name if runs_folder else DASHBOARD
-        _present(results, as_json, full, dashboard or usual)
+        with under_way.shown() as tell:
+            tell(f"writing the dashboard of {len(folders):,} runs")
+            loaded = [load_run(folder) for folder in folders]
+            page = report.write_report(folders, dashboard or usual, progress=tell)
+        if as_json:
+            print(json.dumps(terminal.as_json(loaded, page), indent=2))
+        else:
+            console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
+            console.print(terminal.terminal_report(loaded, full=full))
+            print(f"dashboard: {page}", *folders, sep="\n", flush=True)
     return int(any(result.verdict != "complete" for result in results))
-
-
-def _present(results: Sequence[RunResult], as_json: bool, full: bool, dashboard: Path) -> None:
-    """Table, dashboard, last the run folders, one a line."""
-    from rich.console import Console
-
-    from cli.work import progress
-    from dashboards import report, terminal
-    from dashboards.loaded.runs import load_run
-
-    folders = [result.folder for result in results]
-    with progress.shown() as tell:
-        tell(f"writing the dashboard of {len(folders):,} runs")
-        runs = [load_run(folder) for folder in folders]
-        page = report.write_report(folders, dashboard, progress=tell)
-    if as_json:
-        print(json.dumps(terminal.as_json(runs, page), indent=2))
-        return
-    console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
-    console.print(terminal.terminal_report(runs, full=full))
-    print(f"dashboard: {page}")
-    for folder in folders:
-        print(folder, flush=True)

@@ -22,9 +22,9 @@ def command(run: Path, output: Path | None, allocator: Path | None, as_json: boo
     """Replay a run on the virtual board, show where both differ, and what explains it."""
     from analysis.twin import text
     from analysis.twin.comparison import compare
-    from cli.work import progress
+    from cli.shell import under_way
 
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         comparison = compare(run, tell, allocator)
     if output:
         from dashboards import twin

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import OUTPUT, Choice, OptionError
+from cli.shell.values import OUTPUT, OptionError, choice
 
 if TYPE_CHECKING:
     from capture.desk.finding import Finding
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @declare(section="Set up")
 @argument(
     "what",
-    type=Choice("plan", "check"),
+    type=choice("plan", "check"),
     default="plan",
     help="plan: which clip goes where; check: move each pin in turn and say which clip is on it",
 )
@@ -39,10 +39,10 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
         return 0
     if svg:
         raise OptionError("Only the plan can be drawn: write ./lab wiring plan --svg FILE.")
-    from cli.work import where
+    from cli.shell import under_way
     from cli.work.desk_checks import WIRING, Desk
 
-    where.run(board)
+    under_way.on_desk(board)
     desk = Desk(resource, shown=lambda step: print(f"{step} …", file=sys.stderr, flush=True))
     (finding,) = WIRING.findings(desk)
     answer(as_json, lambda: as_json_of(finding), lambda: as_text(finding))

@@ -26,7 +26,7 @@ _FORKED.set_forkserver_preload(
         *("polars", "pydantic.main", "pydantic.type_adapter", "rich.console", "rich.progress", "rich.table"),
         *("scipy.special", "scipy.stats", "serial.tools.list_ports"),
         *("analysis.program.bounds.measure", "analysis.program.latency.measure", "capture.conduct"),
-        *("cli.bounds", "cli.latency", "cli.masks", "cli.observe", "cli.work.observe", "cli.work.runs"),
+        *("cli.bounds", "cli.latency", "cli.masks", "cli.observe", "cli.shell.runs"),
         *("dashboards.bounds", "dashboards.masks", "simulator.run"),
     ]
 )

@@ -25,7 +25,7 @@ from analysis.judge.runs import judge
 from base.microseconds import microseconds
 from cli import scenario
 from cli.demo import SCENARIOS
-from cli.work.options import Options
+from cli.shell.runs import Options
 from dashboards.loaded.runs import load_run
 from dashboards.terminal import terminal_report
 from dashboards.tests.packed import all_text

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from base.paths import ROOT
-from cli.shell import refusals, start
+from cli.shell import start
 from simulator import build as simulator
 from tests import pages
 from tests.checkout import Checkout
@@ -84,7 +84,7 @@ def refused(command: Command) -> str:
             one.make_context(one.name, words, context)
     except click.ClickException as error:
         incomplete = isinstance(error, click.MissingParameter | click.BadOptionUsage)
-        return "" if incomplete and command.in_a_sentence else refusals.sentence(error)
+        return "" if incomplete and command.in_a_sentence else str(start.sentence(error))
     return ""
 
 

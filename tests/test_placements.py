@@ -14,7 +14,7 @@ from base.run_folder.folder import MANIFEST, PLACEMENTS
 from base.run_folder.manifest import read_manifest
 from base.run_folder.placements import read
 from cli import scenario
-from cli.work.options import Options
+from cli.shell.runs import Options
 from dashboards import terminal
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario

@@ -20,10 +20,10 @@ import click
 import polars as pl
 import pytest
 
-from base.files.errors import TailscopeError
+from base.files.errors import CANNOT_SAY, TailscopeError
 from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import store
-from cli.shell import refusals, start
+from cli.shell import start
 from tests.run_folders import seal
 
 MUTATIONS = int(os.environ.get("TAILSCOPE_MUTATIONS", "40"))
@@ -56,10 +56,10 @@ def said(*words: str | Path) -> tuple[int, str]:
         try:
             status = start.run([*map(str, words)])
         except click.ClickException as error:
-            status = start.CANNOT_SAY
-            print(refusals.sentence(error))
+            status = CANNOT_SAY
+            print(start.sentence(error))
         except TailscopeError as error:
-            status = start.CANNOT_SAY
+            status = CANNOT_SAY
             print(error)
     return status, output.getvalue()
 
@@ -187,11 +187,11 @@ def test_no_change_of_a_run_folder_breaks_a_command(run_folder: Path, tmp_path: 
             except Exception as error:
                 pytest.fail(f"{situation}: {type(error).__name__}: {str(error)[:300]}")
             tried += 1
-            refused += status == start.CANNOT_SAY
+            refused += status == CANNOT_SAY
             assert status in (0, 1, 2), situation
             assert not HIDDEN.search(printed), situation
             assert "a secret" not in printed, situation
-            assert status != start.CANNOT_SAY or printed.strip(), situation
+            assert status != CANNOT_SAY or printed.strip(), situation
             assert len(printed) < 100_000, situation
             assert [(path.name, path.read_text(encoding="utf-8")) for path in outside.iterdir()] == [
                 ("secret", "a secret\n")

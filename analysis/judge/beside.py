@@ -366,7 +366,7 @@ def difference(
     `before` has two values or more, `now` one or more. `budgets` is added to either side: what
     repetition cannot show, since it is wrong in the same way each time.
     """
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     x, y = np.asarray(before, dtype=float), np.asarray(now, dtype=float)
     free = len(x) + len(y) - 2
@@ -411,7 +411,7 @@ def _check(word: str, differences: Sequence[Difference], unit: str) -> Check:
 def _slower(
     entry: Entry, before: Sequence[Operation], runs: Sequence[StoredRun], share: float, most: int
 ) -> Check:
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     figures = entry.figures
     cycles = np.array([_undisturbed(run.operations) for run in runs])

@@ -74,7 +74,7 @@ def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[
     equal = m * n - greater - smaller
     cells = greater * (1 - delta) ** 2 + smaller * (1 + delta) ** 2 + equal * delta**2
     variance = (n**2 * rows + m**2 * columns - cells) / (m * n * (m - 1) * (n - 1))
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     spread = float(scipy.special.stdtrit(m + n - 2, (1 + confidence) / 2)) * math.sqrt(
         max(float(variance), (1 - delta**2) / (m * n - 1))
@@ -97,7 +97,7 @@ def _interval_of_full_dominance(delta: float, m: int, n: int, confidence: float)
     As in Feng and Cliff, the near end is the least delta at which the smaller sample would, with
     the given confidence, have shown a pair that contradicts.
     """
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     z = float(scipy.special.ndtri((1 + confidence) / 2))
     smaller = min(m, n)
@@ -113,7 +113,7 @@ def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tupl
     of Mathematical Statistics 34, 1963; Hollander and Wolfe, Nonparametric Statistical Methods,
     section 4.3.
     """
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     m, n = len(x), len(y)
     pairs = m * n

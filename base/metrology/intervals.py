@@ -58,7 +58,7 @@ def percentile_interval(
 @lru_cache(maxsize=_KEPT)
 def _ends(n: int, per_myriad: int, confidence: float) -> tuple[int, int]:
     """The places of both ends among `n` sorted values, from 0; several quantities have as many."""
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     tail = (1 - confidence) / 2
     least = rank(n, per_myriad)

@@ -28,7 +28,7 @@ def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> TestResult:
     `values` are in the order of time, and more than `lags`. A constant series passes. Source: Ljung
     and Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978.
     """
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     series = np.asarray(values, dtype=np.float64)
     centred = series - series.mean()
@@ -46,7 +46,7 @@ def mann_kendall(values: npt.ArrayLike) -> TestResult:
     A constant series passes. Source: Mann, "Nonparametric tests against trend", Econometrica 13,
     1945; with Kendall's tau-b, which allows for ties.
     """
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     series = np.asarray(values)
     if np.ptp(series) == 0:
@@ -61,7 +61,7 @@ def halves_alike(values: npt.ArrayLike) -> TestResult:
     It is conservative where values repeat. Source: Smirnov, "On the estimation of the discrepancy
     between empirical curves of distribution for two independent samples", 1939.
     """
-    import scipy  # of an extra: cli/shell/extras.py
+    import scipy  # of an extra: cli/shell/start.py
 
     series = np.asarray(values)
     middle = len(series) // 2

@@ -14,12 +14,12 @@ from cli.shell.values import OUTPUT
 def command(output: Path | None) -> None:
     """Run seglist and TLSF on every virtual board, and write docs/results/across-*.csv."""
     from base.files import results
-    from cli.work import progress
+    from cli.shell import under_way
 
-    with progress.shown() as tell, TemporaryDirectory(prefix="tailscope-across-") as folder:
+    with under_way.shown() as tell, TemporaryDirectory(prefix="tailscope-across-") as folder:
         from studies.tables import boards
 
-        measured = boards.measured(Path(folder), progress.Counted(tell, boards.steps()))
+        measured = boards.measured(Path(folder), under_way.Counted(tell, boards.steps()))
     if output:
         from dashboards import boards as page
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from base.paths import RUNS
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import WHOLE, Choice
+from cli.shell.values import WHOLE, choice
 
 BENCHMARKS = ("simulator", "capture", "dashboard", "startup")
 
 
 @declare(section="Is it fast?")
-@argument("what", type=Choice(*BENCHMARKS), help="simulator, capture, dashboard, or startup")
+@argument("what", type=choice(*BENCHMARKS), help="simulator, capture, dashboard, or startup")
 @option(
     "--repeats",
     type=WHOLE,

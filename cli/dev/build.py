@@ -14,17 +14,17 @@ from cli.shell.values import ALLOCATORS
 )
 def command(allocator: list[str] | None) -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
-    from cli.work import progress
+    from cli.shell import under_way
     from firmware.build import image as firmware
     from firmware.build import outside
     from simulator import build as simulator
 
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         tell("the virtual Nucleo")
         print(simulator.build())
         takes_all = allocator in (None, ["all"])
         names = firmware.allocators() if takes_all else outside.admit(allocator or ())
-        counted = progress.Counted(tell, len(names))
+        counted = under_way.Counted(tell, len(names))
         for name in names:
             counted(f"firmware with {name}")
             print(firmware.build(name).elf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import RUN, WHOLE, Whole
+from cli.shell.values import RUN, WHOLE, whole
 
 
 @declare(section="Is the bench right?")
@@ -16,8 +16,8 @@ from cli.shell.values import RUN, WHOLE, Whole
     help="complete run folders; without any, small runs are made on the virtual board",
 )
 @option("-n", "--n", "n", type=WHOLE, default=1000, help="how many single faults to plant")
-@option("--pairs", type=Whole(0), default=0, help="how many double faults to plant")
-@option("--seed", type=Whole(0), default=1, help="what they are drawn from")
+@option("--pairs", type=whole(0), default=0, help="how many double faults to plant")
+@option("--seed", type=whole(0), default=1, help="what they are drawn from")
 @option(
     "--replay",
     metavar="KIND:NUMBER",
@@ -29,10 +29,10 @@ def command(
     run: tuple[Path, ...], n: int, pairs: int, seed: int, replay: str | None, jobs: int, as_json: bool
 ) -> int:
     """Plant faults in healthy runs, and count what the verdict lets pass."""
-    from cli.work import progress
+    from cli.shell import under_way
     from quality.faults import text
 
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         outcomes = (
             text.replay(run, replay, seed, tell) if replay else text.run(run, n, pairs, seed, jobs, tell)
         )

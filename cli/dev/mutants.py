@@ -19,10 +19,10 @@ from cli.shell.values import FILE, WHOLE
 @json_option
 def command(file: tuple[object, ...], n: int, seed: int, jobs: int, as_json: bool) -> int:
     """Change the code that judges in small ways, and tell which changes no test notices."""
-    from cli.work import progress
+    from cli.shell import under_way
     from quality.mutants import mutants
 
-    with progress.shown() as shown:
+    with under_way.shown() as shown:
         shown("the tests without any mutant")
         report = mutants.run(
             [*map(str, file)], n, seed, jobs, lambda done: shown(f"{done:,} of at most {n:,} mutants tried")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from base.paths import ROOT
 from cli.shell.declare import declare, option
-from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, Choice
+from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, choice
 
 
 @declare(section="Build", of_checkout=True)
@@ -17,7 +17,7 @@ from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, Choice
 )
 @option(
     "--architecture",
-    type=Choice("x86_64", "aarch64"),
+    type=choice("x86_64", "aarch64"),
     help="the machine that the wheel is for; this one when none is given",
 )
 @option(
@@ -29,11 +29,12 @@ from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, Choice
 )
 def command(allocator: list[str] | None, architecture: str | None, output: Path) -> None:
     """Make the wheel, a source archive, their digests and an SBOM."""
-    from cli.work import package, progress
+    from cli.shell import under_way
+    from cli.work import package
     from firmware.build import catalogue
 
     names = list(catalogue.allocators()) if allocator in (None, ["all"]) else allocator or ()
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         made = package.make(output, architecture, names, tell)
     for name, why in made.without.items():
         print(f"{name} has no image in the wheel: {why}.")

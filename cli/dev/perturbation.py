@@ -9,11 +9,11 @@ from cli.shell.declare import declare
 def command() -> None:
     """Measure what pins, cycle counter and records cost, for docs/results/perturbation*.csv."""
     from base.files import results
-    from cli.work import progress
+    from cli.shell import under_way
 
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         from quality import perturbation
 
-        measured = list(perturbation.tables(progress.Counted(tell, perturbation.steps())))
+        measured = list(perturbation.tables(under_way.Counted(tell, perturbation.steps())))
     for result in measured:
         print(results.write(*result))

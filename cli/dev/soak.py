@@ -9,13 +9,13 @@ from pathlib import Path
 from base.paths import BUILD
 from base.processes import signals
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import OUTPUT_FOLDER, WHOLE, Number, Whole
+from cli.shell.values import OUTPUT_FOLDER, WHOLE, number, whole
 
 
 @declare(section="Is the bench right?")
-@option("--minutes", type=Number(), help="how long; the run under way is finished")
+@option("--minutes", type=number(), help="how long; the run under way is finished")
 @option("--runs", type=WHOLE, help="instead: how many runs")
-@option("--seed", type=Whole(0), default=1, help="what the faults are drawn from")
+@option("--seed", type=whole(0), default=1, help="what the faults are drawn from")
 @option(
     "--board",
     metavar="NAMES",
@@ -41,7 +41,7 @@ def command(
     minutes: float | None, runs: int | None, seed: int, board: str, fault: str, output: Path, as_json: bool
 ) -> int:
     """Make run after run on virtual board and emulated desk, with faults, and account for each."""
-    from cli.work import progress
+    from cli.shell import under_way
     from firmware.build import image as firmware
     from quality.soak import soak
     from quality.soak.run import Outcome
@@ -55,7 +55,7 @@ def command(
         simulator.build()
         firmware.build("tlsf")
         began_s = time.monotonic()
-        with progress.shown() as shown:
+        with under_way.shown() as shown:
 
             def tell(number: int, outcome: Outcome) -> None:
                 shown.line(soak.line(number, outcome))
@@ -78,7 +78,7 @@ def command(
 
 def _left(done: int, passed_s: float, minutes: float | None, runs: int | None) -> str:
     """What is left once `done` runs are."""
-    from cli.work.progress import duration
+    from cli.shell.under_way import duration
 
     if runs is None:
         return f"about {duration(60 * (minutes or 0) - passed_s)} left"

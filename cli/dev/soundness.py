@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from cli.shell.declare import answer, declare, json_option, option
-from cli.shell.values import WHOLE, Whole
+from cli.shell.values import WHOLE, whole
 
 
 @declare(section="Is the bench right?", of_checkout=True)
 @option("-n", "--n", "n", type=WHOLE, default=40, help="how many random programs")
-@option("--seed", type=Whole(0), default=1, help="what they are drawn from")
+@option("--seed", type=whole(0), default=1, help="what they are drawn from")
 @option("--jobs", type=WHOLE, default=1, help="how many processes share the work")
 @json_option
 def command(n: int, seed: int, jobs: int, as_json: bool) -> int:
@@ -16,10 +16,10 @@ def command(n: int, seed: int, jobs: int, as_json: bool) -> int:
 
     `./lab bounds --evidence FOLDER --outcome FILE` takes along what --json prints.
     """
-    from cli.work import progress
+    from cli.shell import under_way
     from quality.soundness import text
 
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         report = text.run(n, seed, jobs, tell)
     answer(as_json, report.as_json, lambda: text.as_text(report))
     return int(not report.sound)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli.shell.folder import CommandFolder
+from cli.shell.declare import CommandFolder
 
 command = CommandFolder(
     __name__,

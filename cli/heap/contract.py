@@ -18,10 +18,10 @@ def command(allocator: list[str], as_json: bool) -> int:
     """Test an allocator against the contract, and show the shortest operations that break it."""
     from analysis.contract import text
     from analysis.contract.contract import hold
-    from cli.work import progress
+    from cli.shell import under_way
     from firmware.build import outside
 
-    with progress.shown(every_s=1.0) as tell:
+    with under_way.shown(every_s=1.0) as tell:
         contracts = [hold(name, tell) for name in outside.admit(allocator)]
     answer(
         as_json,

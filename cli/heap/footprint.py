@@ -19,15 +19,15 @@ from cli.shell.values import ALLOCATORS
 @json_option
 def command(allocator: list[str] | None, knob: tuple[tuple[str, int], ...], as_json: bool) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
-    from cli.work import progress
+    from cli.shell import under_way
     from firmware.build import footprint, outside
 
     knobs = dict(knob)
     known.check(allocators_=allocator or (), knobs_=knobs)
     footprints = []
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs)
-        counted = progress.Counted(tell, len(names))
+        counted = under_way.Counted(tell, len(names))
         for name in names:
             counted(f"firmware with {name}")
             footprints.append(footprint.measure(name, knobs))

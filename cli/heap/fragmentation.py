@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from base.heap_size import DEFAULT_BYTES
 from cli.shell import known, shared
 from cli.shell.declare import answer, argument, declare, json_option, option
-from cli.shell.values import FILE, OUTPUT, RUN, SCENARIO, WHOLE
+from cli.shell.values import FILE, OUTPUT, RUN, SCENARIO, WHOLE, OptionError
+
+if TYPE_CHECKING:
+    from scenarios.trace import Trace
 
 
 @declare(section="What it costs")
@@ -66,24 +73,91 @@ def command(
 ) -> None:
     """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
     known.check(allocators_=allocator, knobs_=dict(knob))
+    if exhaustive and not search:
+        raise OptionError("An exhaustive search cannot be left out; drop --exhaustive or --no-search.")
+    if runs and not output:
+        raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
     from analysis.fragmentation import text
-    from cli.work import fragmentation
+    from analysis.fragmentation.study import Study
+    from cli.shell import runs as runs_of_bench
+    from cli.shell import under_way
+    from dashboards.tradeoff import needs, page
+    from scenarios import catalogue
 
-    rows = fragmentation.run(
-        name,
-        trace=trace,
-        scale=scale,
-        allocator=allocator,
-        heap_bytes=heap_bytes,
-        seeds=seeds,
-        parameters=dict(parameter),
-        knobs=dict(knob),
-        jobs=jobs,
-        exhaustive=exhaustive,
-        search=search,
-        runs=runs,
-        output=output,
-    )
+    # A shell's pattern gives more than one behind `--runs`.
+    named = bool(name) and (name[0].endswith(".toml") or name[0] in catalogue.names())
+    first = 1 if named or not trace else 0
+    scenario, further = (name[:first], name[first:]) if runs else (name, ())
+    chosen = {**dict(parameter), **runs_of_bench.recorded(trace, scale)}
+    size = heap_bytes or DEFAULT_BYTES
+    if len(scenario) == 1:
+        size = heap_bytes or catalogue.load(scenario[0], tell=under_way.tell).heap_on()
+        traces = list(_of_scenario(scenario[0], seeds, chosen))
+    elif trace and not scenario:
+        traces = [_of_file(trace, seeds, chosen, size)]
+    else:
+        raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
+    allocators, left_out = choose(traces, allocator, size)
+    study = Study(traces, allocators, size, dict(knob), jobs, exhaustive, search)
+    with under_way.shown() as tell:
+        for sentence in left_out:
+            tell.line(sentence)
+        # Before the replay, which may take minutes: a run that does not fit is told at once.
+        measured = needs.load([*runs, *map(Path, further)], traces, dict(knob))
+        rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)).done)
+    if output:
+        page.write(study, rows, measured, output)
     answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))
     if output and not as_json:
         print(f"page: {output}")
+
+
+def choose(
+    traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The allocators to run, as fit.choose() has them. Raises HostHeapError."""
+    from firmware.build import catalogue, fit, host_heap
+    from scenarios.trace import FREE, KIND
+
+    frees = sum(int((trace.operations[:, KIND] == FREE).sum()) for trace in traces)
+
+    def objection(name: str) -> str | None:
+        refusal = host_heap.objection(name, heap_bytes)
+        return refusal or catalogue.allocators()[name].cannot_free(traces[0].name, frees)
+
+    return fit.choose(wanted, objection, host_heap.HostHeapError)
+
+
+def _of_scenario(name: str, seeds: int, parameters: Mapping[str, str | int]) -> Iterator[Trace]:
+    from cli.shell import under_way
+    from firmware.build import boards
+    from scenarios import catalogue
+    from scenarios.errors import ScenarioError
+    from scenarios.trace import of_steps
+
+    core_hz = boards.board(boards.DEFAULT).core_hz
+    scenario = catalogue.load(name, parameters, tell=under_way.tell, core_hz=core_hz)
+    if seeds == 1:
+        yield of_steps(scenario.name, scenario.generator.steps(), scenario.seed)
+        return
+    if scenario.seed is None:
+        raise ScenarioError(f"{scenario.name} draws no random numbers; leave --seeds out.")
+    for seed in range(scenario.seed, scenario.seed + seeds):
+        scenario = catalogue.load(name, {**parameters, "seed": seed}, tell=under_way.tell, core_hz=core_hz)
+        yield of_steps(scenario.name, scenario.generator.steps(), seed)
+
+
+def _of_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap_bytes: int) -> Trace:
+    """The operations of the file as they are, reallocations too, or what a scale leaves of them."""
+    from scenarios import trace as scenarios_trace
+    from scenarios.generators import recorded
+    from scenarios.scaling import Scaling
+
+    if seeds != 1 or {*parameters} - {"trace", "scale"}:
+        raise OptionError("A trace from a file has neither seeds nor parameters; drop these options.")
+    trace = scenarios_trace.read(path)
+    if "scale" not in parameters:
+        return trace
+    scaling = Scaling(trace)
+    one_in = int(parameters["scale"]) or recorded.chosen_scale(scaling, heap_bytes)
+    return replace(scaling.scaled(one_in), name=f"{trace.name}, one block in {one_in:,}")

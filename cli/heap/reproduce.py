@@ -69,7 +69,7 @@ def run(
     """
     from base.files.whole import write_bytes
     from base.processes import signals
-    from cli.work import progress
+    from cli.shell import under_way
     from studies.reproduce import beside, engine, page
     from studies.reproduce.engine import Budget
     from studies.reproduce.kept import Kept
@@ -77,7 +77,7 @@ def run(
     names = engine.chosen(words)
     done: list[Beside] = []
     try:
-        with progress.shown() as tell:
+        with under_way.shown() as tell:
             keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
             for made in engine.run(names, Budget(quick, jobs), keep):
                 done.append(made)

@@ -11,7 +11,7 @@ from cli.shell import shared
 from cli.shell.declare import answer, declare, json_option, option
 
 if TYPE_CHECKING:
-    from cli.work.progress import Steps
+    from cli.shell.under_way import Steps
     from scenarios.generators.worst import Construction
     from scenarios.scenario import Scenario
     from studies.worst.matrix import Cell, Matrix
@@ -35,7 +35,8 @@ def command(allocator: list[str], host: bool, as_json: bool) -> None:
 
 def run(wanted: Sequence[str], on_host: bool) -> Matrix:
     """The matrix of these allocators; of `all` that can run. Raises TailscopeError."""
-    from cli.work import fragmentation, progress
+    from cli.heap import fragmentation
+    from cli.shell import under_way
     from firmware.build import boards, fit
     from scenarios.trace import of_steps
     from studies.worst import host
@@ -46,7 +47,7 @@ def run(wanted: Sequence[str], on_host: bool) -> Matrix:
     else:
         plans = [_scenario(name).compile() for name in constructions()]
         names, left_out = fit.choose_for(boards.default(), plans, wanted)
-    with progress.shown() as tell:
+    with under_way.shown() as tell:
         for sentence in left_out:
             tell.line(sentence)
         takes_all = list(wanted) == ["all"]
@@ -67,7 +68,7 @@ def _scenario(construction: str) -> Scenario:
 
 
 def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix:
-    from cli.work.progress import Counted
+    from cli.shell.under_way import Counted
     from firmware.build import image as firmware
     from simulator import build as simulator
     from studies.worst import board
@@ -93,7 +94,7 @@ def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix
 
 
 def _on_host(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix:
-    from cli.work.progress import Counted
+    from cli.shell.under_way import Counted
     from studies.worst import host
     from studies.worst.matrix import Matrix
 

@@ -1,95 +1,227 @@
-"""The options by which a command judges runs or one's own program, declared once."""
+"""How a command judges runs, or a program's masks, latencies and bounds: the options by which it
+does, declared once, and what they come to.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.shell.declare import option
+from base.files.whole import write_bytes
+from cli.shell.declare import json_option, option
+from cli.shell.project import project
 from cli.shell.values import FILE, OUTPUT, OptionError, Value
 
 if TYPE_CHECKING:
-    from analysis.judge.limits import Allowance
+    from analysis.judge.baseline import Baseline
+    from analysis.judge.limits import Allowance, Limit
+    from analysis.judge.rows import Report, Subject
 
 STDOUT = Path("-")
 
 
-class Allow(Value):
-    """`5%`, a number of cycles, `vanished`, `polling`; several with commas."""
-
-    name = "AMOUNT"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        from analysis.judge.limits import parse_allowance  # takes a while
-
-        accepted = parse_allowance(word)
-        if accepted is None:
-            raise OptionError(
-                f"{flag} {word[:80]}: give a share such as 5% or a number of cycles, vanished, polling, or "
-                "several with commas."
-            )
-        return accepted
-
-
-@dataclass(frozen=True)
+@dataclass
 class Judging:
-    """What is judged, by what, and the files that say it. An `allow` of None allows nothing."""
+    """What is judged, by what, and the files that say it. An `allow` of None allows nothing.
 
-    limit: tuple[str, ...] = ()
-    baseline: Path | None = None
-    renew: bool = False
+    Options that do not go together raise OptionError.
+    """
+
+    as_json: bool
+    limit: tuple[str, ...]
+    baseline: Path | None
+    renew: bool
+    junit_file: Path | None
+    markdown_file: Path | None
     allow: Allowance | None = None
-    junit_file: Path | None = None
-    markdown_file: Path | None = None
     bencher_file: Path | None = None
 
-    @property
-    def judges(self) -> bool:
-        """Whether something is to be judged."""
-        return bool(self.limit or self.baseline) and not self.renew
+    def __post_init__(self) -> None:
+        if self.renew and self.baseline is None:
+            raise OptionError("--update needs the file to write: --baseline FILE.")
+        for name, file in (("--junit", self.junit_file), ("--markdown", self.markdown_file)):
+            if file and self.renew:
+                raise OptionError(
+                    f"--update judges nothing, so there is nothing for {name} to say: leave it out."
+                )
+        if self.allow and self.allow.text and (self.baseline is None or self.renew):
+            raise OptionError(
+                "--allow AMOUNT goes with --baseline FILE: how much longer than that something may be."
+            )
+        if self.on_stdout and self.as_json:
+            raise OptionError("--markdown - and --json both print: give --markdown a file.")
+        named: dict[Path, str] = {}
+        for name, file in (
+            ("--baseline", self.baseline),
+            ("--junit", self.junit_file),
+            ("--markdown", None if self.on_stdout else self.markdown_file),
+            ("--bencher", self.bencher_file),
+        ):
+            if file and (other := named.setdefault(file.resolve(), name)) != name:
+                raise OptionError(f"{other} and {name} both name {file}: give each a file of its own.")
+        self.text = ""
+        """What came of it, in lines for a reader."""
+        self.markdown = ""
+        self.document: Mapping[str, Any] | None = None
+        self.exit_status: int | None = None
+        """None if nothing was asked that decides it."""
 
     @property
     def on_stdout(self) -> bool:
         """Whether the table takes the place of the report."""
         return self.markdown_file == STDOUT
 
-    def check(self, as_json: bool) -> None:
-        """Raises OptionError for options that do not go together."""
-        for sentence in self._complaints(as_json):
-            raise OptionError(sentence)
+    @property
+    def of_one(self) -> bool:
+        """Whether an option is given that judges a single program."""
+        files = (self.baseline, self.junit_file, self.bencher_file)
+        return bool(self.limit or self.allow or any(files))
 
-    def _complaints(self, as_json: bool) -> Iterator[str]:
-        judged = {"--junit": self.junit_file, "--markdown": self.markdown_file}
-        if self.renew and self.baseline is None:
-            yield "--update needs the file to write: --baseline FILE."
-        for name, file in judged.items():
-            if file and self.renew:
-                yield f"--update judges nothing, so there is nothing for {name} to say: leave it out."
-        if self.allow and self.allow.text and (self.baseline is None or self.renew):
-            yield "--allow AMOUNT goes with --baseline FILE: how much longer than that something may be."
-        if self.on_stdout and as_json:
-            yield "--markdown - and --json both print: give --markdown a file."
-        yield from self._same_files()
+    def begin(self, command: str, kinds: Sequence[str], timed: Sequence[str] = ()) -> None:
+        """Reads the baseline, and the limits of both, before anything is measured: those of the
+        command line come first.
 
-    def _same_files(self) -> Iterator[str]:
-        named = {
-            "--baseline": self.baseline,
-            "--junit": self.junit_file,
-            "--markdown": self.markdown_file,
-            "--bencher": self.bencher_file,
-        }
-        seen: dict[Path, str] = {}
-        for name, file in named.items():
-            if file is None or file == STDOUT:
-                continue
-            if other := seen.get(file.resolve()):
-                yield f"{other} and {name} both name {file}: give each a file of its own."
-            seen[file.resolve()] = name
+        `kinds` are the words that a limit may name; `timed` are those without cycles. Raises
+        GateError.
+        """
+        from analysis.errors import GateError
+        from analysis.judge import limits
+
+        self.command, self.kinds, self.timed = command, kinds, timed
+        self.given = limits.parse_words(self.limit, kinds, timed)
+        self.before: Baseline | None = None
+        if self.baseline:
+            from analysis.judge import baseline as files  # takes a while
+            from base.files.documents import is_there
+
+            if is_there(self.baseline, GateError):
+                self.before = files.read(self.baseline, command)
+            elif not self.renew:
+                raise GateError(f"{self.baseline} does not exist: check the path, or write it with --update.")
+        self.parsed()
+
+    def limits(self, priority_bits: int = 4) -> dict[str, str]:
+        """The words of both, of a chip whose priorities have so many bits."""
+        from analysis.judge import limits
+
+        before = self.before.limits if self.before else {}
+        return limits.override(before, self.given, self.kinds, priority_bits)
+
+    def parsed(self, priority_bits: int = 4) -> list[Limit]:
+        """The limits of both."""
+        from analysis.judge import limits
+
+        return limits.parse_all(self.limits(priority_bits), self.kinds, priority_bits, self.timed)
+
+    def judge(self, subject: Subject) -> None:
+        """Judges a program, or makes it the baseline. Raises TailscopeError."""
+        from analysis.errors import GateError
+        from analysis.judge import programs, render
+        from analysis.judge.limits import Allowance
+
+        judges = bool(self.limit or self.baseline) and not self.renew
+        if judges or self.renew:
+            subject = replace(subject, made_by={"version of Tailscope": project()["version"]})
+        allowance = self.allow or Allowance()
+        refusal = programs.why_refused(subject, allowance)
+        if self.bencher_file and not refusal:
+            write_bytes(self.bencher_file, render.as_bencher(subject).encode())
+        elif self.bencher_file and not judges:
+            raise GateError(f"{refusal} Its cycles belong in no chart.")
+        if judges:
+            limits = self.parsed(subject.priority_bits)
+            self.conclude(programs.judge(subject, limits, self.before, allowance))
+        elif not self.renew:
+            self.conclude(programs.unjudged(subject))
+            self.text, self.document, self.exit_status = "", None, None
+        elif refusal:
+            raise GateError(f"{refusal} A baseline is of a program that came to its end.")
+        else:
+            from analysis.judge import baseline as files  # takes a while
+
+            entry, sentences = programs.entry(subject), []
+            for before in self.before.entry if self.before else ():
+                if before.settings != entry.settings:
+                    sentences.append("The settings are others.")
+                sentences += [
+                    f"{check.name}: {check.sentence}"
+                    for check in programs.compare(before.functions, subject, Allowance())
+                    if check.finding != "equal"
+                ]
+            path, limits_of_both = self.baseline or Path(), self.limits(subject.priority_bits)
+            self.write_baseline(files.made(path, self.command, limits_of_both, [entry]), sentences)
+
+    def conclude(self, report: Report) -> None:
+        """Writes the files that are asked for."""
+        from analysis.judge import render
+
+        if self.junit_file:
+            write_bytes(self.junit_file, render.as_xml(report))
+        self.text, self.document = render.as_text(report), render.as_json(report)
+        self.exit_status, self.markdown = report.exit_status, render.as_markdown(report)
+        self.write_markdown()
+
+    def write_markdown(self) -> None:
+        """Writes the table, unless it is to be printed."""
+        if self.markdown_file and not self.on_stdout:
+            write_bytes(self.markdown_file, self.markdown.encode())
+
+    def write_baseline(self, new: Baseline, sentences: Sequence[str]) -> None:
+        """Writes the baseline, unless it is that which is there; `sentences` say what changes."""
+        from analysis.judge import baseline as files  # takes a while
+
+        before = self.before.limits if self.before else {}
+        notes = [
+            *sentences,
+            *(
+                f"limit of {name}: {before.get(name, 'none')} → {text}."
+                for name, text in new.limits.items()
+                if before.get(name) != text
+            ),
+        ]
+        if self.before is not None and files.as_text(new) == files.as_text(self.before):
+            notes.append(f"{new.path} is left as it was.")
+        else:
+            notes.append(f"{new.path} is written: {files.write(new):,} bytes.")
+        self.text, self.document, self.exit_status = (
+            "\n".join(notes),
+            {"updated": str(new.path), "notes": notes},
+            0,
+        )
+
+    def show(
+        self,
+        document: Callable[[], dict[str, Any]] | None = None,
+        report: Callable[[], str] = str,
+        files: Sequence[object] = (),
+    ) -> int:
+        """Prints the command's report, what came of the judgement, and lines on the `files` that it
+        wrote; or the table alone. Returns the exit status, 0 if nothing decides it. Without a
+        `document` of the command, the judgement's is the whole.
+        """
+        if self.on_stdout:
+            print(self.markdown, end="")
+        elif self.as_json and document is None:
+            print(json.dumps(self.document, indent=2))
+        elif self.as_json and document:
+            judged = {} if self.document is None else {"judgement": self.document}
+            print(json.dumps({**document(), **judged}, indent=2))
+        else:
+            print("\n\n".join(filter(None, (report(), self.text))), *files, sep="\n")
+        return self.exit_status or 0
 
 
+def _allowance(word: str) -> Allowance | None:
+    from analysis.judge.limits import parse_allowance  # takes a while
+
+    return parse_allowance(word)
+
+
+_AMOUNT = "a share such as 5% or a number of cycles, vanished, polling, or several with commas"
 _Command = Callable[..., int | None]
 _OF_ALL = (
     option("--baseline", type=FILE, help="hold it to this file, which --update writes"),
@@ -128,7 +260,7 @@ _OF_PROGRAMS = (
     *_OF_ALL,
     option(
         "--allow",
-        type=Allow(),
+        type=Value("AMOUNT", _allowance, _AMOUNT),
         help="what is no failure: 5% or cycles more than the baseline, vanished (what is seen no more), "
         "polling (a program that ends so); several with commas",
     ),
@@ -141,37 +273,23 @@ _OF_PROGRAMS = (
 )
 
 
-def judging(function: _Command) -> _Command:
-    """Gives a command about a program these options. The function gets them as one Judging,
-    `judging`, checked.
-    """
-    return _with(_OF_PROGRAMS, function)
-
-
-def judging_runs(function: _Command) -> _Command:
-    """The same for a command about runs."""
-    return _with(_OF_RUNS, function)
-
-
 def _with(options: Sequence[Callable[[_Command], _Command]], function: _Command) -> _Command:
-    @functools.wraps(function)
-    def packed(
-        *,
-        as_json: bool,
-        limit: tuple[str, ...],
-        baseline: Path | None,
-        renew: bool,
-        junit_file: Path | None,
-        markdown_file: Path | None,
-        allow: Allowance | None = None,
-        bencher_file: Path | None = None,
-        **own: object,
-    ) -> int | None:
-        options = Judging(limit, baseline, renew, allow, junit_file, markdown_file, bencher_file)
-        options.check(as_json)
-        return function(as_json=as_json, judging=options, **own)
+    names = {field.name for field in fields(Judging)}
 
-    made: _Command = packed
+    @functools.wraps(function)
+    def packed(**values: object) -> int | None:
+        judging = Judging(**{name: values.pop(name) for name in names & {*values}})  # type: ignore[arg-type]
+        return function(judging=judging, **values)
+
+    made: _Command = json_option(packed)
     for add in reversed(options):
         made = add(made)
     return made
+
+
+judging = functools.partial(_with, _OF_PROGRAMS)
+"""Gives a command about a program these options and --json. The function gets them as one Judging,
+`judging`.
+"""
+judging_runs = functools.partial(_with, _OF_RUNS)
+"""The same for a command about runs."""

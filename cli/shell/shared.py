@@ -9,6 +9,7 @@ from typing import Any
 from cli.shell.declare import option
 from cli.shell.values import (
     ALLOCATORS,
+    BEGIN,
     BOARD,
     BOARDS,
     FILE,
@@ -20,8 +21,7 @@ from cli.shell.values import (
     SEED,
     STIMULUS,
     WHOLE,
-    Begin,
-    Choice,
+    choice,
 )
 
 Command = Callable[..., Any]
@@ -68,7 +68,7 @@ boards = option(
 begin = option(
     "--from",
     "start",
-    type=Begin(),
+    type=BEGIN,
     help="from when on it counts: start (the kernel's scheduler, else main), reset, a function, a time",
 )
 chip = option(
@@ -129,7 +129,7 @@ parameter = option(
 )
 records = option(
     "--records",
-    type=Choice(*RECORDS),
+    type=choice(*RECORDS),
     default="uart",
     help="what carries the records: uart, or rtt through the debug probe",
 )
@@ -165,11 +165,11 @@ trace = option(
     type=FILE,
     help="a file of operations, which the scenario `recorded` replays (docs/how-to/traces.md)",
 )
-summary = option("--summary", type=Choice("json"), hidden=True, help="json: what --json prints")
+summary = option("--summary", type=choice("json"), hidden=True, help="json: what --json prints")
 
 
 def own_program(command: Command) -> Command:
     """The options of somebody's own program on the virtual board (simulator.program)."""
-    for one in (attach, any_core, semihosting, gaps, strict, hse, chip):
-        command = one(command)
+    for add in (attach, any_core, semihosting, gaps, strict, hse, chip):
+        command = add(command)
     return command

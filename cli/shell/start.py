@@ -7,29 +7,49 @@ passes on the status of that.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import click
 from click.shell_completion import get_completion_class
 
+import cli
 from base.files import scratch
-from base.files.errors import CANNOT_SAY as CANNOT_SAY
-from base.files.errors import TailscopeError
+from base.files.errors import CANNOT_SAY, TailscopeError, nearest
 from base.processes import signals
-from cli.shell import extras, limits, refusals, streams
-from cli.shell.folder import CommandFolder
+from cli.shell import streams
+from cli.shell.declare import CommandFolder
 
 PROGRAM = "./lab"
 _COMPLETE = "_TAILSCOPE_COMPLETE"  # what a shell's script sets when it asks for candidates
+_HELP = "Tailscope measures worst-case latency: how long an allocator keeps interrupts waiting."
+_EPILOG = """\
+./lab COMMAND --help says what one of them takes.
+
+Tab completes commands, options and names: eval "$(./lab completion bash)".
+"""
 
 
 def lab() -> CommandFolder:
     """The command that all others stand under."""
-    from cli.shell.root import root
+    root = CommandFolder(cli.__name__, help=_HELP, epilog=_EPILOG)
+    names = ["-V", "--version"]
+    root.params.append(
+        click.Option(names, is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_version)
+    )
+    return root
 
-    return root()
+
+def _version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from cli.shell.project import version
+
+        click.echo(version())
+        ctx.exit()
 
 
 def main(words: Sequence[str]) -> int:
@@ -55,29 +75,14 @@ def _status(words: Sequence[str]) -> int:
             return run(words)
         finally:
             signals.leave()
-    except signals.Stopped as stopped:
-        print(stopped, file=sys.stderr)
-        return stopped.exit_status
-    except click.ClickException as error:
-        print(refusals.sentence(error), file=sys.stderr)
-        return CANNOT_SAY
-    except TailscopeError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
-    except ModuleNotFoundError as missing:
-        said = extras.sentence(missing)
-        if said is None:
-            raise
-        print(said, file=sys.stderr)
-        return CANNOT_SAY
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException as error:  # polars panics by one that is no Exception
-        said = limits.sentence(error)
+        said = sentence(error)
         if said is None:
             raise
         print(said, file=sys.stderr)
-        return CANNOT_SAY
+        return int(getattr(error, "exit_status", CANNOT_SAY))
 
 
 def run(words: Sequence[str]) -> int:
@@ -101,3 +106,96 @@ def leave(status: int) -> None:
     """
     sys.stderr.flush()
     os._exit(status)
+
+
+_EXTRAS = {
+    **dict.fromkeys(("flask", "werkzeug"), "app"),
+    "pyocd": "board",
+    **dict.fromkeys(("plotly", "scipy"), "report"),
+    **dict.fromkeys(("dask", "distributed"), "campaign"),
+    "yaml": "labgrid",
+    **dict.fromkeys(("saleae", "grpc"), "saleae"),
+}
+"""By the module that a command imports, the extra of pyproject.toml that has its package."""
+
+
+def need(*modules: str) -> None:
+    """Raises ModuleNotFoundError for the first that is not there, before anything is measured."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise ModuleNotFoundError(name=module)
+
+
+def sentence(error: BaseException) -> str | None:
+    """What stopped a command and what to do, in a sentence; None where it is a mistake of ours."""
+    if isinstance(error, TailscopeError | signals.Stopped):
+        return str(error)
+    if isinstance(error, click.ClickException):
+        return _of_words(error)
+    if isinstance(error, ModuleNotFoundError):
+        module = (error.name or "").partition(".")[0]
+        remedy = f"pip install 'tailscope[{_EXTRAS.get(module)}]'"
+        return (
+            f"This needs the Python package {module}, which is not installed: {remedy}."
+            if module in _EXTRAS
+            else None
+        )
+    return _of_limits(error)
+
+
+def _of_words(error: click.ClickException) -> str:
+    """What was wrong with the words of a command line. Values say it themselves, and only Click's
+    own sentences are put in ours.
+    """
+    ctx = getattr(error, "ctx", None)
+    path = ctx.command_path if ctx else PROGRAM
+    params = ctx.command.params if ctx else ()
+    if isinstance(error, click.NoSuchOption):
+        # The dashes count for nothing.
+        names = {name.lstrip("-"): name for param in params for name in param.opts if name.startswith("--")}
+        word = error.option_name.lstrip("-")
+        near = nearest(word, names, 1) if len(word) > 1 else []
+        question = f" Did you mean {names[near[0]]}?" if near else f" {path} --help lists them."
+        return f"{path} has no option {error.option_name[:80]}.{question}"
+    if isinstance(error, click.MissingParameter) and (param := error.param) is not None:
+        name = param.opts[0] if isinstance(param, click.Option) else str(param.name).upper()
+        return f"{path} needs {name}: {_help(param)}."
+    if isinstance(error, click.BadOptionUsage) and ctx is not None:
+        option = next((param for param in params if error.option_name in param.opts), None)
+        if isinstance(option, click.Option) and not option.is_flag:
+            return f"{error.option_name} needs a value: {_help(option)}."
+        return f"{error.option_name} takes no value: leave out what stands behind it."
+    return error.message
+
+
+def _help(param: click.Parameter) -> str:
+    return str(getattr(param, "help", None) or "./lab --help says which").rstrip(".")
+
+
+# What Python and polars say where no thread can be made, or no memory is had.
+_NO_MORE = (
+    "can't start new thread",
+    "could not spawn threads",
+    "ThreadPoolBuildError",
+    "memory allocation of",
+)
+
+
+def _of_limits(error: BaseException) -> str | None:
+    """What was used up because this machine, or its user's limits, give no more."""
+    import resource
+
+    def limit(option: str, kind: int, unit: int = 1) -> str:
+        """As the shell's `ulimit` tells it."""
+        most = resource.getrlimit(kind)[0]
+        return f"ulimit {option} {'unlimited' if most == resource.RLIM_INFINITY else most // unit}"
+
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.EMFILE, errno.ENFILE):
+        return f"No more files can be opened ({limit('-n', resource.RLIMIT_NOFILE)}); raise the limit."
+    said = "".join(traceback.format_exception_only(error))
+    of_memory = isinstance(error, MemoryError) or number in (errno.ENOMEM, errno.EAGAIN)
+    if of_memory or any(words in said for words in _NO_MORE):
+        memory, threads = limit("-v", resource.RLIMIT_AS, 1024), limit("-u", resource.RLIMIT_NPROC)
+        return f"No more memory or threads are given ({memory}, {threads}); free some, or raise the limit."
+    return None

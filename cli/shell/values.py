@@ -1,17 +1,17 @@
 """The kinds of value that options and words have: each is read, refused and completed here.
 
-What a kind cannot read it refuses in a sentence that names the option and says what to give. The
-functions behind the kinds raise OptionError, for those who read such words elsewhere.
+What a kind cannot read it refuses in a sentence that names the option and says what to give.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -28,31 +28,6 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 MOST_PLACEMENTS = 256
 """As firmware.build.placement has it, which takes a while to load."""
 _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
-_WORST = 10
-_MOST_SHOWN = 80
-
-
-class Output(click.Path):
-    """A file or `folder` to write: refused before anything is measured where it cannot be."""
-
-    def __init__(self, *, folder: bool = False) -> None:
-        super().__init__(path_type=Path, dir_okay=folder, file_okay=not folder)
-        self.of_folder = folder
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = Path(value)
-        word = "folder" if self.of_folder else "file"
-        above = path.absolute() if self.of_folder else path.absolute().parent
-        folder = next(place for place in (above, *above.parents) if os.path.lexists(place))
-        if path.is_dir() and not self.of_folder:
-            why = "is a folder"
-        else:
-            try:
-                with TemporaryFile(dir=folder):  # root may by its rights, and yet cannot everywhere
-                    return path
-            except OSError:
-                why = f"cannot be written: {folder} takes no files"
-        raise click.BadParameter(f"{_flag(param)} {value}: it {why}; name another {word}.", ctx, param)
 
 
 class OptionError(TailscopeError):
@@ -60,23 +35,32 @@ class OptionError(TailscopeError):
 
 
 class Value(click.ParamType[Any]):
-    """A kind of value. What comes from a command's default and is no text is taken as it is.
+    """A kind of value, called `name` in help. What comes from a command's default and is no text is
+    taken as it is.
 
-    Of `several` words with commas the last is completed. `otherwise` is what it is completed to if
-    there are no candidates: a file or a dir.
+    `read` returns the value of a word; None where it is none, and then the refusal says to `give`
+    what it must be. Or it raises OptionError with what stands behind option and word, or another
+    TailscopeError with a whole sentence. `words` are what the word could be, as far as that
+    is known. Of `several` with commas the last is completed. `otherwise` is what it is completed to
+    if there are no candidates: a file or a dir.
     """
 
-    name: ClassVar[str] = "VALUE"  # type: ignore[misc]
-    several: ClassVar[bool] = False
-    otherwise: ClassVar[str] = ""
-
-    def read(self, word: str, flag: str) -> Any:
-        """The value of `word`. Raises TailscopeError with a sentence that names `flag`."""
-        return word
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        """What the word could be, as far as that is known."""
-        return ()
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[str], Any],
+        give: str = "",
+        *,
+        words: Callable[[click.Context | None], Iterable[str]] = lambda _: (),
+        several: bool = False,
+        otherwise: str = "",
+    ) -> None:
+        self.name = name
+        self.read = read
+        self.give = give
+        self.words = words
+        self.several = several
+        self.otherwise = otherwise
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         return self.name if isinstance(param, click.Option) else None
@@ -85,17 +69,26 @@ class Value(click.ParamType[Any]):
         if not isinstance(value, str):
             return value
         try:
-            return self.read(value, _flag(param))
+            if (result := self.read(value)) is not None:
+                return result
+            names = [*self.words(ctx)]
+            wrong = (
+                next((word for word in value.split(",") if word not in names), "") if self.several else value
+            )
+            why = f"give {self.give}.{near_miss(wrong, names)}"
+        except OptionError as error:
+            why = str(error)
         except TailscopeError as error:
             raise click.BadParameter(str(error), ctx, param) from None
+        raise click.BadParameter(f"{_flag(param)} {value[:80]}: {why}", ctx, param)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
         """The candidates that begin so; where none does, what `otherwise` says."""
         before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
-        given = before.split(",") if comma else []
-        words = [word for word in self.candidates(ctx) if word.startswith(last) and word not in given]
+        others = before.split(",") if comma else []
+        words = [word for word in self.words(ctx) if word.startswith(last) and word not in others]
         if self.otherwise and not words:
             return [CompletionItem(incomplete, type=self.otherwise)]
         return [CompletionItem(f"{before}{comma}{word}") for word in words]
@@ -107,368 +100,236 @@ def _flag(param: click.Parameter | None) -> str:
     return str(param.name).upper() if param else ""
 
 
-class Choice(Value):
+def choice(*words: str) -> Value:
     """One of a few words."""
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-        self.name = "|".join(words)  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        if word not in self.words:
-            raise OptionError(
-                f"{flag} {word[:_MOST_SHOWN]}: give {either(self.words)}.{near_miss(word, self.words)}"
-            )
-        return word
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return self.words
+    give = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return Value("|".join(words), lambda word: word if word in words else None, give, words=lambda _: words)
 
 
-class Several(Value):
-    """Words that commas separate, each once: a tuple."""
+def several(*words: str) -> Value:
+    """Of these words some, which commas separate, each once: a tuple."""
 
-    several = True
+    def read(word: str) -> tuple[str, ...] | None:
+        chosen = tuple(dict.fromkeys(word.split(",")))
+        return chosen if {*chosen} <= {*words} else None
 
-    def __init__(self, *words: str, name: str = "WORDS") -> None:
-        self.words = words
-        self.name = name  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        given = tuple(dict.fromkeys(word.split(",")))
-        for name in given:
-            if name not in self.words:
-                raise OptionError(
-                    f"{flag} {word[:_MOST_SHOWN]}: give {either(self.words)}, or several with commas."
-                    f"{near_miss(name, self.words)}"
-                )
-        return given
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return self.words
+    give = f"{choice(*words).give}, or several with commas"
+    return Value("WORDS", read, give, words=lambda _: words, several=True)
 
 
-class Allocators(Several):
-    """Names of the catalogue and paths of files, with commas, or `all`: a list of words."""
-
-    def __init__(self, all_too: bool = True) -> None:
-        super().__init__(name="NAMES")
-        self.all_too = all_too
-
-    def read(self, word: str, flag: str) -> Any:
-        words = word.split(",")
-        known.check(allocators_=words)
-        return words
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return [*(["all"] if self.all_too else []), *known.allocators()]
+def _number(word: str) -> int | None:
+    try:
+        return int(word, 0)
+    except ValueError:
+        return None
 
 
-class Scenario(Value):
-    """A scenario of the bench, or the path of a TOML file."""
-
-    name = "SCENARIO"  # type: ignore[misc]
-    otherwise = "file"
-
-    def read(self, word: str, flag: str) -> Any:
-        known.check(scenario=word)
-        return word
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return known.scenarios()
-
-
-class Board(Value):
-    """A board of the bench, or the path of a TOML file."""
-
-    name = "BOARD"  # type: ignore[misc]
-    otherwise = "file"
-
-    def read(self, word: str, flag: str) -> Any:
-        known.check(board=word)
-        return word
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return known.boards()
-
-
-class Boards(Board):
-    """Boards that commas separate: a tuple. One whose path has a comma of its own stands alone."""
-
-    name = "BOARDS"  # type: ignore[misc]
-    several = True
-
-    def read(self, word: str, flag: str) -> Any:
-        words = (word,) if Path(word).exists() else tuple(word.split(","))
-        for name in words:
-            known.check(board=name)
-            if words.count(name) > 1:
-                raise OptionError(
-                    f"{flag} {word[:_MOST_SHOWN]}: {name} is named twice; name each board once."
-                )
-        return words
-
-
-class BoardFolder(Value):
-    """A board that comes with the bench, by its name, or the path of a board's folder."""
-
-    name = "BOARD"  # type: ignore[misc]
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return known.chips()
-
-
-class RunFolder(Value):
-    """A folder that is there."""
-
-    name = "RUN"  # type: ignore[misc]
-    otherwise = "dir"
-
-    def read(self, word: str, flag: str) -> Any:
-        known.check_runs([word])
-        return Path(word)
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        """Runs of `runs`, the latest first."""
-        return (f"{RUNS.name}/{name}" for name in known.runs(RUNS))
-
-
-class Whole(Value):
+def whole(least: int | None = 1, most: int | None = None) -> Value:
     """A whole number, decimal or 0x…, of a range."""
 
-    name = "NUMBER"  # type: ignore[misc]
+    def read(word: str) -> int | None:
+        number = _number(word)
+        within = (
+            number is not None and (least is None or number >= least) and (most is None or number <= most)
+        )
+        return number if within else None
 
-    def __init__(self, least: int = 1, most: int | None = None) -> None:
-        self.least = least
-        self.most = most
-
-    def read(self, word: str, flag: str) -> Any:
-        return whole(word, flag, self.least, self.most)
-
-
-class Seconds(Value):
-    """`2s`, `500ms`, `20us`, `1.5ms`, `90min` or `2h`: a float, in seconds."""
-
-    name = "TIME"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        value = seconds_of(word)
-        if value <= 0:
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")
-        return value
+    of = "" if least is None else f" of {least:,} or more" if most is None else f" from {least:,} to {most:,}"
+    return Value("NUMBER", read, f"a whole number{of}, decimal or 0x…")
 
 
-class Worst(Value):
-    """`worst` or `worst=N`: how many of the longest are meant."""
+def number(
+    least: float = sys.float_info.min,
+    most: float = sys.float_info.max,
+    *,
+    name: str = "NUMBER",
+    give: str = "a number above 0",
+) -> Value:
+    """A number from `least` to `most`."""
 
-    name = "worst[=N]"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        match = re.fullmatch(r"worst(?:=([0-9]{1,4}))?", word)
-        count = int(match[1] or _WORST) if match else 0
-        if not 1 <= count <= MOST_WORST:
-            raise OptionError(
-                f"{flag} {word[:_MOST_SHOWN]}: give worst, or worst=N with N from 1 to {MOST_WORST}."
-            )
-        return count
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return ("worst", f"worst={_WORST}")
-
-
-class Number(Value):
-    """A number above 0, such as of minutes."""
-
-    name = "NUMBER"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
+    def read(word: str) -> float | None:
         try:
             value = float(word)
         except ValueError:
-            value = 0.0
-        if not 0 < value < float("inf"):
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a number above 0.")
-        return value
+            return None
+        return value if least <= value <= most else None
+
+    return Value(name, read, give)
 
 
-class Instant(Value):
+def _writable(folder: bool) -> Value:
+    """A file or `folder` to write: refused before anything is measured where it cannot be."""
+
+    def read(word: str) -> Path:
+        path = Path(word)
+        above = path.absolute() if folder else path.absolute().parent
+        place = next(place for place in (above, *above.parents) if os.path.lexists(place))
+        why = "is a folder"
+        if folder or not path.is_dir():
+            try:
+                with TemporaryFile(dir=place):  # root may by its rights, and yet cannot everywhere
+                    return path
+            except OSError:
+                why = f"cannot be written: {place} takes no files"
+        raise OptionError(f"it {why}; name another {'folder' if folder else 'file'}.")
+
+    return Value("DIRECTORY" if folder else "FILE", read, otherwise="dir" if folder else "file")
+
+
+def _boards(word: str) -> tuple[str, ...] | None:
+    """Boards that commas separate. One whose path has a comma of its own stands alone."""
+    words = (word,) if Path(word).exists() else tuple(word.split(","))
+    for name in words:
+        known.check(board=name)
+    return words if len({*words}) == len(words) else None
+
+
+def _run(word: str) -> Path:
+    known.check_runs([word])
+    return Path(word)
+
+
+def _worst(word: str) -> int | None:
+    match = re.fullmatch(r"worst(?:=([0-9]{1,4}))?", word)
+    count = int(match[1] or 10) if match else 0
+    return count if 1 <= count <= MOST_WORST else None
+
+
+def instant(zero_too: bool = False) -> Value:
     """`100ms`, `2s` or `cycles:84000`, as the virtual Nucleo takes it."""
 
-    name = "TIME"  # type: ignore[misc]
-
-    def __init__(self, zero_too: bool = False) -> None:
-        self.zero_too = zero_too
-
-    def read(self, word: str, flag: str) -> Any:
-        whole_ = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
-        if whole_ and (self.zero_too or int(whole_[1] or whole_[2])):
+    def read(word: str) -> str | None:
+        match = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
+        if match and (zero_too or int(match[1] or match[2])):
             return word
-        if nanoseconds := round(seconds_of(word) * 1e9):
-            return f"{nanoseconds}ns"
-        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time such as 100ms or 2s, or cycles:84000.")
+        nanoseconds = round(seconds_of(word) * 1e9)
+        return f"{nanoseconds}ns" if nanoseconds else None
+
+    return Value("TIME", read, "a time such as 100ms or 2s, or cycles:84000")
 
 
-class Begin(Value):
-    """`start`, `reset`, a function of the program, or a time as Instant has it."""
-
-    name = "FUNCTION|TIME|start|reset"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.$]{0,199}", word):
-            return word
-        return Instant(zero_too=True).read(word, flag)
-
-
-class Samplerate(Value):
-    """`24000000`, `24000k` or `24m`: samples per second."""
-
-    name = "RATE"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        match = re.fullmatch(r"([0-9]{1,12})([km]?)", word.lower())
-        if match is None or int(match[1]) == 0:
-            raise OptionError(
-                f"{flag} {word[:_MOST_SHOWN]}: give samples per second, such as 24000000, 24000k or 24m."
-            )
-        return int(match[1]) * _RATES[match[2]]
-
-
-class HeapBytes(Value):
-    """The size of a heap's region: `8192`, `8k` or `8KiB`."""
-
-    name = "BYTES"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        number = heap_size.bytes_of(word)
-        if number is None:
-            number = whole(word, flag, least=None)
-        if range_ := heap_size.refused(number):
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {range_}.")
-        return number
-
-
-class Scale(Value):
-    """Of a trace: one block in so many; 0 is `auto`."""
-
-    name = "N|auto"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        return 0 if word == "auto" else whole(word, flag)
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return ("auto",)
-
-
-class Stimulus(Value):
-    """A stimulus of scenarios.stimulus."""
-
-    name = "MODE"  # type: ignore[misc]
-
-    def read(self, word: str, flag: str) -> Any:
-        from scenarios import stimulus  # takes a while
-
-        stimulus.check(word)
+def _begin(word: str) -> str | None:
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.$]{0,199}", word):
         return word
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return ("none", "periodic", "sweep", "random", "burst")
-
-
-class Assignment(Value):
-    """`NAME=VALUE`: a tuple of both."""
-
-    name = "NAME=VALUE"  # type: ignore[misc]
-
-    def __init__(self, example: str, names: Callable[[click.Context], Iterable[str]] | None = None) -> None:
-        self.example = example
-        self.names = names
-
-    def read(self, word: str, flag: str) -> Any:
-        name, separator, value = word.partition("=")
-        if not separator or not name:
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give NAME=VALUE, such as {self.example}.")
-        return name, value
-
-    def candidates(self, ctx: click.Context) -> Iterable[str]:
-        return (f"{name}=" for name in (self.names(ctx) if self.names else ()))
+    value: str | None = instant(zero_too=True).read(word)
+    return value
 
 
-class Knob(Assignment):
+def _samplerate(word: str) -> int | None:
+    match = re.fullmatch(r"([0-9]{1,12})([km]?)", word.lower())
+    return (int(match[1]) * _RATES[match[2]] or None) if match else None
+
+
+def _heap_bytes(word: str) -> int | None:
+    size = heap_size.bytes_of(word) or _number(word)
+    return None if size is None or heap_size.refused(size) else size
+
+
+def _stimulus(word: str) -> str:
+    from scenarios import stimulus  # takes a while
+
+    stimulus.check(word)
+    return word
+
+
+def _assignment(word: str) -> tuple[str, str] | None:
+    name, separator, value = word.partition("=")
+    return (name, value) if separator and name else None
+
+
+def _knob(word: str) -> tuple[str, int] | None:
     """A number of the heap's build: its name in capitals, and the number."""
-
-    def __init__(self) -> None:
-        super().__init__("TLSF_SLOTS=8", lambda _: known.knobs(known.allocators()))
-
-    def read(self, word: str, flag: str) -> Any:
-        name, value = super().read(word, flag)
-        return name.upper(), whole(value, flag, least=None)
+    name, value = _assignment(word) or ("", "")
+    size = _number(value)
+    return None if size is None else (name.upper(), size)
 
 
-class Pairs(Value):
+def _pairs(word: str) -> dict[str, str] | None:
     """`CRIT=D0,OP=D1` as a table; no words are an empty one. A part without `=` continues the name
     before it, which has a comma.
     """
-
-    name = "OURS=THEIRS,…"  # type: ignore[misc]
-
-    def __init__(self, example: str) -> None:
-        self.example = example
-
-    def read(self, word: str, flag: str) -> Any:
-        split = [pair.partition("=") for pair in re.split(r",(?=[^,]*=)", word)] if word else []
-        if word.rstrip().endswith(",") or any(
-            not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split
-        ):
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give OURS=THEIRS, such as {self.example}.")
-        table = {ours.strip(): theirs.strip() for ours, _, theirs in split}
-        if len(table) != len(split):
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: it names a channel twice.")
-        return table
+    split = [pair.partition("=") for pair in re.split(r",(?=[^,]*=)", word)] if word else []
+    table = {ours.strip(): theirs.strip() for ours, _, theirs in split}
+    whole_table = len(table) == len(split) and all(table) and all(table.values())
+    return table if whole_table and not word.rstrip().endswith(",") else None
 
 
-def whole(word: str, flag: str, least: int | None = 1, most: int | None = None) -> int:
-    """A whole number, decimal or 0x…, from `least` to `most`. Raises OptionError."""
-    try:
-        number = int(word, 0)
-    except ValueError:
-        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a whole number, decimal or 0x….") from None
-    if most is not None and not (least or 0) <= number <= most:
-        raise OptionError(
-            f"{flag} {word[:_MOST_SHOWN]}: give a whole number from {least or 0:,} to {most:,}."
-        )
-    if least is not None and number < least:
-        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {least:,} or more.")
-    return number
-
-
-def _scenario_of(ctx: click.Context) -> str:
+def _scenario_of(ctx: click.Context | None) -> str:
     """The scenario of a line that is not complete; Click leaves a word where it reads no more."""
-    words = (ctx.params.get("name"), ctx.params.get("scenario"), *ctx.args)
+    words = (ctx.params.get("name"), ctx.params.get("scenario"), *ctx.args) if ctx else ()
     return next((word for word in words if word in known.scenarios()), "")
 
 
-def either(words: Sequence[str]) -> str:
-    """`a, b or c`."""
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+def _allocators(word: str) -> list[str]:
+    words = word.split(",")
+    known.check(allocators_=words)
+    return words
 
 
-OUTPUT = Output()
-OUTPUT_FOLDER = Output(folder=True)
-ALLOCATORS = Allocators()
-SCENARIO = Scenario()
-BOARD = Board()
-BOARDS = Boards()
-BOARD_FOLDER = BoardFolder()
-RUN = RunFolder()
-WHOLE = Whole()
-PLACEMENTS = Whole(most=MOST_PLACEMENTS)
-SEED = Whole(least=None)  # type: ignore[arg-type]
-SECONDS = Seconds()
-INSTANT = Instant()
-SAMPLERATE = Samplerate()
-HEAP = HeapBytes()
-SCALE = Scale()
-STIMULUS = Stimulus()
-KNOB = Knob()
-QUANTITY = Choice(*NAMED)
-PARAMETER = Assignment("depth=64", lambda ctx: known.parameters(_scenario_of(ctx)))
+def _scenario(word: str) -> str:
+    known.check(scenario=word)
+    return word
+
+
+def _board(word: str) -> str:
+    known.check(board=word)
+    return word
+
+
+OUTPUT, OUTPUT_FOLDER = _writable(folder=False), _writable(folder=True)
+ALLOCATORS = Value("NAMES", _allocators, words=lambda _: ["all", *known.allocators()], several=True)
+"""Names of the catalogue and paths of files, with commas, or `all`: a list of words."""
+SCENARIO = Value("SCENARIO", _scenario, words=lambda _: known.scenarios(), otherwise="file")
+"""A scenario of the bench, or the path of a TOML file."""
+BOARD = Value("BOARD", _board, words=lambda _: known.boards(), otherwise="file")
+"""A board of the bench, or the path of a TOML file."""
+BOARDS = Value(
+    "BOARDS", _boards, "each board once", words=lambda _: known.boards(), several=True, otherwise="file"
+)
+RUN = Value(
+    "RUN", _run, words=lambda _: (f"{RUNS.name}/{name}" for name in known.runs(RUNS)), otherwise="dir"
+)
+"""A folder that is there; of `runs` the latest first."""
+WHOLE = whole()
+PLACEMENTS = whole(most=MOST_PLACEMENTS)
+SEED = whole(least=None)
+SECONDS = Value("TIME", lambda word: seconds_of(word) or None, "a time, such as 2s or 500ms")
+"""`2s`, `500ms`, `20us`, `1.5ms`, `90min` or `2h`: a float, in seconds."""
+WORST = Value(
+    "worst[=N]",
+    _worst,
+    f"worst, or worst=N with N from 1 to {MOST_WORST}",
+    words=lambda _: ("worst", "worst=10"),
+)
+"""How many of the longest are meant."""
+INSTANT = instant()
+BEGIN = Value(
+    "FUNCTION|TIME|start|reset", _begin, "start, reset, a function, a time such as 100ms, or cycles:84000"
+)
+"""`start`, `reset`, a function of the program, or a time as INSTANT has it."""
+SAMPLERATE = Value("RATE", _samplerate, "samples per second, such as 24000000, 24000k or 24m")
+HEAP = Value("BYTES", _heap_bytes, str(heap_size.refused(0)))
+"""The size of a heap's region: `8192`, `8k` or `8KiB`."""
+SCALE = Value(
+    "N|auto",
+    lambda word: 0 if word == "auto" else WHOLE.read(word),
+    WHOLE.give,
+    words=lambda _: ("auto",),
+)
+"""Of a trace: one block in so many; 0 is `auto`."""
+STIMULUS = Value("MODE", _stimulus, words=lambda _: ("none", "periodic", "sweep", "random", "burst"))
+"""A stimulus of scenarios.stimulus."""
+KNOB = Value(
+    "NAME=VALUE",
+    _knob,
+    "NAME=VALUE, a number, such as TLSF_SLOTS=8",
+    words=lambda _: (f"{name}=" for name in known.knobs(known.allocators())),
+)
+PARAMETER = Value(
+    "NAME=VALUE",
+    _assignment,
+    "NAME=VALUE, such as depth=64",
+    words=lambda ctx: (f"{name}=" for name in known.parameters(_scenario_of(ctx))),
+)
+PAIRS = Value("OURS=THEIRS,…", _pairs, "OURS=THEIRS, such as CRIT=PA8,STIM=PA0, and each channel once")
+QUANTITY = choice(*NAMED)

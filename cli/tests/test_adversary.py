@@ -5,39 +5,34 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from cli.heap import adversary
+from cli.shell import start
 from cli.tests.typed import refused
-from cli.work import adversary
 from scenarios import trace
-from studies.adversary import text
+from studies.adversary import search
 from studies.adversary.search import What
-from studies.adversary.study import Space, Time
 from tests.tables import table
 
 
-def test_a_small_search_gives_its_rows_and_keeps_its_winners(tmp_path: Path) -> None:
-    free, spread = adversary.run(
-        ["seglist"],
-        budget={"lists": 300},
-        what=("free", "fragmentation"),
-        seed=5,
-        live=4096,
-        jobs=1,
-        output=tmp_path / "found",
-        states=tmp_path / "states",
-    )
-    assert (free.allocator, free.what, free.lists, free.seed) == ("seglist", "free", 300, 5)
-    assert isinstance(free.found, Time)
-    assert isinstance(spread.found, Space)
+def test_a_small_search_gives_its_rows_and_keeps_its_winners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(search, "STATES", tmp_path / "states")
+    words = "--allocator seglist --budget 300 --what free,fragmentation --seed 5 --live 4096 --jobs 1"
+    command = ["heap", "adversary", *words.split(), "--output", str(tmp_path)]
+    assert start.run([*command, "--json"]) == 0
+    free, spread = json.loads(capsys.readouterr().out)
+    assert (free["allocator"], free["what"], free["lists"], free["seed"]) == ("seglist", "free", 300, 5)
     # A free of seglist looks at three headers, so a short search comes near its bound.
-    assert free.bound_instructions is not None
-    assert 0.8 * free.bound_instructions < free.found.instructions <= free.bound_instructions
-    assert spread.found.peak_live_bytes <= 4096
-    assert spread.found.used_bytes >= spread.found.peak_live_bytes
+    bound = free["bound_instructions"]
+    assert 0.8 * bound < free["found"]["instructions"] <= bound
+    assert spread["found"]["used_bytes"] >= spread["found"]["peak_live_bytes"] <= 4096
     for row in (free, spread):
-        winner = trace.read(tmp_path / "found" / f"seglist-{row.what}.csv")
-        assert winner.operations[:, [0, 2]].tolist() == row.operations[:, [0, 2]].tolist()
-        json.dumps(row.as_json())
-    shown = text.as_text([free, spread])
+        assert len(trace.read(tmp_path / f"seglist-{row['what']}.csv").operations) == row["operations"]
+    assert start.run(command) == 0
+    shown = capsys.readouterr().out
     assert "found/bound" in shown
     assert "found/live" in shown
 

@@ -6,8 +6,7 @@ import pytest
 
 from base.files.errors import CaptureError
 from capture.acquisition.source import RunRequest
-from cli.work.options import Options
-from cli.work.plan import compiled
+from cli.shell.runs import Options, compiled
 from firmware.build import boards
 from firmware.build import image as firmware
 from scenarios.operations import decode

@@ -6,14 +6,15 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from analysis.fragmentation import text
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
+from cli.heap import fragmentation
+from cli.shell import start
 from cli.tests.typed import refused
-from cli.work import fragmentation
 from dashboards.tests.synthetic import Operation, write_run
 from scenarios import catalogue
 from scenarios import trace as scenarios_trace
@@ -55,15 +56,22 @@ def test_the_json_has_what_the_specification_says(tmp_path: Path) -> None:
     assert row["at_cost_metric"]["sbbm_bytes"] == 0
 
 
-def test_the_heap_is_the_scenarios_own_unless_another_is_asked_for(tmp_path: Path) -> None:
+def rows(capsys: pytest.CaptureFixture[str], *words: str | Path) -> list[dict[str, Any]]:
+    assert start.run(["heap", "fragmentation", *map(str, words), "--json"]) == 0
+    printed: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return printed
+
+
+def test_the_heap_is_the_scenarios_own_unless_another_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     own = (ROOT / "scenarios" / "mem_stress.toml").read_text(encoding="utf-8")
     path = tmp_path / "own.toml"
     path.write_text(own.replace("[parameters]", "heap_bytes = 20_480\n\n[parameters]"), encoding="utf-8")
-    for heap, heap_bytes in ((None, 20_480), (30_720, 30_720)):
-        (row,) = fragmentation.run(
-            [str(path)], allocator=["first_fit"], heap_bytes=heap, parameters={"operations": "40"}
-        )
-        assert row.heap_bytes == heap_bytes
+    words = (path, "--allocator", "first_fit", "--parameter", "operations=40")
+    for heap, heap_bytes in (((), 20_480), (("--heap", "30720"), 30_720)):
+        (row,) = rows(capsys, *words, *heap)
+        assert row["heap_bytes"] == heap_bytes
 
 
 def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
@@ -96,13 +104,17 @@ def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
     assert "heap_1" in fragmentation.choose(never_freed, ["all"], 65_536)[0]
 
 
-def test_a_heap_that_is_too_small_counts_what_it_refuses(tmp_path: Path) -> None:
+def test_a_heap_that_is_too_small_counts_what_it_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = "".join(f"a,{number},100\n" for number in range(10))
-    (row,) = fragmentation.run([], trace=trace(tmp_path, lines), allocator=["first_fit"], heap_bytes=512)
+    words = ("--trace", trace(tmp_path, lines), "--allocator", "first_fit", "--heap", "512")
+    (row,) = rows(capsys, *words)
     # A block of 100 bytes takes 120 of the region: four fit.
-    assert (row.given.failures, row.given.peak_live_bytes, row.given.used_bytes) == (6, 400, 480)
-    assert row.cost_metric.smallest_bytes == 1200
-    assert text.as_text([row]).partition("\n")[0] == "smallest heap: 1,200 bytes on first_fit"
+    assert (row["failures"], row["peak_live_bytes"], row["used_bytes"]) == (6, 400, 480)
+    assert row["cost_metric_bytes"] == 1200
+    assert start.run(["heap", "fragmentation", *map(str, words)]) == 0
+    assert capsys.readouterr().out.startswith("smallest heap: 1,200 bytes on first_fit\n")
 
 
 @table

@@ -172,5 +172,5 @@ def test_what_needs_a_tool_says_which(
 
 
 def test_runs_without_a_board_need_no_package_of_boards() -> None:
-    without = "import sys; sys.modules['pyocd'] = None; import cli.work.choice, cli.work.runs"
+    without = "import sys; sys.modules['pyocd'] = None; import cli.choose, cli.shell.runs"
     subprocess.run([sys.executable, "-c", without], cwd=ROOT, check=True)

@@ -6,8 +6,8 @@ import io
 
 from rich.console import Console
 
-from cli.work import progress
-from cli.work.progress import Counted, Steps
+from cli.shell import under_way
+from cli.shell.under_way import Counted, Steps
 from tests.tables import table
 
 
@@ -23,7 +23,7 @@ def test_the_time_left_is_that_of_the_steps_so_far() -> None:
 
 @table
 def test_a_duration_is_as_exact_as_an_estimate(seconds: float, words: str) -> None:
-    assert progress.duration(seconds) == words
+    assert under_way.duration(seconds) == words
 
 
 def shown(steps: list[str], every_s: float) -> list[str]:

@@ -18,7 +18,7 @@ from capture.acquisition.keeper import Keeper, Keeping
 from capture.reading.tests.waveform import Waveform
 from capture.tests.synthetic import SyntheticRun
 from capture.tests.test_redecode import store
-from cli.work import pulseview
+from cli import pulseview
 from decoders.pulseview import Marked, setup
 from scenarios import catalogue
 
@@ -54,7 +54,7 @@ def test_pulseview_gets_the_session_its_setup_and_the_decoders(
 ) -> None:
     stand_in('echo "$@" "$SIGROKDECODE_DIR"; exit 3')
     folder = folder_with_session(tmp_path)
-    assert pulseview.run(folder) == 3
+    assert pulseview.show(folder) == 3
     assert capfd.readouterr().out == f"--dont-scan --clean {folder}/capture.sr {ROOT}/decoders\n"
     assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup()
 
@@ -74,7 +74,7 @@ def test_the_worst_sample_is_between_the_cursors(
         ("interrupt", "interrupt_latency_ns", ("STIM", "ISR")),
         ("task", "task_latency_ns", ("STIM", "TASK")),
     ):
-        assert pulseview.run(folder, quantity) == 0
+        assert pulseview.show(folder, quantity) == 0
         match = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
         assert match
         begin_s, end_s = float(match[1]), float(match[2])
@@ -99,14 +99,14 @@ def test_a_window_that_was_kept_is_opened_between_cursors(
     keeper.close()
     write_kept(tmp_path / "kept.parquet", keeper.kept)
     with pytest.raises(TailscopeError, match=r"windows/CRIT-1\.sr does not exist; \./lab redecode"):
-        pulseview.run(tmp_path)
+        pulseview.show(tmp_path)
     for window in keeper.kept.windows:
         write_sr(tmp_path / "windows" / f"{window.place.name}.sr", window.edges)
-    assert pulseview.run(tmp_path) == pulseview.run(tmp_path, window="CRIT-2") == 0
+    assert pulseview.show(tmp_path) == pulseview.show(tmp_path, window="CRIT-2") == 0
     said = capfd.readouterr()
     assert said.out.splitlines() == [str(tmp_path / "windows" / f"CRIT-{n}.sr") for n in (1, 2)]
     assert "CRIT-1, 0.000300000 s long, begins at 0.005000000 s" in said.err
     marked = Marked(Fraction(50, 1_000_000), Fraction(350, 1_000_000))
     assert (tmp_path / "windows" / "CRIT-1.pvs").read_text(encoding="utf-8") == setup(marked)
     with pytest.raises(TailscopeError, match="has no window OP-1; it has CRIT-1, CRIT-2, end"):
-        pulseview.run(tmp_path, window="OP-1")
+        pulseview.show(tmp_path, window="OP-1")

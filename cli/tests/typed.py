@@ -6,14 +6,13 @@ import click
 import pytest
 
 from base.files.errors import TailscopeError
-from cli.shell import refusals, start
+from cli.shell import start
 
 
 def refused(*words: str) -> str:
     """The sentence that `./lab` with these words is refused by; it must be one."""
     with pytest.raises((click.ClickException, TailscopeError)) as caught:
         start.run(words)
-    error = caught.value
-    sentence = refusals.sentence(error) if isinstance(error, click.ClickException) else str(error)
+    sentence = str(start.sentence(caught.value))
     assert "\n" not in sentence
     return sentence

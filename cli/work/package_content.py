@@ -19,8 +19,7 @@ from base import source_digest
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.processes import children
-from cli.shell import root
-from cli.shell.project import project
+from cli.shell.project import project, revision
 from cli.shell.shared import USUAL_TWO
 from firmware.build import boards, catalogue, host_heap, packaged
 from firmware.build import image as firmware
@@ -86,7 +85,7 @@ def _room(name: str, folder: Path) -> None:
 def version(folder: Path) -> None:
     """Writes to `folder` which version it is, and a digest of all files that are there by now."""
     found = source_digest.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
-    words = f"{project()['version']} {found[:12]} {root.revision()}".strip()
+    words = f"{project()['version']} {found[:12]} {revision()}".strip()
     (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
 
 
