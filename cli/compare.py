@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, RUN, choice
 
+Show = Callable[[Any], Any]
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
 
 
@@ -36,18 +38,20 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
             from analysis.compare import boards
 
             result: Any = boards.across((a, *b), tell)
-            document, text, status = boards.as_json, boards.as_text, 0
+            shown: tuple[Show, Show] = boards.as_json, boards.as_text
+            status = 0
         else:
             from analysis.compare import compared
             from analysis.compare.text import as_text
 
             result = compared.compare(a, b[0], tell)
-            document, text, status = compared.as_json, as_text, EXIT_STATUS[result.status]
+            shown, status = (compared.as_json, as_text), EXIT_STATUS[result.status]
     if output:
         from dashboards import boards as page_of_boards
         from dashboards import compare as page_of_two
 
         (page_of_boards if by else page_of_two).write(result, output)
+    document, text = shown
     answer(as_json, lambda: document(result), lambda: text(result))
     if output and not as_json:
         print(f"page: {output}")
