@@ -88,10 +88,9 @@ def command(
     For example: ./lab latency my.elf --irq TIM3 --limit TIM3=2us
     """
     from analysis.judge.limits import ANY
-    from analysis.program.beginning import RESET, START
     from analysis.program.latency import measure, text
     from analysis.program.parts import as_json as dumped
-    from analysis.program.subject import Subject
+    from analysis.program.subject import RESET, START, Subject
     from cli.shell import under_way
     from simulator.interrupts import exception_of, name_of
     from simulator.latency import Question

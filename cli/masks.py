@@ -60,11 +60,10 @@ def command(
     For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml, or to compare two
     builds: ./lab masks o2.elf os.elf
     """
-    from analysis.program.beginning import START
+    from analysis.program import parts
     from analysis.program.masks import text
     from analysis.program.masks.measure import measure
-    from analysis.program.parts import as_json as dumped
-    from analysis.program.subject import Subject
+    from analysis.program.subject import START, Subject
     from base.files.whole import write_bytes
     from cli.shell import under_way
     from simulator.program import user_program
@@ -81,11 +80,13 @@ def command(
     measured = [text.subject(report) for report in reports]
     report, complete = reports[0], all(report.complete for report in reports)
     if len(reports) > 1:
-        judging.markdown = text.builds_as_markdown(measured)
+        rows = text.side_by_side(measured)
+        part = text.of_builds([build.name for build in measured], rows)
+        judging.markdown = parts.as_markdown(part)
         judging.write_markdown()
         judging.show(
-            lambda: {"builds": list(map(dumped, reports)), "rows": text.builds_as_json(measured)},
-            lambda: text.builds_as_text([line for each in reports for line in text.opening(each)], measured),
+            lambda: {"builds": list(map(parts.as_json, reports)), "rows": rows},
+            lambda: parts.as_text([line for each in reports for line in text.opening(each)], [part], True),
         )
         return int(not complete)
     if output:
@@ -102,5 +103,5 @@ def command(
         lines += filter(None, [drawn.draw()])
         drawn.write(perfetto)
     judging.judge(measured[0])
-    judging.show(lambda: dumped(report), lambda: text.as_text(report), lines)
+    judging.show(lambda: parts.as_json(report), lambda: text.as_text(report), lines)
     return int(not complete) if judging.exit_status is None else judging.exit_status

@@ -1,16 +1,16 @@
 """A report: tables and sentences, of which the terminal and the page show the same; its document,
-which is the dump of its fields; and the statistics that it has of lengths.
+which is the dump of its fields.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from base.metrology.ranks import statistics_of
+from base.files.markdown_text import cell
 from base.microseconds import UNIT, digits
+from simulator.outputs import Note
 
 _WIDTH_COLUMNS = 120
 _MOST_TOTALS = 8
@@ -36,6 +36,8 @@ def as_text(sentences: Iterable[str], parts: Iterable[Part], everything: bool = 
     `everything` all lines of each.
     """
     from rich.console import Console  # takes a while
+    from rich.table import Table
+    from rich.text import Text
 
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
@@ -45,28 +47,26 @@ def as_text(sentences: Iterable[str], parts: Iterable[Part], everything: bool = 
                 continue
             console.print("", part.title, sep="\n", soft_wrap=True)
             shown = part.lines if everything else part.lines[: part.most]
-            if shown:
-                console.print(_table(part, shown))
+            table = Table(box=None, pad_edge=False, header_style="none", show_header=any(part.headings))
+            for number, heading in enumerate(part.headings):
+                is_number = number in part.numbers
+                justify: Literal["left", "right"] = "right" if is_number else "left"
+                table.add_column(heading, justify=justify, no_wrap=is_number, overflow="fold")
+            for line in shown:
+                table.add_row(*map(Text, line))
             more = len(part.lines) - len(shown)
             rest = [f"and {more:,} more (--json has all)"] if more else []
+            if shown:
+                console.print(table)
             if rest or part.sentences:
                 console.print(*rest, *part.sentences, sep="\n", soft_wrap=True)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _table(part: Part, lines: Sequence[tuple[str, ...]]) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="none", show_header=any(part.headings))
-    for number, heading in enumerate(part.headings):
-        is_number = number in part.numbers
-        table.add_column(
-            heading, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold"
-        )
-    for line in lines:
-        table.add_row(*map(Text, line))
-    return table
+def as_markdown(part: Part) -> str:
+    """The table of a part."""
+    lines = [part.headings, ("---", *["---:"] * (len(part.headings) - 1)), *part.lines]
+    return "".join(f"| {' | '.join(map(cell, line))} |\n" for line in lines)
 
 
 def length(cycles: int, ns: float) -> str:
@@ -87,6 +87,12 @@ def spent(title: str, totals: Sequence[Any], cycles: int) -> Part:
         for of in totals
     ]
     return Part(title, ("cycles", "of all", "", "what", "source"), lines, numbers=range(3), most=_MOST_TOTALS)
+
+
+def noted(notes: Iterable[Note]) -> Part:
+    """What the program did that is odd, and that did not stop it."""
+    title = "Noted and gone on with: what the manual does not allow, or is not modelled"
+    return Part(title, sentences=[f"  {note}" for note in notes])
 
 
 T = TypeVar("T")
@@ -122,31 +128,3 @@ def fields_of(value: Any) -> dict[str, Any]:
 def as_json(report: Any) -> dict[str, Any]:
     """A report as JSON has it, with the heading of its subject."""
     return {**report.subject.heading, **dump(report)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counted:
-    """Counts and statistics of intervals that ended, and how many did not. `distribution` has pairs
-    of cycles and how often they occurred, ascending.
-    """
-
-    count: int
-    open: int
-    total_cycles: int
-    cycles: dict[str, Any]
-    ns: dict[str, Any]
-    distribution: tuple[tuple[int, int], ...]
-
-    @staticmethod
-    def of(lengths: Iterable[tuple[int | None, float | None]]) -> Counted:
-        """That of cycles and nanoseconds, which are None of what did not end."""
-        lengths = list(lengths)
-        cycles = sorted(cycles for cycles, _ in lengths if cycles is not None)
-        return Counted(
-            count=len(cycles),
-            open=len(lengths) - len(cycles),
-            total_cycles=sum(cycles),
-            cycles=statistics_of(cycles),
-            ns=statistics_of(sorted(ns for _, ns in lengths if ns is not None)),
-            distribution=tuple(sorted(Counter(cycles).items())),
-        )

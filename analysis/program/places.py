@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
@@ -56,6 +57,11 @@ class Place:
     def source(self) -> str:
         """`file.c:12`; empty if nothing tells it."""
         return f"{self.file}:{self.line}" if self.file else ""
+
+    @property
+    def where(self) -> tuple[object, ...]:
+        """What is equal for all code of the same line."""
+        return (self.function, self.file, self.line) if self.file else (self.address,)
 
     def as_json(self) -> dict[str, Any]:
         """What a document has of it."""
@@ -111,7 +117,9 @@ class Places:
             call = self._call(return_address)
             interrupted = call == return_address
             likely = exact and not interrupted and not self._program.tells_caller(inner)
-            if not interrupted and (self._is_handler(inner) or (likely and not self._may_call(call, inner))):
+            function = self._program.function_at(inner)
+            is_handler = function is not None and function.address in self._handlers
+            if not interrupted and (is_handler or (likely and not self._may_call(call, function))):
                 break
             frames = self._frames(call)
             places += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
@@ -122,10 +130,6 @@ class Places:
         """The name of the common handler that calls the exception's own; empty if none does."""
         self.entry(exception)
         return self._common_of.get(exception, "")
-
-    def raised(self, address: int) -> Place:
-        """The place where a mask was set, with the kernel's word for that."""
-        return replace(self.place(address), lock=self.lock(address))
 
     def lock(self, address: int) -> str:
         """The kernel's word for what holds interrupts off there, of functions that were placed into
@@ -149,55 +153,51 @@ class Places:
     def exception(self, number: int) -> str:
         """`SysTick (xPortSysTickHandler)`, `IRQ 38 (uart_stm32_isr behind _isr_wrapper)`."""
         name = SYSTEM.get(number) or f"IRQ {number - FIRST_IRQ}"
-        entry = self.entry(number)
+        entry, common = self.entry(number), self.behind(number)
         if entry is None or entry.function.startswith("0x"):
             return name
-        common = self._common_of.get(number)
         return f"{name} ({entry.function}{f' behind {common}' if common else ''})"
-
-    def _may_call(self, call: int, address: int) -> bool:
-        """Whether the call may be one of the function that holds `address`: BL tells its target."""
-        first, second = (int.from_bytes(self._program.code(call + n, 2), "little") for n in (0, 2))
-        if first & 0xF800 != 0xF000 or second & 0xD000 != 0xD000:
-            return True
-        target = self._program.function_at(_target(call, first, second))
-        return target is not None and target == self._program.function_at(address)
-
-    def _is_handler(self, address: int) -> bool:
-        """Whether the code is of a function that a vector names: nobody called it."""
-        function = self._program.function_at(address)
-        return function is not None and function.address in self._handlers
 
     @cached_property
     def _handlers(self) -> set[int]:
         return {*handlers(self._program).values(), *_entries(self._vectors).values()}
+
+    def _halfwords(self, address: int) -> tuple[int, int]:
+        code = self._program.code(address, 4)
+        return int.from_bytes(code[:2], "little"), int.from_bytes(code[2:], "little")
 
     def _call(self, address: int) -> int:
         """The call that returns to `address`, which is `address` itself if there is none.
 
         BL and BLX (ARMv7-M Architecture Reference Manual, A7.7.18, A7.7.19).
         """
-        narrow = int.from_bytes(self._program.code(address - 2, 2), "little")
-        first = int.from_bytes(self._program.code(address - 4, 2), "little")
+        first, narrow = self._halfwords(address - 4)
         if first & 0xF800 == 0xF000 and narrow & 0xD000 == 0xD000:
             return address - 4
         return address - 2 if narrow & 0xFF87 == 0x4780 else address
 
-    def _frames(self, address: int) -> tuple[Place, ...]:
-        if address not in self._places:
-            self._places[address] = tuple(self._looked_up(address))
-        return self._places[address]
+    def _may_call(self, call: int, function: Function | None) -> bool:
+        """Whether the call may be one of the function: BL tells its target."""
+        first, second = self._halfwords(call)
+        name, _, target = self._program.instruction_text(call, first << 16 | second, True).partition(" #")
+        if name != "bl":
+            return True
+        called = self._program.function_at(int(target, 0))
+        return called is not None and called == function
 
-    def _looked_up(self, address: int) -> list[Place]:
+    def _frames(self, address: int) -> tuple[Place, ...]:
         """The place, innermost first where code was placed into other code."""
-        file, _, line = self._program.source_line(address).rpartition(":")
-        at = (file, int(line or 0))
-        frames = []
-        for call in self._inlined.at(address):
-            frames.append(Place(call.function, *at, address))
-            at = (call.file, call.line)
-        function = self._program.function_at(address)
-        return [*frames, Place(function.name if function else f"{address:#010x}", *at, address)]
+        if address not in self._places:
+            file, _, line = self._program.source_line(address).rpartition(":")
+            at = (file, int(line or 0))
+            frames = []
+            for call in self._inlined.at(address):
+                frames.append(Place(call.function, *at, address))
+                at = (call.file, call.line)
+            function = self._program.function_at(address)
+            whose = function.name if function else f"{address:#010x}"
+            self._places[address] = (*frames, Place(whose, *at, address))
+        return self._places[address]
 
 
 def handlers(program: Program) -> dict[int, int]:
@@ -207,25 +207,13 @@ def handlers(program: Program) -> dict[int, int]:
 
 def _entries(vectors: Sequence[int]) -> dict[int, int]:
     """The handlers that a table names; it ends where a word is no handler's."""
-    entries = {}
-    for exception, vector in enumerate(vectors[_FIRST_HANDLER:], _FIRST_HANDLER):
-        if vector and not vector & 1:
-            break
-        if vector:
-            entries[exception] = vector & ~1
-    return entries
+    words = enumerate(vectors[_FIRST_HANDLER:], _FIRST_HANDLER)
+    there = takewhile(lambda entry: not entry[1] or entry[1] & 1, words)
+    return {exception: vector & ~1 for exception, vector in there if vector}
 
 
 def _vector(program: Program, exception: int) -> int:
     return int.from_bytes(program.code(FLASH_ADDRESS + _WORD_BYTES * exception, _WORD_BYTES), "little")
-
-
-def _target(address: int, first: int, second: int) -> int:
-    """Where a BL goes (A7.7.18, encoding T1)."""
-    sign = first >> 10 & 1
-    i1, i2 = (~(second >> bit ^ sign) & 1 for bit in (13, 11))
-    offset = sign << 24 | i1 << 23 | i2 << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1
-    return address + 4 + offset - (sign << 25)
 
 
 # Places in the code as a user writes them: `main`, `main+0x12`, `0x08000123`, `app.c:42`.
@@ -246,9 +234,13 @@ def _only(program: Program, noun: str, where: str, name: str, addresses: list[in
         raise LatencyError(f"{len(addresses)} {noun}s are named {name}: give an address, of {listed}.")
     if not program.functions:
         raise LatencyError(f"The program has no symbols, so {name} is not known: give an address, 0x….")
-    near = nearest(name, names)
-    advice = f"did you mean {' or '.join(near)}?" if near else "it may have been inlined or left out."
+    advice = _advice(name, names, "it may have been inlined or left out.")
     raise LatencyError(f"There is no {noun} {name}{where}: {advice}")
+
+
+def _advice(name: str, names: Iterable[str], otherwise: str) -> str:
+    near = nearest(name, names)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
 
 
 def addresses_of(program: Program, place: str) -> list[int]:
@@ -259,17 +251,13 @@ def addresses_of(program: Program, place: str) -> list[int]:
     if re.fullmatch(r"0x[0-9a-fA-F]+", place):
         return [int(place, 16) & ~1]
     file, colon, line = place.rpartition(":")
-    if colon:
-        return _line(program, file, line)
-    name, plus, offset = place.partition("+")
-    if plus and re.fullmatch(r"0x[0-9a-fA-F]+", offset) is None:
-        raise LatencyError(f"{place} is no place: write {name}+0x and hexadecimal digits.")
-    labels = program.labels
-    address = _only(program, "place", " in the code", name, labels.get(name, []), list(labels))
-    return [address + (int(offset, 16) if plus else 0)]
-
-
-def _line(program: Program, file: str, line: str) -> list[int]:
+    if not colon:
+        name, plus, offset = place.partition("+")
+        if plus and re.fullmatch(r"0x[0-9a-fA-F]+", offset) is None:
+            raise LatencyError(f"{place} is no place: write {name}+0x and hexadecimal digits.")
+        labels = program.labels
+        address = _only(program, "place", " in the code", name, labels.get(name, []), list(labels))
+        return [address + (int(offset, 16) if plus else 0)]
     if not line.isdecimal():
         raise LatencyError(f"{file}:{line} is no place: write FILE:LINE, such as main.c:42.")
     if not program.has_lines:
@@ -285,8 +273,7 @@ def _line(program: Program, file: str, line: str) -> list[int]:
     lines = sorted({int(s.rpartition(":")[2]) for _, s in program.lines if s.startswith(f"{file}:")})
     if not lines:
         files = sorted({source.rpartition(":")[0] for _, source in program.lines} - {""})
-        near = nearest(file, files)
-        advice = f"did you mean {' or '.join(near)}?" if near else "give the file's name without folders."
+        advice = _advice(file, files, "give the file's name without folders.")
         raise LatencyError(f"No code comes from a file {file}: {advice}")
     behind = next((line for line in lines if line > number), lines[-1])
     raise LatencyError(f"There is no code of {file}:{number}; the next with code is {file}:{behind}.")

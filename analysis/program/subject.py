@@ -1,19 +1,183 @@
-"""A program to be measured, parsed once, and what every report of it begins with."""
+"""A program to be measured, parsed once; from when on its figures count; and how cycles become
+times, through every clock that the core has had since reset.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
+from analysis.errors import MasksError
 from analysis.explain.kernels import kernel as kernels
 from analysis.explain.kernels.kernel import Kernel
-from analysis.explain.program import Program
-from analysis.program import beginning
-from analysis.program.beginning import FROM_RESET, RESET, START, Request
+from analysis.explain.program import Function, Program, exits_of
+from base.files.errors import near_miss
+from base.run_folder.channels import NS_PER_S
 from simulator.interrupts import priority_bits
 from simulator.kernel import KernelWords
+from simulator.masks import Passage
+from simulator.outputs import ClockSpan
 from simulator.program import UserProgram
 from simulator.run import Instant
+
+
+class Clock:
+    """The clocks of a run (Stats.clocks). `rows` say from which cycle and time on the core has had
+    which.
+    """
+
+    def __init__(self, spans: Sequence[ClockSpan]) -> None:
+        self.rows = tuple(
+            {"cycle": span.cycle, "ns": float(span.seconds * NS_PER_S), "core_hz": float(span.core_hz)}
+            for span in spans
+        )
+        self._begins = [span.cycle for span in spans]
+        self._cycle_ns = [float(NS_PER_S / span.core_hz) for span in spans]
+        self.last_hz = self.rows[-1]["core_hz"]
+        self.fastest_hz = max(row["core_hz"] for row in self.rows)
+
+    def ns(self, cycle: int) -> float:
+        """When this cycle begins, in nanoseconds since reset."""
+        span = bisect_right(self._begins, cycle) - 1
+        return self.rows[span]["ns"] + (cycle - self._begins[span]) * self._cycle_ns[span]
+
+    def first_cycle(self, ns: float) -> int:
+        """The first cycle that begins at `ns` after reset, or later."""
+        span = max(bisect_right(self.rows, ns, key=lambda row: row["ns"]) - 1, 0)
+        return self._begins[span] + ceil((ns - self.rows[span]["ns"]) / self._cycle_ns[span] - 1e-6)
+
+    def between_ns(self, begin: int, end: int) -> float:
+        """The time from `begin` to `end`, in ns. Where the clock did not change between them, it is
+        the cycles times their length.
+        """
+        first, last = (bisect_right(self._begins, cycle) - 1 for cycle in (begin, end))
+        return (end - begin) * self._cycle_ns[first] if first == last else self.ns(end) - self.ns(begin)
+
+
+NO_CLOCK = Clock((ClockSpan(0, Fraction(0), Fraction(1)),))
+"""Where there is nothing to time."""
+
+START, RESET = "start", "reset"
+_TIME = re.compile(r"cycles:([0-9]+)|([0-9]+)(ns|us|ms|s)")
+_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beginning:
+    """From when on the figures of a program count: its scheduler's start, main(), or as requested.
+
+    `settings` are the words that a baseline keeps. `addresses` are to be marked in the run: the
+    first execution of one counts, or that by which the function `left` is left. Without any it is
+    the `time`, else reset. `where` and `why` are words for a reader. After the run `cycle` is the
+    first that counts, at `ns` after reset; None if the run never came there.
+    """
+
+    settings: str
+    where: str
+    why: str = ""
+    addresses: frozenset[int] = frozenset()
+    left: Function | None = None
+    exits: dict[int, bool] = field(default_factory=dict)
+    time: str = ""
+    cycle: int | None = 0
+    ns: float | None = 0.0
+
+    @classmethod
+    def of(cls, program: Program, kernel: Kernel | None, word: str = START) -> Beginning:
+        """What `--from WORD` means for a program with this kernel. Raises MasksError.
+
+        `word` is "start", "reset", a time such as "10ms" or "cycles:1000", or a function.
+        """
+        if word == RESET:
+            return FROM_RESET
+        if time := _TIME.fullmatch(word):
+            return cls(settings=word, where=f"cycle {int(time[1]):,}" if time[1] else word, time=word)
+        if word != START:
+            functions = program.functions_named(word)
+            exact = [function for function in functions if function.name == word] or functions
+            if len(exact) > 1:
+                raise MasksError(f"--from {word}: {len(exact)} functions have that name; give a time.")
+            if not exact:
+                near = near_miss(word, [function.name for function in program.functions])
+                near = near or " Give a function of the program, a time such as 10ms, start or reset."
+                raise MasksError(f"--from {word[:80]}: the program has no such function.{near}")
+            return cls(settings=word, where=f"{word}() began", addresses=frozenset((exact[0].address,)))
+        why = "no known kernel is in it"
+        if kernel is not None:
+            settings, why = f"start of {kernel.name}", f"{kernel.name}'s start is not in it"
+            function = kernel.starts_after or kernel.starts_at
+            # In the source it has no name of the compiler behind its own.
+            plain = function.name.partition(".")[0] if function else ""
+            if kernel.starts_after:
+                exits = exits_of(program, kernel.starts_after)
+                return cls(
+                    settings=settings,
+                    where=f"{kernel.name} had started ({plain}() returned)",
+                    addresses=frozenset(exits),
+                    left=function,
+                    exits=exits,
+                )
+            if function:
+                where = f"{kernel.name} started its scheduler ({plain}())"
+                return cls(settings=settings, where=where, addresses=frozenset((function.address,)))
+        main = program.functions_named("main")
+        if len(main) == 1:
+            return cls(
+                settings="main", where="main() began", why=why, addresses=frozenset((main[0].address,))
+            )
+        return cls(settings=RESET, where="reset", why=f"{why}, and no function main")
+
+    @property
+    def once(self) -> bool:
+        """Whether the first execution of each address tells all."""
+        return self.left is None
+
+    def locate(self, passages: Sequence[Passage], clock: Clock) -> Beginning:
+        """The beginning in a run, from the passages of `addresses`."""
+        cycle: int | None = 0
+        mine = [passage for passage in passages if passage.address in self.addresses]
+        if time := _TIME.fullmatch(self.time):
+            cycle = int(time[1]) if time[1] else clock.first_cycle(int(time[2]) * _NS[time[3]])
+        elif self.left is not None:
+            code = range(self.left.address, self.left.address + self.left.size)
+            left = (it for it in mine if self.exits[it.address] or it.next_pc not in code)
+            cycle = next((passage.end_cycle for passage in left), None)
+        elif self.addresses:
+            cycle = next((passage.cycle for passage in mine), None)
+        return replace(self, cycle=cycle, ns=None if cycle is None else clock.ns(cycle))
+
+    def as_json(self) -> dict[str, Any]:
+        """What a document has of it."""
+        words = {"from": self.settings, "until": self.where, "why": self.why}
+        return {**words, "cycle": self.cycle, "ns": self.ns}
+
+    @property
+    def first_cycle(self) -> int:
+        """The first cycle that counts: that of reset if the run never came to another."""
+        return self.cycle or 0
+
+    @property
+    def never(self) -> tuple[str, ...]:
+        """The sentence on a start-up that never ended; none if it did."""
+        if self.cycle is not None:
+            return ()
+        return (
+            f"Start-up never ended: the run was over before {self.where}; give it longer with "
+            "--until, or count all of it with --from reset.",
+        )
+
+    @property
+    def because(self) -> str:
+        """` (no known kernel is in it)`; empty where there is nothing to say."""
+        return f" ({self.why})" if self.why else ""
+
+
+FROM_RESET = Beginning(settings=RESET, where="reset")
 
 
 @dataclass(frozen=True)
@@ -26,17 +190,17 @@ class Subject:
     elf: Program
     kernel: Kernel | None
     until: Instant
-    start: Request = FROM_RESET
+    start: Beginning = FROM_RESET
     start_word: str = RESET
 
     @classmethod
     def of(cls, user: UserProgram, until: Instant, *, kernel: str = "", start: str = START) -> Subject:
-        """`kernel` is the word of kernels.find(), `start` that of beginning.request(). Raises
+        """`kernel` is the word of kernels.find(), `start` that of Beginning.of(). Raises
         TailscopeError.
         """
         elf = Program(user.elf, stripped=True)
         layout = kernels.find(elf, kernel)
-        return cls(user, elf, layout, until, beginning.request(elf, layout, start), start)
+        return cls(user, elf, layout, until, Beginning.of(elf, layout, start), start)
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,23 +13,21 @@ from analysis.bounds import costs
 from analysis.bounds.caches import full
 from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.parts import longest_loop
-from analysis.bounds.price import Price, Section
+from analysis.bounds.price import Price, Section, dearness
 from analysis.bounds.sections import Sections
 from analysis.bounds.state import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.bounds.statements import Stated
 from analysis.errors import NoBoundError
-from analysis.explain.program import Program
 from analysis.program.bounds import loops_file as files
 from analysis.program.bounds.loops_file import Annotation
 from analysis.program.bounds.observed import CountedLoop, counted
-from analysis.program.masks.log import Exceptions
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.parts import Hidden, fields_of
-from analysis.program.places import Place, handlers
+from analysis.program.places import Place
+from analysis.program.places import handlers as handlers_of
 from analysis.program.subject import Subject
 from base.tell import Tell
-from simulator.outputs import Change
 
 _RESET = 1
 _LOOSE = 100
@@ -233,9 +231,14 @@ def bounds(
         hints=files.hints(elf, record, kernel, counts or {}),
         copied=files.copied(elf, record, kernel),
     )
-    vectors = dict(_vectors(elf))
+    # The handlers' entries, by exception; those after the table's end are no functions.
+    vectors = {
+        exception: entry
+        for exception, entry in handlers_of(elf).items()
+        if exception != _RESET and (function := elf.function_at(entry)) and function.address == entry
+    }
     of_code = Sections(elf, kernel.nesting if kernel else (), statements, costs, vectors, tell)
-    rows = _Rows(of_code, masks, vectors, _Seen(masks), costs)
+    rows = _Rows(of_code, masks, vectors, costs)
     sections, handlers = rows.sections(), rows.handlers()
     loops: list[CountedLoop] = []
     if observed is not None:
@@ -296,14 +299,6 @@ def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: s
     )
 
 
-def _vectors(elf: Program) -> Iterable[tuple[int, int]]:
-    """The handlers' entries, by exception; those after the table's end are no functions."""
-    for exception, entry in handlers(elf).items():
-        function = elf.function_at(entry)
-        if exception != _RESET and function is not None and function.address == entry:
-            yield exception, entry
-
-
 def _ordered(rows: list[Bounded]) -> list[Bounded]:
     return sorted(
         rows,
@@ -311,81 +306,111 @@ def _ordered(rows: list[Bounded]) -> list[Bounded]:
     )
 
 
-@dataclass(frozen=True)
 class _Rows:
-    """The rows of a program: its code, its vector table, and what a run of it saw."""
+    """The rows of a program: its code, its vector table, and what a run of it saw of sections and
+    handlers, where no other handler came in between.
+    """
 
-    code: Sections
-    masks: MaskReport
-    vectors: Mapping[int, int]
-    seen: _Seen
-    costs: Costs
+    def __init__(self, code: Sections, masks: MaskReport, vectors: Mapping[int, int], costs: Costs) -> None:
+        self._code = code
+        self._masks = masks
+        self._vectors = vectors
+        self._costs = costs
+        changes = masks.run.changes
+        # The rows in which a handler is entered or left, but that of SVC, which is called.
+        entered: list[int] = []
+        values: list[int | None] = [None, None]
+        for number, change in enumerate(changes):
+            if change.what == "exception":
+                values = [*values[-2:], change.value]
+                if change.value != SERVICE_CALL and (values[1] != SERVICE_CALL or change.value != values[0]):
+                    entered.append(number)
+        # By where it began, or the exception of a handler, and by each return address on the stack,
+        # the lengths, None where a handler came into it; and the addresses where it ended.
+        self._seen: dict[tuple[str, int, int], list[int | None]] = {}
+        self._ends: dict[tuple[str, int], set[int]] = {}
+        latest: dict[str, int] = {}
+        for it in sorted(masks.all_intervals, key=lambda it: it.begin_row):
+            if it.cycles is None or it.end_row is None:
+                continue
+            began, is_handler = changes[it.begin_row], it.kind == HANDLER
+            at = (it.level or 0) if is_handler else began.pc
+            alone = bisect_right(entered, it.begin_row) >= bisect_left(entered, it.end_row)
+            stack = () if is_handler or began.stack is None else masks.run.stacks.get(began.stack, ())
+            for back in {0, *(address & ~1 for address in stack[1:])}:
+                self._seen.setdefault((it.kind, at, back), []).append(it.cycles if alone else None)
+            # A more urgent level of BASEPRI is an interval within that of the first.
+            if it.kind in KINDS and it.end_row > latest.get(it.kind, -1):
+                self._ends.setdefault((it.kind, at), set()).add(changes[it.end_row].pc)
+                latest[it.kind] = it.end_row
+
+    def _longest(self, kind: str, at: int, call: int = 0) -> tuple[int | None, int]:
+        """The longest that was seen from there, called so, and how many there were."""
+        backs = (call + 2, call + 4) if call else (0,)
+        lengths = [length for back in backs for length in self._seen.get((kind, at, back), ())]
+        return max((length for length in lengths if length is not None), default=None), len(lengths)
 
     def sections(self) -> list[Bounded]:
         """One for each place where sections begin, in the code or in the run."""
+        place = self._masks.places.place
         groups: dict[tuple[str, int, int, str], list[Section]] = {}
-        for section in self.code.sections():
+        for section in self._code.sections():
             key = (section.kind, section.begin.address, section.begin.call, section.owner)
             groups.setdefault(key, []).append(section)
-        rows = [self._section(*key, sections) for key, sections in groups.items()]
-        keys = {(row.kind, row.begin.address) for row in rows}
-        return _ordered([*rows, *self._not_in_the_code(keys)])
-
-    def _section(self, kind: str, address: int, call: int, owner: str, sections: list[Section]) -> Bounded:
-        places = self.masks.places
-        worst = max(sections, key=lambda section: (bool(section.price.why_not), section.price.cycles))
-        why_not = sorted({word for section in sections for word in section.price.why_not})
-        if any(section.end is None and not section.price.why_not for section in sections):
-            why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
-        longest, count = self.seen.section(kind, address, call)
-        ends = {section.end.address for section in sections if section.end}
-        if not why_not and longest is not None and longest > worst.price.cycles:
-            # A kernel that has not started keeps its mask past the end that its code shows.
-            elsewhere = self.seen.ends(kind, address) - ends
-            why_not += [f"A run saw it end at {places.place(end)}, elsewhere." for end in sorted(elsewhere)]
-        return self._priced(
-            Bounded(
+        rows = []
+        for (kind, address, call, owner), sections in groups.items():
+            worst = max((section.price for section in sections), key=dearness)
+            why_not = sorted({word for section in sections for word in section.price.why_not})
+            if any(section.end is None and not section.price.why_not for section in sections):
+                why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
+            longest, count = self._longest(kind, address, call)
+            ends = {section.end.address for section in sections if section.end}
+            if not why_not and longest is not None and longest > worst.cycles:
+                # A kernel that has not started keeps its mask past the end that its code shows.
+                elsewhere = sorted(self._ends.get((kind, address), set()) - ends)
+                why_not += [f"A run saw it end at {place(end)}, elsewhere." for end in elsewhere]
+            row = Bounded(
                 kind=kind,
                 level=max(section.level for section in sections),
                 function=owner,
-                begin=places.place(address),
-                caller=places.place(call) if call else None,
-                ends=tuple(map(places.place, sorted(ends))),
-                cycles=None if why_not else worst.price.cycles,
+                begin=place(address),
+                caller=place(call) if call else None,
+                ends=tuple(map(place, sorted(ends))),
+                cycles=None if why_not else worst.cycles,
                 why_not=tuple(why_not),
                 seen=longest,
                 count=count,
-                path=worst.price,
+                path=worst,
             )
-        )
-
-    def _not_in_the_code(self, keys: set[tuple[str, int]]) -> Iterable[Bounded]:
-        """What a run saw begin where no section was found in the code."""
-        for kind, address in sorted(self.seen.begins - keys):
-            longest, count = self.seen.section(kind, address, 0)
-            place = self.masks.places.place(address)
-            why = f"It begins at {place}, and ends where the code that was followed does not lead."
-            yield Bounded(kind, 0, place.function, place, None, (), None, (why,), longest, count)
+            rows.append(self._priced(row))
+        # What a run saw begin where no section was found in the code.
+        for kind, address in sorted(self._ends.keys() - {(row.kind, row.begin.address) for row in rows}):
+            begin = place(address)
+            why = f"It begins at {begin}, and ends where the code that was followed does not lead."
+            seen = self._longest(kind, address)
+            rows.append(Bounded(kind, 0, begin.function, begin, None, (), None, (why,), *seen))
+        return _ordered(rows)
 
     def handlers(self) -> list[Bounded]:
         """One for each exception that the run used; of others, one for each function."""
         rows: list[Bounded] = []
         others: set[int] = set()
-        for exception, entry in self.vectors.items():
-            used = exception in self.seen.used
+        exceptions = {number for row in self._masks.priorities for number in row.numbers}
+        for exception, entry in self._vectors.items():
+            used = exception in exceptions
             if not used and entry in others:
                 continue
             others |= set() if used else {entry}
             try:
-                price = self.code.handler(exception, entry)
+                price = self._code.handler(exception, entry)
             except NoBoundError as error:
                 price = Price(why_not=frozenset((str(error),)))
-            place, own = self.masks.places.place(entry), self.costs.exception_cycles
+            place, own = self._masks.places.place(entry), self._costs.exception_cycles
             never = not price.cycles and not price.why_not
             if never and not used:
                 continue
             why_not = (f"{place.function} never returns.",) if never else tuple(sorted(price.why_not))
-            longest, count = self.seen.handler(exception)
+            longest, count = self._longest(HANDLER, exception)
             row = Bounded(
                 kind=HANDLER,
                 level=exception,
@@ -408,7 +433,7 @@ class _Rows:
         """The row with its time, and the loop behind a bound that is far above what was seen."""
         if row.cycles is None:
             return row
-        elf, loose = self.masks.subject.elf, ""
+        elf, loose = self._masks.subject.elf, ""
         if row.seen and row.cycles > _LOOSE * row.seen:
             loose = "no loop is on its longest path"
             if loop := longest_loop(row.path):
@@ -416,109 +441,49 @@ class _Rows:
                 loose = (
                     f"the loop at {place} in {loop.function} is taken to pass its head {loop.laps:,} times"
                 )
-        return replace(row, ns=row.cycles / self.masks.clock.fastest_hz * _NS_PER_S, loose=loose)
-
-
-class _Seen:
-    """What a run saw of sections and handlers, where no other handler came in between."""
-
-    def __init__(self, masks: MaskReport) -> None:
-        changes = masks.run.changes
-        self.used = {number for numbers in Exceptions(changes).priorities().values() for number in numbers}
-        entered = _entered(changes)
-        latest: dict[str, int] = {}
-        self._ends: dict[tuple[str, int], set[int]] = {}
-        # By where it began, or the exception of a handler; and by each return address on the stack.
-        self._rows: dict[tuple[str, int, int], tuple[int | None, int]] = {}
-        for it in sorted(masks.all_intervals, key=lambda it: it.begin_row):
-            if it.cycles is None or it.end_row is None:
-                continue
-            began, is_handler = changes[it.begin_row], it.kind == HANDLER
-            at = (it.level or 0) if is_handler else began.pc
-            alone = bisect_right(entered, it.begin_row) >= bisect_left(entered, it.end_row)
-            stack = () if is_handler or began.stack is None else masks.run.stacks.get(began.stack, ())
-            for back in {0, *(address & ~1 for address in stack[1:])}:
-                longest, count = self._rows.get((it.kind, at, back), (None, 0))
-                longest = max(it.cycles, longest or 0) if alone else longest
-                self._rows[it.kind, at, back] = longest, count + 1
-            # A more urgent level of BASEPRI is an interval within that of the first.
-            if it.kind in KINDS and it.end_row > latest.get(it.kind, -1):
-                self._ends.setdefault((it.kind, at), set()).add(changes[it.end_row].pc)
-                latest[it.kind] = it.end_row
-        self.begins = set(self._ends)
-
-    def section(self, kind: str, begin: int, call: int) -> tuple[int | None, int]:
-        """The longest that began there, and how many did."""
-        backs = (call + 2, call + 4) if call else (0,)
-        rows = [self._rows.get((kind, begin, back), (None, 0)) for back in backs]
-        return max((row[0] for row in rows if row[0] is not None), default=None), sum(row[1] for row in rows)
-
-    def ends(self, kind: str, begin: int) -> set[int]:
-        """The addresses at which those that began there ended."""
-        return self._ends.get((kind, begin), set())
-
-    def handler(self, exception: int) -> tuple[int | None, int]:
-        """The same of a handler."""
-        return self._rows.get((HANDLER, exception, 0), (None, 0))
-
-
-def _entered(changes: Sequence[Change]) -> list[int]:
-    """The rows in which a handler is entered or left, but that of SVC, which is called."""
-    rows: list[int] = []
-    values: list[int | None] = [None, None]
-    for row, change in enumerate(changes):
-        if change.what == "exception":
-            values = [*values[-2:], change.value]
-            called = change.value == SERVICE_CALL or (values[1] == SERVICE_CALL and change.value == values[0])
-            rows += [] if called else [row]
-    return rows
+        return replace(row, ns=row.cycles / self._masks.clock.fastest_hz * _NS_PER_S, loose=loose)
 
 
 def _priorities(
     masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
 ) -> Iterable[AtPriority]:
-    by_number = {level.level: level for level in handlers}
-    bits = masks.subject.priority_bits
-    priorities = Exceptions(masks.run.changes).priorities(bits)
-    entry = costs.entry_cycles
-    for priority, numbers in priorities.items():
-        holding = [level for level in sections if _holds(level, priority)]
+    by_number = {row.level: row for row in handlers}
+    entry, lines = costs.entry_cycles, full(costs)
+    for at in masks.priorities:
+        # All but BASEPRI hold every interrupt off (ARM DDI 0403E, B1.5.4).
+        holding = [
+            row
+            for row in sections
+            if row.kind != "basepri" or row.level in (0, SOME) or row.level <= at.priority
+        ]
         goes_before = [
-            (other, by_number[number])
-            for other, them in priorities.items()
-            if other <= priority
-            for number in them
+            (other.priority, by_number[number])
+            for other in masks.priorities
+            if other.priority <= at.priority
+            for number in other.numbers
             if number in by_number
         ]
-        before = [level for _, level in goes_before]
-        missing = [level for level in (*holding, *before) if level.cycles is None]
-        bounded = [level for level in holding if level.cycles is not None]
+        before = [row for _, row in goes_before]
+        missing = [row for row in (*holding, *before) if row.cycles is None]
+        bounded = [row for row in holding if row.cycles is not None]
         longest = max(bounded, key=lambda section: section.cycles or 0, default=None)
         least_urgent = max((other for other, _ in goes_before), default=0)
         in_section = longest is not None and longest.kind == "basepri"
         comes_in = sum(in_section or other < least_urgent for other, _ in goes_before)
-        refill = comes_in * full(costs).first_reads(costs, full(costs).fit(costs))
+        refill = comes_in * lines.first_reads(costs, lines.fit(costs))
         parts = (*before, *([longest] if longest else []))
         total = entry + refill + sum(part.cycles or 0 for part in parts)
-        at = next((level for level in masks.priorities if level.priority == priority), None)
         yield AtPriority(
-            priority,
-            priority >> 8 - bits,
-            tuple(masks.places.exception(number) for number in numbers),
-            None if missing else total,
-            None if missing else total / masks.clock.fastest_hz * _NS_PER_S,
-            entry,
-            refill,
-            longest,
-            tuple(before),
-            tuple(missing),
-            at.worst.cycles if at and at.worst else None,
-            any(row.presumed for row in parts),
+            priority=at.priority,
+            number=at.number,
+            exceptions=at.exceptions,
+            cycles=None if missing else total,
+            ns=None if missing else total / masks.clock.fastest_hz * _NS_PER_S,
+            entry=entry,
+            refill=refill,
+            section=longest,
+            handlers=tuple(before),
+            missing=tuple(missing),
+            seen=at.worst.cycles if at.worst else None,
+            estimate=any(row.presumed for row in parts),
         )
-
-
-def _holds(section: Bounded, priority: int) -> bool:
-    """Whether a section holds an interrupt of that priority off (ARM DDI 0403E, B1.5.4)."""
-    if section.kind != "basepri":
-        return True
-    return section.level in (0, SOME) or section.level <= priority

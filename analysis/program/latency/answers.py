@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places
@@ -44,10 +44,11 @@ class Held:
         kind, *more = words.split(" ")
         if kind == "exception":
             exception = int(more[0])
-            cause = f"handler of {places.exception(exception)}"
-            return cls(cause, int(cycles), exception, None, kind)
-        has_place = kind in _MASKS and more[-1] != "?"
-        raised = places.raised(int(more[-1], 16)) if has_place else None
+            return cls(f"handler of {places.exception(exception)}", int(cycles), exception, None, kind)
+        raised = None
+        if kind in _MASKS and more[-1] != "?":
+            address = int(more[-1], 16)
+            raised = replace(places.place(address), lock=places.lock(address))
         if kind == "basepri":
             kind = f"basepri {int(more[0], 16):#04x}"
         return cls(_WORDS.get(kind) or kind.replace("basepri", "BASEPRI"), int(cycles), None, raised, kind)

@@ -37,23 +37,20 @@ The document of `./lab latency --json`:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.errors import LatencyError
 from analysis.explain.execution import unwind
-from analysis.program.beginning import RESET, START, WHOLE, Beginning
-from analysis.program.clock import NO_CLOCK, Clock
 from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Cause, Held
-from analysis.program.latency.sections import Measured, Passed
 from analysis.program.masks import tasks
 from analysis.program.masks.measure import Executed
 from analysis.program.masks.worst import hangs, polled
 from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places, function_named
-from analysis.program.subject import Subject
+from analysis.program.subject import FROM_RESET, NO_CLOCK, RESET, START, Beginning, Clock, Subject
 from base.metrology.ranks import statistics_of
 from base.tell import Tell
 from simulator import latency, masks
@@ -249,33 +246,33 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
     Raises TailscopeError: also if the program never enables the interrupt, or has no handler for
     it.
     """
-    start = WHOLE
-    if around:
-        tell(f"looking for {around}")
-        question = _around(subject, question, around)
-    else:
-        start = _begin(subject, question.until, tell)
-        question = _from(subject, question, start)
+    question, start = _window(subject, question, around, tell)
     chip = subject.user.chip
     tell(f"pending {name_of(question.exception, chip)}")
     result = latency.ask(subject.user, question)
     _check(question, result, chip)
     if start.time:
         start = replace(start, cycle=result.first_cycle)
-    taken = _taken(result)
+    taken = [answer for answer in result.rows if answer.outcome == "taken"]
     early: list[Answer] = []
     first_use = result.first_use_cycle
     if first_use is not None and first_use < question.not_before:
         tell("pending in start-up, too")
         before = replace(question, until=question.not_before, start=first_use, not_before=0)
-        early = _taken(latency.ask(subject.user, before))
+        early = [answer for answer in latency.ask(subject.user, before).rows if answer.outcome == "taken"]
     tell("explaining the worst")
     worst = answers.worst_kinds(taken, MOST_WORST)
     last = 0 if result.ended else max((row.taken for row in [*taken, *early]), default=0)
     spans = [(row.first_pended, row.taken - answers.entry_cycles(row)) for row in worst]
     explained, places, stats = _explained(subject, spans, explain, last)
     clock = Clock(stats.clocks) if stats else NO_CLOCK
-    handler, entry = _handler(places, question, result)
+    # With a word of doubt if it looks like a handler for everything.
+    handler = entry = places.place((result.handler or 0) & ~1).function
+    own = places.entry(question.exception)
+    if own and places.behind(question.exception):
+        handler, entry = f"{handler}, before {own.function}", own.function
+    elif result.sharing > _MANY_VECTORS:
+        handler += f" (which {result.sharing} other vectors have, too: a default handler?)"
     pended = [
         (cycle, row.taken)
         for row in taken
@@ -285,6 +282,16 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
     for row in result.rows:
         lost[row.outcome] += row.pends
     del lost["taken"]
+    start_up = None
+    if early:
+        (longest,) = answers.worst_kinds(early, 1)
+        start_up = EarlyWait(
+            sum(row.pends for row in early),
+            early[0].first_pended,
+            longest.cycles,
+            clock.between_ns(longest.first_pended, longest.taken),
+            answers.main(answers.held(longest, places)),
+        )
     return Waits(
         irq=name_of(question.exception, chip),
         exception=question.exception,
@@ -299,7 +306,7 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
         lost=dict(sorted(lost.items())),
         ended=result.ended,
         start=start,
-        start_up=_early_wait(early, clock, places) if early else None,
+        start_up=start_up,
         cycles=statistics_of(sorted(end - begin for begin, end in pended)),
         ns=statistics_of(sorted(clock.between_ns(*span) for span in pended)),
         causes=answers.causes(taken, places),
@@ -327,18 +334,6 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
     )
 
 
-def _taken(result: Answers) -> list[Answer]:
-    return [answer for answer in result.rows if answer.outcome == "taken"]
-
-
-def _early_wait(early: list[Answer], clock: Clock, places: Places) -> EarlyWait:
-    (longest,) = answers.worst_kinds(early, 1)
-    pends = sum(row.pends for row in early)
-    held = answers.main(answers.held(longest, places))
-    ns = clock.between_ns(longest.first_pended, longest.taken)
-    return EarlyWait(pends, early[0].first_pended, longest.cycles, ns, held)
-
-
 def _polls(subject: Subject, places: Places, stats: Stats | None) -> str:
     """What the program waits for in vain at the end, in a sentence; empty if it does not. The idle
     task of a kernel may read its lists again and again.
@@ -349,37 +344,35 @@ def _polls(subject: Subject, places: Places, stats: Stats | None) -> str:
     return f"{hangs(places, end)}."
 
 
-def _begin(subject: Subject, until: Instant, tell: Tell) -> Beginning:
-    """From when on pends count."""
-    request = subject.start
-    if not request.addresses:
-        return request.at(None if request.time else 0, NO_CLOCK)
-    tell("running to see where start-up ends")
-    passages = masks.run_marks(subject.user, request.addresses, until, subject.words, once=request.once)
-    return request.locate(passages.rows, Clock(passages.stats.clocks))
-
-
-def _from(subject: Subject, question: Question, start: Beginning) -> Question:
-    """The question of the pends from there on. What is named is taken as it is."""
+def _window(subject: Subject, question: Question, around: str, tell: Tell) -> tuple[Question, Beginning]:
+    """The question with when pends are made, and from when on they count. What is named is taken as
+    it is.
+    """
+    start, until = subject.start, question.until
+    if around:
+        tell(f"looking for {around}")
+        function = function_named(subject.elf, around)
+        section = sections.parse(subject.elf, f"{function.name}..")
+        rows = masks.run_marks(subject.user, section.addresses, until, subject.words).rows
+        passes = sections.measure(section, rows).passed
+        if not passes:
+            raise LatencyError(_never(f"{around} is never called to its end", until))
+        longest = max(passes, key=lambda passed: passed.cycles)
+        first, end = max(longest.begin - _MARGIN_CYCLES, 0), longest.end + _MARGIN_CYCLES
+        return replace(question, start=first, until=end), FROM_RESET
+    if start.addresses:
+        tell("running to see where start-up ends")
+        passages = masks.run_marks(subject.user, start.addresses, until, subject.words, once=start.once)
+        start = start.locate(passages.rows, Clock(passages.stats.clocks))
+    elif start.time:
+        start = replace(start, cycle=None, ns=None)
     if subject.start_word == START:
-        return replace(question, not_before=start.first_cycle)
+        return replace(question, not_before=start.first_cycle), start
     if subject.start_word == RESET:
-        return question
+        return question, start
     if start.cycle is None and not start.time:
-        raise LatencyError(_never(f"{subject.start_word} is not executed", question.until))
-    return replace(question, start=start.time or start.cycle)
-
-
-def _around(subject: Subject, question: Question, name: str) -> Question:
-    function = function_named(subject.elf, name)
-    section = sections.parse(subject.elf, f"{function.name}..")
-    rows = masks.run_marks(subject.user, section.addresses, question.until, subject.words).rows
-    passes = sections.measure(section, rows).passed
-    if not passes:
-        raise LatencyError(_never(f"{name} is never called to its end", question.until))
-    longest = max(passes, key=lambda passed: passed.cycles)
-    start, until = max(longest.begin - _MARGIN_CYCLES, 0), longest.end + _MARGIN_CYCLES
-    return replace(question, start=start, until=until)
+        raise LatencyError(_never(f"{subject.start_word} is not executed", until))
+    return replace(question, start=start.time or start.cycle), start
 
 
 def _check(question: Question, result: Answers, chip: str) -> None:
@@ -407,95 +400,75 @@ def _check(question: Question, result: Answers, chip: str) -> None:
         )
 
 
-def _handler(places: Places, question: Question, result: Answers) -> tuple[str, str]:
-    """The handler's name, with a word of doubt if it looks like one for everything; and the
-    function that answers, which may be behind a common one.
-    """
-    name = places.place((result.handler or 0) & ~1).function
-    own = places.entry(question.exception)
-    if own and places.behind(question.exception):
-        return f"{name}, before {own.function}", own.function
-    shared = f" (which {result.sharing} other vectors have, too: a default handler?)"
-    return name + (shared if result.sharing > _MANY_VECTORS else ""), name
-
-
 def section_times(subject: Subject, texts: Sequence[str], explain: bool, tell: Tell) -> list[Passes]:
-    """How long these sections take, in one run. Raises TailscopeError if one is never passed."""
-    request = subject.start
+    """How long these sections take, in one run; the passes of start-up are told apart, unless there
+    are no others. Raises TailscopeError if one is never passed.
+    """
+    request, until = subject.start, subject.until
     parsed = [sections.parse(subject.elf, text) for text in texts]
     addresses: set[int] = set().union(*(section.addresses for section in parsed))
     if len(addresses | request.addresses) > masks.MOST_MARKS:
         raise LatencyError(f"The sections have more than {masks.MOST_MARKS} places: ask for fewer at once.")
     tell("running to see where the sections begin and end")
     first, every = (request.addresses, addresses) if request.once else ((), addresses | request.addresses)
-    passages = masks.run_marks(subject.user, every, subject.until, subject.words, first=first)
-    start = request.locate(passages.rows, Clock(passages.stats.clocks))
+    passages = masks.run_marks(subject.user, every, until, subject.words, first=first)
+    clock = Clock(passages.stats.clocks)
+    start = request.locate(passages.rows, clock)
     passes = []
     for section in parsed:
         measured = sections.measure(section, passages.rows)
         if not measured.passed:
-            raise LatencyError(_why_never(measured, passages.rows, subject.until))
+            if count := sum(row.address in section.begins for row in passages.rows):
+                raise LatencyError(
+                    f"{section.name} began {count:,} times and never ended in the first {_span(until)}: "
+                    "name another."
+                )
+            ends = " (its end was, without a beginning)" if measured.unbegun else ""
+            raise LatencyError(_never(f"The beginning of {section.name} is never executed{ends}", until))
         tell(f"explaining the longest {section.name}")
-        passes.append(_of_section(subject, measured, passages, start, explain))
-    return passes
-
-
-def _of_section(
-    subject: Subject, measured: Measured, passages: masks.Passages, start: Beginning, explain: bool
-) -> Passes:
-    """The passes of a section; those of start-up are told apart, unless there are no others."""
-    clock = Clock(passages.stats.clocks)
-    late = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
-    early = [passed for passed in measured.passed if passed.begin < start.first_cycle] if late else []
-    counted = late or measured.passed
-    worst = sorted(counted, key=lambda passed: (-passed.cycles, passed.begin))[:MOST_WORST]
-    spans = [(passed.begin, passed.end) for passed in worst]
-    explained, places, _ = _explained(subject, spans, explain, 0)
-
-    def ns(passed: Passed) -> float:
-        return clock.between_ns(passed.begin, passed.end)
-
-    first = max(early, key=lambda passed: passed.cycles, default=None)
-    return Passes(
-        section=measured.section.name,
-        count=len(counted),
-        nested=sum(passed.nested > 0 for passed in counted),
-        restarted=measured.restarted,
-        unbegun=measured.unbegun,
-        unended=measured.unended,
-        crossed=measured.crossed,
-        ended=passages.ended,
-        start=start,
-        start_up=EarlyPasses(len(early), first.cycles, ns(first)) if first else None,
-        cycles=statistics_of(sorted(passed.cycles for passed in counted)),
-        ns=statistics_of(sorted(map(ns, counted))),
-        worst=tuple(
-            LongPass(
-                **explanation
-                | {"task": "" if passed.task is None else explanation["task"] or f"{passed.task:#010x}"},
-                begin_cycle=passed.begin,
-                end_cycle=passed.end,
-                cycles=passed.cycles,
-                ns=ns(passed),
-                exception=passed.exception,
-                begin=places.place(passed.begin_address),
-                end=places.place(passed.end_address),
+        counted = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
+        early = [passed for passed in measured.passed if counted and passed.begin < start.first_cycle]
+        counted = counted or measured.passed
+        ns = {id(it): clock.between_ns(it.begin, it.end) for it in measured.passed}
+        worst = sorted(counted, key=lambda passed: (-passed.cycles, passed.begin))[:MOST_WORST]
+        explained, places, _ = _explained(subject, [(it.begin, it.end) for it in worst], explain, 0)
+        longest = max(early, key=lambda passed: passed.cycles, default=None)
+        long_passes = []
+        for passed, explanation in zip(worst, explained, strict=True):
+            task = passed.first.task
+            known = "" if task is None else explanation["task"] or f"{task:#010x}"
+            long_passes.append(
+                LongPass(
+                    **explanation | {"task": known},
+                    begin_cycle=passed.begin,
+                    end_cycle=passed.end,
+                    cycles=passed.cycles,
+                    ns=ns[id(passed)],
+                    exception=passed.first.exception,
+                    begin=places.place(passed.first.address),
+                    end=places.place(passed.last.address),
+                )
             )
-            for passed, explanation in zip(worst, explained, strict=True)
-        ),
-        polls=_polls(subject, places, passages.stats),
-        notes=passages.stats.notes,
-    )
-
-
-def _why_never(measured: Measured, rows: Iterable[masks.Passage], until: Instant) -> str:
-    section = measured.section
-    if count := sum(row.address in section.begins for row in rows):
-        return (
-            f"{section.name} began {count:,} times and never ended in the first {_span(until)}: name another."
+        passes.append(
+            Passes(
+                section=section.name,
+                count=len(counted),
+                nested=sum(passed.nested > 0 for passed in counted),
+                restarted=measured.restarted,
+                unbegun=measured.unbegun,
+                unended=measured.unended,
+                crossed=measured.crossed,
+                ended=passages.ended,
+                start=start,
+                start_up=EarlyPasses(len(early), longest.cycles, ns[id(longest)]) if longest else None,
+                cycles=statistics_of(sorted(passed.cycles for passed in counted)),
+                ns=statistics_of(sorted(ns[id(passed)] for passed in counted)),
+                worst=tuple(long_passes),
+                polls=_polls(subject, places, passages.stats),
+                notes=passages.stats.notes,
+            )
         )
-    ends = " (its end was, without a beginning)" if measured.unbegun else ""
-    return _never(f"The beginning of {section.name} is never executed{ends}", until)
+    return passes
 
 
 def _never(what: str, until: Instant) -> str:

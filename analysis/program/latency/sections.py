@@ -37,15 +37,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Passed:
-    """The section was passed once: from cycle `begin` to cycle `end`."""
+    """The section was passed once, from the passage `first` to `last`, up to cycle `end`."""
 
-    begin: int
+    first: Passage
+    last: Passage
     end: int
-    begin_address: int
-    end_address: int
-    exception: int
-    task: int | None
     nested: int
+
+    @property
+    def begin(self) -> int:
+        return self.first.cycle
 
     @property
     def cycles(self) -> int:
@@ -96,27 +97,26 @@ def measure(section: Section, passages: Iterable[Passage]) -> Measured:
     """Pairs the passages of the section's ends."""
     measurement = Measured(section)
     mine = (row for row in passages if row.address in section.addresses)
-    if section.function:
-        _by_stack(measurement, mine, section.function)
-    else:
-        _by_context(measurement, mine)
+    (_by_stack if section.function else _by_context)(measurement, mine)
     measurement.passed.sort(key=lambda passed: passed.begin)
     return measurement
 
 
-def _by_stack(measurement: Measured, rows: Iterable[Passage], span: tuple[int, int]) -> None:
+def _by_stack(measurement: Measured, rows: Iterable[Passage]) -> None:
     """A call of a function ends where SP is again what it was at its entry."""
     section = measurement.section
+    assert section.function is not None
+    code = range(*section.function)
     open_calls: dict[tuple[int, int], Passage] = {}
     for row in rows:
         leaves = section.ends.get(row.address)
-        if leaves is not None and (leaves or not span[0] <= row.next_pc < span[1]):
+        if leaves is not None and (leaves or row.next_pc not in code):
             opened = open_calls.pop((row.exception, row.end_sp), None)
             if opened is None:
                 measurement.unbegun += 1
             else:
                 nested = sum(_context(call) == _context(row) for call in open_calls.values())
-                measurement.passed.append(_passed(opened, row, row.end_cycle, nested))
+                measurement.passed.append(Passed(opened, row, row.end_cycle, nested))
         if row.address in section.begins:
             measurement.restarted += (row.exception, row.sp) in open_calls
             open_calls[row.exception, row.sp] = row
@@ -127,41 +127,23 @@ def _by_context(measurement: Measured, rows: Iterable[Passage]) -> None:
     section = measurement.section
     contexts: dict[tuple[int, int | None], list[Passage]] = {}
     for row in rows:
+        own = contexts.setdefault(_context(row), [])
         if row.address in section.ends:
-            opened = _taken(contexts, row)
-            if opened is None:
+            # The beginning that this end closes: the last in its context, at its depth if any is;
+            # else the last of all.
+            others = max(filter(None, contexts.values()), key=lambda rows: rows[-1].cycle, default=own)
+            stack = own or others
+            if not stack:
                 measurement.unbegun += 1
             else:
-                measurement.crossed += _context(opened) != _context(row)
-                nested = len(contexts.get(_context(opened), ()))
-                measurement.passed.append(_passed(opened, row, row.cycle, nested))
+                opened = ([it for it in stack if own and it.sp == row.sp] or stack)[-1]
+                stack.remove(opened)
+                measurement.crossed += stack is not own
+                measurement.passed.append(Passed(opened, row, row.cycle, len(stack)))
         if row.address in section.begins:
-            stack = contexts.setdefault(_context(row), [])
-            deeper = [candidate for candidate in stack if _deeper(row, candidate)]
-            measurement.restarted += len(stack) - len(deeper)
-            contexts[_context(row)] = [*deeper, row]
+            # Further down the stack it is nested; of tasks that are not known nobody can tell.
+            same_task = row.exception or row.task is not None
+            deeper = [it for it in own if (row.sp < it.sp if same_task else row.sp != it.sp)]
+            measurement.restarted += len(own) - len(deeper)
+            own[:] = [*deeper, row]
     measurement.unended = sum(map(len, contexts.values()))
-
-
-def _deeper(row: Passage, opened: Passage) -> bool:
-    """True if `row` lies further down the stack. Of tasks that are not known nobody can tell."""
-    same_task = row.exception or row.task is not None
-    return row.sp < opened.sp if same_task else row.sp != opened.sp
-
-
-def _taken(contexts: dict[tuple[int, int | None], list[Passage]], row: Passage) -> Passage | None:
-    """The beginning that this end closes: the last in its context, at its depth if any is."""
-    stack = contexts.get(_context(row))
-    if stack:
-        same = [candidate for candidate in stack if candidate.sp == row.sp]
-        opened = (same or stack)[-1]
-        stack.remove(opened)
-        return opened
-    others = [stack for stack in contexts.values() if stack]
-    if not others:
-        return None
-    return max(others, key=lambda rows: rows[-1].cycle).pop()
-
-
-def _passed(row: Passage, ended: Passage, end: int, nested: int) -> Passed:
-    return Passed(row.cycle, end, row.address, ended.address, row.exception, row.task, nested)

@@ -1,4 +1,6 @@
-"""The report of latencies and sections in words: its first sentences, and its parts."""
+"""The report of latencies and sections in words: its first sentences, and its parts; and as rows
+that are judged.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,12 @@ from analysis.judge import rows as judged
 from analysis.judge.rows import FROM, Row, longest
 from analysis.program import parts
 from analysis.program.latency import answers
-from analysis.program.latency.measure import LatencyReport, Long, Passes, Waits
-from analysis.program.masks.text import HEADING_OF_NOTES
+from analysis.program.latency.measure import LatencyReport, Long
 from analysis.program.parts import Part, length
 from base.microseconds import microseconds
 from base.ordinals import ordinal
+
+COMMAND = "latency"
 
 
 def as_text(report: LatencyReport) -> str:
@@ -25,8 +28,35 @@ def _opening(report: LatencyReport) -> Iterator[str]:
     yield from report.reasons
     if report.polls:
         yield report.polls
-    if report.latency:
-        yield from _latency(report.latency)
+    if (waits := report.latency) is None:
+        return
+    window, headline = waits.window, "no pend was answered."
+    if waits.worst:
+        worst = waits.worst[0]
+        headline = f"the longest wait is {length(worst.cycles, worst.ns)}, {worst.main}."
+    yield f"{waits.irq}: {headline}"
+    which = "every cycle" if window.every == 1 else f"every {ordinal(window.every or 0)} cycle"
+    if window.every is None:
+        which = f"{waits.pends:,} cycles drawn with seed {waits.seed}"
+    yield (
+        f"  pended at {which} of {window.first_cycle:,} to {window.end_cycle - 1:,}, "
+        f"{waits.pends:,} pends, each in a copy of the undisturbed run"
+    )
+    yield f"  to the first instruction of {waits.handler}"
+    start, early = waits.start, waits.start_up
+    if start.cycle is None:
+        yield f"  All of the run counts: it ended before {start.where}{start.because}."
+    elif early:
+        yield (
+            f"  Start-up, until {start.where}{start.because}, is left out: pended from cycle "
+            f"{early.first_cycle:,} on, the longest wait is {length(early.cycles, early.ns)}, {early.held}."
+        )
+    if waits.enabled_by == "board":
+        yield "  The board enabled it: the program itself may not."
+    if waits.taken:
+        yield _distribution("latency", waits.cycles, waits.ns)
+    if window.every not in (1, None):
+        yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
 
 
 def _parts(report: LatencyReport) -> Iterator[Part]:
@@ -57,64 +87,28 @@ def _parts(report: LatencyReport) -> Iterator[Part]:
             yield from _spent(wait)
     for passes in report.sections:
         nested = f", {passes.nested:,} of them within another" if passes.nested else ""
-        yield Part(f"{passes.section}: passed {_times(passes.count)}{nested}", sentences=[*_section(passes)])
-        yield from _spent(passes.worst[0])
-    if report.noted:
-        yield Part(HEADING_OF_NOTES, sentences=[f"  {note}" for note in report.noted])
-
-
-def _latency(waits: Waits) -> Iterator[str]:
-    window, headline = waits.window, "no pend was answered."
-    if waits.worst:
-        worst = waits.worst[0]
-        headline = f"the longest wait is {length(worst.cycles, worst.ns)}, {worst.main}."
-    yield f"{waits.irq}: {headline}"
-    which = f"every {ordinal(window.every)} cycle" if window.every else ""
-    if window.every is None:
-        which = f"{waits.pends:,} cycles drawn with seed {waits.seed}"
-    elif window.every == 1:
-        which = "every cycle"
-    yield (
-        f"  pended at {which} of {window.first_cycle:,} to {window.end_cycle - 1:,}, "
-        f"{waits.pends:,} pends, each in a copy of the undisturbed run"
-    )
-    yield f"  to the first instruction of {waits.handler}"
-    start, early = waits.start, waits.start_up
-    if start.cycle is None:
-        yield f"  All of the run counts: it ended before {start.where}{start.because}."
-    elif early:
-        yield (
-            f"  Start-up, until {start.where}{start.because}, is left out: pended from cycle "
-            f"{early.first_cycle:,} on, the longest wait is {length(early.cycles, early.ns)}, {early.held}."
-        )
-    if waits.enabled_by == "board":
-        yield "  The board enabled it: the program itself may not."
-    if waits.taken:
-        yield _distribution("latency", waits.cycles, waits.ns)
-    if window.every not in (1, None):
-        yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
-
-
-def _section(passes: Passes) -> Iterator[str]:
-    yield _distribution("duration", passes.cycles, passes.ns)
-    for count, words in (
-        (passes.restarted, "began, and began again before they ended: only the last beginning counts"),
-        (passes.unbegun, "ended without having begun"),
-        (passes.unended, "had not ended when the run did"),
-        (passes.crossed, "began in one task or handler and ended in another"),
-    ):
-        if count:
-            yield f"  {count:,} {words}"
-    if early := passes.start_up:
-        yield (
-            f"  Start-up, until {passes.start.where}, is left out: passed {_times(early.count)}, "
-            f"the longest {length(early.cycles, early.ns)}"
-        )
-    worst = passes.worst[0]
-    first = f"from cycle {worst.begin_cycle:,} on{_task(worst)},"
-    yield f"  longest: {length(worst.cycles, worst.ns)} {first}"
-    yield f"  from {worst.begin} to {worst.end}"
-    yield from _calls(worst)
+        sentences = [_distribution("duration", passes.cycles, passes.ns)]
+        for count, words in (
+            (passes.restarted, "began, and began again before they ended: only the last beginning counts"),
+            (passes.unbegun, "ended without having begun"),
+            (passes.unended, "had not ended when the run did"),
+            (passes.crossed, "began in one task or handler and ended in another"),
+        ):
+            sentences += [f"  {count:,} {words}"] if count else []
+        if early := passes.start_up:
+            sentences.append(
+                f"  Start-up, until {passes.start.where}, is left out: passed {_times(early.count)}, "
+                f"the longest {length(early.cycles, early.ns)}"
+            )
+        worst = passes.worst[0]
+        sentences += [
+            f"  longest: {length(worst.cycles, worst.ns)} from cycle {worst.begin_cycle:,} on{_task(worst)},",
+            f"  from {worst.begin} to {worst.end}",
+            *_calls(worst),
+        ]
+        yield Part(f"{passes.section}: passed {_times(passes.count)}{nested}", sentences=sentences)
+        yield from _spent(worst)
+    yield parts.noted(report.noted)
 
 
 def _task(explained: Long) -> str:
@@ -126,8 +120,11 @@ def _times(count: int) -> str:
 
 
 def _distribution(name: str, cycles: Mapping[str, Any], ns: Mapping[str, Any]) -> str:
-    shares = {name: cycles[name] for name in ("min", "median", "p99", "p99_9", "max")}
-    texts = [f"{share.replace('_', '.')} {value:,}" for share, value in shares.items() if value is not None]
+    texts = [
+        f"{share.replace('_', '.')} {cycles[share]:,}"
+        for share in ("min", "median", "p99", "p99_9", "max")
+        if cycles[share] is not None
+    ]
     return f"  {name} in cycles: {', '.join(texts)} ({microseconds(ns['max'] or 0.0)})"
 
 
@@ -142,34 +139,15 @@ def _spent(explained: Long) -> Iterator[Part]:
             yield parts.spent(f"Its cycles by {title}", totals, explained.cycles)
 
 
-# The latencies and sections of a program as rows that are judged.
-
-
-COMMAND = "latency"
-
-
 def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subject:
-    """The longest wait of the interrupt, under its handler; the longest for each function that
-    kept it waiting; and the longest pass of each section, under the function that it begins in.
+    """The longest wait of the interrupt, under its handler, and under each function of the program
+    that kept it waiting; and the longest pass of each section, under the function that it begins
+    in.
     """
-    waits = report.latency
-    start = next(measured.start for measured in (waits, *report.sections) if measured)
-    return judged.Subject(
-        command=COMMAND,
-        name=report.subject.name,
-        settings={**report.subject.settings, **settings, FROM: start.settings},
-        rows=longest([*(_waits(waits) if waits else ()), *map(_passes, report.sections)]),
-        refusal=" ".join(report.reasons),
-        polls=report.polls,
-    )
-
-
-def _waits(waits: Waits) -> Iterator[Row]:
-    """A wait under the interrupt's handler, and under the function that kept it waiting, if it was
-    one of the program's.
-    """
-    places, step = waits.places, waits.window.every or 1
-    for wait in waits.rows:
+    rows, waits = [], report.latency
+    for wait in waits.rows if waits else ():
+        assert waits is not None
+        places = waits.places
         part = answers.main(answers.held(wait, places))
         place = f"{part}, pended in {places.place(wait.pc)}"
         kinds = [(waits.entry, waits.irq)]
@@ -180,10 +158,18 @@ def _waits(waits: Waits) -> Iterator[Row]:
         elif part.raised:
             kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
         ns = waits.clock.between_ns(wait.first_pended, wait.taken)
-        yield from (Row(*kind, wait.cycles, ns, place, step_cycles=step) for kind in kinds)
-
-
-def _passes(passes: Passes) -> Row:
-    worst = passes.worst[0]
-    place = f"from {worst.begin} to {worst.end}"
-    return Row(worst.begin.function, passes.section, worst.cycles, passes.ns["max"], place)
+        step = waits.window.every or 1
+        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=step) for kind in kinds]
+    for passes in report.sections:
+        worst = passes.worst[0]
+        place = f"from {worst.begin} to {worst.end}"
+        rows.append(Row(worst.begin.function, passes.section, worst.cycles, passes.ns["max"], place))
+    start = next(measured.start for measured in (waits, *report.sections) if measured)
+    return judged.Subject(
+        command=COMMAND,
+        name=report.subject.name,
+        settings={**report.subject.settings, **settings, FROM: start.settings},
+        rows=longest(rows),
+        refusal=" ".join(report.reasons),
+        polls=report.polls,
+    )

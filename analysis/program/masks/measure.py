@@ -76,18 +76,18 @@ The document of `./lab masks --json`:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analysis.program.beginning import Beginning
-from analysis.program.clock import Clock
 from analysis.program.masks import log, tasks
-from analysis.program.masks.log import KINDS, Exceptions, Holding, Interval, Spans, State
+from analysis.program.masks.log import KINDS, Exceptions, Holding, Interval, Spans
 from analysis.program.masks.worst import Worst, name_of, stop, worst_by_place
-from analysis.program.parts import Counted, Hidden
+from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places
-from analysis.program.subject import Subject
+from analysis.program.subject import Beginning, Clock, Subject
+from base.metrology.ranks import statistics_of
 from base.processes import signals
 from base.tell import Tell
 from simulator import masks as simulator
@@ -98,6 +98,34 @@ from simulator.outputs import Note
 
 _MOST_STEPS = 20_000
 """So many instructions of an interval are listed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """Counts and statistics of intervals that ended, and how many did not. `distribution` has pairs
+    of cycles and how often they occurred, ascending.
+    """
+
+    count: int
+    open: int
+    total_cycles: int
+    cycles: dict[str, Any]
+    ns: dict[str, Any]
+    distribution: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def of(rows: Iterable[Interval]) -> Counted:
+        """Those of these intervals."""
+        rows = list(rows)
+        cycles = sorted(it.cycles for it in rows if it.cycles is not None)
+        return Counted(
+            count=len(cycles),
+            open=len(rows) - len(cycles),
+            total_cycles=sum(cycles),
+            cycles=statistics_of(cycles),
+            ns=statistics_of(sorted(it.ns for it in rows if it.ns is not None)),
+            distribution=tuple(sorted(Counter(cycles).items())),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +173,9 @@ class LongestWait:
 class AtPriority(Counted):
     """The times in which an interrupt of `priority` could not have been taken.
 
-    `number` is that of the NVIC, 5 for 0x50 of 4 bits. `exceptions` have that priority; there are
-    rows of priorities that none has, too. `share` is that of the cycles counted. `worst` is the
-    longest that ended.
+    `number` is that of the NVIC, 5 for 0x50 of 4 bits. `exceptions`, with these `numbers`, have
+    that priority; there are rows of priorities that none has, too. `share` is that of the cycles
+    counted. `worst` is the longest that ended.
     """
 
     priority: int
@@ -155,6 +183,7 @@ class AtPriority(Counted):
     exceptions: tuple[str, ...]
     share: float
     worst: LongestWait | None
+    numbers: Hidden[list[int]]
     intervals: Hidden[list[Interval]]
 
 
@@ -273,14 +302,27 @@ def of_run(
     memory = tasks.read(subject, changes, image)
     places = Places(subject.elf, run.stacks, subject.kernel, memory.behind, stats.vectors)
     slept = log.sleep(changes, stats.cycles, subject.elf.code)
+    stalled = log.stalls(changes, stats.cycles)
     exceptions = Exceptions(changes)
     every = log.intervals(changes)
-    _time(every, stats.cycles, clock, slept, log.stalls(changes, stats.cycles), exceptions)
+    for it in every:
+        end = stats.cycles if it.end_cycle is None else it.end_cycle
+        asleep = slept.within(it.begin_cycle, end) if it.kind in ("primask", "handler") else 0
+        # Only what PRIMASK alone holds ends the sleep of WFI. A kernel may idle in the handler that
+        # switches tasks, the least urgent, which holds no other off: whatever is enabled ends that.
+        if asleep and (it.kind == "primask" or not exceptions.held(it)):
+            it.asleep = asleep
+        it.stalled = stalled.within(it.begin_cycle, end)
+        it.ns = _awake_ns(it, clock)
     early = [it for it in every if it.begin_cycle < start.first_cycle]
     late = [it for it in every if it.begin_cycle >= start.first_cycle]
     worst, worst_early, still_open = (
         worst_by_place(rows, changes, places, memory, exceptions)
-        for rows in (*map(_ended, (late, early)), [it for it in every if it.end_cycle is None])
+        for rows in (
+            [it for it in late if it.end_cycle is not None],
+            [it for it in early if it.end_cycle is not None],
+            [it for it in every if it.end_cycle is None],
+        )
     )
     explained: dict[str, Executed] = {}
     for section in worst if explain else ():
@@ -308,10 +350,12 @@ def of_run(
         notes=tuple(_notes(subject, run, every, exceptions, bool(halt))),
         noted=stats.notes,
         start=start,
-        start_up=StartUp({kind: _counted(rows) for kind, rows in _by_kind(early).items()}, worst_early)
+        start_up=StartUp(
+            {kind: Counted.of(it for it in early if it.kind == kind) for kind in KINDS}, worst_early
+        )
         if start.first_cycle
         else None,
-        intervals={kind: _of_kind(kind, rows, places) for kind, rows in _by_kind(late).items()},
+        intervals={kind: _of_kind(kind, [it for it in late if it.kind == kind], places) for kind in KINDS},
         worst=worst,
         open=still_open,
         priorities=(),
@@ -322,51 +366,16 @@ def of_run(
     return replace(report, priorities=tuple(_priorities(report, exceptions)))
 
 
-def _ended(rows: Iterable[Interval]) -> list[Interval]:
-    return [it for it in rows if it.end_cycle is not None]
-
-
-def _counted(rows: Iterable[Interval]) -> Counted:
-    return Counted.of((it.cycles, it.ns) for it in rows)
-
-
-def _by_kind(rows: Iterable[Interval]) -> dict[str, list[Interval]]:
-    return {kind: [it for it in rows if it.kind == kind] for kind in KINDS}
-
-
-def _of_kind(kind: str, rows: list[Interval], places: Places) -> OfKind:
-    levels = sorted({it.level for it in rows if it.level is not None})
-    by_level = (
+def _of_kind(kind: str, rows: Sequence[Interval], places: Places) -> OfKind:
+    by_level = tuple(
         AtLevel(
-            **vars(_counted(it for it in rows if it.level == level)),
+            **vars(Counted.of(it for it in rows if it.level == level)),
             level=level,
             name=name_of(kind, level, places),
         )
-        for level in levels
+        for level in sorted({it.level for it in rows if it.level is not None})
     )
-    return OfKind(**vars(_counted(rows)), by_level=tuple(by_level))
-
-
-def _time(
-    rows: Iterable[Interval],
-    end_cycle: int,
-    clock: Clock,
-    slept: Spans,
-    stalled: Spans,
-    exceptions: Exceptions,
-) -> None:
-    """Finds out what of intervals does not count, and how long they took.
-
-    Only what PRIMASK alone holds ends the sleep of WFI. A kernel may idle in the handler that
-    switches tasks, the least urgent, which holds no other off: whatever is enabled ends that.
-    """
-    for it in rows:
-        end = end_cycle if it.end_cycle is None else it.end_cycle
-        asleep = slept.within(it.begin_cycle, end) if it.kind in ("primask", "handler") else 0
-        if asleep and (it.kind == "primask" or not exceptions.held(it)):
-            it.asleep = asleep
-        it.stalled = stalled.within(it.begin_cycle, end)
-        it.ns = _awake_ns(it, clock)
+    return OfKind(**vars(Counted.of(rows)), by_level=by_level)
 
 
 def _awake_ns(it: Interval, clock: Clock) -> float | None:
@@ -380,54 +389,57 @@ def _awake_ns(it: Interval, clock: Clock) -> float | None:
 def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriority]:
     """A row each. Priorities that everything holds off alike, most of them, have one to share."""
     states, bits = log.executed(report.run.changes), report.subject.priority_bits
+    places, changes = report.places, report.run.changes
     executed = {(state.priority, state.unmasked, state.group) for state in states}
-    rows: dict[object, AtPriority] = {}
+    shared: dict[object, AtPriority] = {}
     for priority, numbers in exceptions.priorities(bits).items():
-        own: dict[str, Any] = {
-            "priority": priority,
-            "number": priority >> 8 - bits,
-            "exceptions": tuple(map(report.places.exception, numbers)),
-        }
         alike = tuple((of <= priority & group, priority & group < least) for of, least, group in executed)
-        if alike in rows:
-            yield replace(rows[alike], **own)
-            continue
-        # What began from there on, and what is still open.
-        held = [
-            it
-            for it in log.not_taken(states, priority, report.slept)
-            if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
-        ]
-        for it in held:
-            it.ns = _awake_ns(it, report.clock)
-        longest = max(_ended(held), key=lambda it: it.cycles or 0, default=None)
-        rows[alike] = AtPriority(
-            **vars(_counted(held)),
-            **own,
-            share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
-            worst=_longest(longest, report, states) if longest else None,
-            intervals=held,
+        if alike not in shared:
+            # What began from there on, and what is still open.
+            held = [
+                it
+                for it in log.not_taken(states, priority, report.slept)
+                if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
+            ]
+            for it in held:
+                it.ns = _awake_ns(it, report.clock)
+            worst = None
+            ended = [it for it in held if it.end_cycle is not None]
+            if longest := max(ended, key=lambda it: it.cycles or 0, default=None):
+                first, last = changes[longest.begin_row], changes[longest.end_row or 0]
+                # For the entry of a handler, the handler's first instruction.
+                entry = places.entry(first.value) if first.what == "exception" else None
+                end_cycle = longest.end_cycle or 0
+                worst = LongestWait(
+                    longest.cycles or 0,
+                    longest.ns or 0.0,
+                    longest.begin_cycle,
+                    end_cycle,
+                    longest.asleep,
+                    entry or places.place(first.pc),
+                    places.place(last.pc),
+                    tuple(
+                        replace(part, name=name_of(part.kind, part.level, places))
+                        for part in log.holders(states, longest.begin_cycle, end_cycle)
+                    ),
+                )
+            shared[alike] = AtPriority(
+                **vars(Counted.of(held)),
+                priority=priority,
+                number=0,
+                exceptions=(),
+                numbers=[],
+                share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
+                worst=worst,
+                intervals=held,
+            )
+        yield replace(
+            shared[alike],
+            priority=priority,
+            number=priority >> 8 - bits,
+            exceptions=tuple(map(places.exception, numbers)),
+            numbers=numbers,
         )
-        yield rows[alike]
-
-
-def _longest(it: Interval, report: MaskReport, states: Sequence[State]) -> LongestWait:
-    assert it.cycles is not None and it.ns is not None
-    assert it.end_row is not None and it.end_cycle is not None
-    places, first = report.places, report.run.changes[it.begin_row]
-    # For the entry of a handler, the handler's first instruction.
-    entry = places.entry(first.value) if first.what == "exception" else None
-    parts = log.holders(states, it.begin_cycle, it.end_cycle)
-    return LongestWait(
-        it.cycles,
-        it.ns,
-        it.begin_cycle,
-        it.end_cycle,
-        it.asleep,
-        entry or places.place(first.pc),
-        places.place(report.run.changes[it.end_row].pc),
-        tuple(replace(part, name=name_of(part.kind, part.level, places)) for part in parts),
-    )
 
 
 def _notes(

@@ -17,8 +17,6 @@ from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.interrupts import VECTORS
 from simulator.outputs import Change, State
-from simulator.program import UserProgram
-from simulator.run import Snapshot
 
 # Of so many tasks names are read; more have their addresses.
 _MOST = 64
@@ -55,50 +53,36 @@ def read(subject: Subject, changes: Sequence[Change], image: bytes | None = None
             first.setdefault(change.task, change.cycle)
             last[change.task] = change.cycle
     end = max((change.cycle for change in changes), default=0)
-    again = _Again(subject.user, image)
+    states: dict[int, State] = {}
+
+    def look(cycles: set[int]) -> None:
+        """Runs up to the last of these cycles. What cannot be run has no states."""
+        at = sorted(cycles - states.keys())
+        if at:
+            with suppress(SimulatorError):
+                ran = simulator.run(subject.user, until=at[-1], image=image, states_at=at)
+                states.update(zip(at, ran.states, strict=True))
+
     reached = max(first.values(), default=0)
-    again.look({*first.values(), *(cycle for cycle in last.values() if cycle <= reached)})
-    states = again.states
+    look({*first.values(), *(cycle for cycle in last.values() if cycle <= reached)})
     # Of a kernel with names the first state may have none yet.
     own = _texts if kernel.names else _entries
-    unnamed = [
-        task
+    unnamed = (
+        last[task]
         for task, cycle in first.items()
         if cycle not in states or not any(own(elf, kernel, task, [states[cycle]]))
-    ]
+    )
     in_memory = any(table.address >= _SRAM_ADDRESS for table in kernel.tables)
-    again.look({*(last[task] for task in unnamed), *([end] if in_memory else [])})
+    look({*unnamed, *([end] if in_memory else [])})
     names = {
-        task: name(elf, kernel, task, [states[at] for at in (first[task], last[task]) if at in states])
-        for task in first
+        task: name(elf, kernel, task, [states[at] for at in (cycle, last[task]) if at in states])
+        for task, cycle in first.items()
     }
     return Memory(
         {f"{task:#010x}": word for task, word in names.items() if word},
         tuple(task for task, word in names.items() if word in kernel.idle),
         behind(elf, kernel, states.get(end)),
     )
-
-
-class _Again:
-    """A second run of the program. `states` has what was looked at, by cycle."""
-
-    def __init__(self, program: UserProgram, image: bytes | None) -> None:
-        self._start: UserProgram | Snapshot = program
-        self._image = image
-        self.states: dict[int, State] = {}
-
-    def look(self, cycles: set[int]) -> None:
-        """Runs on to the last of these cycles, if it has not been there; none lies before the last
-        that was looked at. What cannot be run has no states.
-        """
-        at = sorted(cycles - self.states.keys())
-        if not at:
-            return
-        with suppress(SimulatorError):
-            image = None if isinstance(self._start, Snapshot) else self._image
-            ran = simulator.run(self._start, until=at[-1], image=image, states_at=at, snapshots_at=at[-1:])
-            self.states |= dict(zip(at, ran.states, strict=True))
-            self._start = ran.snapshots[0]
 
 
 def name(elf: Program, kernel: Kernel, task: int, states: Sequence[State]) -> str:
@@ -111,7 +95,20 @@ def name(elf: Program, kernel: Kernel, task: int, states: Sequence[State]) -> st
 
 
 def _texts(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> Iterator[str]:
-    return (_text(elf, state, task, spot) for state in states for spot in kernel.names)
+    """The name at each spot of the control block; empty if it is no text."""
+    for state in states:
+        for spot in kernel.names:
+            address, most = task + spot.offset, spot.bytes
+            if spot.kind == "pointer":
+                address, most = state.word(address) or 0, _MOST_NAME_BYTES
+            first = address - state.sram_address
+            content = state.sram[first : first + most] if 0 <= first < len(state.sram) else b""
+            # A constant may be the last that its segment has.
+            sizes = (most >> n for n in range(most.bit_length()))
+            content = content or next(filter(None, (elf.code(address, size) for size in sizes)), b"")
+            content = content.partition(b"\0")[0]
+            text = content.decode() if content.isascii() else ""
+            yield text if text.isprintable() else ""
 
 
 def _entries(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> Iterator[str]:
@@ -121,47 +118,25 @@ def _entries(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -
             yield entry.name if entry else ""
 
 
-def _text(elf: Program, state: State, task: int, spot: Spot) -> str:
-    """The name at a spot of the control block; empty if it is no text."""
-    address, size = task + spot.offset, spot.bytes
-    if spot.kind == "pointer":
-        address, size = state.word(address) or 0, _MOST_NAME_BYTES
-    content = _bytes(elf, state, address, size).partition(b"\0")[0]
-    text = content.decode("ascii", errors="replace") if content.isascii() else ""
-    return text if text.isprintable() else ""
-
-
-def _bytes(elf: Program, state: State, address: int, most: int) -> bytes:
-    first = address - state.sram_address
-    if 0 <= first < len(state.sram):
-        return state.sram[first : first + most]
-    # A constant may be the last that its segment has.
-    sizes = (most >> n for n in range(most.bit_length()))
-    return next((code for size in sizes if (code := elf.code(address, size))), b"")
-
-
 def _number(state: State, task: int, spot: Spot) -> int:
     first = task + spot.offset - state.sram_address
     return int.from_bytes(state.sram[first : first + spot.bytes], "little") if first >= 0 else 0
 
 
 def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
-    """The handlers behind common ones, by exception, as the tables have them at `state`."""
+    """The handlers behind common ones, by exception, as the tables have them: in SRAM as the run
+    left it at `state`, else in the program.
+    """
     slots: dict[int, int] = {}
     for table in kernel.tables:
         for exception in range(VECTORS):
             slot = table.slot(exception)
-            word = None if slot is None else _word(elf, state, slot)
+            word = state.word(slot) if state and slot is not None else None
+            if word is None and slot is not None:
+                word = int.from_bytes(elf.code(slot, 4), "little")
             if word and word & 1 and elf.function_at(word & ~1):
                 slots.setdefault(exception, word & ~1)
     return slots
-
-
-def _word(elf: Program, state: State | None, address: int) -> int | None:
-    """The word of a table: in SRAM as the run left it, else in the program."""
-    word = None if state is None else state.word(address)
-    code = elf.code(address, 4) if word is None else b""
-    return int.from_bytes(code, "little") if code else word
 
 
 def shown(tasks: Mapping[str, str], task: int) -> str:

@@ -14,10 +14,12 @@ from analysis.program.masks.log import KINDS
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.worst import Worst, name_of
 from analysis.program.parts import Part, few, length
-from base.files.markdown_text import cell
 from base.microseconds import UNIT, digits
 
-HEADING_OF_NOTES = "Noted and gone on with: what the manual does not allow, or is not modelled"
+COMMAND = "masks"
+PRIORITY = "priority"
+MASK_KINDS = (*KINDS, PRIORITY, ANY)
+_NONE = "-"
 
 
 def as_text(report: MaskReport) -> str:
@@ -26,9 +28,22 @@ def as_text(report: MaskReport) -> str:
 
 
 def opening(report: MaskReport) -> list[str]:
-    """The sentences that come first: why this is not all; the headline; and the notes."""
-    stopped = [*report.reasons, *filter(None, [report.polls])]
-    return [*stopped, headline(report), *_start_up(report), *report.notes]
+    """The sentences that come first: why this is not all; the headline; what is left out of it,
+    and why; and the notes.
+    """
+    start, left_out = report.start, []
+    if start.cycle is None:
+        left_out = [f"All of the run counts: it ended before {start.where}{start.because}."]
+    elif start.first_cycle:
+        worst = report.start_up.worst if report.start_up else ()
+        longest = f"its longest interval is {_told(worst[0])}" if worst else "no interval of it has ended."
+        left_out = [
+            f"Start-up: the {length(start.cycle, start.ns or 0.0)} until {start.where}{start.because}, "
+            f"left out of all that follows; {longest}"
+        ]
+    elif start.why:
+        left_out = [f"All of the run counts, from reset on{start.because}."]
+    return [*report.reasons, *filter(None, [report.polls]), headline(report), *left_out, *report.notes]
 
 
 def headline(report: MaskReport) -> str:
@@ -46,28 +61,26 @@ def _told(worst: Worst) -> str:
     return f"{length(worst.cycles or 0, worst.ns or 0.0)}, {worst.name}, {worst.who}."
 
 
-def _start_up(report: MaskReport) -> Iterator[str]:
-    """What is left out of the headline, and why; nothing where all of the run was asked for."""
-    start = report.start
-    if start.cycle is None:
-        yield f"All of the run counts: it ended before {start.where}{start.because}."
-    elif start.first_cycle:
-        worst = report.start_up.worst if report.start_up else ()
-        longest = f"its longest interval is {_told(worst[0])}" if worst else "no interval of it has ended."
-        yield (
-            f"Start-up: the {length(start.cycle, start.ns or 0.0)} until {start.where}{start.because}, "
-            f"left out of all that follows; {longest}"
-        )
-    elif start.why:
-        yield f"All of the run counts, from reset on{start.because}."
-
-
 def of_report(report: MaskReport) -> Iterator[Part]:
     """All parts."""
     yield Part(
         "Intervals, by kind, in cycles",
         ("kind", "count", "min", "median", "p99", "max", UNIT, "total"),
-        list(_kinds(report)),
+        [
+            (
+                getattr(row, "name", kind),
+                f"{row.count:,}",
+                *(
+                    _NONE if row.cycles[name] is None else f"{row.cycles[name]:,}"
+                    for name in ("min", "median", "p99", "max")
+                ),
+                digits(row.ns["max"]),
+                f"{row.total_cycles / report.counted_cycles:.1%}",
+            )
+            for kind, intervals in report.intervals.items()
+            for row in intervals.by_level or (intervals,)
+            if row.count
+        ],
         numbers=range(1, 8),
         most=50,
     )
@@ -123,24 +136,10 @@ def of_report(report: MaskReport) -> Iterator[Part]:
         numbers=range(1, 5),
         most=50,
     )
-    yield Part(HEADING_OF_NOTES, sentences=[f"  {note}" for note in report.noted])
+    yield parts.noted(report.noted)
     for kind, executed in report.explained.items():
         yield parts.spent(f"Functions of the longest {kind}", executed.functions, executed.cycles)
         yield parts.spent(f"Instructions of the longest {kind}", executed.dearest, executed.cycles)
-
-
-def _kinds(report: MaskReport) -> Iterator[tuple[str, ...]]:
-    for kind, intervals in report.intervals.items():
-        for row in intervals.by_level or (intervals,):
-            if row.count:
-                statistics = (row.cycles[name] for name in ("min", "median", "p99", "max"))
-                yield (
-                    getattr(row, "name", kind),
-                    f"{row.count:,}",
-                    *("-" if value is None else f"{value:,}" for value in statistics),
-                    digits(row.ns["max"]),
-                    f"{row.total_cycles / report.counted_cycles:.1%}",
-                )
 
 
 def _what(worst: Worst) -> Iterator[str]:
@@ -176,12 +175,9 @@ def folded(report: MaskReport) -> str:
     return "".join(f"{stack} {cycles}\n" for stack, cycles in sorted(totals.items()))
 
 
-_NONE = "-"
-
-
-def side_by_side(builds: Sequence[Subject]) -> dict[tuple[str, str], list[Row | None]]:
+def side_by_side(builds: Sequence[Subject]) -> list[dict[str, Any]]:
     """Several builds of a program: by function and kind the longest in each, None where it has
-    none; the longest first.
+    none, and whether it is open; the longest first.
 
     What the compiler puts behind a name, as in `lock.constprop.0`, makes no other function of it.
     """
@@ -191,40 +187,6 @@ def side_by_side(builds: Sequence[Subject]) -> dict[tuple[str, str], list[Row | 
             key = (row.function.partition(".")[0], row.kind)
             of_builds = lengths.setdefault(key, [None] * len(builds))
             of_builds[number] = of_builds[number] or row
-    return dict(
-        sorted(lengths.items(), key=lambda pair: (-max(row.cycles for row in pair[1] if row), pair[0]))
-    )
-
-
-def _part(builds: Sequence[Subject]) -> Part:
-    """Function and kind, the cycles of each build, and how much more the last has."""
-    headings = ("cycles", *(build.name for build in builds), "change")
-    lines = []
-    for (function, kind), of_builds in side_by_side(builds).items():
-        first, last = of_builds[0], of_builds[-1]
-        change = _NONE
-        if first and last:
-            more = last.cycles - first.cycles
-            change = f"{more:+,} ({more / first.cycles:+.1%})" if first.cycles else f"{more:+,}"
-        cycles = [f"{'≥ ' if row.open else ''}{row.cycles:,}" if row else _NONE for row in of_builds]
-        lines.append((f"{function}: {kind}", *cycles, change))
-    return Part("Builds side by side", headings, lines, numbers=range(1, len(headings)))
-
-
-def builds_as_text(sentences: Sequence[str], builds: Sequence[Subject]) -> str:
-    """A table of all rows, a column each build, after the sentences of each."""
-    return parts.as_text(sentences, [_part(builds)], everything=True)
-
-
-def builds_as_markdown(builds: Sequence[Subject]) -> str:
-    """The same for a comment on a change."""
-    part = _part(builds)
-    lines = [part.headings, ("---", *["---:"] * (len(part.headings) - 1)), *part.lines]
-    return "".join(f"| {' | '.join(map(cell, line))} |\n" for line in lines)
-
-
-def builds_as_json(builds: Sequence[Subject]) -> list[dict[str, Any]]:
-    """A row for each function and kind, with the figures of each build."""
     return [
         {
             "function": function,
@@ -232,59 +194,73 @@ def builds_as_json(builds: Sequence[Subject]) -> list[dict[str, Any]]:
             "cycles": [row.cycles if row else None for row in rows],
             "open": [bool(row and row.open) for row in rows],
         }
-        for (function, kind), rows in side_by_side(builds).items()
+        for (function, kind), rows in sorted(
+            lengths.items(), key=lambda pair: (-max(row.cycles for row in pair[1] if row), pair[0])
+        )
     ]
 
 
-COMMAND = "masks"
-PRIORITY = "priority"
-MASK_KINDS = (*KINDS, PRIORITY, ANY)
+def of_builds(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Part:
+    """The same as a table: the cycles of each build, and how much more the last has."""
+    lines = []
+    for row in rows:
+        first, *_, last = of_builds = row["cycles"]
+        change = _NONE
+        if first is not None and last is not None:
+            change = f"{last - first:+,} ({(last - first) / first:+.1%})" if first else f"{last - first:+,}"
+        cells = (
+            _NONE if cycles is None else f"{'≥ ' * still_open}{cycles:,}"
+            for cycles, still_open in zip(of_builds, row["open"], strict=True)
+        )
+        lines.append((f"{row['function']}: {row['kind']}", *cells, change))
+    return Part("Builds side by side", ("cycles", *names, "change"), lines, numbers=range(1, len(names) + 2))
 
 
 def subject(report: MaskReport) -> judged.Subject:
-    """The longest interval of each kind in each function, also of those that did not end."""
+    """The longest interval of each kind in each function, also of those that did not end; and how
+    long an interrupt of each priority could not be taken, whatever held it.
+    """
+    rows = []
+    helpers = {row.begin.function for row in report.worst if row.function != row.begin.function}
+    for section in (*report.worst, *report.open):
+        # With its level; of a handler the function says which.
+        kind = section.name if section.kind == "basepri" else section.kind
+        if section.cycles is not None:
+            row = Row(section.function, kind, section.cycles, section.most_ns or 0.0, section.who)
+        else:
+            function = section.user if section.begin.function in helpers else section.begin.function
+            place = f"raised by {section.begin}, still open at the end"
+            row = _to_the_end(report, function, kind, section.begin_cycle, section.asleep_cycles, place)
+        rows.append(row)
+    together = []
+    for level in report.priorities:
+        kind, unused, worst = f"{PRIORITY} {level.priority:#04x}", not level.exceptions, level.worst
+        if worst:
+            place = f"from {worst.begin} to {worst.end}, held by {worst.held_by}"
+            ns = level.ns["max"]
+            together.append(Row(worst.begin.function, kind, worst.cycles, ns, place, named_only=unused))
+        for it in level.intervals:
+            if it.end_cycle is None:
+                begin = f"cycle {it.begin_cycle:,}"
+                asleep = report.slept.within(it.begin_cycle, report.cycles)
+                place = f"since {begin}, still not taken at the end"
+                together.append(_to_the_end(report, begin, kind, it.begin_cycle, asleep, place, unused))
     return judged.Subject(
         command=COMMAND,
         name=report.subject.name,
         settings={**report.subject.settings, FROM: report.start.settings},
-        rows=longest(_rows(report)),
-        together=tuple(_priorities(report)),
+        rows=longest(rows),
+        together=tuple(together),
         refusal=" ".join(report.reasons),
         polls=report.polls,
         priority_bits=report.subject.priority_bits,
     )
 
 
-def _rows(report: MaskReport) -> Iterator[Row]:
-    """Of an interval that is open: it lasts to the end of the run at least."""
-    helpers = {row.begin.function for row in report.worst if row.function != row.begin.function}
-    for row in (*report.worst, *report.open):
-        # With its level; of a handler the function says which.
-        kind = row.name if row.kind == "basepri" else row.kind
-        if row.cycles is not None:
-            yield Row(row.function, kind, row.cycles, row.most_ns or 0.0, row.who)
-        else:
-            function = row.user if row.begin.function in helpers else row.begin.function
-            cycles, ns = _until_end(report, row.begin_cycle, row.asleep_cycles)
-            place = f"raised by {row.begin}, still open at the end"
-            yield Row(function, kind, cycles, ns, place, open=True)
-
-
-def _priorities(report: MaskReport) -> Iterator[Row]:
-    """How long an interrupt of each priority could not be taken, whatever held it."""
-    for level in report.priorities:
-        kind, unused, worst = f"{PRIORITY} {level.priority:#04x}", not level.exceptions, level.worst
-        if worst:
-            place = f"from {worst.begin} to {worst.end}, held by {worst.held_by}"
-            yield Row(worst.begin.function, kind, worst.cycles, level.ns["max"], place, named_only=unused)
-        for it in level.intervals:
-            if it.end_cycle is None:
-                begin = it.begin_cycle
-                cycles, ns = _until_end(report, begin, report.slept.within(begin, report.cycles))
-                place = f"since cycle {begin:,}, still not taken at the end"
-                yield Row(f"cycle {begin:,}", kind, cycles, ns, place, open=True, named_only=unused)
-
-
-def _until_end(report: MaskReport, begin: int, asleep: int) -> tuple[int, float]:
-    """From a cycle to the end of the run, awake, in cycles and ns."""
-    return report.cycles - begin - asleep, report.clock.between_ns(begin, report.cycles - asleep)
+def _to_the_end(
+    report: MaskReport, function: str, kind: str, begin: int, asleep: int, place: str, unused: bool = False
+) -> Row:
+    """The row of what is open: it lasts to the end of the run at least, as long as it was awake."""
+    ns = report.clock.between_ns(begin, report.cycles - asleep)
+    cycles = report.cycles - begin - asleep
+    return Row(function, kind, cycles, ns, place, open=True, named_only=unused)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.explain.program import Program
-from analysis.program.clock import Clock
 from analysis.program.masks.log import Exceptions, Interval
 from analysis.program.masks.tasks import Memory, shown
 from analysis.program.places import Place, Places
+from analysis.program.subject import Clock
 from simulator.outputs import Change, Standstill, Stats
 
 RESET = "(reset)"
@@ -83,6 +83,13 @@ class Worst:
         return f"{raised}{lock}{self.begin}{calls}; {ended} {self.end}"
 
 
+def name_of(kind: str, level: int | None, places: Places) -> str:
+    """`basepri 0x50`, `handler of SysTick (xPortSysTickHandler)`, `primask`."""
+    if level is None or kind not in ("basepri", "handler"):
+        return kind
+    return f"basepri {level:#04x}" if kind == "basepri" else f"handler of {places.exception(level)}"
+
+
 def worst_by_place(
     intervals: Iterable[Interval],
     changes: Sequence[Change],
@@ -93,32 +100,34 @@ def worst_by_place(
     """The longest interval of each kind at each place, the longest of all first; what holds no
     interrupt off comes last.
 
-    A place is where it began, by whom that was called, and where it ended.
+    A place is where it began, by whom that was called, and where it ended. What a handler
+    interrupted is chance, and no part of it.
     """
     keys: dict[object, tuple[object, ...]] = {}
     longest: dict[tuple[object, ...], Worst] = {}
-    counts: dict[tuple[object, ...], tuple[int, float | None]] = {}
+    of_place: dict[tuple[object, ...], list[Interval]] = {}
     for it in sorted(intervals, key=lambda it: (-(it.cycles or 0), it.begin_cycle)):
         began, ended = changes[it.begin_row], None if it.end_row is None else changes[it.end_row]
         ends = ended and (ended.pc, ended.what == "reset")
         by_address = (it.kind, it.level, began.pc, began.stack, ends, it.chained)
         if by_address not in keys:
-            worst = _placed(it, began, ended, places, memory)
-            keys[by_address] = key = _key(worst)
+            row = _placed(it, began, ended, places, memory)
+            outer = row.stack.index(row.begin) if row.begin in row.stack else 0
+            calls = row.stack[outer : outer + 2] if it.kind != "handler" else ()
+            where = (call.where for call in calls if not call.interrupted)
+            keys[by_address] = key = (it.kind, it.level, *where, row.end and row.end.where)
             if key not in longest:
-                held = tuple(map(places.exception, exceptions.held(it)))
-                longest[key] = replace(worst, held=held)
-        count, most = counts.get(keys[by_address], (0, None))
-        counts[keys[by_address]] = count + 1, max(filter(None, (most, it.ns)), default=it.ns)
-    rows = (replace(row, count=counts[key][0], most_ns=counts[key][1]) for key, row in longest.items())
+                longest[key] = replace(row, held=tuple(map(places.exception, exceptions.held(it))))
+        of_place.setdefault(keys[by_address], []).append(it)
+    rows = (
+        replace(
+            row,
+            count=len(of_place[key]),
+            most_ns=max((it.ns for it in of_place[key] if it.ns), default=row.ns),
+        )
+        for key, row in longest.items()
+    )
     return tuple(sorted(rows, key=lambda row: not row.holds_interrupts))  # else as they were found
-
-
-def name_of(kind: str, level: int | None, places: Places) -> str:
-    """`basepri 0x50`, `handler of SysTick (xPortSysTickHandler)`, `primask`."""
-    if level is None or kind not in ("basepri", "handler"):
-        return kind
-    return f"basepri {level:#04x}" if kind == "basepri" else f"handler of {places.exception(level)}"
 
 
 def _placed(it: Interval, began: Change, ended: Change | None, places: Places, memory: Memory) -> Worst:
@@ -131,9 +140,10 @@ def _placed(it: Interval, began: Change, ended: Change | None, places: Places, m
     begin = entry or places.place((is_handler and ended and ended.pc) or began.pc)
     stack = places.stack(began.stack, began.pc)
     end = ended and places.place(ended.pc)
-    if ended and (it.chained or ended.what == "reset"):
-        elsewhere = (RESET, ended.pc) if ended.what == "reset" else (begin.function, begin.address)
-        end = Place(elsewhere[0], "", 0, elsewhere[1])
+    if ended and ended.what == "reset":
+        end = Place(RESET, "", 0, ended.pc)
+    elif it.chained:
+        end = Place(begin.function, "", 0, begin.address)
     return Worst(
         kind=it.kind,
         level=it.level,
@@ -153,19 +163,6 @@ def _placed(it: Interval, began: Change, ended: Change | None, places: Places, m
         count=1,
         most_ns=it.ns,
     )
-
-
-def _key(worst: Worst) -> tuple[object, ...]:
-    end = worst.end and _where(worst.end)
-    if worst.kind == "handler":
-        return (worst.kind, worst.level, end)
-    # What a handler interrupted is chance, and no part of the place.
-    calls = worst.stack[worst.stack.index(worst.begin) :] if worst.begin in worst.stack else worst.stack
-    return (worst.kind, worst.level, *(_where(call) for call in calls[:2] if not call.interrupted), end)
-
-
-def _where(place: Place) -> tuple[object, ...]:
-    return (place.function, place.file, place.line) if place.file else (place.address,)
 
 
 _EVERYTHING = ("primask", "faultmask")
@@ -190,16 +187,30 @@ def stop(
     ended does not count.
     """
     polls = None if idle else polled(stats)
-    holder = _holder(elf, still_open, stats.cycles, bool(polls))
-    if polls is None and holder is None:
+    first = min(
+        (
+            row
+            for row in still_open
+            if row.kind in _EVERYTHING or (row.kind == "handler" and row.level not in _MAY_IDLE)
+        ),
+        key=lambda row: row.begin_cycle,
+        default=None,
+    )
+    stays = first is not None and (
+        bool(polls)
+        or (first.kind == "handler" and first.level in _FAULTS)
+        or stats.cycles - first.begin_cycle - first.asleep_cycles >= _MOST_OF_IT * stats.cycles
+        or (elf.has_lines and first.begin.function in elf.never_return)
+    )
+    if not polls and not stays:
         return "", False
     parts = [hangs(places, polls) if polls else f"The program stopped in {places.place(stats.pc)}"]
-    if holder is not None:
-        began, end_ns = (clock.ns(cycle) for cycle in (holder.begin_cycle, stats.cycles))
-        who = holder.name if holder.kind == "handler" else f"{holder.begin} masks with {holder.name}"
+    if first is not None and stays:
+        began, end_ns = (clock.ns(cycle) for cycle in (first.begin_cycle, stats.cycles))
+        who = first.name if first.kind == "handler" else f"{first.begin} masks with {first.name}"
         parts.append(f"{who}, from {began / _NS_PER_MS:,.2f} ms after reset on")
         parts.append(f"nothing later was seen in the other {(end_ns - began) / _NS_PER_MS:,.2f} ms")
-    return "; ".join(parts) + ".", holder is None
+    return "; ".join(parts) + ".", not stays
 
 
 def polled(stats: Stats) -> Standstill | None:
@@ -217,19 +228,3 @@ def hangs(places: Places, polls: Standstill) -> str:
         else "which did not change in 100 ms after the run, either"
     )
     return f"The program hangs in {places.place(polls.pc)}: it waits for {bits}{polls.what}, {until}"
-
-
-def _holder(elf: Program, still_open: Sequence[Worst], cycles: int, polls: bool) -> Worst | None:
-    """The first that holds interrupts off to the end of a program that stopped."""
-    held = [
-        row
-        for row in still_open
-        if row.kind in _EVERYTHING or (row.kind == "handler" and row.level not in _MAY_IDLE)
-    ]
-    first = min(held, key=lambda row: row.begin_cycle, default=None)
-    if first is None:
-        return None
-    is_fault = first.kind == "handler" and first.level in _FAULTS
-    lasted = cycles - first.begin_cycle - first.asleep_cycles
-    never_returns = elf.has_lines and first.begin.function in elf.never_return
-    return first if polls or is_fault or lasted >= _MOST_OF_IT * cycles or never_returns else None

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from analysis.explain.kernels.tests import made
-from analysis.program.beginning import START
 from analysis.program.latency import measure
 from analysis.program.latency.measure import LatencyReport, latencies, section_times
 from analysis.program.latency.text import as_text
 from analysis.program.parts import as_json
-from analysis.program.subject import Subject
+from analysis.program.subject import START, Subject
 from base.files.errors import TailscopeError
 from cli import latency as command
 from cli.latency import Pending

@@ -12,11 +12,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from analysis.explain.program import Function
-from analysis.program.beginning import FROM_RESET, Request
 from analysis.program.masks import measure
 from analysis.program.masks.measure import MaskReport
 from analysis.program.places import Place
-from analysis.program.subject import Subject
+from analysis.program.subject import FROM_RESET, Beginning, Subject
 from simulator.masks import MaskRun
 from simulator.outputs import Change, ClockSpan, Stats
 from simulator.program import UserProgram
@@ -115,7 +114,7 @@ def mask_run(rows: tuple[Row, ...] = ROWS, ended: str = "") -> MaskRun:
 
 
 def report(
-    run: MaskRun | None = None, program: Any = WHOLE, explain: bool = False, start: Request = FROM_RESET
+    run: MaskRun | None = None, program: Any = WHOLE, explain: bool = False, start: Beginning = FROM_RESET
 ) -> MaskReport:
     """What is found in the run, without a board."""
     user = UserProgram(Path("my.elf"), ("--chip=stm32f411xe",))

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from analysis.program.beginning import Request
 from analysis.program.masks import measure
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, place
 from analysis.program.masks.text import as_text, folded, headline, opening
 from analysis.program.parts import as_json
+from analysis.program.subject import Beginning
 from base.metrology.tests.few import summary
 from tests.tables import table
 
@@ -63,7 +63,7 @@ def test_kinds_and_levels_are_counted() -> None:
 @pytest.mark.parametrize(("start", "counted"), [(0, 1000), (600, 400)])
 def test_a_priority_waits_for_all_that_holds_it_off(start: int, counted: int) -> None:
     """A share is that of the cycles counted, wherever it stands."""
-    report = made.report(start=Request(settings="", where="", time=f"cycles:{start}" if start else ""))
+    report = made.report(start=Beginning(settings="", where="", time=f"cycles:{start}" if start else ""))
     rows = {
         row.priority: (row.count, row.open, round(row.share * counted), row.worst and row.worst.cycles)
         for row in report.used_priorities

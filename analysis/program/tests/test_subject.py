@@ -6,6 +6,7 @@ CPSIE, which belongs to it.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from analysis.explain.kernels.tests import made
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.text import as_text, headline
 from analysis.program.masks.timeline import timeline
-from analysis.program.subject import Subject
+from analysis.program.subject import Clock, Subject
+from simulator.outputs import ClockSpan
 from simulator.program import user_program
 
 UNTIL = "1ms"
@@ -129,3 +131,21 @@ def test_a_function_or_a_time_may_be_asked_for(folder: Path) -> None:
     assert "from cycle" in headline(measured(elf, start="cycles:100"))
     with pytest.raises(MasksError, match=r"no such function\. Did you mean sched_run\?"):
         measured(elf, start="sched_rum")
+
+
+# Times of cycles, by clocks that change.
+
+
+HSI = ClockSpan(0, Fraction(0), Fraction(16_000_000))
+PLL = ClockSpan(1000, Fraction(1000, 16_000_000), Fraction(84_000_000))
+
+
+def test_each_cycle_is_as_long_as_its_clock_says() -> None:
+    """1,000 cycles of 62.5 ns, then 84 cycles to the microsecond."""
+    clock = Clock([HSI, PLL])
+    assert [*map(clock.ns, (0, 1000, 1084))] == pytest.approx([0, 62_500, 63_500])
+    across, after = (clock.between_ns(cycle, 1084) for cycle in (840, 1000))
+    assert [across, after] == pytest.approx([160 * 62.5 + 1000, 1000])
+    assert clock.last_hz == clock.fastest_hz == 84_000_000
+    # Where the clock stays a length is exact, however late.
+    assert Clock([HSI]).between_ns(10**13 + 7, 10**13 + 1008) == 1001 * 62.5
