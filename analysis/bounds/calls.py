@@ -9,9 +9,9 @@ from functools import cached_property
 
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Flow, Outcome, Solved
 from analysis.bounds.flow import solve as interpret
-from analysis.bounds.graph import Disassembler
+from analysis.bounds.graph import MASK_NAMES, Disassembler
 from analysis.bounds.longest import components
-from analysis.bounds.state import HARD_FAULT, KINDS, MASK_NAMES, SERVICE_CALL, Masks
+from analysis.bounds.state import HARD_FAULT, KINDS, SERVICE_CALL, Masks
 from analysis.bounds.values import SRAM, WORD, Value, constant, contains, join, number, unsigned
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program

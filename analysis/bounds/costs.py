@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -26,44 +26,29 @@ from simulator.chips import line_of
 _OPTION = "--chip"
 _MOST_BYTES = 1 << 20
 _SRAM_START, _KIB = 0x2000_0000, 1024
+_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("costs.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
 class FlashLines:
     """A line has `bytes` bytes. The caches have `code` and `data` places, each for `together` lines
     that follow each other. `keeps_data`: the line that was read last for data answers at once.
-    `latency` and `prefetch` are fields of FLASH_ACR.
+    `latency` and `prefetch` are fields of FLASH_ACR. Chips of the `families` have them.
     """
 
     bytes: int
-    code: int
-    data: int
+    code: int = 0
+    data: int = 0
     together: int = 1
     keeps_data: bool = True
     latency: int = 0xF
     prefetch: int = 1 << 8
+    families: Sequence[str] = field(default=(), compare=False)
 
 
-OF_F4 = FlashLines(16, 64, 8)
-"""RM0368 §3.4.2."""
-OF_L4 = FlashLines(8, 32, 8, together=4)
-"""RM0351 §3.3.4: "32 lines of 4 x 64 bits" and "8 lines of 4 x 64 bits". It is not documented
-whether the four share a place; a set that fits if they do, fits if they do not."""
-
-OF_F1 = FlashLines(8, 0, 0, keeps_data=False, latency=0b111, prefetch=1 << 4)
-"""Two blocks of 64 bits, and no cache (PM0075, 2.3 and 3.1)."""
-OF_F0 = FlashLines(4, 0, 0, keeps_data=False, latency=0b111, prefetch=1 << 4)
-"""Three blocks of 32 bits, and no cache (RM0091 §3.2.1 and §3.5.1)."""
-OF_G0 = FlashLines(8, 2, 0, latency=0b111)
-"""Two lines of 64 bits of code (RM0444 §3.3.5)."""
-_PORTS = {
-    "art": OF_F4,
-    "art-64": OF_L4,
-    "art-64-small": OF_G0,
-    "prefetch-64x2": OF_F1,
-    "prefetch-32x3": OF_F0,
-}
-_OF_LINES = {"F4": OF_F4, "L4": OF_L4, "F1": OF_F1, "F0": OF_F0, "G0": OF_G0, "G4": OF_L4}
+FLASHES = {port: FlashLines(**row) for port, row in _FILE["flashes"].items()}
+"""By the port that a chip's own table names."""
+_OF_F4 = FLASHES["art"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +58,7 @@ class Memories:
     """
 
     core: str = "cortex-m4"
-    lines: FlashLines = OF_F4
+    lines: FlashLines = _OF_F4
     waiting: range = range(0)
 
 
@@ -89,26 +74,22 @@ def of_options(options: Sequence[str]) -> Memories:
     words = [part for word in options for part in word.split("=", 1)]
     chip = words[words.index(_OPTION) + 1] if _OPTION in words[:-1] else ""
     line = line_of(chip)
-    if chip.endswith(".toml"):
-        return _of_table(Path(chip), line.core)
-    waiting = _F407_WAITING if "F407" in chip.upper() else range(0)
-    return Memories(line.core, _OF_LINES[line.name], waiting)
-
-
-def _of_table(table: Path, core: str) -> Memories:
-    """What a chip's own table says of it; the simulator has read it already."""
+    if not chip.endswith(".toml"):
+        waiting = _F407_WAITING if "F407" in chip.upper() else range(0)
+        lines = next(lines for lines in FLASHES.values() if line.name in lines.families)
+        return Memories(line.core, lines, waiting)
+    # What a chip's own table says of it; the simulator has read it already.
     document: dict[str, Any] = {}
-    with suppress(OSError, ValueError, RecursionError), table.open("rb") as file:
+    with suppress(OSError, ValueError, RecursionError), Path(chip).open("rb") as file:
         document = tomllib.loads(file.read(_MOST_BYTES).decode("utf-8-sig"))
     waiting = range(0)
-    for chip in document.get("chips", ()):
-        end = _SRAM_START + chip.get("sram_kib", 0) * _KIB
-        second = range(end - chip.get("second_sram_kib", 0) * _KIB, end)
+    for row in document.get("chips", ()):
+        end = _SRAM_START + row.get("sram_kib", 0) * _KIB
+        second = range(end - row.get("second_sram_kib", 0) * _KIB, end)
         waiting = range(min(waiting.start or second.start, second.start), max(waiting.stop, end))
         waiting = waiting if second else range(0)
-    return Memories(
-        str(document.get("core", core)), _PORTS.get(str(document.get("flash_port")), OF_F4), waiting
-    )
+    lines = FLASHES.get(str(document.get("flash_port")), _OF_F4)
+    return Memories(str(document.get("core", line.core)), lines, waiting)
 
 
 WAIT_STATES = 2
@@ -120,46 +101,8 @@ nobody tells the board.
 CODE_CACHE, DATA_CACHE = 1 << 9, 1 << 10
 """Fields of FLASH_ACR (RM0368 §3.8.1)."""
 
-_LONGEST_DIVISION = 12
-# ARM DDI 0439, tables 3-1 and 7-1. A load or store of several registers takes one more for each.
-_TABLE = {
-    "processing": 1,
-    "pair_move": 2,
-    "float_accumulate": 3,
-    "divide": _LONGEST_DIVISION,
-    "float_divide": 14,
-    "branch": 1,
-    "late_branch": 1,
-    "table_branch": 2,
-    "load": 2,
-    "store": 2,
-    "multiple": 1,
-    "special": 2,
-    "accumulate": 1,
-    "long_multiply": 1,
-    "long_accumulate": 1,
-}
-# The Cortex-M3's at their longest (ARM DDI 0337G, 18.2); the Cortex-M0's and the Cortex-M0+'s (ARM
-# DDI 0432C and DDI 0484C, tables 3-1), of which BL and WFI take 2, CPS 1, and a POP of the PC one
-# more. An access to the ports of a Cortex-M0+ takes a cycle less, which is left out here.
-_TABLES = {
-    "cortex-m4": _TABLE,
-    "cortex-m3": _TABLE | {"accumulate": 2, "long_multiply": 5, "long_accumulate": 7},
-    "cortex-m0": _TABLE | {"special": 4},
-    "cortex-m0plus": _TABLE | {"special": 3},
-}
-# From an exception to its handler, and back, without wait states (docs/reference/timing.md,
-# "exceptions" and "Other cores"). A frame with floats has 17 words more, which may be written at
-# the first floating-point instruction (ARM DDI 0439, 7.2).
-_EXCEPTION_CYCLES = {
-    "cortex-m4": (12, 10),
-    "cortex-m3": (12, 10),
-    "cortex-m0": (16, 12),
-    "cortex-m0plus": (15, 11),
-}
-_REFILL_CYCLES = {"cortex-m0": 2, "cortex-m0plus": 1}
-"""Of the cores that fetch and load over one bus, what a branch takes besides its own cycles."""
-_FLOAT_FRAME_CYCLES = 17
+_LONGEST_DIVISION: int = _FILE["cycles"]["divide"]
+_CORES: dict[str, dict[str, Any]] = _FILE["cores"]
 _ENTRY_READS = 4
 """The vector's and the handler's first line, each perhaps behind a read that is under way."""
 
@@ -175,19 +118,7 @@ class Memory(Enum):
     ANY = "any"
 
 
-# RM0368 and RM0090, section 2.3; ARM DDI 0403E, B3.1. What a bit-band alias costs is what the word
-# behind it costs (ARM DDI 0439, 3.7): 32 bytes of it for each byte.
-_REGIONS = (
-    (range(0x1000_0000), Memory.FLASH),
-    (range(0x1000_0000, 0x1001_0000), Memory.SRAM),
-    (range(0x1001_0000, 0x2000_0000), Memory.FLASH),
-    (range(0x2000_0000, 0x4000_0000), Memory.SRAM),
-    (range(0x4000_0000, 0x4002_0000), Memory.PERIPHERAL),
-    (range(0x4002_0000, 0x4200_0000), Memory.SRAM),
-    (range(0x4200_0000, 0x4240_0000), Memory.PERIPHERAL),
-    (range(0x4240_0000, 0x6000_0000), Memory.SRAM),
-    (range(0xE000_0000, 0xE010_0000), Memory.SRAM),
-)
+_REGIONS = [(range(*span), Memory(name)) for name, spans in _FILE["regions"].items() for span in spans]
 _ALIAS = range(0x2200_0000, 0x2400_0000)
 """The bit-band alias of the SRAM."""
 _ALIAS_OF_DEVICES = range(0x4200_0000, 0x4400_0000)
@@ -255,12 +186,12 @@ class Costs:
     @property
     def one_bus(self) -> bool:
         """Whether the core fetches and loads over one bus: that of ARMv6-M."""
-        return self.core in _REFILL_CYCLES
+        return bool(self.refill_cycles)
 
     @property
     def refill_cycles(self) -> int:
-        """What a branch takes on such a core, besides its own cycles."""
-        return _REFILL_CYCLES[self.core]
+        """What a branch takes on such a core, besides its own cycles; 0 on others."""
+        return int(_CORES[self.core].get("refill", 0))
 
     def memory(self, address: Value) -> Memory:
         """What an access to an address goes to."""
@@ -333,20 +264,20 @@ class Costs:
     @property
     def float_frame_cycles(self) -> int:
         """Saving the floating-point registers of a frame."""
-        return _FLOAT_FRAME_CYCLES if self.core == "cortex-m4" else 0
+        return int(_CORES[self.core].get("float_frame", 0))
 
     @property
     def entry_cycles(self) -> int:
         """From an exception to its handler's first word at the most. The frame is written behind a
         store that is under way.
         """
-        into, _ = _EXCEPTION_CYCLES[self.core]
+        into: int = _CORES[self.core]["entry"]
         return into + self.float_frame_cycles + 2 * self.read_cycles + self.late_store_cycles
 
     @property
     def exception_cycles(self) -> int:
         """What entering a handler and returning from it takes, besides its instructions."""
-        _, back = _EXCEPTION_CYCLES[self.core]
+        back: int = _CORES[self.core]["exit"]
         reads = (_ENTRY_READS - 2) * self.read_cycles
         return self.entry_cycles + back + self.float_frame_cycles + reads
 
@@ -359,9 +290,9 @@ class Costs:
 
     def own(self, instruction: Instruction) -> int:
         """Cycles of an instruction whose words are there, and whose memory answers at once."""
+        cycles: int = {**_FILE["cycles"], **_CORES[self.core].get("cycles", {})}[instruction.kind]
         name = instruction.text.partition(" ")[0]
         if self.one_bus and name in ("bl", "wfi", "wfe", "cpsid", "cpsie"):
-            return 1 + (name in ("bl", "wfi", "wfe"))
-        if self.one_bus and name == "pop" and "pc" in instruction.text:
-            return _TABLES[self.core][instruction.kind] + instruction.registers + 1
-        return _TABLES[self.core][instruction.kind] + instruction.registers
+            return 1 if name.startswith("cps") else 2
+        pops_pc = self.one_bus and name == "pop" and "pc" in instruction.text
+        return cycles + instruction.registers + pops_pc

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.bounds.graph import MULTIPLES, PC, SP, Memory, Operand, Operation
+from analysis.bounds.graph import MULTIPLES, PC, SP, Instruction, Memory, Operand
 from analysis.bounds.state import Flags, State, assume, merge
 from analysis.bounds.values import (
     ANY_RESIDUE,
@@ -46,7 +46,7 @@ _PUSHES = ("push", "pop", "vpush", "vpop")
 _LSL, _LSR, _ASR = 2, 3, 1
 
 
-def step(operation: Operation, state: State, read: Read) -> State:
+def step(operation: Instruction, state: State, read: Read) -> State:
     """The state after an instruction, which neither branches nor touches masks. May change
     `state`. After an unpredictable one it means nothing; nothing that passes it has a bound.
     """
@@ -78,7 +78,7 @@ def address_of(memory: Memory, state: State, here: int) -> Value:
     return plus(base, number(memory.offset)) if memory.offset else base
 
 
-def accessed(operation: Operation, state: State) -> Value:
+def accessed(operation: Instruction, state: State) -> Value:
     """The address that an instruction loads from or stores to; None if it is not known, or if there
     is none.
     """
@@ -92,13 +92,13 @@ def accessed(operation: Operation, state: State) -> Value:
     return None
 
 
-def divided(operation: Operation, state: State) -> tuple[Value, Value]:
+def divided(operation: Instruction, state: State) -> tuple[Value, Value]:
     """Dividend and divisor of a division."""
     dividend, divisor = (_value(operand, state) for operand in operation.operands[-2:])
     return dividend, divisor
 
 
-def accessed_residue(operation: Operation, state: State) -> int:
+def accessed_residue(operation: Instruction, state: State) -> int:
     """The address that a single load or store accesses, modulo 4."""
     memory = operation.memory
     if memory is None or memory.base == PC:
@@ -111,7 +111,7 @@ def accessed_residue(operation: Operation, state: State) -> int:
     return residue
 
 
-def _do(operation: Operation, state: State, read: Read) -> None:
+def _do(operation: Instruction, state: State, read: Read) -> None:
     residues = _residues(operation, state)
     _change(operation, state, read)
     for register in operation.written:
@@ -125,7 +125,7 @@ def _do(operation: Operation, state: State, read: Read) -> None:
         state.leaves(memory.base, 1 << -memory.offset % 4)
 
 
-def _residues(operation: Operation, state: State) -> dict[int, int]:
+def _residues(operation: Instruction, state: State) -> dict[int, int]:
     """What registers are modulo 4 after an instruction, where that follows from before."""
     memory, operands, name = operation.memory, operation.operands, operation.name
     by_register: dict[int, int] = {}
@@ -178,7 +178,7 @@ _TOLD_MODULO_4 = frozenset((*_OF_TWO, *_OF_ONE, "addw", "subw", "mla", "lsl"))
 _ALWAYS_ALIGNED = ("ldrd", "strd", "ldrex", "strex", "vldr", "vstr")
 
 
-def _change(operation: Operation, state: State, read: Read) -> None:
+def _change(operation: Instruction, state: State, read: Read) -> None:
     name = operation.name
     if name in _LOADS and operation.memory:
         _load(operation, state, read)
@@ -202,7 +202,7 @@ def _change(operation: Operation, state: State, read: Read) -> None:
         _unknown(operation, state)
 
 
-def _unknown(operation: Operation, state: State) -> None:
+def _unknown(operation: Instruction, state: State) -> None:
     if operation.memory and operation.name.startswith(("str", "vstr")):
         size = 8
         state.store(address_of(operation.memory, state, operation.address), size, None)
@@ -214,7 +214,7 @@ def _unknown(operation: Operation, state: State) -> None:
         state.flags = None
 
 
-def _load(operation: Operation, state: State, read: Read) -> None:
+def _load(operation: Instruction, state: State, read: Read) -> None:
     memory, target = operation.memory, operation.operands[0].register
     assert memory is not None and target is not None
     place = address_of(memory, state, operation.address)
@@ -255,7 +255,7 @@ def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
     return number(result) if abs(size) < 4 else address(result)
 
 
-def _store(operation: Operation, state: State) -> None:
+def _store(operation: Instruction, state: State) -> None:
     memory, source = operation.memory, operation.operands[0].register
     assert memory is not None and source is not None
     size = _STORES[operation.name]
@@ -267,14 +267,14 @@ def _store(operation: Operation, state: State) -> None:
     _write_back(operation, state, memory)
 
 
-def _write_back(operation: Operation, state: State, memory: Memory) -> None:
+def _write_back(operation: Instruction, state: State, memory: Memory) -> None:
     if memory.writeback:
         by = memory.post if memory.post is not None else memory.offset
         moved = plus(state.registers[memory.base], number(by))
         state.put(memory.base, moved, f"@{operation.address:x}:{memory.base}")
 
 
-def _double(operation: Operation, state: State, read: Read) -> None:
+def _double(operation: Instruction, state: State, read: Read) -> None:
     memory = operation.memory
     assert memory is not None
     place = address_of(memory, state, operation.address)
@@ -296,7 +296,7 @@ def _bytes_of(operand: Operand) -> int:
     return operand.number if operand.register == -1 else 4
 
 
-def _stack(operation: Operation, state: State) -> None:
+def _stack(operation: Instruction, state: State) -> None:
     sizes = [_bytes_of(operand) for operand in operation.operands]
     pointer = state.registers[SP]
     if operation.name.endswith("push"):
@@ -316,7 +316,7 @@ def _stack(operation: Operation, state: State) -> None:
     state.put(SP, pointer if operation.name.endswith("push") else at, f"@{operation.address:x}:sp")
 
 
-def _multiple(operation: Operation, state: State, read: Read) -> None:
+def _multiple(operation: Instruction, state: State, read: Read) -> None:
     base = operation.operands[0].register
     assert base is not None
     others = operation.operands[1:]
@@ -346,7 +346,7 @@ def _plain(operand: Operand, state: State) -> Value:
     return state.registers[register] if register is not None and 0 <= register < PC else None
 
 
-def _compare(operation: Operation, state: State) -> None:
+def _compare(operation: Instruction, state: State) -> None:
     left, right = operation.operands[0], operation.operands[-1]
     a, b = _value(left, state), _value(right, state)
     if operation.name == "cmp":
@@ -379,7 +379,7 @@ def computed(name: str, *sources: Value) -> Value:
     return _COMPUTED[name](*sources)
 
 
-def _compute(operation: Operation, state: State) -> None:
+def _compute(operation: Instruction, state: State) -> None:
     target = operation.operands[0].register
     assert target is not None
     values = [_value(operand, state) for operand in operation.operands]

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from analysis.bounds.effects import Read, address_of, step
-from analysis.bounds.graph import LR, PC, SP, Disassembler, Graph, Instruction, Operation
+from analysis.bounds.graph import LR, PC, SP, Disassembler, Graph, Instruction
 from analysis.bounds.state import (
-    MASK_NAMES,
     Masks,
     State,
     after_service,
@@ -45,7 +44,6 @@ _MOST_LIMITS = 40
 class Block:
     """Instructions in a row. Only the last may branch, call, return or change a mask."""
 
-    operations: tuple[Operation, ...]
     instructions: tuple[Instruction, ...]
     after: tuple[tuple[int, bool], ...]
     """Where it leads, with True if a taken branch does."""
@@ -198,20 +196,20 @@ class Flow:
         if block is None:
             return
         now, masks = state.copy(), node[1]
-        for operation in block.operations[:-1]:
-            now, masks = self._step(operation, now, masks)
-        last, code = block.operations[-1], block.last
-        if code.service:
+        for code in block.instructions[:-1]:
+            now, masks = self._step(code, now, masks)
+        last = block.last
+        if last.service:
             yield from self._service(block, last, now, masks)
-        elif code.call is not None or code.pointer:
-            yield from self._call(block, last, code, now, masks)
+        elif last.call is not None or last.pointer:
+            yield from self._call(block, last, now, masks)
         elif last.name in ("cbz", "cbnz"):
             register = last.operands[0].register or 0
             for target, taken in block.after:
                 after = is_zero(now, register, taken == (last.name == "cbz"))
                 if after is not None:
                     yield Edge((target, masks), after, taken, None)
-        elif last.system in MASK_NAMES and last.name != "mrs":
+        elif last.touches:
             yield from self._mask(block, last, now, masks)
         elif block.ends or any(taken for _, taken in block.after):
             yield from self._branch(body, block, last, now, masks)
@@ -220,21 +218,21 @@ class Flow:
             for target, taken in block.after:
                 yield Edge((target, masks), now, taken, None)
 
-    def along(self, body: Body, node: Node, state: State) -> Iterator[tuple[Operation, State]]:
+    def along(self, body: Body, node: Node, state: State) -> Iterator[tuple[Instruction, State]]:
         """The instructions of a block, each with the state right before it."""
         now, masks = state.copy(), node[1]
-        for operation in body.blocks[node[0]].operations:
-            yield operation, now
-            now, masks = self._step(operation, now, masks)
+        for code in body.blocks[node[0]].instructions:
+            yield code, now
+            now, masks = self._step(code, now, masks)
 
     def at_end(self, body: Body, node: Node, state: State) -> State:
         """The state right before the last instruction of a block."""
-        now, masks = state.copy(), node[1]
-        for operation in body.blocks[node[0]].operations[:-1]:
-            now, masks = self._step(operation, now, masks)
-        return now
+        last = body.blocks[node[0]].last
+        return next(now for code, now in self.along(body, node, state) if code is last)
 
-    def _branch(self, body: Body, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
+    def _branch(
+        self, body: Body, block: Block, last: Instruction, now: State, masks: Masks
+    ) -> Iterator[Edge]:
         """A branch, or a return, with or without a condition."""
         for target, taken in block.after:
             after = assume(now, last.condition, taken) if last.condition else now
@@ -250,11 +248,11 @@ class Flow:
     def _loaded_from(self, name: str) -> int | None:
         """The base register of the load that gave a value its name; None if no load did."""
         address, _, _ = name.removeprefix("@").partition(":")
-        operation = self._disassembler.operation(int(address, 16))
+        operation = self._disassembler.instruction(int(address, 16))
         loads = operation.name.startswith(("ldr", "ldm", "pop")) and operation.addressed
         return min(operation.addressed) if loads else None
 
-    def _service(self, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
+    def _service(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
         """SVC calls its handler, which comes back as a function does."""
         done = assume(now, last.condition) if last.condition else now
         left = assume(now, last.condition, holds=False) if last.condition else None
@@ -275,19 +273,17 @@ class Flow:
             for target, taken in block.after:
                 yield Edge((target, masks), left, taken, None)
 
-    def _call(
-        self, block: Block, last: Operation, code: Instruction, now: State, masks: Masks
-    ) -> Iterator[Edge]:
+    def _call(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
         done = assume(now, last.condition) if last.condition else now
         left = assume(now, last.condition, holds=False) if last.condition else None
         if done is not None:
-            for called in self._targets(code, last, done, masks):
+            for called in self._targets(last, done, masks):
                 outcomes = list(self._outcomes(called))
                 if not outcomes:
                     yield Edge((NOWHERE, masks), done, True, called)
                 for outcome in outcomes:
                     after = done.copy()
-                    after.called(outcome.result, f"@{code.address:x}")
+                    after.called(outcome.result, f"@{last.address:x}")
                     if block.ends:
                         yield Edge((RETURN, outcome.masks), after, True, called)
                         continue
@@ -299,10 +295,10 @@ class Flow:
                 if not taken:
                     yield Edge((target, masks), left, False, None)
 
-    def _targets(self, code: Instruction, last: Operation, now: State, masks: Masks) -> Iterator[Called]:
+    def _targets(self, last: Instruction, now: State, masks: Masks) -> Iterator[Called]:
         arguments = tuple(now.registers[:4])
-        if code.call is not None:
-            yield self._limited(code.address, Called(code.call, masks, arguments))
+        if last.call is not None:
+            yield self._limited(last.address, Called(last.call, masks, arguments))
             return
         if last.memory is not None:
             value = None
@@ -313,13 +309,13 @@ class Flow:
         if target is not None and target & 1:
             yield Called(target & ~1, masks, arguments)
             return
-        targets = list(self._named(code.address))
+        targets = list(self._named(last.address))
         for target in targets:
             yield Called(target, masks, arguments)
         if not targets:
-            yield Called(0, masks, arguments, code.pointer)
+            yield Called(0, masks, arguments, last.pointer)
 
-    def _mask(self, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
+    def _mask(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
         value: Value = number(0 if last.enables else 1)
         if last.name == "msr":
             value = now.registers[last.operands[-1].register or 0]
@@ -330,7 +326,7 @@ class Flow:
             for after in sorted(afters, key=repr):
                 yield Edge((target, after), now.copy(), taken, None)
 
-    def _step(self, operation: Operation, now: State, masks: Masks) -> tuple[State, Masks]:
+    def _step(self, operation: Instruction, now: State, masks: Masks) -> tuple[State, Masks]:
         if operation.name == "mrs" and operation.system:
             target = operation.operands[0].register or 0
             now.put(target, masks.read(operation.system), f"@{operation.address:x}")
@@ -349,7 +345,7 @@ class Flow:
 
     def _blocks(self, entry: int) -> Iterator[tuple[int, Block]]:
         graph = self._disassembler.flow(entry)
-        leaders = _leaders(graph, entry, self._disassembler)
+        leaders = _leaders(graph, entry)
         for first in sorted(leaders & graph.instructions.keys()):
             addresses = [first]
             while True:
@@ -363,15 +359,14 @@ class Flow:
                 addresses.append(following[0][0])
             last = addresses[-1]
             codes = tuple(graph.instructions[at] for at in addresses)
-            operations = tuple(self._disassembler.operation(at) for at in addresses)
             after = tuple(graph.after.get(last, ()))
-            yield first, Block(operations, codes, after, last in graph.ends, graph.unknown.get(last, ""))
+            yield first, Block(codes, after, last in graph.ends, graph.unknown.get(last, ""))
 
 
 _ENTRY_LR: Value = (f"r{LR}", 0, 0)
 
 
-def _stray(body: Body, last: Operation, now: State, loaded_from: Callable[[str], int | None]) -> str:
+def _stray(body: Body, last: Instruction, now: State, loaded_from: Callable[[str], int | None]) -> str:
     """Why a return does not go to where its function was called from, as that of longjmp(); empty
     if nothing in the code says so. What an unknown store may have hit is taken to be as it was.
     """
@@ -402,21 +397,19 @@ def _limits(blocks: Mapping[int, Block]) -> tuple[int, ...]:
     compared = {
         operation.operands[-1].number
         for block in blocks.values()
-        for operation in block.operations
+        for operation in block.instructions
         if operation.name == "cmp" and operation.operands[-1].register is None
     }
     limits = {limit + beside for limit in compared for beside in (-1, 0, 1) if limit + beside > 0}
     return tuple(sorted(limits)) if len(limits) <= _MOST_LIMITS else ()
 
 
-def _leaders(graph: Graph, entry: int, disassembler: Disassembler) -> set[int]:
+def _leaders(graph: Graph, entry: int) -> set[int]:
     leaders = {entry}
     for address, code in graph.instructions.items():
         following = graph.after.get(address, [])
-        operation = disassembler.operation(address)
-        touches = operation.system in MASK_NAMES and operation.name != "mrs"
         calls = code.call is not None or code.pointer or code.service
-        if len(following) != 1 or following[0][1] or calls or touches:
+        if len(following) != 1 or following[0][1] or calls or code.touches:
             leaders |= {target for target, _ in following}
         if address in graph.ends or address in graph.unknown:
             leaders.add(address + code.size)

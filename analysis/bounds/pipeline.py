@@ -13,78 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from analysis.bounds import values
-from analysis.bounds.caches import AHEAD_BYTES, COLD, UNKNOWN, Fetch, Hot, Kept, Lines, cached
+from analysis.bounds.caches import AHEAD_BYTES, CODE_END, COLD, UNKNOWN, Fetch, Hot, Kept, Lines, cached
 from analysis.bounds.costs import Costs, FlashLines, Memory, divide_cycles
 from analysis.bounds.effects import accessed, accessed_residue, divided
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Flow, Node, Solved
-from analysis.bounds.graph import PC, Instruction, Operation
+from analysis.bounds.graph import PC, Instruction
 from analysis.bounds.state import State
 from analysis.bounds.values import SRAM, STACK, Value, constant
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
-# The most cycles of blocks on a core that fetches and loads over one bus: a Cortex-M0 in three
-# stages, a Cortex-M0+ in two.
-#
-# Without wait states each instruction takes what its manual's table says, at any place (ARM DDI
-# 0432C and DDI 0484C, tables 3-1). A flash that waits makes each read longer: whatever depends on
-# what, a path is longer by no more than that for each word that it fetches, and for each that was
-# fetched in vain at a branch. A read of data may wait for a prefetch that is under way, too
-# (docs/reference/timing.md, "Other cores").
-
-
 _WORD_BYTES = 4
-_CODE_END = 0x2000_0000
-
-
-class OneBus:
-    """The cycles of one function."""
-
-    def __init__(self, flow: Flow, costs: Costs, solved: Solved) -> None:
-        self._flow = flow
-        self._costs = costs
-        self._solved = solved
-        self._waits = costs.read_cycles - 1
-
-    def block(self, node: Node) -> int:
-        """The most cycles of a block, from where its first word is there."""
-        body = self._solved.body
-        along = self._flow.along(body, node, self._solved.states[node])
-        total, last_word = 0, None
-        for code, (operation, state) in zip(body.blocks[node[0]].instructions, along, strict=True):
-            words = range(code.address // _WORD_BYTES, (code.address + code.size - 1) // _WORD_BYTES + 1)
-            if code.address < _CODE_END:
-                total += self._waits * sum(word != last_word for word in words)
-            last_word = words[-1]
-            total += self._costs.own(code) + self._access(operation, code, state)
-        return total
-
-    def way(self, edge: Edge, last: Instruction) -> int:
-        """The most cycles from a block to the next: a branch fills the pipeline anew."""
-        if not edge.taken and edge.called is None:
-            return 0
-        cycles = self._costs.refill_cycles + self._waits
-        if edge.target[0] in (RETURN, NOWHERE) or edge.called is not None:
-            cycles += self._waits
-        return cycles + self._costs.exception_cycles * last.service
-
-    def _access(self, operation: Operation, code: Instruction, state: State) -> int:
-        """What memory adds: all accesses wait, as there is no write buffer."""
-        if not code.accesses:
-            return 0
-        words = max(code.registers, 1)
-        address: Value = ("", code.literal, code.literal) if code.literal else accessed(operation, state)
-        memory = self._costs.memory(address)
-        flash = 0 if operation.stores else 2 * self._waits
-        waits = {
-            Memory.SRAM: self._costs.load_waits(address),
-            Memory.FLASH: flash,
-            Memory.PERIPHERAL: self._costs.peripheral_cycles,
-            Memory.ANY: max(flash, self._costs.peripheral_cycles),
-        }
-        return words * waits[memory]
-
-
 _MOST_BEGINNINGS = 8
 """So many ways to come to a block from the one before are told apart."""
 _MOST_FORKS = 4
@@ -92,6 +31,7 @@ _LINE_WORDS = 4
 _TABLE_ADDITION_CYCLES = 1
 _SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldrexb", "ldrexh")
 _SINGLE_STORES = ("str", "strb", "strh")
+_ADDRESSED = ("tbb", "tbh", "push", "pop", "ldm", "stm", "vpush", "vstm")
 _LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
 _SIZES = {
     **dict.fromkeys(("ldr", "str", "ldrt", "strt"), 4),
@@ -168,7 +108,6 @@ class _Passed(NamedTuple):
     answers at once, and how many more it takes, at least and at most, if it is not aligned.
     """
 
-    operation: Operation
     code: Instruction
     address: Value
     cycles: int
@@ -207,29 +146,47 @@ def way_of(edge: Edge) -> Way:
     return edge.target, edge.taken, edge.called.entry if edge.called is not None else None
 
 
-class Pipeline:
-    """The cycles of functions, on a chip with these `costs`."""
-
-    def __init__(self, flow: Flow, costs: Costs) -> None:
-        self._flow = flow
-        self._costs = costs
-
-    def cycles(self, solved: Solved) -> Cycles:
-        """The most cycles of the blocks and edges of a function."""
-        if self._costs.one_bus:
-            return _on_one_bus(OneBus(self._flow, self._costs, solved), solved)
-        return _Function(self._flow, self._costs, solved).cycles()
+# The most cycles of blocks on a core that fetches and loads over one bus: a Cortex-M0 in three
+# stages, a Cortex-M0+ in two.
+#
+# Without wait states each instruction takes what its manual's table says, at any place (ARM DDI
+# 0432C and DDI 0484C, tables 3-1). A flash that waits makes each read longer: whatever depends on
+# what, a path is longer by no more than that for each word that it fetches, and for each that was
+# fetched in vain at a branch. A read of data may wait for a prefetch that is under way, too
+# (docs/reference/timing.md, "Other cores").
 
 
-def _on_one_bus(function: OneBus, solved: Solved) -> Cycles:
+def _on_one_bus(flow: Flow, costs: Costs, solved: Solved) -> Cycles:
     """A block costs the same however it was come to."""
-    cycles = Cycles()
-    blocks = solved.body.blocks
+    cycles, waits = Cycles(), costs.read_cycles - 1
     for node in solved.states:
-        cycles.cost[node] = function.block(node) if node[0] in blocks else 0
+        block, total, last_word = solved.body.blocks.get(node[0]), 0, None
+        for code, state in flow.along(solved.body, node, solved.states[node]) if block else ():
+            words = range(code.address // _WORD_BYTES, (code.address + code.size - 1) // _WORD_BYTES + 1)
+            if code.address < CODE_END:
+                total += waits * sum(word != last_word for word in words)
+            last_word = words[-1]
+            total += costs.own(code)
+            if code.accesses:
+                # All accesses wait, as there is no write buffer.
+                address = _block_address(code, accessed(code, state))
+                flash = 0 if code.stores else 2 * waits
+                by_memory = {
+                    Memory.SRAM: costs.load_waits(address),
+                    Memory.FLASH: flash,
+                    Memory.PERIPHERAL: costs.peripheral_cycles,
+                    Memory.ANY: max(flash, costs.peripheral_cycles),
+                }
+                total += max(code.registers, 1) * by_memory[costs.memory(address)]
+        cycles.cost[node] = total
         for edge in solved.edges[node]:
+            assert block is not None
+            # A branch fills the pipeline anew.
+            way, leaves = 0, edge.target[0] in (RETURN, NOWHERE) or edge.called is not None
+            if edge.taken or edge.called is not None:
+                way = costs.refill_cycles + waits * (1 + leaves) + costs.exception_cycles * block.last.service
             key = node, way_of(edge)
-            cycles.ways[key] = max(cycles.ways.get(key, 0), function.way(edge, blocks[node[0]].last))
+            cycles.ways[key] = max(cycles.ways.get(key, 0), way)
     cycles.steps = dict(cycles.ways)
     return cycles
 
@@ -342,16 +299,14 @@ class _Function:
         line_bytes = self._costs.lines.bytes
         code = range(first.address // line_bytes, (last.address + last.size + AHEAD_BYTES) // line_bytes + 1)
         data: set[int] = set()
-        for operation, instruction, address, _, _ in instructions:
-            read = _block_address(instruction, address)
-            if instruction.kind != "table_branch" and (not instruction.accesses or operation.stores):
+        for instruction, address, _, _ in instructions:
+            read, by_table = _block_address(instruction, address), instruction.kind == "table_branch"
+            if not by_table and (not instruction.accesses or instruction.stores):
                 continue
-            memory = Memory.FLASH if instruction.kind == "table_branch" else self._costs.memory(read)
-            lines = (
-                _lines_read(read, _words(operation, instruction), self._costs.lines)
-                if memory is Memory.FLASH
-                else set()
-            )
+            memory = Memory.FLASH if by_table else self._costs.memory(read)
+            lines: set[int] | None = set()
+            if memory is Memory.FLASH:
+                lines = _lines_read(read, _words(instruction), self._costs.lines)
             if lines is None or memory is Memory.ANY:
                 return Lines(frozenset(code), None)
             data |= lines
@@ -371,41 +326,31 @@ class _Function:
     def _instructions(self, node: Node) -> list[_Passed]:
         """The instructions of a block."""
         if node not in self._ways:
-            codes = self._solved.body.blocks[node[0]].instructions
             along = self._flow.along(self._solved.body, node, self._solved.states[node])
-            self._ways[node] = [
-                _Passed(
-                    operation,
-                    code,
-                    (address := accessed(operation, state)),
-                    self._most(operation, code, state),
-                    self._unaligned(operation, address, state),
-                )
-                for code, (operation, state) in zip(codes, along, strict=True)
-            ]
+            self._ways[node] = [self._passed_in(code, state) for code, state in along]
         return self._ways[node]
 
-    def _most(self, operation: Operation, code: Instruction, state: State) -> int:
-        """Cycles of an instruction itself, with memory that answers at once."""
-        name = operation.name
+    def _passed_in(self, code: Instruction, state: State) -> _Passed:
+        address, name = accessed(code, state), code.name
+        cycles = self._costs.own(code) + (code.kind in ("load", "store") and _words(code) - 1)
+        indexed = code.memory is None or code.memory.index is not None
         if name in ("udiv", "sdiv"):
-            return divide_cycles(*divided(operation, state), name == "sdiv")
-        if name in _SINGLE_STORES and operation.memory is not None and operation.memory.index is None:
-            return 1
-        if code.kind == "special" and name not in ("mrs", "msr"):
-            return 1
-        return self._costs.own(code) + (code.kind in ("load", "store") and _words(operation, code) - 1)
-
-    def _unaligned(self, operation: Operation, address: Value, state: State) -> tuple[int, int]:
-        size = _SIZES.get(operation.name, 0)
-        if not size or not self._costs.may_be_unaligned(address):
-            return 0, 0
-        return values.cycles(accessed_residue(operation, state), size)
+            cycles = divide_cycles(*divided(code, state), name == "sdiv")
+        elif (name in _SINGLE_STORES and not indexed) or (
+            code.kind == "special" and name not in ("mrs", "msr")
+        ):
+            cycles = 1
+        size, unaligned = _SIZES.get(name, 0), (0, 0)
+        if size and self._costs.may_be_unaligned(address):
+            unaligned = values.cycles(accessed_residue(code, state), size)
+        return _Passed(code, address, cycles, unaligned)
 
     def _execute(self, core: _Core, passed: _Passed) -> list[_End]:
-        operation, code, address, cycles, unaligned = passed
-        fetch, name = core.fetch, operation.name
-        needed = _addressed(operation)
+        code, address, cycles, unaligned = passed
+        fetch, name = core.fetch, code.name
+        # The registers that the address waits for; VLDM does not wait.
+        waits = code.memory is not None or name.startswith(_ADDRESSED)
+        needed = code.addressed - {PC, -1} if waits else set()
         start = fetch.issue(code.address, code.size, core.free + bool(needed & core.late))
         memory = (
             Memory.FLASH if code.kind == "table_branch" else self._costs.memory(_block_address(code, address))
@@ -413,7 +358,7 @@ class _Function:
         block = _block(code, address) if code.accesses else None
         single = name in _SINGLE_LOADS or name in _SINGLE_STORES
         overlaps = single and core.loaded is not None and core.loaded not in needed and block == core.block
-        if self._costs.core == "cortex-m3" and operation.memory is not None and operation.memory.writeback:
+        if self._costs.core == "cortex-m3" and code.memory is not None and code.memory.writeback:
             overlaps = False
         overlaps |= name == "nop" and (core.loaded is not None or core.stored_in_two)
         overlaps |= name == "it" and core.short_end == code.address
@@ -429,14 +374,14 @@ class _Function:
         starts = [(core, start)]
         if code.accesses or code.kind == "table_branch":
             start += core.stored and name in _LONGER_BEHIND_STORES
-            starts = self._access(core, operation, code, address, memory, start)
+            starts = self._access(core, code, address, memory, start)
             for after, _ in starts:
                 after.fetch.data_line = None if code.conditional else after.fetch.data_line
         elif name in ("dsb", "dmb", "isb"):
             starts = [(core, max(start, core.data_free - 1))]
         ends = []
         for after, began in starts:
-            self._leave(after, operation, code, block, began + cycles)
+            self._leave(after, code, block, began + cycles)
             if name == "isb":
                 following = code.address + code.size
                 fetch.arrived(following, fetch.branch(following, following, began + cycles))
@@ -444,13 +389,13 @@ class _Function:
         return ends
 
     def _access(
-        self, core: _Core, operation: Operation, code: Instruction, address: Value, memory: Memory, start: int
+        self, core: _Core, code: Instruction, address: Value, memory: Memory, start: int
     ) -> list[tuple[_Core, int]]:
         """The data bus takes the addresses, and loads wait for their data."""
         start = max(start, core.data_free)
-        words = _words(operation, code)
-        if operation.stores:
-            reads = self._costs.store_reads(_block_address(code, address))
+        words, place = _words(code), _block_address(code, address)
+        if code.stores:
+            reads = self._costs.store_reads(place)
             core.fetch.exact &= not reads
             start += reads
             waits = 0 if memory in (Memory.SRAM, Memory.FLASH) else self._costs.peripheral_cycles
@@ -458,17 +403,17 @@ class _Function:
             core.data_free = start + words + waits
             core.fetch.exact &= not waits
             return [(core, start)]
-        waits = self._costs.load_waits(_block_address(code, address))
+        waits, pc = self._costs.load_waits(place), code.address + code.size
         if memory is Memory.SRAM:
             core.fetch.exact &= not waits
             return [(core, start + waits)]
-        place = constant(_block_address(code, address))
-        if memory is Memory.FLASH and place is not None:
-            return self._constant(core, place, words, start, code.address + code.size)
+        constant_place = constant(place)
+        if memory is Memory.FLASH and constant_place is not None:
+            return self._constant(core, constant_place, words, start, pc)
         core.fetch.exact = False
         slowest = self._costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
         if memory is not Memory.PERIPHERAL:
-            slowest = max(slowest, self._lines(core, words, start, code.address + code.size))
+            slowest = max(slowest, self._lines(core, words, start, pc))
         return [(core, start + slowest)]
 
     def _constant(
@@ -496,22 +441,18 @@ class _Function:
                 at += core.fetch.data(None, at + word, pc) - (at + word + 1)
         return at - start
 
-    def _leave(
-        self, core: _Core, operation: Operation, code: Instruction, block: int | None, free: int
-    ) -> None:
+    def _leave(self, core: _Core, code: Instruction, block: int | None, free: int) -> None:
         """The instruction is finished in cycle `free`."""
         core.free = free
-        core.late = _late(operation, code)
-        certain = operation.name in _SINGLE_LOADS and not code.conditional and block is not None
-        core.loaded = operation.operands[0].register if certain else None
+        branches = code.kind in ("branch", "late_branch", "table_branch")
+        several = code.name.startswith((*_ADDRESSED[2:], "vpop", "vldm"))
+        core.late = frozenset() if branches or several else frozenset(code.written) - {PC}
+        certain = code.name in _SINGLE_LOADS and not code.conditional and block is not None
+        core.loaded = code.operands[0].register if certain else None
         core.block = block
-        core.stored = operation.stores
-        core.stored_in_two = (
-            operation.name in _SINGLE_STORES
-            and operation.memory is not None
-            and operation.memory.index is not None
-            and not code.conditional
-        )
+        core.stored = code.stores
+        indexed = code.memory is not None and code.memory.index is not None
+        core.stored_in_two = code.name in _SINGLE_STORES and indexed and not code.conditional
         core.short_end = code.address + code.size if code.size == 2 else 0
 
 
@@ -523,12 +464,12 @@ def _lines_read(address: Value, words: int, lines: FlashLines) -> set[int] | Non
     return set(range(address[1] // lines.bytes, (address[2] + _WORD_BYTES * words - 1) // lines.bytes + 1))
 
 
-def _words(operation: Operation, code: Instruction) -> int:
+def _words(code: Instruction) -> int:
     """The transfers of a load or store."""
     if code.registers:
         return code.registers
-    floats = code.text.startswith("v") and bool(operation.operands)
-    return operation.operands[0].number // _WORD_BYTES if floats else 1
+    floats = code.text.startswith("v") and bool(code.operands)
+    return code.operands[0].number // _WORD_BYTES if floats else 1
 
 
 def _block_address(code: Instruction, address: Value) -> Value:
@@ -544,24 +485,6 @@ def _block(code: Instruction, address: Value) -> int | None:
         return _SRAM_BLOCK
     first, last = address[1] >> _BLOCK_SHIFT, address[2] >> _BLOCK_SHIFT
     return first if not address[0] and first == last else None
-
-
-def _addressed(operation: Operation) -> frozenset[int]:
-    """The registers that an address waits for; VLDM does not wait."""
-    if operation.name in ("tbb", "tbh") or operation.memory is not None:
-        return frozenset(operation.addressed - {PC, -1})
-    if operation.name.startswith(("push", "pop", "ldm", "stm", "vpush", "vstm")):
-        return frozenset(operation.addressed - {PC, -1})
-    return frozenset()
-
-
-def _late(operation: Operation, code: Instruction) -> frozenset[int]:
-    """The registers that are in the register bank only one cycle after the instruction's last."""
-    if code.kind in ("branch", "late_branch", "table_branch"):
-        return frozenset()
-    if operation.name.startswith(("push", "pop", "ldm", "stm", "vpush", "vpop", "vldm", "vstm")):
-        return frozenset()
-    return frozenset(operation.written) - {PC}
 
 
 # The cycles of the blocks of functions, and the lines of the flash that the caches keep.
@@ -582,7 +505,12 @@ class Timed:
         key = (id(solved), hot)
         if key not in self._cycles:
             costs = replace(self._costs, hot_code=hot.code, hot_data=hot.data)
-            self._cycles[key] = Pipeline(self._flow, costs).cycles(solved)
+            one_bus = costs.one_bus
+            self._cycles[key] = (
+                _on_one_bus(self._flow, costs, solved)
+                if one_bus
+                else _Function(self._flow, costs, solved).cycles()
+            )
         return self._cycles[key]
 
     def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 from analysis.bounds.calls import OF_A_LENGTH
 from analysis.bounds.flow import Body, Edge, Flow, Node, Solved
-from analysis.bounds.graph import Operation
 from analysis.bounds.longest import Lap, Passes, components, is_loop
 from analysis.bounds.statements import Stated
 from analysis.bounds.trips import OneLap, is_on_each_lap, unrolled
@@ -103,8 +102,8 @@ class Rounds:
     def _is_of_the_body(self, solved: Solved, node: Node, inner: set[Node], lines: frozenset[str]) -> bool:
         block = solved.body.blocks[node[0]]
         chooses = len(block.after) > 1 and all((target, node[1]) in inner for target, _ in block.after)
-        for code, operation in zip(block.instructions, block.operations, strict=True):
-            does = operation.stores or code.call is not None or (chooses and code is block.last)
+        for code in block.instructions:
+            does = code.stores or code.call is not None or (chooses and code is block.last)
             if does and not code.conditional and self._program.source_line(code.address) in lines:
                 return True
         return False
@@ -137,19 +136,14 @@ def _written(solved: Solved, head: Node, inner: set[Node]) -> int | None:
     most = unsigned(solved.begin.registers[_LENGTH])[1]
     after = {node: [edge.target for edge in solved.edges[node]] for node in inner}
     each_lap = [node for node in inner if is_on_each_lap(node, head, inner, after)]
+    codes = [code for node in each_lap for code in solved.body.blocks[node[0]].instructions]
+    # The bytes that they always write.
     stored = sum(
-        _stored(operation) for node in each_lap for operation in solved.body.blocks[node[0]].operations
+        4 * (len(code.operands) - 1) if code.name.startswith("stm") else _STORED_BYTES.get(code.name, 0)
+        for code in codes
+        if not code.condition
     )
     return most // stored + 1 if stored and most < _LONGEST_BYTES else None
-
-
-def _stored(operation: Operation) -> int:
-    """The bytes that an instruction always writes."""
-    if operation.condition:
-        return 0
-    if operation.name.startswith("stm"):
-        return 4 * (len(operation.operands) - 1)
-    return _STORED_BYTES.get(operation.name, 0)
 
 
 # What the laps of a loop can do, where they differ: each with the graph that is left of it.

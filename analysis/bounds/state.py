@@ -400,7 +400,6 @@ def _set(state: State, where: Where, value: Value) -> None:
 # What holds interrupts off at a point of a program: PRIMASK, BASEPRI, FAULTMASK, and counters.
 
 
-MASK_NAMES = {"primask", "basepri", "basepri_max", "faultmask"}
 SOME = 0x100
 """A BASEPRI that is not zero, and of which no more is known."""
 _MOST_EXCEPTIONS = 255

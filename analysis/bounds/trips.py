@@ -114,7 +114,7 @@ def _tests(flow: Flow, body: Body, head: Node, inner: set[Node], lap: dict[Node,
 
 def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) -> Iterator[_Test]:
     block = body.blocks[node[0]]
-    last = block.operations[-1]
+    last = block.last
     stays = {taken for target, taken in block.after if (target, node[1]) in inner}
     leaves = {taken for target, taken in block.after if (target, node[1]) not in inner}
     if block.ends and last.condition:

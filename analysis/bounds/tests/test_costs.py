@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from analysis.bounds.caches import Lines
-from analysis.bounds.costs import OF_F0, OF_F1, OF_F4, OF_L4, Costs, Memories, Memory, of_options
+from analysis.bounds.costs import FLASHES, Costs, Memories, Memory, of_options
 from base.paths import ROOT
 from tests.tables import table
 
-FAMILIES = {"F4": OF_F4, "L4": OF_L4, "F1": OF_F1, "F0": OF_F0}
+FAMILIES = {family: lines for lines in FLASHES.values() for family in lines.families}
 
 
 @table
@@ -48,7 +48,7 @@ def test_an_alias_costs_what_lies_behind_it(address: int, memory: str) -> None:
 
 
 def test_what_fits_on_an_l4_fits_even_if_four_lines_share_a_place() -> None:
-    costs = Costs.of_flash(0x704, Memory.SRAM, Memories(lines=OF_L4))
+    costs = Costs.of_flash(0x704, Memory.SRAM, Memories(lines=FAMILIES["L4"]))
     assert Lines(frozenset(range(128))).fit(costs).code
     assert not Lines(frozenset(range(0, 4 * 33, 4))).fit(costs).code
     assert Lines(frozenset(range(0, 4 * 33, 4))).fit(Costs.of_flash(0x704, Memory.SRAM)).code
