@@ -15,14 +15,13 @@ from analysis.program.latency.text import as_text
 from analysis.program.parts import as_json
 from analysis.program.subject import START, Subject
 from base.files.errors import TailscopeError
-from cli import latency as command
-from cli.latency import Pending
+from simulator.interrupts import exception_of
+from simulator.latency import Question
 from simulator.program import UserProgram
 from simulator.tests import bare_metal
 from tests.tables import table
 
 UNTIL = "cycles:3000"
-PENDING = Pending()
 # Behind CPSID: a load of 2 cycles, 100 NOPs, a load of 2, CPSIE; then the entry. A pend in the
 # first of these cycles waits for all of them (TRM, tables 3-1 and 3.9.1; no waits at 16 MHz).
 MASKED, ENTRY = 2 + 100 + 2 - 1 + 1, 12
@@ -41,19 +40,29 @@ def report_of(
     around: str = "",
     start: str = START,
     explain: bool = False,
-    pending: Pending = PENDING,
+    every: int | None = None,
+    random: int = 0,
+    seed: int = 1,
+    enable: int | None = None,
 ) -> LatencyReport:
     subject = Subject.of(program, UNTIL, start=start)
-    question = command.question(pending, irq=irq, until=UNTIL) if irq else None
+    question = Question(exception_of(irq, ""), UNTIL, None, every, random, seed, enable) if irq else None
     waits = latencies(subject, question, around, explain, lambda _: None) if question else None
     passes = section_times(subject, sections, explain, lambda _: None) if sections else []
     return LatencyReport.of(subject, waits, passes)
 
 
 def _latency(
-    program: UserProgram, around: str = "", start: str = START, pending: Pending = PENDING
+    program: UserProgram,
+    around: str = "",
+    start: str = START,
+    random: int = 0,
+    seed: int = 1,
+    enable: int | None = None,
 ) -> dict[str, Any]:
-    report = report_of(program, irq="TIM2", around=around, start=start, pending=pending)
+    report = report_of(
+        program, irq="TIM2", around=around, start=start, random=random, seed=seed, enable=enable
+    )
     assert report.complete
     latency: dict[str, Any] = as_json(report)["latency"]
     return latency
@@ -90,15 +99,15 @@ def test_the_calls_of_one_function_are_swept(program: UserProgram) -> None:
 
 
 def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
-    drawn = [_latency(program, pending=Pending("random", pends=100, seed=5)) for _ in range(2)]
+    drawn = [_latency(program, random=100, seed=5) for _ in range(2)]
     assert json.dumps(drawn[0]) == json.dumps(drawn[1])
-    assert drawn[0] != _latency(program, pending=Pending("random", pends=100, seed=6))
+    assert drawn[0] != _latency(program, random=100, seed=6)
     assert drawn[0]["pends"] == 100
     assert drawn[0]["cycles"]["max"] <= _latency(program)["cycles"]["max"]
 
 
 def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
-    latency = _latency(program, start="cycles:100", pending=Pending(enable=3))
+    latency = _latency(program, start="cycles:100", enable=3)
     assert latency["enabled_by"] == "board"
     assert latency["window"]["first_cycle"] == 100
 
@@ -121,7 +130,7 @@ def test_what_cannot_be_measured_is_told_in_a_sentence(
     program: UserProgram, sections: tuple[str, ...], words: dict[str, Any], sentence: str, enable: int | None
 ) -> None:
     with pytest.raises(TailscopeError, match=sentence) as refusal:
-        report_of(program, *sections, **words, pending=Pending(enable=enable))
+        report_of(program, *sections, **words, enable=enable)
     assert "\n" not in str(refusal.value)
 
 
@@ -136,7 +145,7 @@ def test_the_reference_names_each_field(program: UserProgram) -> None:
 def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     """Interrupt 28 is enabled before 1,000 NOPs of start-up; later 100 hold it at most."""
     program = UserProgram(made.build(tmp_path, "riot", "-g", "-DEARLY"))
-    report = report_of(program, irq="TIM2", pending=Pending(every=1))
+    report = report_of(program, irq="TIM2", every=1)
     latency = report.latency
     assert latency and latency.start_up and latency.start.cycle
     assert report.subject.heading["kernel"] == "RIOT" and latency.start.settings == "start of RIOT"
@@ -155,6 +164,6 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     text = as_text(report)
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
     assert f"in task {masked.task}" in text and "set at irq_disable in update_table (" in text
-    whole = report_of(program, irq="TIM2", pending=Pending(every=1), start="reset").latency
+    whole = report_of(program, irq="TIM2", every=1, start="reset").latency
     assert whole and whole.cycles["max"] == early.cycles and whole.start_up is None
     assert whole.window.first_cycle == early.first_cycle
