@@ -13,9 +13,8 @@ from markdown_it import MarkdownIt
 
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
-from cli.dev import site
-from cli.work import site_tables
-from cli.work.site_pages import questions
+from cli.dev import _pages, site
+from cli.dev._hooks import questions
 from dashboards.tests.browser import Browser
 from tests import pages
 
@@ -76,9 +75,7 @@ def test_every_page_is_there_and_says_what_a_git_host_shows(built: Path) -> None
         assert html
         text = page.read_text(encoding="utf-8")
         there, here = Texts(_PARSER.render(text)).found, Texts(html[0]).found
-        of_data = (
-            {"td", "th"} if site_tables.with_tables(text, str(page.relative_to(ROOT))) != text else set()
-        )
+        of_data = {"td", "th"} if _pages.with_tables(text, str(page.relative_to(ROOT))) != text else set()
         more = [(kind, words) for kind, words in here - there if kind not in of_data]
         assert (there - here, more) == (Counter(), []), page
 

@@ -159,7 +159,8 @@ class CommandFolder(_Page, cloup.Group):
         return command
 
     def _modules(self) -> list[str]:
-        return [module.name for module in pkgutil.iter_modules(sys.modules[self.package].__path__)]
+        modules = pkgutil.iter_modules(sys.modules[self.package].__path__)
+        return [module.name for module in modules if not module.name.startswith("_")]
 
     def _commands(self) -> Iterator[tuple[str, click.Command]]:
         for module in self._modules():

@@ -142,8 +142,8 @@ def _stage(
 
 def _shared(folder: Path) -> None:
     """The manual page, and what completes words, where shells look for them."""
+    from cli.dev._pages import manual
     from cli.shell import start
-    from cli.work import manual
 
     places = {
         "bash": "bash-completion/completions/tailscope",
@@ -152,7 +152,7 @@ def _shared(folder: Path) -> None:
     }
     for shell, place in places.items():
         _put(folder / place, start.completion(shell, "tailscope"))
-    _put(folder / "man/man1/tailscope.1", manual.page())
+    _put(folder / "man/man1/tailscope.1", manual(start.lab(), "tailscope"))
 
 
 def _put(file: Path, words: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Any
 
@@ -21,8 +21,8 @@ from mkdocs.structure.pages import Page
 
 from base.files import results
 from base.paths import ROOT
+from cli.dev import _pages
 from cli.shell import start
-from cli.work import command_pages, site_tables
 from studies.reproduce import page as reproduced
 
 COMMANDS = "docs/reference/commands/README.md"
@@ -60,12 +60,11 @@ def _unfolded(nav: Any, named: set[str]) -> Any:
         return [_unfolded(entry, named) for entry in nav]
     if not nav.endswith("/"):
         return nav
-    pages = {f"{nav}{path.name}": _title(path) for path in (ROOT / nav).glob("*.md")}
-    return sorted(pages.keys() - named, key=lambda page: pages[page].lower())
-
-
-def _title(page: Path) -> str:
-    return page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# `")
+    titles = {
+        f"{nav}{path.name}": path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# `").lower()
+        for path in (ROOT / nav).glob("*.md")
+    }
+    return sorted(titles.keys() - named, key=titles.__getitem__)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -78,17 +77,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             paths[name] = _file(name, config)
             waiting += _linked(name) if name.endswith(".md") else []
     of_the_theme = (file for file in files if file.src_dir != config.docs_dir)
-    return Files([*paths.values(), *_of_commands(config), *of_the_theme])
-
-
-def _of_commands(config: MkDocsConfig) -> Iterator[File]:
-    """A page for each command, of which no file is kept. The navigation names the first, if any."""
-    if COMMANDS in _named(config.nav or []):
-        folder = PurePosixPath(COMMANDS).parent
-        for path, text in command_pages.pages(start.lab(), start.PROGRAM).items():
-            yield File.generated(
-                config, f"{folder / path}", content=text, inclusion=InclusionLevel.NOT_IN_NAV
-            )
+    # A page for each command, of which no file is kept. The navigation names the first, if any.
+    with_commands = COMMANDS in _named(config.nav or [])
+    pages = _pages.of_commands(start.lab(), start.PROGRAM) if with_commands else {}
+    of_commands = (
+        File.generated(
+            config,
+            str(PurePosixPath(COMMANDS).parent / path),
+            content=text,
+            inclusion=InclusionLevel.NOT_IN_NAV,
+        )
+        for path, text in pages.items()
+    )
+    return Files([*paths.values(), *of_commands, *of_the_theme])
 
 
 def _file(name: str, config: MkDocsConfig) -> File:
@@ -102,7 +103,7 @@ def _file(name: str, config: MkDocsConfig) -> File:
 
 def _as_page(source: PurePosixPath) -> str:
     if source.suffix == ".csv":
-        return f"# {source.name}\n\n{site_tables.of_csv(ROOT / source)}\n"
+        return f"# {source.name}\n\n{_pages.of_csv(ROOT / source)}\n"
     if (ROOT / source).parent == results.FOLDER / reproduced.FOLDER:
         return reproduced.markdown(ROOT / source)
     text = (ROOT / source).read_text(encoding="utf-8")
@@ -153,8 +154,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     name = page.file.src_uri
     if isinstance(page.file, Source) or name == QUESTIONS:
         page.meta["search"] = {"exclude": True}
-        return site_tables.with_tables(markdown, name)
-    page.meta["tags"] = questions().get(name, [])
-    plain = next((boost for start_of, boost in _BOOSTS.items() if name.startswith(start_of)), 1.0)
-    page.meta["search"] = {"boost": _ANSWER_BOOST if page.meta["tags"] else plain}
-    return site_tables.with_tables(markdown, name)
+    else:
+        page.meta["tags"] = questions().get(name, [])
+        plain = next((boost for start_of, boost in _BOOSTS.items() if name.startswith(start_of)), 1.0)
+        page.meta["search"] = {"boost": _ANSWER_BOOST if page.meta["tags"] else plain}
+    return _pages.with_tables(markdown, name)

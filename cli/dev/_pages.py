@@ -1,4 +1,4 @@
-"""Tables that the site shows in place of a link: a CSV file, or the fields of a stored document.
+"""Pages made of what the code declares: commands, and the fields of stored documents.
 
 A paragraph of a page that is a link alone, to FILE.csv or to FILE.py#Model, leads to the data on a
 git host. The site has the table there.
@@ -20,11 +20,13 @@ from posixpath import normpath
 from textwrap import dedent
 from typing import Any, get_args, get_type_hints
 
+import click
 from pydantic import TypeAdapter
 
 from base.files.documents import Table
 from base.paths import ROOT
 
+INDEX = "README.md"
 _LINK = re.compile(r"^\[[^\]\n]+\]\((?P<file>[^)\s#]+\.(?:csv|py))(?:#(?P<model>\w+))?\)$", re.MULTILINE)
 _NUMBER = re.compile(r"[-−+]?\d[\d,]*(\.\d+)?( %)?")
 _WHOLE = re.compile(r"-?\d{4,}")
@@ -56,7 +58,7 @@ def of_csv(path: Path) -> str:
     columns = zip(*rows, strict=True)
     numeric = [all(_NUMBER.fullmatch(cell) for cell in column if cell) for column in columns]
     rows = [[f"{int(cell):,}" if _WHOLE.fullmatch(cell) else cell for cell in row] for row in rows]
-    return _table(headings, rows, ["---:" if right else "---" for right in numeric])
+    return table(headings, rows, ["---:" if right else "---" for right in numeric])
 
 
 def of_model(path: str, model: str) -> str:
@@ -69,7 +71,7 @@ def of_model(path: str, model: str) -> str:
         described = schema if part is top else parts.get(part.__name__, {})
         for name, meaning in _meanings(part).items():
             described.get("properties", {}).get(name, {}).setdefault("description", meaning)
-    return _table(("field", "value", "meaning"), list(_Fields(parts).rows(schema)))
+    return table(("field", "value", "meaning"), list(_Fields(parts).rows(schema)))
 
 
 def _classes(annotation: Any) -> Iterator[type]:
@@ -139,19 +141,107 @@ class _Fields:
             words = " or ".join(f"`{choice}`" for choice in field.get("enum", [field.get("const")]))
         else:
             words = str(field.get("type", "any"))
-        limits = (f"{limit} {field[key]:,}" for key, limit in _LIMITS.items() if _is_told(key, field))
+        # A reader need not know that a count is 0 or more, nor how far one counts.
+        limits = (
+            f"{limit} {field[key]:,}"
+            for key, limit in _LIMITS.items()
+            if key in field and abs(field[key]) < 1 << 32 and (key, field[key]) != ("minimum", 0)
+        )
         words = ", ".join([words, *limits])
         default = field.get("default")
         shown = isinstance(default, bool | int | float) or (isinstance(default, str) and default)
         return f"{words}; `{json.dumps(default)}` if absent" if shown else words
 
 
-def _is_told(limit: str, field: Schema) -> bool:
-    """Whether a reader wants to know it: not that a count is 0 or more, nor how far one counts."""
-    return limit in field and abs(field[limit]) < 1 << 32 and (limit, field[limit]) != ("minimum", 0)
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], bars: Sequence[str] = ()) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], bars: Sequence[str] = ()) -> str:
+    """A table in Markdown, each row of it in a line."""
     lines = [headings, bars or ["---"] * len(headings)]
-    escaped = ([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)
+    escaped = ([" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in rows)
     return "\n".join(f"| {' | '.join(line)} |" for line in [*lines, *escaped])
+
+
+def of_commands(command: click.Command, program: str) -> dict[str, str]:
+    """The text of each page by its path: an index for each group, and a page for each command.
+
+    `program` is what a user types for `command`. Equal declarations give equal text.
+    """
+    contexts = list(_contexts(command, program))
+    return {
+        _file(ctx, "/".join(ctx.command_path.removeprefix(program).split())): _page(
+            ctx, [other for other in contexts if other.parent is ctx]
+        )
+        for ctx in contexts
+    }
+
+
+def _contexts(
+    command: click.Command, name: str, parent: click.Context | None = None
+) -> Iterator[click.Context]:
+    """That of a command which a user types as `name`, for its help alone; and of a group those of
+    the commands that its help lists, by name.
+    """
+    names: Any = command.context_settings.get("help_option_names")  # the command remembers these
+    ctx = click.Context(
+        command, info_name=name, parent=parent, resilient_parsing=True, help_option_names=names
+    )
+    yield ctx
+    if isinstance(command, click.Group):
+        for word in command.list_commands(ctx):
+            below = command.get_command(ctx, word)
+            if below is not None and not below.hidden:
+                yield from _contexts(below, word, ctx)
+
+
+def _file(ctx: click.Context, name: str) -> str:
+    return f"{name}/{INDEX}".lstrip("/") if isinstance(ctx.command, click.Group) else f"{name}.md"
+
+
+def _page(ctx: click.Context, below: Sequence[click.Context]) -> str:
+    command = ctx.command
+    usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
+    parts = [f"# {ctx.command_path}", *_prose(command.help), f"    {usage}"]
+    if below:
+        names = [(other, str(other.info_name)) for other in below]
+        rows = [(f"[{n}]({_file(c, n)})", c.command.get_short_help_str(1000)) for c, n in names]
+        parts += [table(("command", "meaning"), rows)]
+    for title, kind in (("Words", click.Argument), ("Options", click.Option)):
+        if rows := [(f"`{name}`", text) for name, text in _records(ctx, kind)]:
+            parts += [f"## {title}", table((title.lower()[:-1], "meaning"), rows)]
+    return "\n\n".join([*parts, *_prose(command.epilog)]) + "\n"
+
+
+def _records(ctx: click.Context, kind: type[click.Parameter] = click.Parameter) -> Iterator[tuple[str, str]]:
+    """What help says of a command's words or options."""
+    for parameter in ctx.command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if isinstance(parameter, kind) and record is not None:
+            yield record
+
+
+def _prose(text: str | None) -> list[str]:
+    """Its paragraphs, without the marks by which Click keeps one as it is written."""
+    paragraphs = (text or "").replace("\b\n", "").replace("\f", "").strip().split("\n\n")
+    return [" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.strip()]
+
+
+def manual(command: click.Command, program: str) -> str:
+    """The manual page of the installed program, from what the commands declare (man(7))."""
+    lines = [
+        *(f".TH {program.upper()} 1", ".SH NAME", f"{program} \\- {command.get_short_help_str(1000)}"),
+        *(".SH SYNOPSIS", f".B {program}", "COMMAND [OPTIONS] [WORDS]", ".SH COMMANDS"),
+    ]
+    for ctx in _contexts(command, program):
+        if not isinstance(ctx.command, click.Group):
+            usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
+            lines += [f".SS {_escaped(usage)}", *map(_escaped, _prose(ctx.command.help))]
+            for name, text in _records(ctx):
+                lines += [".TP", f".B {_escaped(name)}", _escaped(text)]
+    status = "0 as asked, 1 worse or not complete, 2 misused or cannot say, 128 + n after a signal."
+    text = "\n".join([*lines, ".SH EXIT STATUS", status, ""])
+    return text.replace(f"{ROOT}/", "").replace("./lab", program)
+
+
+def _escaped(text: str) -> str:
+    """For man(7): no escapes of its own, no line that begins with a control character."""
+    escaped = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped
