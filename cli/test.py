@@ -1,23 +1,37 @@
-"""`./lab test`: every check of the project."""
+"""`./lab test`: every check of the project, side by side, as many at a time as there are cores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
-from base.paths import ROOT
+from base.paths import CACHE, ROOT
 from cli.shell.declare import argument, declare, option
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from cli.work.checks import Check
+
+STYLE = "style"
+"""A word beside the names of rooms: only the checks that look at sources and run nothing."""
+State = Literal["passed", "failed", "skipped"]
+STATES: tuple[State, ...] = ("passed", "failed", "skipped")
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    return [CompletionItem(room) for room in _rooms() if room.startswith(incomplete)]
-
-
-def _rooms() -> Iterator[str]:
-    yield "style"
-    yield from sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
+    rooms = sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
+    return [CompletionItem(room) for room in (STYLE, *rooms) if room.startswith(incomplete)]
 
 
 @declare(section="Set up", of_checkout=True)
@@ -30,6 +44,157 @@ def _rooms() -> Iterator[str]:
 @option("--all", "everything", is_flag=True, help="also the tests that take long")
 def command(room: tuple[str, ...], everything: bool) -> int:
     """Run the checks of the project, or those of the given rooms."""
-    from cli.work import suite
+    from rich.console import Console
+    from rich.markup import escape
 
-    return int(bool(suite.run(room, everything)))
+    from base.processes import tools
+    from firmware.build import catalogue
+
+    outcomes = []
+    with Console(stderr=True, highlight=False).status("") as status:
+        checks = chosen(room, everything)
+        again = everything or bool(room)
+        for outcome in side_by_side(
+            checks, lambda names: status.update(escape(", ".join(names))), again=again
+        ):
+            title = f"{outcome.check.name}: {outcome.state} ({outcome.seconds:.0f} s)"
+            print(f"\n== {title}\n{outcome.output}".rstrip(), flush=True)
+            outcomes.append(outcome)
+    print()
+    # Allocators whose sources are not here, and for each tool that is not installed what lacks it.
+    for row in () if room else catalogue.allocators().values():
+        if why := row.missing_checkout():
+            print(f"{row.id} is left out of the checks. {why}")
+    for tool in tools.tools():
+        skipped = [outcome.check.name for outcome in outcomes if outcome.check.tool == tool.command]
+        if skipped and not tools.is_installed(tool.command):
+            package = f"(Debian's package {tool.packages})"
+            print(f"skipped without {tool.command} {package}: {', '.join(skipped)}")
+    failed = [outcome.check.name for outcome in outcomes if outcome.state == "failed"]
+    counts = (f"{sum(outcome.state == state for outcome in outcomes)} {state}" for state in STATES)
+    print(*(f"failed: {name}" for name in failed), f"checks: {', '.join(counts)}", sep="\n", flush=True)
+    return int(bool(failed))
+
+
+def chosen(words: Iterable[str], everything: bool = False) -> list[Check]:
+    """The checks of the rooms with these names, or of all if there are none, each of them once.
+    With `everything` those that are long, too. Raises RoomError.
+    """
+    from cli.work import checks, rooms
+
+    wanted = list(words)
+    checks_by_name: dict[str, Check] = {}
+    for room in [rooms.of(word) for word in wanted if word != STYLE] or [rooms.WHOLE]:
+        of_room = checks.of(room, everything)
+        if not of_room:
+            raise rooms.RoomError(f"Nothing is checked in {room}: choose {room.folder.parts[0]}.")
+        checks_by_name.update((check.name, check) for check in of_room)
+    return [check for check in checks_by_name.values() if check.style or STYLE not in wanted]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a check ended, all that it printed, and how many seconds it took."""
+
+    check: Check
+    state: State
+    output: str = ""
+    seconds: float = 0.0
+
+
+def side_by_side(
+    checks: Sequence[Check],
+    tell: Callable[[list[str]], None] = lambda _: None,
+    slots: int | None = None,
+    again: bool = True,
+) -> Iterator[Outcome]:
+    """Yields the outcome of each check as it ends.
+
+    If a check fails, those that need it fail without running; all others run. Of the checks that
+    could begin, the first in the list does. `tell` gets the names of those under way each time that
+    this changes. `slots` is how many run at a time; None is as many as there are cores. Without
+    `again`, what passed before with the same sources and tools has passed.
+    """
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+    slots = slots or os.cpu_count() or 1
+    waiting = list(checks)
+    names = {check.name for check in checks}
+    states: dict[str, State] = {}
+    running: dict[Future[Outcome], Check] = {}
+    with ThreadPoolExecutor(slots) as pool:
+        while waiting or running:
+            ready = [check for check in waiting if all(name in states for name in names & {*check.needs})]
+            for check in ready[: slots - len(running)]:
+                waiting.remove(check)
+                lacking = [name for name in check.needs if name in names and states[name] != "passed"]
+                running[pool.submit(_outcome, check, lacking, again)] = check
+            tell([check.name for check in running.values()])
+            ended, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in ended:
+                states[running.pop(future).name] = future.result().state
+                yield future.result()
+
+
+def _outcome(check: Check, lacking: Sequence[str], again: bool) -> Outcome:
+    from base.processes import tools
+
+    if lacking:
+        return Outcome(check, "failed", f"Not run: it needs {' and '.join(lacking)}.\n")
+    if check.tool is not None and not tools.is_installed(check.tool):
+        return Outcome(check, "skipped")
+    note = _note(check)
+    if note and not again and note.exists():
+        return Outcome(check, "passed", "With the same sources and tools before; --all runs it again.\n")
+    environment = {
+        **os.environ,
+        # Also where somebody has turned that off: hundreds of processes would compile every module.
+        "PYTHONDONTWRITEBYTECODE": "",
+        # The allocators have most sources in common. With ccache their builds differ in no bit.
+        **({"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if tools.is_installed("ccache") else {}),
+        "CCACHE_DIR": str(CACHE / "ccache"),
+        "CCACHE_BASEDIR": str(ROOT),
+        "CCACHE_NOHASHDIR": "1",
+    }
+    start_s = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+
+        def succeeds(command: Sequence[str]) -> bool:
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=check.folder,
+                    check=False,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                )
+                return done.returncode == 0
+            except OSError as error:
+                output.write(f"{command[0]} does not start: {error.strerror}.\n".encode())
+                return False
+
+        passed = all(map(succeeds, check.commands))
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    if note and passed:
+        with suppress(OSError):
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.touch()
+    return Outcome(check, "passed" if passed else "failed", text, time.monotonic() - start_s)
+
+
+def _note(check: Check) -> Path | None:
+    """The file that is there once the check passed with these sources and tools."""
+    import hashlib
+
+    from base import source_digest
+
+    if not check.sources:
+        return None
+    words = sum(check.commands, ())
+    states = source_digest.tools({"cc", "clippy-driver", *words})
+    digests = (source_digest.digest(room, leave_out=(".md",)) for room in check.sources.split())
+    words = (check.name, *words, *states, *digests)
+    return CACHE / "passed" / hashlib.sha256("\0".join(words).replace(str(ROOT), "").encode()).hexdigest()
