@@ -1,6 +1,7 @@
 """The rules on the bench's instruments: may analyzer, markers and counter be trusted?
 
-They belong to the rules of capture/verdict/inconclusive.py and are made like them.
+Each rule looks at one thing. Whenever it finds that wrong, it yields a sentence: what happened and
+what to do. capture/verdict/verdict.py lists them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from base.run_folder.records import (
     TickRecord,
 )
 from capture.instruments import timekeeping
-from capture.instruments.calibration import MarkerCost, has_common_pulses
+from capture.instruments.calibration import has_common_pulses
 from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 
@@ -43,31 +44,22 @@ TICK_HZ = 1000
 
 def not_calibrated(evidence: Evidence) -> Iterator[str]:
     """Without the markers' cost wire and DWT cannot be compared."""
-    joined = evidence.joined
+    joined, allowed = evidence.joined, evidence.tolerance_cycles
     for channel, cost in (("CRIT", joined.critical_cost), ("OP", joined.operation_cost)):
-        yield from _calibration_pulses_missing(evidence, channel)
-        yield from _marker_cost_uneven(evidence, cost)
-
-
-def _calibration_pulses_missing(evidence: Evidence, channel: str) -> Iterator[str]:
-    of_channel = [record for record in evidence.log.all(CalibrationRecord) if record.channel == channel]
-    for number, (name, frame, seen) in enumerate(_ends(evidence.wire)):
-        records = sum(record.index // SECTIONS_PER_END == number for record in of_channel)
-        pulses = len(seen.sections[channel])
-        if frame is not None and not pulses == records == SECTIONS_PER_END:
+        of_channel = [record for record in evidence.log.all(CalibrationRecord) if record.channel == channel]
+        for number, (name, frame, seen) in enumerate(_ends(evidence.wire)):
+            records = sum(record.index // SECTIONS_PER_END == number for record in of_channel)
+            pulses = len(seen.sections[channel])
+            if frame is not None and not pulses == records == SECTIONS_PER_END:
+                yield (
+                    f"At the {name} {channel} shows {pulses} calibration pulses and {records} of their "
+                    f"records arrived, {SECTIONS_PER_END} of each are due; check the {channel} clip."
+                )
+        if cost is not None and cost.worst_residual_cycles > allowed:
             yield (
-                f"At the {name} {channel} shows {pulses} calibration pulses and {records} of their "
-                f"records arrived, {SECTIONS_PER_END} of each are due; check the {channel} clip."
+                f"The calibration pulses on {channel} lie up to {cost.worst_residual_cycles:.2f} cycles "
+                f"from a common marker cost ({allowed:.2f} allowed); check the {channel} clip."
             )
-
-
-def _marker_cost_uneven(evidence: Evidence, cost: MarkerCost | None) -> Iterator[str]:
-    if cost is not None and cost.worst_residual_cycles > evidence.tolerance_cycles:
-        yield (
-            f"The calibration pulses on {cost.channel} lie up to {cost.worst_residual_cycles:.2f} cycles "
-            f"from a common marker cost ({evidence.tolerance_cycles:.2f} allowed); "
-            f"check the {cost.channel} clip."
-        )
 
 
 def common_pulses_missing(evidence: Evidence) -> Iterator[str]:
@@ -173,36 +165,35 @@ def coarser_than_told(evidence: Evidence) -> Iterator[str]:
 
 
 def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
-    """The cycle counter is evidence only if a timer confirms that it counts."""
-    proof = evidence.log.first(Proof)
+    """The cycle counter is evidence only if a timer confirms that it counts: at the start, and at
+    the end, since a debugger that leaves may have stopped it for good behind the first proof.
+    """
+    log, board = evidence.log, evidence.board
+    proof, still = log.first(Proof), log.first(StillRecord)
     if proof is None:
-        if evidence.log.first(Boot):
-            counter = evidence.board.counter
-            yield f"No PROOF record says that {counter} counts; check the serial line and run again."
-        return
-    if not proof.timer_ticks or abs(proof.dwt_cycles - proof.timer_ticks) > PROOF_SLACK_CYCLES:
-        counter, witness = evidence.board.counter, evidence.board.witness
+        if log.first(Boot):
+            yield f"No PROOF record says that {board.counter} counts; check the serial line and run again."
+    elif _apart(proof):
         yield (
-            f"{counter} counted {proof.dwt_cycles} cycles while {witness} counted {proof.timer_ticks}: "
-            "it is not proven to count; disconnect the debugger and run again."
+            f"{board.counter} counted {proof.dwt_cycles} cycles while {board.witness} counted "
+            f"{proof.timer_ticks}: it is not proven to count; disconnect the debugger and run again."
         )
-
-
-def dwt_not_proven_at_the_end(evidence: Evidence) -> Iterator[str]:
-    """A debugger that leaves may have stopped the counter for good, behind the first proof."""
-    log = evidence.log
-    still = log.first(StillRecord)
     if log.first(EndRecord) is None:
         return
     if still is None:
-        counter = evidence.board.counter
-        yield f"No STILL record says that {counter} counted to the end; check the serial line and run again."
-    elif not still.timer_ticks or abs(still.dwt_cycles - still.timer_ticks) > PROOF_SLACK_CYCLES:
-        counter, witness = evidence.board.counter, evidence.board.witness
         yield (
-            f"At the end {counter} counted {still.dwt_cycles} cycles while {witness} counted "
+            f"No STILL record says that {board.counter} counted to the end; check the serial line and run "
+            "again."
+        )
+    elif _apart(still):
+        yield (
+            f"At the end {board.counter} counted {still.dwt_cycles} cycles while {board.witness} counted "
             f"{still.timer_ticks}: it stopped during the run; disconnect the debugger and run again."
         )
+
+
+def _apart(proof: Proof | StillRecord) -> bool:
+    return not proof.timer_ticks or abs(proof.dwt_cycles - proof.timer_ticks) > PROOF_SLACK_CYCLES
 
 
 def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:
@@ -217,18 +208,3 @@ def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:
             f"edges lie {step.apart_samples:,.1f} samples apart: samples were lost, doubled or changed; "
             "run again, slower if it recurs."
         )
-
-
-RULES = (
-    not_calibrated,
-    common_pulses_missing,
-    cost_or_tick_records_missing,
-    another_tick,
-    unsteady_clock,
-    counter_and_frames_disagree,
-    clock_no_crystal_has,
-    coarser_than_told,
-    dwt_not_proven,
-    dwt_not_proven_at_the_end,
-    timers_leave_their_line,
-)

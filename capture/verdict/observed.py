@@ -12,8 +12,7 @@ from base.run_folder.manifest import ToolReport, Verdict
 from base.run_folder.observed import AskedEdges
 from capture.reading.observed import ObservedWire, named
 from capture.reading.wire import Frames
-from capture.verdict import inconclusive, truncated
-from capture.verdict.verdict import by_rules
+from capture.verdict import verdict
 
 
 class Line(NamedTuple):
@@ -108,7 +107,7 @@ def _line(wire: ObservedWire, channel: str) -> Line:
 
 def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
-    return by_rules(seen, TRUNCATED, INCONCLUSIVE)
+    return verdict.by_rules(seen, TRUNCATED, INCONCLUSIVE)
 
 
 def one_frame_alone(seen: Seen) -> Iterator[str]:
@@ -189,9 +188,9 @@ def never_answered(seen: Seen) -> Iterator[str]:
 Rule = Callable[[Seen], Iterator[str]]
 
 TRUNCATED: tuple[Rule, ...] = (
-    truncated.stopped_by_the_user,
-    truncated.a_tool_failed,
-    truncated.fewer_samples_than_asked,
+    verdict.stopped_by_the_user,
+    verdict.a_tool_failed,
+    verdict.fewer_samples_than_asked,
     one_frame_alone,
 )
 INCONCLUSIVE: tuple[Rule, ...] = (
@@ -199,7 +198,7 @@ INCONCLUSIVE: tuple[Rule, ...] = (
     never_back,
     never_answered,
     at_the_limit,
-    inconclusive.tools_said_something_unexpected,
+    verdict.tools_said_something_unexpected,
 )
 
 

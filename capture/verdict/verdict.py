@@ -4,18 +4,118 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from base.run_folder.edges import EdgeList
-from base.run_folder.manifest import Verdict
+from base.run_folder.manifest import ToolReport, Verdict
 from capture.joining.evidence import Evidence, with_edges
 from capture.reading.glitches import without_glitches
-from capture.verdict import inconclusive, truncated
+from capture.verdict import instruments, records, wire
 
 E = TypeVar("E")
 Pair = tuple[str, str]
+
+
+class Samples(Protocol):
+    """A capture, whole or in windows."""
+
+    @property
+    def total_samples(self) -> int: ...
+
+
+class Captured(Protocol):
+    """What there is of every run: the capture, and what the tools said."""
+
+    @property
+    def tools(self) -> ToolReport: ...
+
+    @property
+    def edges(self) -> Samples: ...
+
+
+def fewer_samples_than_asked(evidence: Captured) -> Iterator[str]:
+    """Only counting shows such a loss. Silent where the tools' report explains it already."""
+    wanted, got = evidence.tools.asked_samples, evidence.edges.total_samples
+    if got < wanted and not evidence.tools.losses:
+        yield f"The analyzer delivered {got} of {wanted} samples; run again, slower if it recurs."
+
+
+def a_tool_failed(evidence: Captured) -> Iterator[str]:
+    """A tool died, hung or lost its connection."""
+    yield from evidence.tools.losses
+
+
+def stopped_by_the_user(evidence: Captured) -> Iterator[str]:
+    """By Ctrl-C, SIGTERM or SIGHUP. What came until then is kept."""
+    if evidence.tools.interrupted:
+        yield "The run was interrupted, by Ctrl-C or another signal; run it again to its end."
+
+
+def tools_said_something_unexpected(evidence: Captured) -> Iterator[str]:
+    """Some of sigrok's losses show in nothing but words on stderr."""
+    yield from evidence.tools.oddities
+
+
+MISSING = (
+    stopped_by_the_user,
+    a_tool_failed,
+    fewer_samples_than_asked,
+    wire.no_start_frame,
+    wire.no_end_frame,
+    records.sequence_gap,
+    records.no_end_record,
+    records.records_missing_at_the_end,
+)
+"""Something that should have come did not: the run is truncated."""
+DOUBTFUL = (
+    records.firmware_failed,
+    records.counts_of_other_operations,
+    records.restarted,
+    records.unreadable_lines,
+    records.another_image_ran,
+    records.another_firmware_ran,
+    records.another_plan_ran,
+    wire.windows_and_records_differ,
+    records.records_differ_from_plan,
+    records.records_out_of_order,
+    records.records_altered,
+    records.live_blocks_do_not_follow,
+    records.bytes_in_use_do_not_follow,
+    records.free_does_not_follow,
+    wire.window_without_one_pulse,
+    instruments.not_calibrated,
+    instruments.common_pulses_missing,
+    instruments.cost_or_tick_records_missing,
+    instruments.another_tick,
+    instruments.unsteady_clock,
+    instruments.counter_and_frames_disagree,
+    instruments.clock_no_crystal_has,
+    instruments.coarser_than_told,
+    instruments.dwt_not_proven,
+    instruments.timers_leave_their_line,
+    wire.critical_section_unseen,
+    wire.section_in_pieces,
+    wire.wire_and_dwt_disagree,
+    wire.nothing_preempted,
+    wire.sweep_is_not_whole,
+    wire.waits_still_open,
+    wire.answers_without_a_cause,
+    wire.swept_edges_off_their_offsets,
+    wire.handlers_and_pulses_differ,
+    wire.preempted_operations_differ,
+    wire.operations_and_dwt_disagree,
+    wire.wire_and_dwt_differ_throughout,
+    wire.answers_of_operations_differ,
+    wire.wire_and_timer_disagree,
+    wire.timer_offset_is_no_distance,
+    wire.channel_late_outside_the_calibration,
+    wire.latencies_between_operations_differ,
+    records.heap_broken,
+    tools_said_something_unexpected,
+)
+"""All came, and may not be believed: the run is inconclusive."""
 
 FEWEST_REASONS = 2
 """An exchange breaks no fewer rules (capture/verdict/tests/test_exchanged.py). With fewer, none is
@@ -40,7 +140,7 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
 
 
 def _by_all_rules(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
-    return by_rules(evidence, truncated.RULES, inconclusive.RULES)
+    return by_rules(evidence, MISSING, DOUBTFUL)
 
 
 def by_rules(
@@ -65,7 +165,7 @@ def _explaining(evidence: Evidence, reasons_before: frozenset[str]) -> list[tupl
 def _fits_better(changed: Evidence, reasons_before: frozenset[str]) -> bool:
     """Whether the run has some of the reasons that it had before, not all, and no other."""
     left = set()
-    for rule in (*truncated.RULES, *inconclusive.RULES):
+    for rule in (*MISSING, *DOUBTFUL):
         for reason in rule(changed):
             if reason not in reasons_before:
                 return False

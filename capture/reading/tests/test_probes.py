@@ -11,7 +11,7 @@ from capture.joining.evidence import Evidence
 from capture.reading.probes import PULSES_BEFORE, Instructions, Window, read_instructions, read_probes
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan
-from capture.verdict import inconclusive
+from capture.verdict import records
 
 HEAD = b"window,start_cycle,end_cycle,look0,look1\n"
 
@@ -81,11 +81,11 @@ def test_counts_are_joined_by_number() -> None:
     operations = evidence.joined.operations
     assert operations["probes"].to_list() == operations["seq"].to_list()
     assert operations.schema["probes"] == pl.UInt32
-    assert list(inconclusive.counts_of_other_operations(evidence)) == []
+    assert list(records.counts_of_other_operations(evidence)) == []
 
 
 def test_a_window_of_another_width_is_another_operations() -> None:
-    (sentence,) = inconclusive.counts_of_other_operations(counted({1: 1}))
+    (sentence,) = records.counts_of_other_operations(counted({1: 1}))
     assert "2 constants" in sentence
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.verdict.course import due
+from capture.verdict.records import due
 from scenarios.operations import Allocate, Call, Free, Mark
 from tests.tables import table
 

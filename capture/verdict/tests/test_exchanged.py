@@ -16,9 +16,8 @@ from capture.joining.evidence import Evidence, with_edges
 from capture.store import judge as read_again
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, small_plan
-from capture.verdict import inconclusive, truncated
 from capture.verdict.tests.test_verdict import with_a_section_in_pieces
-from capture.verdict.verdict import FEWEST_REASONS, by_rules, exchanged, judge
+from capture.verdict.verdict import DOUBTFUL, FEWEST_REASONS, MISSING, by_rules, exchanged, judge
 from firmware.build import image as firmware
 from scenarios import catalogue
 
@@ -31,7 +30,7 @@ def sentence(pair: Sequence[str]) -> str:
 
 
 def without_the_search(evidence: Evidence) -> tuple[str, ...]:
-    return by_rules(evidence, truncated.RULES, inconclusive.RULES)[1]
+    return by_rules(evidence, MISSING, DOUBTFUL)[1]
 
 
 def changed(evidence: Evidence, *pairs: Sequence[str]) -> Evidence:

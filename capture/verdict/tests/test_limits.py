@@ -15,7 +15,7 @@ from capture.joining.latencies import LatencyWitness
 from capture.reading.probes import Probes, Window
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, small_plan, small_sweep
-from capture.verdict import causes, counts, inconclusive, instruments, latencies
+from capture.verdict import instruments, records, wire
 from scenarios.stimulus import SWEEP_LEAD_TICKS
 
 Rule = Callable[[Evidence], Iterator[str]]
@@ -135,17 +135,17 @@ def the_extremes_between_operations(least: float, most: float) -> Change:
 @pytest.mark.parametrize(
     ("rule", "changed"),
     [
-        (inconclusive.wire_and_dwt_disagree, wire_and_dwt_of_a_section),
-        (counts.operations_and_dwt_disagree, wire_and_dwt_of_an_operation),
+        (wire.wire_and_dwt_disagree, wire_and_dwt_of_a_section),
+        (wire.operations_and_dwt_disagree, wire_and_dwt_of_an_operation),
         (instruments.not_calibrated, the_residual_of_a_markers_cost),
         (instruments.counter_and_frames_disagree, the_clock_by_frames_and_by_dwt),
         (instruments.unsteady_clock, a_frames_edge_and_a_steady_clock),
-        (inconclusive.critical_section_unseen, a_cycle_of_a_section_that_is_unseen),
-        (latencies.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(0)),
-        (latencies.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(1)),
-        (latencies.wire_and_timer_disagree, wire_and_timer_of_an_operation),
-        (latencies.latencies_between_operations_differ, the_extremes_between_operations(0.0, 1.0)),
-        (latencies.latencies_between_operations_differ, the_extremes_between_operations(-1.0, 0.0)),
+        (wire.critical_section_unseen, a_cycle_of_a_section_that_is_unseen),
+        (wire.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(0)),
+        (wire.timer_offset_is_no_distance, the_way_from_a_pin_to_its_read(1)),
+        (wire.wire_and_timer_disagree, wire_and_timer_of_an_operation),
+        (wire.latencies_between_operations_differ, the_extremes_between_operations(0.0, 1.0)),
+        (wire.latencies_between_operations_differ, the_extremes_between_operations(-1.0, 0.0)),
     ],
 )
 def test_at_its_limit_a_rule_is_silent_and_beyond_it_tells(
@@ -162,7 +162,7 @@ def counted(evidence: Evidence, wider_by: dict[int, int]) -> Evidence:
 
 
 def test_windows_may_be_wider_than_their_records_by_one_constant(sound: Evidence) -> None:
-    rule = inconclusive.counts_of_other_operations
+    rule = records.counts_of_other_operations
     assert not tells(rule, counted(sound, {}))
     assert tells(rule, counted(sound, {3: 8}))
 
@@ -175,7 +175,7 @@ def test_a_window_without_a_record_or_a_call_has_no_width_to_compare() -> None:
     evidence = counted(evidence_of(run), {3: 9})
     beyond = {**evidence.probes.windows, 99: Window(1, 12)}
     changed = replace(evidence, probes=replace(evidence.probes, windows=beyond))
-    assert not tells(inconclusive.counts_of_other_operations, changed)
+    assert not tells(records.counts_of_other_operations, changed)
 
 
 @pytest.mark.parametrize("side", ["frame", "record"])
@@ -186,15 +186,15 @@ def test_one_end_that_is_missing_says_why_the_numbers_differ(side: str) -> None:
     else:
         run.lines = [line for line in run.lines if not line.startswith(("END", f"OP,{len(run.truths) - 1},"))]
     evidence = evidence_of(run)
-    assert not tells(inconclusive.windows_and_records_differ, evidence)
+    assert not tells(wire.windows_and_records_differ, evidence)
     evidence = with_latencies(evidence, lambda witness: replace(witness, between_least=(-2.0, -1.0)))
-    assert not tells(latencies.latencies_between_operations_differ, evidence)
+    assert not tells(wire.latencies_between_operations_differ, evidence)
 
 
 @pytest.mark.parametrize("worst", [0, 5])
 def test_the_worst_row_is_told(sound: Evidence, worst: int) -> None:
     apart = pl.when(pl.col("seq") == worst).then(-9.0).otherwise(8.0)
-    (sentence,) = inconclusive.wire_and_dwt_disagree(with_operations(sound, disagreement_cycles=apart))
+    (sentence,) = wire.wire_and_dwt_disagree(with_operations(sound, disagreement_cycles=apart))
     assert "at worst by -9.00 cycles" in sentence and f"in operation {worst};" in sentence
 
 
@@ -203,7 +203,7 @@ def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> No
     run = SyntheticRun(small_sweep())
     first = next(cycle for cycle in run.edges_of(lost) if cycle >= run.truths[0].start)
     run.silence(lost, first, first)
-    assert not tells(causes.swept_edges_off_their_offsets, evidence_of(run))
+    assert not tells(wire.swept_edges_off_their_offsets, evidence_of(run))
 
 
 @pytest.mark.parametrize(("before", "told"), [(199, False), (201, True)])
@@ -218,7 +218,7 @@ def test_what_held_up_sync_began_no_more_than_200_cycles_before(
     run.move("SYNC", sync, 40)
     edge = sync + 6 - SWEEP_LEAD_TICKS
     run.pulse(channel, edge - before - 30, 30)
-    assert tells(causes.swept_edges_off_their_offsets, evidence_of(run)) is told
+    assert tells(wire.swept_edges_off_their_offsets, evidence_of(run)) is told
 
 
 @pytest.mark.parametrize("channel", ["STIM", "ISR", "TASK", "CISR"])
@@ -227,4 +227,4 @@ def test_a_channel_that_is_late_but_not_in_the_calibration(channel: str) -> None
     for cycles, told in ((-6, True), (-2, False), (2, False), (6, True)):
         run = SyntheticRun(small_plan())
         run.delay_run({channel: cycles})
-        assert tells(latencies.channel_late_outside_the_calibration, evidence_of(run)) is told
+        assert tells(wire.channel_late_outside_the_calibration, evidence_of(run)) is told

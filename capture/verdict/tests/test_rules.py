@@ -13,13 +13,13 @@ import pytest
 from capture.reading.tests.waveform import Waveform
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan, small_sweep
-from capture.verdict.account import live_blocks_do_not_follow, records_out_of_order
-from capture.verdict.counts import (
+from capture.verdict.records import live_blocks_do_not_follow, records_out_of_order
+from capture.verdict.verdict import judge
+from capture.verdict.wire import (
     operations_and_dwt_disagree,
     preempted_operations,
+    wire_and_dwt_disagree,
 )
-from capture.verdict.inconclusive import wire_and_dwt_disagree
-from capture.verdict.verdict import judge
 from tests.tables import table
 
 

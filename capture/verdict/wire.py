@@ -1,0 +1,413 @@
+"""The rules on what the wire tells, and on what wire, records and plan all tell: of operations and
+their critical sections, of what the handlers counted, of answers and their causes, of latencies.
+
+The records count over the whole run only, so the counts are compared over the whole run. What one
+operation took and met its record tells; of the rest of the run, the least and the greatest latency.
+Each rule looks at one thing. Whenever it finds that wrong, it yields a sentence: what happened and
+what to do. capture/verdict/verdict.py lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from base.run_folder.records import (
+    HEAP_NOT_CALLED,
+    EndRecord,
+    OperationRecord,
+    StatRecord,
+)
+from capture.instruments.calibration import MarkerCost, skew_between
+from capture.joining.evidence import Evidence
+from capture.joining.latencies import NEAR_SAMPLES
+from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
+from capture.reading.observed import ANSWERED
+from capture.reading.vectorised import high_within, level_at
+from capture.reading.waits import late_samples, waits
+from capture.reading.wire import Wire
+
+# A half cycle off in the median of so many widths is no chance.
+_MANY, _HALF_A_CYCLE = 16, 0.5
+
+
+def worst_row(table: pl.DataFrame, column: str) -> dict[str, Any]:
+    """The first row whose `column` is farthest from 0. There is at least one row."""
+    return table.row(table[column].abs().arg_max() or 0, named=True)
+
+
+def at_least_to_most(least: int, most: int) -> str:
+    """`3` where both are 3, `3 to 5` otherwise."""
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def handlers_and_pulses_differ(evidence: Evidence) -> Iterator[str]:
+    """Each entry of a handler, and each waking of the task, is one pulse: no more and no fewer."""
+    stat, wire = evidence.log.first(StatRecord), evidence.wire
+    if stat is None or wire.end_frame is None:
+        return
+    counted = (
+        ("ISR", stat.isr_entries, "interrupts"),
+        ("TASK", stat.task_wakes, "wakings of the task"),
+        ("CISR", stat.control_entries, "control interrupts"),
+    )
+    for channel, entries, what in counted:
+        pulses = len(wire.rises_of(channel))
+        if pulses != entries:
+            yield (
+                f"The firmware counted {entries} {what}, {channel} shows {pulses} pulses; "
+                f"check the {channel} clip."
+            )
+
+
+def preempted_operations_differ(evidence: Evidence) -> Iterator[str]:
+    """A handler counts an operation as preempted where it finds OP high, and so does the wire."""
+    stat, wire = evidence.log.first(StatRecord), evidence.wire
+    if stat is None or wire.end_frame is None:
+        return
+    least, most = preempted_operations(wire)
+    if not least <= stat.preempted_operations <= most:
+        yield (
+            f"The firmware counted {stat.preempted_operations} preempted operations, the wire shows "
+            f"{at_least_to_most(least, most)}; check the clips of ISR and OP."
+        )
+
+
+def preempted_operations(wire: Wire) -> tuple[int, int]:
+    """How many rises of ISR fell into a pulse of OP: at least, and at most."""
+    rises, operation = wire.rises_of("ISR"), wire.until_end.transitions("OP").sample
+    within = level_at(wire.until_end, "OP", rises)
+    near = np.searchsorted(operation, rises + NEAR_SAMPLES, "right") > np.searchsorted(
+        operation, rises - NEAR_SAMPLES, "left"
+    )
+    return int(np.count_nonzero(within & ~near)), int(np.count_nonzero(within | near))
+
+
+def operations_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
+    """OP and DWT tell of the same operation, and may differ by the budget of a width only.
+
+    Where the heap was not called the record tells of no cycles.
+    """
+    cost = evidence.joined.operation_cost
+    if cost is None:
+        return
+    operations = _operations_apart(evidence, cost).with_columns(
+        allowed=evidence.instruments.agreement_cycles
+        + evidence.instruments.clock_uncertainty * pl.col("dwt_operation_cycles")
+    )
+    wrong = operations.filter(pl.col("apart").abs() > pl.col("allowed"))
+    if wrong.height:
+        worst = worst_row(wrong, "apart")
+        yield (
+            f"OP and DWT disagree on {wrong.height} operations, at worst by {worst['apart']:.2f} cycles "
+            f"({worst['allowed']:.2f} allowed) in operation {worst['seq']}; "
+            "check the OP clip and the samplerate."
+        )
+
+
+def _operations_apart(evidence: Evidence, cost: MarkerCost) -> pl.DataFrame:
+    """The operations that called the heap; `apart` is what OP tells more than DWT, in cycles."""
+    return evidence.joined.operations.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).with_columns(
+        apart=pl.col("wire_operation_samples") / evidence.wire.samples_per_cycle
+        - cost.wire_minus_dwt_cycles
+        - pl.col("dwt_operation_cycles")
+    )
+
+
+def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
+    """A width is off by a sample to either side, which comes to nothing in the median of many.
+
+    At or above the core clock the marker cost is exact, so a whole cycle in the median is an error
+    of the calibration, or of each record.
+    """
+    instruments, joined = evidence.instruments, evidence.joined
+    if evidence.wire.edges.samplerate_hz < evidence.wire.core_hz:
+        return
+    sections = joined.operations.filter(pl.Series(joined.critical_pulses) == 1)
+    widths = [("CRIT", sections["disagreement_cycles"], sections["dwt_cycles"])]
+    if joined.operation_cost is not None:
+        operations = _operations_apart(evidence, joined.operation_cost)
+        widths.append(("OP", operations["apart"], operations["dwt_operation_cycles"]))
+    for channel, apart, cycles in widths:
+        apart, cycles = apart.cast(pl.Float64), cycles.cast(pl.Float64)
+        median, length = apart.median(), cycles.median()
+        if apart.count() < _MANY or not isinstance(median, float) or not isinstance(length, float):
+            continue
+        of_clock = instruments.clock_uncertainty * length
+        if _HALF_A_CYCLE + of_clock < abs(median) <= instruments.agreement_cycles + of_clock:
+            yield (
+                f"{channel} and DWT differ by {median:.2f} cycles in the median of {apart.count()} pulses "
+                f"({_HALF_A_CYCLE + of_clock:.2f} allowed): calibration or records are off; run again."
+            )
+
+
+# Of each answer, the channel of what caused it. A cause that comes while another still waits is
+# answered together with it, so there may be more causes than answers.
+_CAUSES = (("ISR", "STIM"), ("TASK", "ISR"), ("CISR", "CTRL"))
+
+# Two edges are each seen up to a sample late, and so is the line that they are held against.
+_QUANTISED_SAMPLES = 1.25
+# How long before the timer's start an interrupt may have begun that holds up SYNC.
+_BEFORE_CYCLES = 200
+
+
+def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
+    """Between two answers there is a cause of the second, and before the first one of the first."""
+    if evidence.wire.end_frame is None:
+        return
+    for answer, cause in _CAUSES:
+        answers = evidence.wire.rises_of(answer)
+        causes = evidence.wire.rises_of(cause) if cause == "ISR" else evidence.wire.edges_of(cause)
+        wrong = waits(causes, answers, late_samples(answer, evidence.edges.samplerate_hz)).unasked
+        if len(wrong):
+            yield (
+                f"{answer} rises at sample {wrong[0]:,} and {cause} shows nothing that it could answer "
+                f"({len(wrong)} of {len(answers)} so); check the clips of {answer} and {cause}."
+            )
+
+
+def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
+    """A swept edge comes its offset after the timer's start, and so does SYNC after a few cycles.
+
+    An interrupt in between holds up SYNC, never the edge.
+    """
+    wire, plan = evidence.wire, evidence.plan
+    table = swept_operations(plan)
+    stimuli = wire.edges_of("STIM")
+    sync = wire.windows.start
+    if plan.stimulus.mode != "sweep" or len(sync) != plan.operations.height or len(stimuli) != table.height:
+        return
+    starts = sync[table["seq"].to_numpy()]
+    offset = table["offset"].to_numpy() * wire.samples_per_cycle
+    apart = stimuli - starts - offset
+    off = apart - np.median(apart)
+    # From the start of the timer to SYNC's edge the same instructions run for each operation. What
+    # they take differs by a flash line that the cache still holds or not, and by where the timer's
+    # bus is in its cycle.
+    clock = evidence.board.clock
+    jitter_cycles = clock.wait_states + clock.apb1_divider - 1
+    allowed = _QUANTISED_SAMPLES + jitter_cycles * wire.samples_per_cycle
+    # Whether an interrupt may have run between the timer's start and SYNC's edge.
+    first = np.floor(stimuli - offset - _BEFORE_CYCLES * wire.samples_per_cycle).astype(np.int64)
+    first = np.minimum(first, starts)
+    held_up = high_within(wire.until_end, "CISR", first, starts)
+    held_up |= high_within(wire.until_end, "ISR", first, starts)
+    if evidence.joined.ticks is not None:
+        held_up |= evidence.joined.ticks.handler_may_run(first, starts)
+    held_up &= off < 0
+    wrong = np.flatnonzero((np.abs(off) > allowed) & ~held_up)
+    if len(wrong):
+        worst = wrong[np.argmax(np.abs(off[wrong]))]
+        yield (
+            f"STIM's edge at sample {stimuli[worst]:,} is {abs(off[worst]):,.1f} samples off its offset from "
+            f"operation {table['seq'][int(worst)]} ({len(wrong)} of {len(stimuli)} so): samples were lost, "
+            "doubled or changed; run again, slower if it recurs."
+        )
+
+
+def no_start_frame(evidence: Evidence) -> Iterator[str]:
+    """Without a start frame no operation can be numbered."""
+    if evidence.wire.start_frame is None:
+        yield "SYNC shows no start frame; check that channel 7 is on PB4 and that the firmware ran."
+
+
+def no_end_frame(evidence: Evidence) -> Iterator[str]:
+    """The capture ended before the run did, or the firmware stopped."""
+    if evidence.wire.end_frame is None:
+        yield "SYNC shows no end frame; run again with a longer capture if the firmware did end (END record)."
+
+
+def windows_and_records_differ(evidence: Evidence) -> Iterator[str]:
+    """The join rests on equal numbers. Where a side was cut short, another rule says so."""
+    if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
+        return
+    windows, records = len(evidence.wire.windows), len(evidence.log.all(OperationRecord))
+    planned = evidence.plan.operations.height
+    if not windows == records == planned:
+        yield (
+            f"SYNC shows {windows} operations, the records tell of {records} and the plan has {planned}; "
+            "check the SYNC clip and run again."
+        )
+
+
+def window_without_one_pulse(evidence: Evidence) -> Iterator[str]:
+    """Each window holds exactly one whole OP pulse."""
+    stray = evidence.joined.stray_windows
+    if stray:
+        yield (
+            f"{len(stray)} windows on SYNC do not hold exactly one pulse on OP, the first is operation "
+            f"{stray[0]}; check the OP clip and its ground."
+        )
+
+
+def critical_section_unseen(evidence: Evidence) -> Iterator[str]:
+    """DWT counted a critical section that CRIT does not show."""
+    unseen = evidence.joined.operations.filter(
+        pl.col("wire_critical_samples").is_null() & (pl.col("dwt_cycles") > 0)
+    )
+    if unseen.height:
+        yield (
+            f"{unseen.height} operations have a critical section in their record but none on CRIT, "
+            f"the first is {unseen['seq'][0]}; check the CRIT clip."
+        )
+
+
+def section_in_pieces(evidence: Evidence) -> Iterator[str]:
+    """An operation on the heap holds the lock once, so CRIT shows one pulse. Calls may do more."""
+    once = evidence.joined.operations.with_columns(pulses=pl.Series(evidence.joined.critical_pulses)).filter(
+        (pl.col("kind") != "K") & (pl.col("pulses") > 1)
+    )
+    if once.height:
+        first = once.row(0, named=True)
+        yield (
+            f"{once.height} operations show more than one pulse on CRIT, the first is {first['seq']} with "
+            f"{first['pulses']}; check the CRIT clip and its ground."
+        )
+
+
+def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
+    """Wire and DWT tell of the same critical section, and may differ by their budget only."""
+    operations = evidence.joined.operations.with_columns(
+        allowed=pl.max_horizontal(pl.Series(evidence.joined.critical_pulses), 1) * evidence.tolerance_cycles
+    )
+    apart = operations.filter(pl.col("disagreement_cycles").abs() > pl.col("allowed"))
+    if apart.height:
+        worst = worst_row(apart, "disagreement_cycles")
+        yield (
+            f"Wire and DWT disagree on {apart.height} operations, at worst by "
+            f"{worst['disagreement_cycles']:.2f} cycles ({worst['allowed']:.2f} allowed) in operation "
+            f"{worst['seq']}; check the CRIT clip and the samplerate."
+        )
+
+
+def nothing_preempted(evidence: Evidence) -> Iterator[str]:
+    """Interrupts that never fall into an operation say nothing of what it does to them."""
+    stat = evidence.log.first(StatRecord)
+    if stat and evidence.plan.stimulus.mode != "none" and stat.preempted_operations == 0:
+        yield "No interrupt fell into any operation; choose another stimulus period."
+
+
+def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
+    """A swept stimulus comes once for each operation that asks, and each curve is complete."""
+    plan, joined = evidence.plan, evidence.joined
+    if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
+        return
+    table = match_stimuli(plan, joined, evidence.wire.core_hz)
+    if table is None:
+        stimuli = joined.interrupts.filter(~pl.col("control")).height
+        yield (
+            f"{swept_operations(plan).height} operations asked for a swept stimulus and "
+            f"{stimuli} edges came; "
+            "check the STIM clip."
+        )
+    elif plan.stimulus.period_ticks == 0 and (short := labels_cut_short(table)):
+        yield (
+            f"The sweep ends before the operation does at {', '.join(short)}, so its maximum is not known; "
+            "raise base_cycles or cycles_per_block."
+        )
+
+
+def waits_still_open(evidence: Evidence) -> Iterator[str]:
+    """A run that came to its end has answered every stimulus."""
+    wire = evidence.wire
+    if wire.end_frame is None:
+        return
+    for stimulus, answer in ANSWERED:
+        waits = wire.waits(stimulus, answer)
+        if waits.open:
+            lasted_us = (wire.until_end.total_samples - waits.open.since) * wire.edges.sample_ns / 1e3
+            yield (
+                f"A stimulus of {stimulus} was not answered by {answer} when the run ended, after "
+                f"≥ {lasted_us:.2f} µs; check the {answer} clip, and see what keeps the answer."
+            )
+
+
+def answers_of_operations_differ(evidence: Evidence) -> Iterator[str]:
+    """The answers that met an operation are as many in its record as on the wire."""
+    for witness in evidence.latencies:
+        counted = pl.col("number").is_between("least_number", "most_number")
+        wrong = witness.operations.filter(~counted & pl.col("whole"))
+        if wrong.height:
+            first, answer = wrong.row(0, named=True), witness.of.channels[1]
+            yield (
+                f"Of {wrong.height} operations records and {answer} tell of other numbers of answers, the "
+                f"first is operation {first['seq']}: {first['number']} recorded, "
+                f"{at_least_to_most(first['least_number'], first['most_number'])} on the wire; "
+                f"check the clips of {answer} and OP."
+            )
+
+
+def wire_and_timer_disagree(evidence: Evidence) -> Iterator[str]:
+    """The ticks that a handler read go with the latency on the wire, but for one constant."""
+    for witness in evidence.latencies:
+        wrong = witness.compared.filter(pl.col("apart_cycles").abs() > pl.col("allowed_cycles"))
+        if wrong.height:
+            stimulus, answer = witness.of.channels
+            worst = worst_row(wrong, "apart_cycles")
+            yield (
+                f"{stimulus} to {answer} and the timer's counter disagree on {wrong.height} operations, at "
+                f"worst by {worst['apart_cycles']:.2f} cycles an answer ({worst['allowed_cycles']:.2f} "
+                f"allowed) in operation {worst['seq']}; check the clips of {stimulus} and {answer}."
+            )
+
+
+def timer_offset_is_no_distance(evidence: Evidence) -> Iterator[str]:
+    """The constant is the way from a pin's rise to the read, which COST measured."""
+    for witness in evidence.latencies:
+        offset, bounds = witness.offset, witness.offset_bounds_cycles
+        if offset is None or bounds is None:
+            continue
+        if not bounds[0] <= offset.cycles <= bounds[1]:
+            stimulus, answer = witness.of.channels
+            yield (
+                f"The timer tells {offset.cycles:.2f} cycles more than the wire from {stimulus} to {answer}, "
+                f"and {bounds[0]:.2f} to {bounds[1]:.2f} can lie between a pin and its read; "
+                f"check the clips of {stimulus} and {answer}."
+            )
+
+
+def channel_late_outside_the_calibration(evidence: Evidence) -> Iterator[str]:
+    """Handlers read the timer in the same way behind their pins, and the task nearly so: one whose
+    reading is another was seen late or early all along, but not in the calibration.
+    """
+    wire = evidence.wire
+    for witness in evidence.latencies:
+        offset, others = witness.offset, witness.offset_of_others
+        skew = skew_between(wire, *witness.of.channels)
+        if offset is None or others is None or skew is None:
+            continue
+        # Each of the two is known to its channels' skew, and a little more.
+        slack = 2 * (skew.bound / wire.samples_per_cycle + offset.uncertainty_cycles)
+        if not others[0] - slack <= offset.cycles <= others[1] + slack:
+            stimulus, answer = witness.of.channels
+            yield (
+                f"From {stimulus} to {answer} the timer tells {offset.cycles:.2f} cycles more than the wire, "
+                f"and {others[0]:.2f} to {others[1]:.2f} of another interrupt: one of these channels is seen "
+                "late or early, but not in the calibration; check its clip and threshold, and run again."
+            )
+
+
+def latencies_between_operations_differ(evidence: Evidence) -> Iterator[str]:
+    """The least and the greatest latency of the answers
+    that met no operation are those of the wire.
+    """
+    if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
+        return
+    for witness in evidence.latencies:
+        stimulus, answer = witness.of.channels
+        between = witness.between
+        ends = (
+            ("least", between.least_ticks if between else None, witness.between_least),
+            ("greatest", between.most_ticks if between else None, witness.between_most),
+        )
+        for name, ticks, allowed in ends:
+            if allowed is None or (ticks is not None and allowed[0] <= ticks <= allowed[1]):
+                continue
+            said = "no latency" if ticks is None else f"{ticks} ticks as the {name} latency"
+            yield (
+                f"Between operations the timer tells {said} from {stimulus} to {answer}, the wire "
+                f"{allowed[0]:.1f} to {allowed[1]:.1f}; check the clips of {stimulus} and {answer}."
+            )
