@@ -22,7 +22,7 @@ from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.placements import Range
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
-from capture.summary.maxima import maximum
+from capture.summary.figures import maximum
 
 _RUNS = "runs"
 _OF_A_RUN = (names.MANIFEST, names.IMAGE, names.EDGE_STREAM, names.EDGES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -40,10 +40,20 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
     report = ObservedReport(**seen.tools.model_dump())
     captured = seen.capture
     clock = captured.clock if isinstance(captured, ObservedWire) else None
-    if "SYNC" not in seen.edges.channels:
-        without_frames = [WITHOUT_SYNC]
-    else:
-        without_frames = [] if clock or isinstance(captured, Kept) else [WITHOUT_FRAMES]
+    imported, analyzed = request.imported, not isinstance(captured, Kept)
+    synced = "SYNC" in seen.edges.channels
+    # What a reader must know of the figures, and what no rule can tell.
+    unjudged = []
+    if imported and imported.samplerate_from == "resolution" and imported.format in BY_ANALYZER:
+        unjudged.append(UNKNOWN_RATE)
+    if clock is None and not (request.analyzer == _LOSSLESS and VIRTUAL_BOARD in request.tools):
+        unjudged.append(DROPPED)
+    if request.keep:
+        unjudged.append(NOT_KEPT)
+    missing = [WITHOUT_RECORDS]
+    if imported is None:
+        missing += [WITHOUT_LOADING] if request.program.elf is None else []
+        missing += [WITHOUT_SYNC] if not synced else [WITHOUT_FRAMES] if analyzed and not clock else []
     content = {
         **request.model_dump(by_alias=True),
         "schema": SCHEMA,
@@ -53,12 +63,11 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
         "verdict": verdict,
         "reasons": list(reasons),
         "warnings": [*warnings(seen), *notes, *report.notes],
-        "missing": [
-            WITHOUT_RECORDS,
-            *([WITHOUT_LOADING] if request.program.elf is None and request.imported is None else []),
-            *(without_frames if request.imported is None else []),
-        ],
-        "frames": _frames(seen),
+        "missing": missing,
+        "frames": FramesFound(
+            start=seen.frames.start is not None if analyzed and synced else None,
+            end=seen.frames.end is not None if analyzed and synced else None,
+        ),
         "clock": clock
         and ClockFound(
             ratio=clock.ratio,
@@ -66,17 +75,11 @@ def summarise_observed(seen: Seen, request: Asked, notes: Sequence[str] = ()) ->
             residual_max_samples=clock.residual_max_samples,
         ),
         "merged": dict(captured.merged),
-        "unjudged": tuple(unjudged(request, clock is not None)),
+        "unjudged": tuple(unjudged),
         "tool_report": report,
         **(_of_windows(captured) if isinstance(captured, Kept) else _of_all(captured)),
     }
     return ObservedManifest.model_validate(content)
-
-
-def _frames(seen: Seen) -> FramesFound:
-    if isinstance(seen.capture, Kept) or "SYNC" not in seen.edges.channels:
-        return FramesFound(start=None, end=None)
-    return FramesFound(start=seen.frames.start is not None, end=seen.frames.end is not None)
 
 
 def _of_all(observed: ObservedWire) -> dict[str, object]:
@@ -146,18 +149,3 @@ NOT_KEPT = (
 
 _LOSSLESS = "beaglelogic"
 """The analyzer of the virtual board: it waits for whoever listens."""
-
-
-def unjudged(request: Asked, framed: bool) -> Iterator[str]:
-    """Of a capture that is `framed` by its program on SYNC, or not."""
-    imported = request.imported
-    if imported and imported.samplerate_from == "resolution" and imported.format in BY_ANALYZER:
-        yield UNKNOWN_RATE
-    if not framed and not _lossless(request):
-        yield DROPPED
-    if request.keep:
-        yield NOT_KEPT
-
-
-def _lossless(request: Asked) -> bool:
-    return request.analyzer == _LOSSLESS and VIRTUAL_BOARD in request.tools

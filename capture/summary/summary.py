@@ -6,6 +6,7 @@ See docs/reference/run-json.md.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -13,7 +14,7 @@ import polars as pl
 from base.metrology.quantiles import summarise
 from base.run_folder.folder import COUNTS
 from base.run_folder.manifest import SCHEMA, Manifest
-from base.run_folder.quantities import QUANTITIES, Quantity, by_quantity
+from base.run_folder.quantities import QUANTITIES, by_quantity
 from base.run_folder.records import Boot, EndRecord, StatRecord
 from capture.acquisition.source import Setting
 from capture.joining.budget import budget_on_wire
@@ -21,148 +22,136 @@ from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep, sweep_disproven
 from capture.reading.glitches import Glitches
 from capture.reading.probes import stated_of
-from capture.summary.bounds import aligned_allocations, compare_bounds, exceeded_bounds
+from capture.summary.figures import (
+    aligned_allocations,
+    baseline,
+    compare_bounds,
+    exceeded_bounds,
+    intervals,
+    maximum,
+)
 from capture.summary.instruments import instruments
-from capture.summary.maxima import maximum
-from capture.summary.samples import baseline, intervals
 from capture.summary.warnings import heap_wait, possible_wait, warnings
 from capture.verdict.verdict import judge
-from scenarios.plan import Plan
 
 
 def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
     """The whole content of run.json."""
+    plan, log, joined = evidence.plan, evidence.log, evidence.joined
     verdict, reasons = judge(evidence)
+    bounds = compare_bounds(setting.bounds, evidence)
+    sweep = _sweep(evidence)
+    waited = heap_wait(evidence)
     return Manifest.of(
         {
             "schema": SCHEMA,
             "verdict": verdict,
             "reasons": list(reasons),
-            **_what_was_asked(evidence.plan),
+            "scenario": plan.name,
+            "parameters": plan.parameters,
+            "ramp": plan.ramp,
+            "seed": plan.seed,
+            "stimulus": {
+                "mode": plan.stimulus.mode,
+                "period_ticks": plan.stimulus.period_ticks,
+                "control_period_ticks": plan.stimulus.control_period_ticks,
+                "parameter": plan.stimulus.parameter,
+            },
+            "records": plan.records,
+            "image_crc32": f"{plan.image_crc32:08X}",
             **_where_it_ran(evidence, setting),
-            **_what_came_out(evidence, setting),
+            "counts": _counts(joined.operations),
+            "probes_source": evidence.probes.source,
+            **by_quantity(
+                joined.samples,
+                lambda quantity, rows: summarise(
+                    rows[quantity.column], quantity.still_open(rows)
+                ).model_dump(),
+            ),
+            **instruments(evidence),
+            "intervals": intervals(joined.samples, plan.ramp),
+            "maxima": _maxima(evidence),
+            "possible_wait": possible_wait(evidence),
+            "sweep": sweep,
+            **({"heap_wait": waited} if waited else {}),
+            "baselines": {
+                quantity.key: baseline(
+                    quantity, joined.interrupts, joined.critical_cost, evidence.edges.sample_ns
+                )
+                for quantity in QUANTITIES
+            },
+            "bounds": bounds,
+            "memory": setting.memory.figures.model_dump() if setting.memory else None,
+            "footprint": setting.footprint.model_dump() if setting.footprint else None,
+            "interrupts": _interrupt_counts(evidence),
+            "serial": {
+                "bytes": log.byte_count,
+                "records": len(log.records),
+                "checksum_failures": len(log.damaged),
+                "sequence_gaps": log.sequence_gaps,
+                "end_record": log.first(EndRecord) is not None,
+            },
+            "warnings": [
+                *warnings(evidence),
+                *sweep_disproven(sweep),
+                *exceeded_bounds(bounds),
+                *_uncounted(evidence, setting),
+                *setting.notes,
+            ],
         }
     )
 
 
-def _what_was_asked(plan: Plan) -> dict[str, Any]:
-    return {
-        "scenario": plan.name,
-        "parameters": plan.parameters,
-        "ramp": plan.ramp,
-        "seed": plan.seed,
-        "stimulus": {
-            "mode": plan.stimulus.mode,
-            "period_ticks": plan.stimulus.period_ticks,
-            "control_period_ticks": plan.stimulus.control_period_ticks,
-            "parameter": plan.stimulus.parameter,
-        },
-        "records": plan.records,
-        "image_crc32": f"{plan.image_crc32:08X}",
-    }
-
-
 def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
+    boot = evidence.log.first(Boot)
+    # How the heap held others off, and the allocator's knobs: all of them, and those turned.
+    knobs = boot.knob_values if boot else {}
+    options = stated_of(boot, evidence.asked)
+    defaults = {name: str(value) for name, value in options.knobs.items()} if options else {}
+    glitches = evidence.glitches or Glitches(0, 0, {})
+    left_out = {
+        "shortest_pulse_cycles": glitches.shortest_cycles or None,
+        "longest_samples": glitches.longest_samples,
+        "count": dict(glitches.count),
+    }
     return {
         "allocator": setting.allocator,
         "board": setting.board,
         "analyzer": setting.analyzer,
         "samplerate_hz": evidence.edges.samplerate_hz,
         "total_samples": evidence.edges.total_samples,
-        "firmware": _firmware(evidence, setting),
+        "firmware": {
+            "elf_sha256": setting.elf_sha256,
+            "kernel": boot.kernel if boot else None,
+            "heap_bytes": boot.heap_bytes if boot else None,
+            "core_hz": boot.core_hz if boot else None,
+            "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
+            "free_blocks_at_start": boot.free_blocks if boot else None,
+            "kernel_calls": "kernel_calls" in evidence.plan.extras,
+            **({"urgent_task": True} if "urgent_task" in evidence.plan.extras else {}),
+        },
         "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
         "imported": setting.imported.model_dump(mode="json") if setting.imported else None,
-        **({"glitches": _left_out(evidence)} if evidence.without_glitches else {}),
-        **_build_choices(evidence),
+        **({"glitches": left_out} if evidence.without_glitches else {}),
+        "locking": boot.locking if boot else None,
+        "knobs": knobs,
+        "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},
         "tools": dict(setting.tools),
         "tool_report": evidence.tools.model_dump(mode="json"),
     }
 
 
-def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
-    joined = evidence.joined
-    bounds = compare_bounds(setting.bounds, evidence)
-    sweep = _sweep(evidence)
-    return {
-        "counts": _counts(joined.operations),
-        "probes_source": evidence.probes.source,
-        **_statistics(evidence),
-        **instruments(evidence),
-        "intervals": intervals(joined.samples, evidence.plan.ramp),
-        "maxima": _maxima(evidence),
-        "possible_wait": possible_wait(evidence),
-        "sweep": sweep,
-        **({"heap_wait": waited} if (waited := heap_wait(evidence)) else {}),
-        "baselines": _baselines(evidence),
-        "bounds": bounds,
-        "memory": setting.memory.figures.model_dump() if setting.memory else None,
-        "footprint": setting.footprint.model_dump() if setting.footprint else None,
-        "interrupts": _interrupt_counts(evidence),
-        "serial": _serial(evidence),
-        "warnings": [
-            *warnings(evidence),
-            *sweep_disproven(sweep),
-            *exceeded_bounds(bounds),
-            *_uncounted(evidence, setting),
-            *setting.notes,
-        ],
-    }
-
-
-def _left_out(evidence: Evidence) -> dict[str, Any]:
-    glitches = evidence.glitches or Glitches(0, 0, {})
-    return {
-        "shortest_pulse_cycles": glitches.shortest_cycles or None,
-        "longest_samples": glitches.longest_samples,
-        "count": dict(glitches.count),
-    }
-
-
-def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
-    boot = evidence.log.first(Boot)
-    return {
-        "elf_sha256": setting.elf_sha256,
-        "kernel": boot.kernel if boot else None,
-        "heap_bytes": boot.heap_bytes if boot else None,
-        "core_hz": boot.core_hz if boot else None,
-        "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
-        "free_blocks_at_start": boot.free_blocks if boot else None,
-        "kernel_calls": "kernel_calls" in evidence.plan.extras,
-        **({"urgent_task": True} if "urgent_task" in evidence.plan.extras else {}),
-    }
-
-
-def _build_choices(evidence: Evidence) -> dict[str, Any]:
-    """How the heap held others off, and the allocator's knobs: all of them, and those turned."""
-    boot = evidence.log.first(Boot)
-    knobs = boot.knob_values if boot else {}
-    options = stated_of(boot, evidence.asked)
-    defaults = {name: str(value) for name, value in options.knobs.items()} if options else {}
-    return {
-        "locking": boot.locking if boot else None,
-        "knobs": knobs,
-        "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},
-    }
-
-
 def _counts(operations: pl.DataFrame) -> dict[str, int]:
     kinds = dict(operations.group_by("kind").len().iter_rows())
-    return {
-        "operations": operations.height,
-        "allocations": kinds.get("A", 0),
-        "frees": kinds.get("F", 0),
-        "out_of_memory": kinds.get("O", 0),
-        "nothing_to_free": kinds.get("N", 0),
-        "refused": kinds.get("E", 0),
-        "skipped": kinds.get("S", 0),
+    names = {
+        "allocations": "A",
+        "frees": "F",
+        "out_of_memory": "O",
+        "nothing_to_free": "N",
+        "refused": "E",
+        "skipped": "S",
     }
-
-
-def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
-    def summary(quantity: Quantity, rows: pl.DataFrame) -> dict[str, Any]:
-        return summarise(rows[quantity.column], quantity.still_open(rows)).model_dump()
-
-    return by_quantity(evidence.joined.samples, summary)
+    return {"operations": operations.height, **{name: kinds.get(kind, 0) for name, kind in names.items()}}
 
 
 def _uncounted(evidence: Evidence, setting: Setting) -> list[str]:
@@ -198,8 +187,7 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
     aligned = aligned_allocations(evidence)
     for greatest in filter(None, maxima.values()):
         greatest["aligned"] = None if greatest["seq"] is None else greatest["seq"] in aligned
-    generator = ((quantity, witness) for quantity in QUANTITIES for witness in evidence.latencies)
-    for quantity, witness in generator:
+    for quantity, witness in product(QUANTITIES, evidence.latencies):
         entry = maxima[quantity.key]
         if entry and quantity.interval == witness.of.channels:
             answer = entry["sample"] + round(entry["value"] / evidence.edges.sample_ns)
@@ -216,22 +204,3 @@ def _sweep(evidence: Evidence) -> dict[str, Any] | None:
         return replace(budget, skew_ns=evidence.skew_ns(interval, budget.skew_ns)).total_ns
 
     return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed)
-
-
-def _baselines(evidence: Evidence) -> dict[str, Any]:
-    joined, sample_ns = evidence.joined, evidence.edges.sample_ns
-    return {
-        quantity.key: baseline(quantity, joined.interrupts, joined.critical_cost, sample_ns)
-        for quantity in QUANTITIES
-    }
-
-
-def _serial(evidence: Evidence) -> dict[str, int | bool]:
-    log = evidence.log
-    return {
-        "bytes": log.byte_count,
-        "records": len(log.records),
-        "checksum_failures": len(log.damaged),
-        "sequence_gaps": log.sequence_gaps,
-        "end_record": log.first(EndRecord) is not None,
-    }

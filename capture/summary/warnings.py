@@ -19,7 +19,7 @@ from capture.instruments.calibration import fall_delay_samples
 from capture.joining.budget import budget_on_wire, sum_of_terms
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import control_may_run, with_lead_and_tail
-from capture.summary.samples import baseline
+from capture.summary.figures import baseline
 from firmware.build import reset_causes
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from base.run_folder.manifest import SectionBound
-from capture.summary.bounds import compare_bounds, exceeded_bounds
+from capture.summary.figures import compare_bounds, exceeded_bounds
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun
 from scenarios.generator import Step

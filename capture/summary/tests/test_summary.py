@@ -5,8 +5,7 @@ import pytest
 
 from base.run_folder.quantities import QUANTITIES
 from capture.joining.evidence import Evidence
-from capture.summary.maxima import maximum
-from capture.summary.samples import baseline, intervals
+from capture.summary.figures import baseline, intervals, maximum
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue
