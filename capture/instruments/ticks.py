@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from base.run_folder.edges import EdgeList, Samples
 from base.run_folder.records import TickRecord
-from capture.instruments.clocks import COUNTER_CYCLES, CounterFit
+from capture.instruments.calibration import COUNTER_CYCLES, CounterFit
 from capture.reading import vectorised
 
 # SysTick is the least urgent interrupt: its handler waits until each of these pins has fallen.

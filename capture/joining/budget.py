@@ -21,8 +21,7 @@ from base.metrology.summaries import Reach
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import CostRecord, RecordLog
-from capture.instruments.calibration import MarkerCost, fall_delay_samples, skew_between
-from capture.instruments.clocks import CounterFit
+from capture.instruments.calibration import CounterFit, MarkerCost, fall_delay_samples, skew_between
 from capture.reading.wire import Wire
 
 if TYPE_CHECKING:
@@ -98,70 +97,58 @@ class Instruments:
 
 
 def error_budgets(instruments: Instruments, samples: Mapping[str, pl.DataFrame]) -> dict[str, Budget]:
-    """The budget of each quantity, by key, at its greatest value."""
-    return by_quantity(samples, lambda quantity, rows: _budget(instruments, quantity, rows[quantity.column]))
+    """The budget of each quantity, by key, at its greatest value.
 
+    What is counted and not read off the wire is exact: the cycles between two reads of CYCCNT are
+    counted by the clock that moves the code. The overhead of such a section is what the markers do
+    between their reads; that of one on the wire, an empty one; of a latency, the instructions that
+    raise the handler's pin.
+    """
+    cost, wire = instruments.critical_cost, instruments.wire
+    pin_cycles = pin_cost_cycles(instruments.log)
 
-def _budget(instruments: Instruments, quantity: Quantity, values: pl.Series) -> Budget:
-    if quantity.interval is None:
-        return _budget_of_count(instruments, quantity)
-    longest = values.max()
-    budget = budget_on_wire(instruments, quantity.interval, longest if isinstance(longest, float) else 0.0)
-    return replace(budget, overhead_ns=_overhead_ns(instruments, quantity))
+    def budget(quantity: Quantity, rows: pl.DataFrame) -> Budget:
+        if quantity.interval is None:
+            if quantity.counted:
+                return EXACT
+            return replace(EXACT, overhead_ns=None if cost is None else wire.ns_of(cost.empty_cycles))
+        if quantity.interval == ("CRIT", "CRIT"):
+            overhead_ns = None if cost is None else cost.empty_samples * wire.edges.sample_ns
+        else:
+            overhead_ns = None if pin_cycles is None else wire.ns_of(pin_cycles)
+        longest = rows[quantity.column].max()
+        on_wire = budget_on_wire(
+            instruments, quantity.interval, longest if isinstance(longest, float) else 0.0
+        )
+        return replace(on_wire, overhead_ns=overhead_ns)
+
+    return by_quantity(samples, budget)
 
 
 def budget_on_wire(instruments: Instruments, interval: tuple[str, str], ns: float) -> Budget:
-    """The budget of a time of `ns` between edges of two channels, without its overhead."""
+    """The budget of a time of `ns` between edges of two channels, without its overhead.
+
+    Times count samples at their nominal rate. The fit says how far the analyzer's clock and the
+    core's differ, and how surely; a core's clock that may be off itself proves that much less. Of
+    two channels the skew is added; of a width, how much later its falling edge is seen.
+    """
+    wire = instruments.wire
+    fit = instruments.counter or wire.clock
+    first, second = interval
+    if first == second:
+        delay = fall_delay_samples(wire, first)
+        apart_samples = None if delay is None else abs(delay)
+    else:
+        skew = skew_between(wire, first, second)
+        apart_samples = None if skew is None else skew.bound
     return Budget(
-        resolution_ns=instruments.wire.edges.sample_ns,
-        clock_ns=_clock_ns(instruments, ns),
-        skew_ns=_skew_ns(instruments, *interval),
+        resolution_ns=wire.edges.sample_ns,
+        clock_ns=None
+        if fit is None
+        else ns * (abs(fit.ratio - 1) + fit.ratio_uncertainty + wire.core_tolerance),
+        skew_ns=None if apart_samples is None else apart_samples * wire.edges.sample_ns,
         overhead_ns=None,
     )
-
-
-def _budget_of_count(instruments: Instruments, quantity: Quantity) -> Budget:
-    """The budget of what is counted and not read off the wire: it is exact.
-
-    The cycles between two reads of CYCCNT are counted by the clock that moves the code. The
-    overhead of such a section is what the markers do between their reads.
-    """
-    if quantity.counted:
-        return EXACT
-    cost = instruments.critical_cost
-    return Budget(0.0, 0.0, 0.0, None if cost is None else instruments.wire.ns_of(cost.empty_cycles))
-
-
-def _clock_ns(instruments: Instruments, longest_ns: float) -> float | None:
-    """The error of `longest_ns`, which counts samples at their nominal rate.
-
-    The fit says how far the analyzer's clock and the core's differ, and how surely. A core's clock
-    that may be off itself proves that much less.
-    """
-    fit = instruments.counter or instruments.wire.clock
-    return (
-        None
-        if fit is None
-        else longest_ns * (abs(fit.ratio - 1) + fit.ratio_uncertainty + instruments.wire.core_tolerance)
-    )
-
-
-def _skew_ns(instruments: Instruments, first: str, second: str) -> float | None:
-    """Of edges of two channels, their skew; of a width, how much later its falling edge is seen."""
-    if first == second:
-        delay = fall_delay_samples(instruments.wire, first)
-        return None if delay is None else abs(delay) * instruments.wire.edges.sample_ns
-    skew = skew_between(instruments.wire, first, second)
-    return None if skew is None else skew.bound * instruments.wire.edges.sample_ns
-
-
-def _overhead_ns(instruments: Instruments, quantity: Quantity) -> float | None:
-    """Of a section, an empty one; of a latency, the instructions that raise the handler's pin."""
-    if quantity.interval == ("CRIT", "CRIT"):
-        cost = instruments.critical_cost
-        return None if cost is None else cost.empty_samples * instruments.wire.edges.sample_ns
-    cycles = pin_cost_cycles(instruments.log)
-    return None if cycles is None else instruments.wire.ns_of(cycles)
 
 
 def pin_cost_cycles(log: RecordLog) -> int | None:

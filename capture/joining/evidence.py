@@ -9,7 +9,7 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.quantities import QUANTITIES, by_quantity
 from base.run_folder.records import Boot, RecordLog, parse
-from capture.instruments.clocks import core_tolerance
+from capture.instruments.calibration import core_tolerance
 from capture.joining.budget import Budget, Instruments, error_budgets, rank_ns, unseen_ns
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses

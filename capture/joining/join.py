@@ -28,33 +28,13 @@ from base.run_folder.records import (
     TickRecord,
 )
 from base.run_folder.tables import HITS, INTERRUPTS, OPERATIONS, PLAN
-from capture.instruments.calibration import MarkerCost, calibrate
-from capture.instruments.clocks import CounterFit, fit_counter
+from capture.instruments.calibration import CounterFit, MarkerCost, calibrate, fit_counter
 from capture.instruments.ticks import Ticks, find_ticks
 from capture.reading import vectorised
 from capture.reading.probes import Instructions, Probes
-from capture.reading.vectorised import PulseTrain, Windows, surely_high_within
-from capture.reading.waits import Waits
+from capture.reading.vectorised import PulseTrain, Waits, Windows, surely_high_within
 from capture.reading.wire import Wire
 from scenarios.plan import Plan
-
-
-class _Class(NamedTuple):
-    """A class of interrupts: the channels of its stimulus, its answer and its task."""
-
-    stimulus: str
-    answer: str
-    task: str | None
-
-
-_MASKABLE = _Class("STIM", "ISR", "TASK")
-_CONTROL = _Class("CTRL", "CISR", None)
-
-
-def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | None) -> pl.DataFrame:
-    """The table, in the order of time; `seq` int64[n] numbers the operations of `windows`."""
-    frames = [_interrupts(wire, windows, seq, ticks, kind) for kind in (_MASKABLE, _CONTROL)]
-    return pl.concat(frames).sort("sample", "control", maintain_order=True)
 
 
 class _OfStimuli(NamedTuple):
@@ -87,37 +67,45 @@ def _of_stimuli(wire: Wire, sample: Samples, waits: Waits) -> _OfStimuli:
     return _OfStimuli(answer, *(pl.select(pl.when(began).then(column)).to_series() for column in columns))
 
 
-def _interrupts(
-    wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | None, kind: _Class
-) -> pl.DataFrame:
-    edges, sample = wire.until_end, wire.edges_of(kind.stimulus)
-    isr = _of_stimuli(wire, sample, wire.waits(kind.stimulus, kind.answer))
-    task = _of_stimuli(wire, sample, wire.waits(kind.stimulus, kind.task)) if kind.task else None
-    in_operation, operation_sure = surely_high_within(edges, "OP", sample, sample, wire.undecided_samples)
-    in_critical, critical_sure = surely_high_within(edges, "CRIT", sample, isr.answer, wire.undecided_samples)
-    none = _nulls(sample)
-    columns = {
-        "control": pl.Series(np.full(len(sample), kind is _CONTROL)),
-        "sample": pl.Series(sample),
-        "time_ns": pl.Series(sample * edges.sample_ns),
-        "isr_latency_ns": isr.latency_ns,
-        "task_latency_ns": task.latency_ns if task else none,
-        "operation_seq": _operation_at(windows, seq, sample, in_operation),
-        "hit": _hit(in_critical, in_operation),
-        "critical_sure": pl.Series(critical_sure),
-        "operation_sure": pl.Series(operation_sure),
-        "isr_merged": isr.merged,
-        "isr_open": isr.open,
-        "task_merged": task.merged if task else none,
-        "task_open": task.open if task else none,
-        **_tick_columns(ticks, sample, isr.answer, task.answer if task else None),
-    }
-    return pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS.items())
+def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | None) -> pl.DataFrame:
+    """The table, in the order of time; `seq` int64[n] numbers the operations of `windows`.
 
-
-def _hit(in_critical: Levels, in_operation: Levels) -> pl.Series:
-    """What each stimulus fell into: one of HITS."""
-    return pl.Series(HITS).gather(np.where(in_critical, 0, np.where(in_operation, 1, 2)))
+    Of a tick it has the phase of each stimulus to it, and whether one may have delayed what
+    followed; null where that is not known. An answer that never came counts as one at the stimulus.
+    """
+    edges, undecided = wire.until_end, wire.undecided_samples
+    frames = []
+    for stimulus, answer, woken in (("STIM", "ISR", "TASK"), ("CTRL", "CISR", None)):
+        sample = wire.edges_of(stimulus)
+        isr = _of_stimuli(wire, sample, wire.waits(stimulus, answer))
+        task = _of_stimuli(wire, sample, wire.waits(stimulus, woken)) if woken else None
+        in_operation, operation_sure = surely_high_within(edges, "OP", sample, sample, undecided)
+        in_critical, critical_sure = surely_high_within(edges, "CRIT", sample, isr.answer, undecided)
+        columns = {
+            "control": pl.Series(np.full(len(sample), task is None)),
+            "sample": pl.Series(sample),
+            "time_ns": pl.Series(sample * edges.sample_ns),
+            "isr_latency_ns": isr.latency_ns,
+            "operation_seq": _operation_at(windows, seq, sample, in_operation),
+            "hit": pl.Series(HITS).gather(np.where(in_critical, 0, np.where(in_operation, 1, 2))),
+            "critical_sure": pl.Series(critical_sure),
+            "operation_sure": pl.Series(operation_sure),
+            "isr_merged": isr.merged,
+            "isr_open": isr.open,
+        }
+        if ticks:
+            columns["tick_phase_cycles"] = pl.Series(ticks.phase_cycles(sample))
+            columns["tick"] = pl.Series(ticks.handler_may_run(sample, np.maximum(sample, isr.answer)))
+        if task:
+            columns["task_latency_ns"] = task.latency_ns
+            columns["task_merged"], columns["task_open"] = task.merged, task.open
+        if task and ticks:
+            columns["task_tick"] = pl.Series(ticks.handler_may_run(sample, np.maximum(sample, task.answer)))
+        nulls = pl.repeat(None, len(sample), dtype=pl.Null, eager=True)
+        frames.append(
+            pl.DataFrame({name: columns.get(name, nulls).cast(kind) for name, kind in INTERRUPTS.items()})
+        )
+    return pl.concat(frames).sort("sample", "control", maintain_order=True)
 
 
 def _operation_at(windows: Windows, seq: Samples, sample: Samples, in_operation: Levels) -> pl.Series:
@@ -127,30 +115,6 @@ def _operation_at(windows: Windows, seq: Samples, sample: Samples, in_operation:
     inside[inside] &= sample[inside] < windows.end[index[inside]]
     number = pl.Series(np.append(seq, 0)[index], dtype=pl.Int64)
     return pl.select(pl.when(pl.Series(inside)).then(number)).to_series()
-
-
-def _tick_columns(
-    ticks: Ticks | None, stimulus: Samples, answer: Samples, woken: Samples | None
-) -> dict[str, pl.Series]:
-    """The phase of each stimulus to the tick, and whether a tick may have delayed what followed.
-
-    Null where that is not known. An answer that never came (-1) counts as one at the stimulus.
-    """
-    if ticks is None:
-        return dict.fromkeys(("tick_phase_cycles", "tick", "task_tick"), _nulls(stimulus))
-
-    def may_be_delayed(until: Samples) -> pl.Series:
-        return pl.Series(ticks.handler_may_run(stimulus, np.maximum(stimulus, until)))
-
-    return {
-        "tick_phase_cycles": pl.Series(ticks.phase_cycles(stimulus)),
-        "tick": may_be_delayed(answer),
-        "task_tick": _nulls(stimulus) if woken is None else may_be_delayed(woken),
-    }
-
-
-def _nulls(rows: Samples) -> pl.Series:
-    return pl.repeat(None, len(rows), dtype=pl.Null, eager=True)
 
 
 # The join of the three witnesses, operation by operation: wire, records and plan.
@@ -182,167 +146,116 @@ class Join:
         return {quantity.key: quantity.samples(self.operations, self.interrupts) for quantity in QUANTITIES}
 
 
-_OF_COUNTER = ("dwt_cycles", "dwt_operation_cycles")
-
-
 def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: Instructions) -> Join:
     """Joins as much of a run as can be proven, and calibrates what the join needs."""
-    records = _joinable(log.all(OperationRecord), min(len(wire.windows), plan.operations.height))
+    records: list[OperationRecord] = []
+    for record in log.all(OperationRecord):  # as long as their numbers increase and have a window
+        if record.seq >= min(len(wire.windows), plan.operations.height):
+            break
+        if records and record.seq <= records[-1].seq:
+            break
+        records.append(record)
     seq = np.array([record.seq for record in records], dtype=np.int64)
     windows = Windows(wire.windows.start[seq], wire.windows.end[seq])
     calibration = log.all(CalibrationRecord)
-    critical_cost = calibrate(wire, calibration, "CRIT")
+    cost = calibrate(wire, calibration, "CRIT")
     counter = fit_counter(wire, calibration, stood=bool(log.all(CounterOffRecord)))
     ticks = find_ticks(wire.until_end, log.first(TickRecord), counter)
+    boot = log.first(Boot)
+    planned = plan.operations[seq] if records else plan.operations.clear()
+    critical_pulses = wire.critical.counts_in(windows)
+    operations = pl.DataFrame(
+        {
+            **_columns_of_records(log, records),
+            "probes": [probes.of(record.seq, record.probes) for record in records],
+            "instructions": [instructions.of.get(record.seq) for record in records],
+            **_columns_of_wire(wire, windows, ticks if boot and boot.locking == "scheduler" else None),
+            **{name: planned[name] for name in PLAN if name != "seq"},
+        },
+        schema_overrides={name: OPERATIONS[name] for name in ("probes", "instructions")},
+    )
+    # Wire minus DWT of the critical section, in cycles, without what the markers of each of its
+    # pulses cost. Null where that is not known.
+    apart: pl.Expr = pl.lit(None, dtype=pl.Float64)
+    if cost is not None:
+        markers = pl.Series(critical_pulses) * cost.wire_minus_dwt_cycles
+        apart = pl.col("wire_critical_samples") / wire.samples_per_cycle - markers - pl.col("dwt_cycles")
+    # The least cycles of the measured trials at a depth: what a report of the best trial shows.
+    is_trial = pl.col("measured") & pl.col("trial").is_not_null() & pl.col("kind").is_in(ALLOCATION_KINDS)
+    least = pl.when(is_trial).then(pl.col("dwt_cycles")).min().over("depth")
+    operations = operations.with_columns(
+        disagreement_cycles=apart, trials_minimum_cycles=pl.when(is_trial).then(least)
+    )
+    # Whether each window holds exactly one pulse of OP, from its rise to its fall.
+    whole = wire.operation.counts_in(windows) == 1
+    first, _ = wire.operation.ranges_in(windows)
+    whole[whole] = wire.operation.end[first[whole]] <= windows.end[whole]
     return Join(
-        operations=_operation_table(
-            wire, windows, log, records, plan, critical_cost, ticks, probes, instructions
-        ),
+        operations=operations.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS.items()),
         interrupts=interrupt_table(wire, windows, seq, ticks),
-        critical_cost=critical_cost,
+        critical_cost=cost,
         operation_cost=calibrate(wire, calibration, "OP"),
         counter=counter,
         ticks=ticks,
-        stray_windows=tuple(seq[~_one_whole_pulse(wire.operation, windows)].tolist()),
-        critical_pulses=wire.critical.counts_in(windows),
+        stray_windows=tuple(seq[~whole].tolist()),
+        critical_pulses=critical_pulses,
     )
 
 
-def _joinable(records: Sequence[OperationRecord], limit: int) -> list[OperationRecord]:
-    """The first records, as long as their numbers increase and stay below `limit`."""
-    joinable: list[OperationRecord] = []
-    for record in records:
-        if record.seq >= limit or (joinable and record.seq <= joinable[-1].seq):
-            break
-        joinable.append(record)
-    return joinable
-
-
-def _one_whole_pulse(pulses: PulseTrain, windows: Windows) -> Levels:
-    """Whether each window holds exactly one pulse, from its rise to its fall: bool[windows]."""
-    array: Levels = pulses.counts_in(windows) == 1
-    first, _ = pulses.ranges_in(windows)
-    array[array] = pulses.end[first[array]] <= windows.end[array]
-    return array
-
-
-def _operation_table(
-    wire: Wire,
-    windows: Windows,
-    log: RecordLog,
-    records: list[OperationRecord],
-    plan: Plan,
-    cost: MarkerCost | None,
-    ticks: Ticks | None,
-    probes: Probes,
-    instructions: Instructions,
-) -> pl.DataFrame:
-    boot = log.first(Boot)
-    columns = {
-        **_columns_of_records(records, _without_counter(log)),
-        "probes": pl.Series([probes.of(record.seq, record.probes) for record in records], dtype=pl.UInt32),
-        "instructions": pl.Series(
-            [instructions.of.get(record.seq) for record in records], dtype=OPERATIONS["instructions"]
-        ),
-        **_columns_of_wire(wire, windows),
-        "interrupted": _interrupted(wire, windows, ticks if boot and boot.locking == "scheduler" else None),
-        "critical_pulses": pl.Series(wire.critical.counts_in(windows)),
-        **_columns_of_timers(log, [record.seq for record in records]),
-        **_columns_of_plan(plan, [record.seq for record in records]),
-    }
-    frame = pl.DataFrame(columns).with_columns(
-        disagreement_cycles=_disagreement(wire, cost), trials_minimum_cycles=_trials_minimum()
-    )
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS.items())
-
-
-def _without_counter(log: RecordLog) -> set[int]:
-    """The numbers of the operations during which the cycle counter stood."""
-    return {record.seq for record in log.all(CounterOffRecord) if record.operations}
-
-
-def _columns_of_records(records: list[OperationRecord], without: set[int]) -> dict[str, pl.Series]:
-    """What the records say; without cycles of the operations `without` a counter."""
-    sources = {
-        "seq": "seq",
-        "kind": "kind",
-        "size": "size",
-        "dwt_cycles": "critical_cycles",
-        "dwt_operation_cycles": "operation_cycles",
-        "live": "live",
-        "bytes_in_use": "bytes_in_use",
-    }
-    return {
-        column: pl.Series(
-            [
-                None if column in _OF_COUNTER and record.seq in without else getattr(record, source)
-                for record in records
-            ],
-            dtype=OPERATIONS[column],
-        )
-        for column, source in sources.items()
-    }
-
-
-def _columns_of_wire(wire: Wire, windows: Windows) -> dict[str, pl.Series]:
-    """What the wire shows of each operation; null where its window holds no such pulse."""
-    critical = _where_present(wire.critical, windows, wire.critical.widths_in(windows))
-    operation = _where_present(wire.operation, windows, wire.operation.widths_in(windows))
-    return {
-        "wire_critical_samples": critical,
-        "wire_critical_ns": critical * wire.edges.sample_ns,
-        "wire_section_ns": _where_present(wire.critical, windows, wire.critical.longest_in(windows))
-        * wire.edges.sample_ns,
-        "wire_operation_samples": operation,
-        "wire_operation_ns": operation * wire.edges.sample_ns,
-        "start_sample": _where_present(wire.operation, windows, _first_start(wire.operation, windows)),
-        "control_hits": pl.Series(_rises_while_high(wire, "CISR", "CRIT", windows)),
-        "isr_hits": pl.Series(_rises_while_high(wire, "ISR", "OP", windows)),
-    }
-
-
-def _interrupted(wire: Wire, windows: Windows, ticks: Ticks | None) -> pl.Series:
-    """Whether an interrupt ran within the section of each window: the control, or under a lock that
-    lets them the others. `ticks` are those of such a lock; None where it holds the tick off.
+def _columns_of_records(log: RecordLog, records: Sequence[OperationRecord]) -> dict[str, pl.Series]:
+    """What the records say, and the timers' answers of each operation; without cycles of those
+    during which the cycle counter stood.
     """
+    stood = {record.seq for record in log.all(CounterOffRecord) if record.operations}
+    counted = {"dwt_cycles": "critical_cycles", "dwt_operation_cycles": "operation_cycles"}
+    met = {record.seq: record for record in log.all(InterruptsRecord)}
+    none = 0 if log.first(Boot) else None
+    columns: dict[str, list[object]] = {
+        name: [getattr(record, name) for record in records]
+        for name in ("seq", "kind", "size", "live", "bytes_in_use")
+    }
+    for name, field in counted.items():
+        columns[name] = [None if record.seq in stood else getattr(record, field) for record in records]
+    for name in OPERATIONS:
+        if name.startswith("timer_"):
+            field = name.removeprefix("timer_")
+            columns[name] = [getattr(met.get(record.seq), field, none) for record in records]
+    return {name: pl.Series(values, dtype=OPERATIONS[name]) for name, values in columns.items()}
+
+
+def _columns_of_wire(wire: Wire, windows: Windows, ticks: Ticks | None) -> dict[str, pl.Series]:
+    """What the wire shows of each operation; null where its window holds no such pulse.
+
+    It was `interrupted` where an interrupt ran within its section: the control, or under a lock
+    that lets them the others. `ticks` are those of such a lock; None where it holds the tick off.
+    """
+    first, after = wire.critical.ranges_in(windows)
     control, others = (_rises_while_high(wire, channel, "CRIT", windows) for channel in ("CISR", "ISR"))
     within: Levels = control + others > 0
     if ticks is not None and len(wire.critical):
-        first, after = wire.critical.ranges_in(windows)
         begin, end = np.append(wire.critical.start, 0)[first], wire.critical.end[np.maximum(after, 1) - 1]
         within |= ticks.handler_may_run(begin, end) & (after > first)
-    return pl.Series(within)
-
-
-def _columns_of_timers(log: RecordLog, seq: list[int]) -> dict[str, pl.Series]:
-    """The answers of each operation by the timers."""
-    interrupts_records = {record.seq: record for record in log.all(InterruptsRecord)}
-    none = 0 if log.first(Boot) else None
-    names = [name for name in OPERATIONS if name.startswith("timer_")]
+    critical = _where_present(wire.critical, windows, wire.critical.widths_in(windows))
+    longest = _where_present(wire.critical, windows, wire.critical.longest_in(windows))
+    operation = _where_present(wire.operation, windows, wire.operation.widths_in(windows))
+    starts = np.append(wire.operation.start, -1)[wire.operation.ranges_in(windows)[0]]
     return {
-        name: pl.Series(
-            [getattr(interrupts_records.get(number), name.removeprefix("timer_"), none) for number in seq],
-            dtype=OPERATIONS[name],
-        )
-        for name in names
+        "wire_critical_samples": critical,
+        "wire_critical_ns": critical * wire.edges.sample_ns,
+        "wire_section_ns": longest * wire.edges.sample_ns,
+        "wire_operation_samples": operation,
+        "wire_operation_ns": operation * wire.edges.sample_ns,
+        "start_sample": _where_present(wire.operation, windows, starts),
+        "control_hits": pl.Series(control),
+        "isr_hits": pl.Series(_rises_while_high(wire, "ISR", "OP", windows)),
+        "interrupted": pl.Series(within),
     }
-
-
-def _columns_of_plan(plan: Plan, seq: list[int]) -> dict[str, pl.Series]:
-    planned = plan.operations[seq] if seq else plan.operations.clear()
-    return {name: planned[name] for name in PLAN if name != "seq"}
 
 
 def _where_present(pulses: PulseTrain, windows: Windows, values: Samples) -> pl.Series:
     """`values`, null for each window without a pulse."""
     present = pl.Series(pulses.counts_in(windows) > 0)
     return pl.select(pl.when(present).then(pl.Series(values, dtype=pl.Int64))).to_series()
-
-
-def _first_start(pulses: PulseTrain, windows: Windows) -> Samples:
-    """Where the first pulse of each window starts, int64[windows]; any number without one."""
-    first, _ = pulses.ranges_in(windows)
-    return np.append(pulses.start, -1)[first]
 
 
 def _rises_while_high(wire: Wire, rising: str, high: str, windows: Windows) -> npt.NDArray[np.int64]:
@@ -354,22 +267,3 @@ def _rises_while_high(wire: Wire, rising: str, high: str, windows: Windows) -> n
         rises, windows.start
     )
     return counts
-
-
-def _disagreement(wire: Wire, cost: MarkerCost | None) -> pl.Expr:
-    """Wire minus DWT of the critical section, in cycles, without what the markers cost.
-
-    The cost counts once for each pulse of the section. Null where it is not known.
-    """
-    if cost is None:
-        return pl.lit(None, dtype=pl.Float64)
-    wire_cycles = pl.col("wire_critical_samples") / wire.samples_per_cycle
-    markers = pl.col("critical_pulses") * cost.wire_minus_dwt_cycles
-    return wire_cycles - markers - pl.col("dwt_cycles")
-
-
-def _trials_minimum() -> pl.Expr:
-    """The least cycles of the measured trials at a depth: what a report of the best trial shows."""
-    is_trial = pl.col("measured") & pl.col("trial").is_not_null() & pl.col("kind").is_in(ALLOCATION_KINDS)
-    trials = pl.when(is_trial).then(pl.col("dwt_cycles"))
-    return pl.when(is_trial).then(trials.min().over("depth"))

@@ -3,7 +3,7 @@
 A handler raises its pin and reads the counter right behind it, so the timer tells the latency plus
 a constant: what lies between the pin and the read. The constant is fitted to the run. Where a wait
 began, the firmware takes from the plan of the stimuli and a free-running count
-(firmware/bench/edge_walk.h); the wire, from the edges (capture/reading/waits.py). The records
+(firmware/bench/edge_walk.h); the wire, from the edges (capture/reading/vectorised.py). The records
 tell number and sum of the answers that met an operation, and the least and greatest of those
 between operations. The same is read off the wire.
 
@@ -107,7 +107,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class LatencyWitness:
-    """A class of latencies by wire and timer.
+    """A class of latencies by wire and timer. What the offset may be, COST and the skew bound.
 
     `operations` has a row for each operation that wire or timer say was met: `seq`, `number` and
     `ticks` by the timer, `least_number` and `most_number` by the wire. In cycles for one answer,
@@ -200,35 +200,30 @@ def _witness(
     costs = [cost for cost in instruments.log.all(CostRecord) if cost.instrument == "TIMER"]
     read_cycles = max((cost.most_cycles for cost in costs), default=0)
     spread = read_cycles - min((cost.least_cycles for cost in costs), default=0)
-    answers = _answers(wire, operations, of)
+    waits = wire.waits(*of.channels)
+    row, met, missed = _operations_met(operations, waits.answer)
+    most_samples = waits.length + _interrupted(wire, waits.answer, of)
+    answers = Answers(waits.answer, waits.length, most_samples, row, met, missed)
     table = _by_operation(answers, operations, of)
     offset = _fit(table, cycles, cycles + spread / 2)
     between = getattr(stat, of.told) if stat else None
     least, most = _between(answers, instruments, offset, cycles, spread)
+    # The read comes after the pin's rise, and no later than COST says. The analyzer sees both edges
+    # to a sample, and the channels as far apart as the common pulses tell.
+    skew, bounds = skew_between(wire, *of.channels), None
+    if read_cycles and skew is not None:
+        slack = (1 + skew.bound) * cycles
+        bounds = -slack, read_cycles + slack
     return LatencyWitness(
         of=of,
         answers=answers,
         operations=_compared(table, instruments, offset, cycles, spread),
         offset=offset,
-        offset_bounds_cycles=_offset_bounds(instruments, of, read_cycles, cycles),
+        offset_bounds_cycles=bounds,
         offset_of_others=None,
         between=between,
         between_least=least,
         between_most=most,
-    )
-
-
-def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass) -> Answers:
-    """The answers between the frames that were waited for."""
-    waits = wire.waits(*of.channels)
-    row, met, missed = _operations_met(operations, waits.answer)
-    return Answers(
-        sample=waits.answer,
-        least=waits.length,
-        most=waits.length + _interrupted(wire, waits.answer, of),
-        row=row,
-        met=met,
-        missed=missed,
     )
 
 
@@ -241,8 +236,7 @@ def _interrupted(wire: Wire, rises: Samples, of: LatencyClass) -> Samples:
     next_ = np.minimum(np.searchsorted(control.start, rises, "right"), len(control) - 1)
     came = (control.start[next_] > rises) & (control.start[next_] <= rises + BETWEEN_CYCLES * cycle)
     took = control.width[next_] + np.ceil(CONTROL_AROUND_CYCLES * cycle)
-    array: Samples = np.where(came, took, 0.0).astype(np.int64)
-    return array
+    return np.where(came, took, 0.0).astype(np.int64)
 
 
 def _operations_met(operations: pl.DataFrame, rises: Samples) -> tuple[Samples, Levels, Levels]:
@@ -363,18 +357,3 @@ def _between(
         (float(low[possible].min()), float(high[sure].min())),
         (float(low[sure].max()), float(high[possible].max())),
     )
-
-
-def _offset_bounds(
-    instruments: Instruments, of: LatencyClass, read_cycles: int, cycles: float
-) -> tuple[float, float] | None:
-    """What the offset may be: the read comes after the pin's rise, and no later than COST says.
-
-    The analyzer sees both edges to a sample, and the
-    channels as far apart as the common pulses tell.
-    """
-    skew = skew_between(instruments.wire, *of.channels)
-    if not read_cycles or skew is None:
-        return None
-    slack = (1 + skew.bound) * cycles
-    return -slack, read_cycles + slack

@@ -146,14 +146,20 @@ def _curve(
     answered = undisturbed.drop_nulls("isr_latency_ns")
     ordered = answered.sort("isr_latency_ns", descending=True, maintain_order=True)
     worst = ordered.row(0, named=True) if ordered.height else {}
-    entry_ns = _entry_ns(lead_ns, undisturbed["tail_ns"])
+    tail_ns = undisturbed["tail_ns"].median()
+    # What an interrupt waits for beside a critical section; None where a part is unknown.
+    entry_ns = lead_ns + tail_ns if isinstance(tail_ns, float) and lead_ns is not None else None
     latency_max_ns = _greatest(matched, "isr_latency_ns")
     budgets = {
         "latency_max": allowed(_LATENCY, latency_max_ns),
         "undisturbed_max": allowed(_LATENCY, worst.get("isr_latency_ns")),
         "critical": allowed(_SECTION, worst.get("wire_critical_ns")),
     }
-    budgets["entry"] = sum_of_terms(budgets["undisturbed_max"], budgets["critical"])
+    budgets["entry"] = entry_budget_ns = sum_of_terms(budgets["undisturbed_max"], budgets["critical"])
+    # Whether the worst latency is its section plus the entry; None where one is unknown.
+    within, critical_ns = None, worst.get("wire_critical_ns")
+    if critical_ns is not None and entry_ns is not None and entry_budget_ns is not None:
+        within = bool(abs(worst["isr_latency_ns"] - critical_ns - entry_ns) <= entry_budget_ns)
     return {
         "label": label,
         "depth": worst.get("depth"),
@@ -161,28 +167,14 @@ def _curve(
         "disturbed": matched.height - undisturbed.height,
         "latency_max_ns": latency_max_ns,
         "undisturbed_max_ns": worst.get("isr_latency_ns"),
-        "critical_ns": worst.get("wire_critical_ns"),
+        "critical_ns": critical_ns,
         "entry_ns": entry_ns,
         "seq": worst.get("seq"),
-        "within_budget": _within_budget(worst, entry_ns, budgets["entry"]),
+        "within_budget": within,
         "budgets_ns": budgets,
     }
 
 
-def _entry_ns(lead_ns: float | None, tails_ns: pl.Series) -> float | None:
-    """What an interrupt waits for beside a critical section; None where a part is unknown."""
-    tail_ns = tails_ns.median()
-    return lead_ns + tail_ns if isinstance(tail_ns, float) and lead_ns is not None else None
-
-
-def _within_budget(worst: dict[str, Any], entry_ns: float | None, allowed_ns: float | None) -> bool | None:
-    """Whether the worst latency is its section plus the entry; None where one is unknown."""
-    critical_ns = worst.get("wire_critical_ns")
-    if critical_ns is None or entry_ns is None or allowed_ns is None:
-        return None
-    return bool(abs(worst["isr_latency_ns"] - critical_ns - entry_ns) <= allowed_ns)
-
-
 def _greatest(table: pl.DataFrame, column: str) -> float | None:
     greatest = table[column].max()
-    return float(greatest) if isinstance(greatest, float) else None
+    return greatest if isinstance(greatest, float) else None

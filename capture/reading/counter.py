@@ -17,8 +17,7 @@ from base.metrology.tally import Tally
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import NOT, NS_PER_S, EdgeList, Samples, Transitions
 from capture.reading.observed import Questions, named
-from capture.reading.vectorised import Stimuli, asked_by
-from capture.reading.waits import late_samples, waits
+from capture.reading.vectorised import Stimuli, asked_by, late_samples, waits
 from capture.reading.wire import END_FRAME_TICKS, FRAME_EDGES, FRAME_TOLERANCE, START_FRAME_TICKS, trains
 from firmware.build import boards
 

@@ -11,8 +11,7 @@ from base.metrology.quantiles import summarise
 from base.metrology.summaries import Summary, beside_open
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NOT, EdgeList, Samples
 from base.run_folder.observed import AskedEdges
-from capture.reading.vectorised import PulseTrain, Stimuli, pulses, stimuli_among, waits_for
-from capture.reading.waits import Waits
+from capture.reading.vectorised import PulseTrain, Stimuli, Waits, pulses, stimuli_among, waits_for
 from capture.reading.wire import SECTIONS_PER_END, ClockFit, Frames, find_frames, fit_clock
 from firmware.build import boards
 

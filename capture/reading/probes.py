@@ -41,7 +41,7 @@ def stated_of(boot: Boot | None, firmware: AskedFirmware | None) -> Stated | Non
 
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
 """How many pulses OP shows before the first operation (docs/reference/wire.md)."""
-LOOKS_MAX = (1 << 32) - 1
+COUNT_MAX = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
@@ -89,30 +89,20 @@ def read_probes(log: RecordLog, counts: bytes | None, firmware: AskedFirmware | 
     # After a restart the pulses of two runs are in one table.
     if counts is None or len(log.all(Boot)) > 1:
         return Probes("not counted")
-    windows = _windows_of_operations(counts)
-    return Probes("not counted") if windows is None else Probes("counted by the virtual board", windows)
-
-
-def _windows_of_operations(counts: bytes) -> dict[int, Window] | None:
-    """None where the board was asked for no looks."""
     try:
         table = read_windows(counts).select(pl.exclude(INSTRUCTIONS))
     except SimulatorError as error:
         raise CaptureError(f"{COUNTS} cannot be used: {error} Remove it to go on without probes.") from None
-    if table.width == len(WINDOW):
-        return None
+    if table.width == len(WINDOW):  # the board was asked for no looks
+        return Probes("not counted")
     windows = {
         number - PULSES_BEFORE: Window(sum(looks), end - start)
         for number, start, end, *looks in table.iter_rows()
         if number >= PULSES_BEFORE
     }
-    if not all(0 <= window.looks <= LOOKS_MAX for window in windows.values()):
+    if not all(0 <= window.looks <= COUNT_MAX for window in windows.values()):
         raise CaptureError(f"{COUNTS} counts what nobody can have; remove it to go on without probes.")
-    return windows
-
-
-_PULSES_AFTER = COMMON_PULSES + SECTIONS_PER_END
-_MOST = (1 << 32) - 1
+    return Probes("counted by the virtual board", windows)
 
 
 @dataclass(frozen=True)
@@ -134,47 +124,33 @@ def read_instructions(log: RecordLog, counts: bytes | None) -> Instructions:
     """
     if counts is None:
         return Instructions()
+    records = log.all(OperationRecord)
+    needed = PULSES_BEFORE + len(records)
     try:
         table = read_windows(counts)
+        numbers = table["window"].to_list()
+        widths = (table["end_cycle"] - table["start_cycle"]).to_list()[PULSES_BEFORE:needed]
+        apart = {
+            width - record.operation_cycles
+            for width, record in zip(widths, records, strict=False)
+            if record.operation_cycles
+        }
+        if INSTRUCTIONS not in table.columns:
+            why = "the simulator that wrote it did not count them"
+        elif len(log.all(Boot)) > 1:
+            why = "the board started more than once"
+        elif numbers != list(range(table.height)):
+            why = "its windows are not numbered from 0"
+        elif not table[INSTRUCTIONS].is_between(0, COUNT_MAX).all():
+            why = "it counts what nobody can have"
+        elif [record.seq for record in records] != list(range(len(records))):
+            why = "the records are not numbered from 0"
+        elif table.height < needed or (log.first(EndRecord) and table.height != needed + PULSES_BEFORE):
+            why = f"it has {table.height} windows, and the records tell of {len(records)} operations"
+        elif len(apart) > 1:
+            why = f"its windows differ in width from the records by {len(apart)} constants, not by one"
+        else:
+            return Instructions(dict(enumerate(table[INSTRUCTIONS].to_list()[PULSES_BEFORE:needed])))
     except SimulatorError:
-        return _none("it is no table of the virtual board's windows")
-    if INSTRUCTIONS not in table.columns:
-        return _none("the simulator that wrote it did not count them")
-    complaint = _complaint(table, log)
-    if complaint:
-        return _none(complaint)
-    pulses = table.filter(pl.col("window") >= PULSES_BEFORE).select(
-        pl.col("window") - PULSES_BEFORE, INSTRUCTIONS
-    )
-    operations = len(log.all(OperationRecord))
-    return Instructions(dict(pulses.head(operations).iter_rows()))
-
-
-def _none(why: str) -> Instructions:
+        why = "it is no table of the virtual board's windows"
     return Instructions(why_none=f"{COUNTS} tells no instructions, since {why}.")
-
-
-def _complaint(table: pl.DataFrame, log: RecordLog) -> str | None:
-    """Why the windows cannot be those of the operations in `log`; None if they can."""
-    if len(log.all(Boot)) > 1:
-        return "the board started more than once"
-    records = log.all(OperationRecord)
-    if table["window"].to_list() != list(range(table.height)):
-        return "its windows are not numbered from 0"
-    if not table[INSTRUCTIONS].is_between(0, _MOST).all():
-        return "it counts what nobody can have"
-    if [record.seq for record in records] != list(range(len(records))):
-        return "the records are not numbered from 0"
-    needed = PULSES_BEFORE + len(records)
-    ended = log.first(EndRecord) is not None
-    if table.height < needed or (ended and table.height != needed + _PULSES_AFTER):
-        return f"it has {table.height} windows, and the records tell of {len(records)} operations"
-    widths = (table["end_cycle"] - table["start_cycle"]).to_list()[PULSES_BEFORE:needed]
-    constants = {
-        width - record.operation_cycles
-        for width, record in zip(widths, records, strict=True)
-        if record.operation_cycles
-    }
-    if len(constants) > 1:
-        return f"its windows differ in width from the records by {len(constants)} constants, not by one"
-    return None

@@ -10,8 +10,7 @@ import numpy as np
 from base.files.errors import CaptureError
 from base.metrology.slope import centred, fit_slope
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples, Transitions
-from capture.reading.vectorised import PulseTrain, Windows, pulses, waits_for
-from capture.reading.waits import Waits
+from capture.reading.vectorised import PulseTrain, Waits, Windows, pulses, waits_for
 
 FRAME_EDGES = 64
 START_FRAME_TICKS = 840
@@ -201,37 +200,52 @@ class Wire:
 def read_wire(edges: EdgeList, core_hz: int, core_tolerance: float = 0.0) -> Wire:
     """Finds frames, calibration pulses and windows in a capture, whatever is missing in it.
 
+    At the start come common pulses, start frame and sections; at the end, end frame, sections and
+    common pulses.
+
     `core_hz` is the core's clock as the firmware told it, or as its board has it, off by the part
     `core_tolerance` at most.
     """
     frames = find_frames(edges, core_hz, core_tolerance)
     start, end = frames.start, frames.end
-    toggles = _toggles(edges, frames)
-    operation = pulses(edges, "OP")
+    sync = edges.transitions("SYNC").sample
+    begin = edges.total_samples if start is None else int(start[-1])
+    until = edges.total_samples if end is None else int(end[0])
+    toggles = sync[(sync > begin) & (sync < until)]
+    # The sections of the start lie between the start frame and the first operation. Common pulses
+    # of an earlier reset may precede those of this run.
+    sections_end = int(toggles[0]) if len(toggles) else until
+    common_end = 0 if start is None else int(start[0])
+    behind = edges.total_samples if end is None else int(end[-1])
+    trains = {channel: pulses(edges, channel) for channel in COMMON_CHANNELS}
+    closing = {name: train.starting_within(behind, edges.total_samples) for name, train in trains.items()}
+    operation = trains["OP"]
     return Wire(
         edges=edges,
         core_hz=core_hz,
         start_frame=start,
         end_frame=end,
         clock=None if start is None else fit_clock(start, end, core_hz, edges.samplerate_hz),
-        opening=_opening(edges, frames, toggles),
-        closing=_closing(edges, end),
+        opening=Calibration(
+            sections={name: trains[name].starting_within(begin, sections_end) for name in MARKED_CHANNELS},
+            common={
+                name: train.starting_within(0, common_end).numbered(-COMMON_PULSES, None)
+                for name, train in trains.items()
+            },
+        ),
+        closing=Calibration(
+            sections={name: closing[name].numbered(None, SECTIONS_PER_END) for name in MARKED_CHANNELS},
+            common={
+                name: train.numbered(SECTIONS_PER_END if name in MARKED_CHANNELS else None, None)
+                for name, train in closing.items()
+            },
+        ),
         until_end=edges if end is None else edges.until(int(end[-1]) + 1),
         windows=_windows(toggles, end, operation),
-        critical=pulses(edges, "CRIT"),
+        critical=trains["CRIT"],
         operation=operation,
         core_tolerance=core_tolerance,
     )
-
-
-def _toggles(edges: EdgeList, frames: Frames) -> Samples:
-    """The edges of SYNC between the frames, int64[n]; none where there is no start frame."""
-    if frames.start is None:
-        return np.empty(0, dtype=np.int64)
-    toggles = edges.transitions("SYNC").sample
-    limit = edges.total_samples if frames.end is None else frames.end[0]
-    between: Samples = toggles[(toggles > frames.start[-1]) & (toggles < limit)]
-    return between
 
 
 def _windows(toggles: Samples, end_frame: Samples | None, operation: PulseTrain) -> Windows:
@@ -243,45 +257,3 @@ def _windows(toggles: Samples, end_frame: Samples | None, operation: PulseTrain)
     if len(operation.starting_within(int(windows.start[-1]), int(windows.end[-1]))):
         return windows
     return Windows(windows.start[:-1], windows.end[:-1])
-
-
-def _opening(edges: EdgeList, frames: Frames, toggles: Samples) -> Calibration:
-    """At the start: common pulses, start frame, sections.
-
-    Common pulses of an earlier reset may precede those of this run.
-    """
-    begin = 0 if frames.start is None else int(frames.start[0])
-    sections_span = _sections_span(edges, frames, toggles)
-    trains = {channel: pulses(edges, channel) for channel in COMMON_CHANNELS}
-    return Calibration(
-        sections={channel: trains[channel].starting_within(*sections_span) for channel in MARKED_CHANNELS},
-        common={
-            channel: train.starting_within(0, begin).numbered(-COMMON_PULSES, None)
-            for channel, train in trains.items()
-        },
-    )
-
-
-def _sections_span(edges: EdgeList, frames: Frames, toggles: Samples) -> tuple[int, int]:
-    """The samples from the start frame to the first operation; none without a start frame."""
-    if frames.start is None:
-        return 0, 0
-    if len(toggles):
-        return int(frames.start[-1]), int(toggles[0])
-    return int(frames.start[-1]), edges.total_samples if frames.end is None else int(frames.end[0])
-
-
-def _closing(edges: EdgeList, end_frame: Samples | None) -> Calibration:
-    """At the end: end frame, sections, common pulses."""
-    begin = edges.total_samples if end_frame is None else int(end_frame[-1])
-    trains = {
-        channel: pulses(edges, channel).starting_within(begin, edges.total_samples)
-        for channel in COMMON_CHANNELS
-    }
-    return Calibration(
-        sections={channel: trains[channel].numbered(None, SECTIONS_PER_END) for channel in MARKED_CHANNELS},
-        common={
-            channel: train.numbered(SECTIONS_PER_END if channel in MARKED_CHANNELS else None, None)
-            for channel, train in trains.items()
-        },
-    )

@@ -26,8 +26,7 @@ from capture.joining.evidence import Evidence
 from capture.joining.latencies import NEAR_SAMPLES
 from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
 from capture.reading.observed import ANSWERED
-from capture.reading.vectorised import high_within, level_at
-from capture.reading.waits import late_samples, waits
+from capture.reading.vectorised import high_within, late_samples, level_at, waits
 from capture.reading.wire import Wire
 
 # A half cycle off in the median of so many widths is no chance.

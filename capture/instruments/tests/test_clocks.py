@@ -5,7 +5,7 @@ import pytest
 
 from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.records import CalibrationRecord, parse
-from capture.instruments.clocks import COUNTER_CYCLES, fit_counter
+from capture.instruments.calibration import COUNTER_CYCLES, fit_counter
 from capture.joining.evidence import decode
 from capture.reading.wire import read_wire
 from capture.tests.synthetic import CORE_HZ, COUNTER_AHEAD, TICK_PERIOD, SyntheticRun, small_plan

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from base.run_folder.records import TickRecord
-from capture.instruments.clocks import CounterFit
+from capture.instruments.calibration import CounterFit
 from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
 from capture.reading.tests.waveform import Waveform
 from capture.tests.evidence import evidence_of

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.reading.waits import waits
+from capture.reading.vectorised import waits
 
 Span = tuple[int, int, int]
 
