@@ -11,7 +11,7 @@ from cli.shell.values import BOARD
 from cli.work import tools
 
 if TYPE_CHECKING:
-    from capture.desk.finding import Finding
+    from capture.checks.findings import Finding
 
 
 @declare(section="Set up")
@@ -76,9 +76,10 @@ def report(board: str | None = None) -> Report:
     findings = {"tools": tuple(tools.findings())}
     if board is None:
         return Report(findings)
+    from capture.checks.captures import Desk
     from capture.desk.bench import read_bench
     from cli.shell import under_way
-    from cli.work.desk_checks import DEVICES, Desk
+    from cli.work.desk_checks import DEVICES
 
     desk = Desk(read_bench().board(board))
     if not desk.is_virtual:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import platform
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,7 @@ from cli.shell.project import version
 from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS
 
 if TYPE_CHECKING:
-    from capture.checks.bring_up import BringUp, Result
-    from cli.work.desk_checks import Desk
+    from capture.checks.findings import Result
 
 RATE_S, RATE_OF_EMULATED_S = 60.0, 2.0
 _WIDTH = 100
@@ -45,10 +43,14 @@ _WIDTH = 100
 def command(board: str | None, rate_s: float | None, output: Path, runs: Path, as_json: bool) -> int:
     """Bring up a board: from plugged in to the first believed number, step by step."""
     from base.files.whole import write_bytes
-    from capture.checks import parcel
+    from base.run_folder.folder import MANIFEST
+    from base.run_folder.manifest import read_manifest
+    from capture.checks import wiring
+    from capture.checks.captures import Desk
+    from capture.checks.findings import BringUp, make_parcel
     from capture.desk.bench import read_bench
     from cli.shell import under_way
-    from cli.work.desk_checks import CHECKS, Desk, walk
+    from cli.work.desk_checks import CHECKS, walk
     from dashboards import bring_up as page
 
     resource = read_bench().board(board)
@@ -57,45 +59,33 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
     results: list[Result] = []
     with under_way.stoppable((), "what was found until then is kept"), under_way.shown() as shown:
         desk = Desk(resource, board or resource.name, runs, rate_s or usual_s, shown)
-        folders = desk.captures.folders
         try:
             for result in walk(desk):
                 results.append(result)
                 if not as_json:
                     print("\n".join(_lines(result, len(results), len(CHECKS))), flush=True)
         finally:
-            bring_up = _so_far(desk, results, len(CHECKS))
+            system = f"{platform.system()} {platform.release()}"
+            versions = {"tailscope": version(), "system": system, "python": platform.python_version()}
+            if desk.folders:
+                versions |= read_manifest(desk.folders[-1] / MANIFEST).tools
+            bring_up = BringUp(
+                resource.name,
+                tuple(results),
+                len(CHECKS),
+                versions,
+                wiring.as_json(resource),
+                tuple(folder.name for folder in desk.folders),
+                resource.analyzer.driver,
+                resource.analyzer.samplerate_hz,
+            )
             page.write(bring_up, output)
             document = json.dumps(bring_up.as_json(), indent=2)
             write_bytes(output.with_suffix(".json"), f"{document}\n".encode())
             names = (resource.loader.serial_number,)
-            folder = parcel.make(output, folders[-1] if folders else None, names)
+            folder = make_parcel(output, desk.folders[-1] if desk.folders else None, names)
     print(document if as_json else f"\n{bring_up.verdict}\npage: {output}\nto send: {folder}")
     return int(not bring_up.whole)
-
-
-def _so_far(desk: Desk, results: Sequence[Result], planned: int) -> BringUp:
-    from base.run_folder.folder import MANIFEST
-    from base.run_folder.manifest import read_manifest
-    from capture.checks.bring_up import BringUp
-    from capture.wiring import plan
-
-    board = desk.board
-    folders = desk.captures.folders
-    versions = {"tailscope": version(), "system": f"{platform.system()} {platform.release()}"}
-    versions["python"] = platform.python_version()
-    if folders:
-        versions |= read_manifest(folders[-1] / MANIFEST).tools
-    return BringUp(
-        board.name,
-        tuple(results),
-        planned,
-        versions,
-        plan.as_json(board),
-        tuple(folder.name for folder in folders),
-        board.analyzer.driver,
-        board.analyzer.samplerate_hz,
-    )
 
 
 def _lines(result: Result, number: int, planned: int) -> list[str]:

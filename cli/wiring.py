@@ -12,7 +12,7 @@ from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT, OptionError, choice
 
 if TYPE_CHECKING:
-    from capture.desk.finding import Finding
+    from capture.checks.findings import Finding
 
 
 @declare(section="Set up")
@@ -28,19 +28,20 @@ if TYPE_CHECKING:
 def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> int:
     """Show which clip goes where, or check it."""
     from base.files.whole import write_bytes
+    from capture.checks import wiring
     from capture.desk.bench import read_bench
-    from capture.wiring import drawing, plan
 
     resource = read_bench().board(board)
     if what == "plan":
         if svg:
-            write_bytes(svg, drawing.svg(plan.clips(resource), resource.board.title).encode())
-        answer(as_json, lambda: plan.as_json(resource), lambda: plan.as_text(resource))
+            write_bytes(svg, wiring.svg(wiring.clips(resource), resource.board.title).encode())
+        answer(as_json, lambda: wiring.as_json(resource), lambda: wiring.as_text(resource))
         return 0
     if svg:
         raise OptionError("Only the plan can be drawn: write ./lab wiring plan --svg FILE.")
+    from capture.checks.captures import Desk
     from cli.shell import under_way
-    from cli.work.desk_checks import WIRING, Desk
+    from cli.work.desk_checks import WIRING
 
     under_way.on_desk(board)
     desk = Desk(resource, shown=lambda step: print(f"{step} …", file=sys.stderr, flush=True))

@@ -9,10 +9,8 @@ from pathlib import Path
 from markupsafe import Markup
 
 from base.files.whole import write_bytes
-from capture.checks.bring_up import BringUp
-from capture.desk.finding import Figure
-from capture.wiring import drawing
-from capture.wiring.plan import Clip, Place
+from capture.checks.findings import BringUp, Figure
+from capture.checks.wiring import Clip, Place, svg
 from dashboards.formatting import samplerate
 from dashboards.page.templates import without_figures
 
@@ -60,7 +58,7 @@ def write(bring_up: BringUp, output: Path) -> Path:
 
 def html(bring_up: BringUp) -> str:
     """The whole page, which needs nothing else. Equal bring-ups give equal text."""
-    picture = Markup(drawing.svg([_clip(dict(row)) for row in bring_up.wiring]))
+    picture = Markup(svg([_clip(dict(row)) for row in bring_up.wiring]))
     return without_figures(
         "bring-up.html", _Page(bring_up, picture), ("theme.js", "bring-up.js"), ("bring-up.css",)
     )

@@ -1,41 +1,48 @@
-"""The steps that capture: line, pins at rest, threshold, rate, clock, and a first number."""
+"""The steps that load the board or capture: flash, line, pins at rest, threshold, rate, clock, and
+a first number.
+"""
 
 from __future__ import annotations
 
 import math
-import tempfile
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from base.files.errors import CaptureError
+from base.paths import RUNS
 from base.processes import signals
 from base.run_folder.edges import CHANNELS, NS_PER_S, EdgeList
 from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import Manifest, Serial, read_manifest
+from base.tell import Tell
 from capture.acquisition import sigrok_cli
 from capture.acquisition.direct import Direct
-from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest, longest_s
 from capture.acquisition.stored import read_stored
+from capture.checks.clips import look
+from capture.checks.devices import ask
+from capture.checks.findings import Figure, Finding
+from capture.checks.host import Facts
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource
-from capture.desk.finding import Figure, Finding
+from capture.desk.loader_tool import pieces
 from capture.desk.open_board import open_board
 from capture.instruments.calibration import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire
 from capture.store import RunResult, judge
 from capture.summary.warnings import LATE_SAMPLES
+from firmware.build import image as firmware
 from firmware.build import region
 from firmware.build.boards import Board
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue
 from scenarios.plan import Plan
 
+ALLOCATOR = "tlsf"
 SLOWER_BAUDS = (500_000, 115_200)
 """Tried where records are damaged: half, and what every port can do."""
 REST_S = 1.0
@@ -47,46 +54,87 @@ _BESIDE_OPERATIONS = 840
 _PPM = 1e6
 _REASONS = 3
 
-Shown = Callable[[str], None]
-
-
-def short_plan(board: Board) -> Plan:
-    """What the line is tried with: 152 ms at most on the first board."""
-    return _plan(board, "mem_frag", depth=8)
-
-
-def _plan(board: Board, scenario: str, **parameters: int) -> Plan:
-    return catalogue.load(scenario, parameters).compile(region.place(board))
-
 
 @dataclass
-class Captures:
-    """Runs of one board and firmware, and what they tell. `folders` are of its runs so far."""
+class Desk:
+    """A board of bench.toml, called `name` by the user, and what was learned of it: each thing is
+    asked once. `rate_s` is how long its analyzer must keep up, `folders` are of the runs so far.
+    """
 
     board: BoardResource
-    board_name: str
-    image: FirmwareImage
-    runs: Path
-    rate_s: float
-    shown: Shown = lambda _: None
+    name: str = ""
+    runs: Path = RUNS
+    rate_s: float = 0.0
+    shown: Tell = lambda _: None
     folders: list[Path] = field(default_factory=list)
+    _load_s: float = 0.0
     _first: RunResult | None = None
     _longest: Manifest | None = None
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether the board is no more than a program."""
+        return self.board.loader.kind == "virtual-nucleo"
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is plugged in."""
+        return ask(self.board)
+
+    @cached_property
+    def image(self) -> FirmwareImage:
+        """The firmware of the runs that are made here."""
+        signals.check()
+        self.shown("the firmware")
+        return firmware.build(ALLOCATOR, board=self.board.board.word)
+
+    @cached_property
+    def short_plan(self) -> Plan:
+        """What flash and line are tried with: 152 ms at most on the first board."""
+        return _plan(self.board.board, "mem_frag", depth=8)
+
+    def load(self) -> Finding:
+        """Does the board take a firmware and its operations?"""
+        self._load_s, remarks = self._loaded()
+        size = sum(len(content) for _, content in pieces(self.image.elf)) + len(self.short_plan.image)
+        figures = (Figure("flashed", size, "bytes"), Figure("took", round(self._load_s, 1), "s"))
+        words = "The flash took the firmware and its operations."
+        return Finding("flash", "odd" if remarks else "right", words, remarks, figures)
+
+    def load_again(self) -> Finding:
+        """Does it take them once more, behind a run that has come to its end?"""
+        with open_board(self.board) as opened:
+            resetter = opened.resetter(None)
+            if resetter is not None:
+                resetter.reset()
+        time.sleep(longest_s(self.short_plan, self.board.board.core_hz))
+        again_s, remarks = self._loaded()
+        figures: tuple[Figure, ...] = (Figure("took", round(again_s, 1), "s"),)
+        if not remarks and again_s < self._load_s:
+            saved = round(self._load_s - again_s, 1)
+            figures = (*figures, Figure("erasing and writing took, about", saved, "s"))
+        words = "The board is loaded again behind a run."
+        return Finding("flash", "odd" if remarks else "right", words, remarks, figures)
+
+    def _loaded(self) -> tuple[float, tuple[str, ...]]:
+        """Seconds that it took, and what the loader remarks."""
+        image, plan = self.image, self.short_plan
+        since_s = time.monotonic()
+        with open_board(self.board) as opened:
+            opened.load(image.elf, plan.image)
+            return time.monotonic() - since_s, opened.oddities()
 
     def line(self) -> Finding:
         """Do the records come, whole and in order? Where they do not, slower lines are tried."""
         baud = self.board.baud
-        self._first = self._run(short_plan(self.board.board))
+        self._first = self._run(self.short_plan)
         finding = of_serial(serial := _manifest(self._first).serial, baud)
-        return finding if finding.state == "right" or not serial.bytes else self._slower(finding, baud)
-
-    def _slower(self, finding: Finding, baud: int) -> Finding:
-        """`finding` at `baud`, with the fastest of SLOWER_BAUDS at which all comes."""
+        if finding.state == "right" or not serial.bytes:
+            return finding
         slower = [rate for rate in SLOWER_BAUDS if rate < baud]
         for rate in slower:
             self.shown(f"line: the same at {rate:,} baud")
-            serial = _manifest(self._run(short_plan(self.board.board), baud=rate)).serial
-            if of_serial(serial, rate).state == "right":
+            if of_serial(_manifest(self._run(self.short_plan, rate)).serial, rate).state == "right":
                 advice = f"At {rate:,} baud they came whole: set baud = {rate} in bench.toml if this recurs."
                 figures = (*finding.figures, Figure("all comes at", rate, "baud"))
                 return replace(finding, remedies=(advice, *finding.remedies), figures=figures)
@@ -95,19 +143,20 @@ class Captures:
         return replace(finding, remedies=(tried, *finding.remedies)) if slower else finding
 
     def rest(self) -> Finding:
-        """Does an input see pulses where no pin moves?"""
-        return of_rest(self._at_rest())
+        """Does an input see pulses where no pin moves: of firmware that has come to its end?"""
+        return of_rest(look(self.board, None, REST_S, self.shown, "The pins cannot be looked at"))
 
     def threshold(self) -> Finding:
         """Does the analyzer see rising and falling edges alike?"""
-        return of_threshold(self._first_wire)
+        assert self._first is not None
+        return of_threshold(judge(*read_stored(self._first.folder))[0].wire)
 
     def rate(self) -> Finding:
         """Does the analyzer keep up, without a sample lost?"""
         outcomes: list[tuple[RunResult, Manifest]] = []
         board = self.board.board
         plan = plan_of(self.rate_s, board)
-        runs = runs_of(self.rate_s, plan, board)
+        runs = max(1, math.ceil(self.rate_s / longest_s(plan, board.core_hz) - 0.05))
         for number in range(runs):
             self.shown(f"rate: capture {number + 1} of {runs}")
             result = self._run(plan)
@@ -127,36 +176,18 @@ class Captures:
         result = self._run(_plan(self.board.board, "mem_stress"))
         return of_number(result, _manifest(result))
 
-    @cached_property
-    def _first_wire(self) -> Wire:
-        assert self._first is not None
-        return judge(*read_stored(self._first.folder))[0].wire
-
     def _run(self, plan: Plan, baud: int | None = None) -> RunResult:
         request = RunRequest(
-            plan=plan,
-            image=self.image,
-            board=self.board_name,
-            baud=baud,
-            runs=self.runs,
-            progress=self.shown,
+            plan=plan, image=self.image, board=self.name, baud=baud, runs=self.runs, progress=self.shown
         )
-        direct = self.board.loader.kind == "virtual-nucleo" and not sigrok_cli.is_installed()
+        direct = self.is_virtual and not sigrok_cli.is_installed()
         result = conduct(Direct(request) if direct else Sigrok(request))
         self.folders.append(result.folder)
         return result
 
-    def _at_rest(self) -> EdgeList:
-        """The pins of the firmware that has come to its end, for REST_S."""
-        analyzer = self.board.analyzer
-        order = Order(None, b"", analyzer, analyzer.samplerate_hz, REST_S, records="none")
-        with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            with open_board(self.board) as opened:
-                seen = observe(opened, order, self.shown, Path(folder))
-            signals.check()
-        if seen.report.losses:
-            raise CaptureError(f"The pins cannot be looked at: {seen.report.losses[0]}")
-        return seen.edges
+
+def _plan(board: Board, scenario: str, **parameters: int) -> Plan:
+    return catalogue.load(scenario, parameters).compile(region.place(board))
 
 
 def plan_of(seconds: float, board: Board) -> Plan:
@@ -165,11 +196,6 @@ def plan_of(seconds: float, board: Board) -> Plan:
     each_s = longest_s(usual, board.core_hz) / usual.operations.height
     most = region.place(board).entries - _BESIDE_OPERATIONS
     return _plan(board, "mem_stress", operations=min(max(round(seconds / each_s), 120), most))
-
-
-def runs_of(seconds: float, plan: Plan, board: Board) -> int:
-    """How many runs of `plan` are to be made."""
-    return max(1, math.ceil(seconds / longest_s(plan, board.core_hz) - 0.05))
 
 
 def _manifest(result: RunResult) -> Manifest:
@@ -254,24 +280,17 @@ def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Finding:
         Figure("edges of frames", edges),
         Figure("edges of timers on their line", stimuli),
     )
-    bad = [result for result, _ in outcomes if result.verdict != "complete"]
-    if not bad:
+    bad = next((result for result, _ in outcomes if result.verdict != "complete"), None)
+    if bad is None:
         return Finding("samples", "right", f"No sample is missing in {seconds:.3g} s.", (), figures)
-    return Finding(
-        "samples",
-        "wrong",
-        f"A capture is {bad[0].verdict}: the analyzer or its line does not keep up.",
-        _first_reasons(bad[0]),
-        figures,
-    )
-
-
-def _first_reasons(result: RunResult) -> tuple[str, ...]:
-    """The first reasons of its verdict, those that tell of samples before all others."""
-    by_weight = sorted(result.reasons, key=lambda reason: "samples were lost" not in reason)
-    more = len(by_weight) - _REASONS
-    further = (f"{more} further reasons are in run.json of the last run below.",) if more > 1 else ()
-    return (*by_weight[: _REASONS if further else None], *further)
+    words = f"A capture is {bad.verdict}: the analyzer or its line does not keep up."
+    # The first reasons of its verdict, those that tell of samples before all others.
+    reasons = tuple(sorted(bad.reasons, key=lambda reason: "samples were lost" not in reason))
+    more = len(reasons) - _REASONS
+    if more > 1:
+        further = f"{more} further reasons are in run.json of the last run below."
+        reasons = (*reasons[:_REASONS], further)
+    return Finding("samples", "wrong", words, reasons, figures)
 
 
 def of_clock(manifest: Manifest) -> Finding:

@@ -1,14 +1,27 @@
-"""What of the desk the bench would use, what keeps it from running, and what to do about it."""
+"""What of the desk the bench would use, as the tools and the kernel tell; what keeps it from
+running, and what to do about it.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 
-from capture.checks import rights
-from capture.checks.host import Facts, Port, Probe, UsbDevice
-from capture.desk.bench import BoardResource
-from capture.desk.finding import Figure, Finding, State
+from base.files.errors import CaptureError
+from base.paths import ROOT
+from base.processes import children
+from capture.acquisition import saleae
+from capture.acquisition.sigrok_cli import find_tool
+from capture.checks import host
+from capture.checks.findings import Figure, Finding, State
+from capture.checks.host import Analyzer, Facts, Port, Probe, UsbDevice
+from capture.desk.bench import AnalyzerResource, BoardResource
 from capture.desk.presets import Preset, of_driver, presets
 from capture.desk.serial_ports import ST_LINKS, alike
 
@@ -16,21 +29,21 @@ from capture.desk.serial_ports import ST_LINKS, alike
 LEAST_FIRMWARE, WANTED_FIRMWARE = 24, 26
 _ST_LINK_FIRMWARE = re.compile(r"V2J(\d+)")
 
-Rule = Callable[[BoardResource, Facts], Iterator[Finding]]
+_INSTALL = (
+    "Install the bench's udev rules, then replug it: "
+    f"sudo install -m 644 {host.RULES} {host.INSTALLED_RULES} && sudo udevadm control --reload"
+)
+PROCESSES = Path("/proc")
 
 
 def plugged_in(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     """Analyzer, loader, probe and port of this board of bench.toml, and what else is plugged in."""
-    loads = (_loader, _usb, _analyzers, _probes, _ports)
-    rules: tuple[Rule, ...] = loads if board.loader.kind != "none" else (_usb, _analyzers)
-    for rule in (_faults, *rules):
-        yield from rule(board, facts)
-
-
-def _faults(_board: BoardResource, facts: Facts) -> Iterator[Finding]:
     for subject, fault in (("analyzer", facts.scan_fault), ("probe", facts.host_fault)):
         if fault:
             yield Finding(subject, "wrong", fault)
+    loaded = board.loader.kind != "none"
+    for rule in (_loader, _usb, _analyzers, _probes, _ports) if loaded else (_usb, _analyzers):
+        yield from rule(board, facts)
 
 
 def _loader(board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -61,20 +74,22 @@ def _analyzers(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         )
         yield Finding("analyzer", "wrong", words)
     elif used is None:
-        yield Finding("analyzer", "wrong", _no_analyzer(board, facts))
+        words = (
+            f"sigrok-cli finds none for the driver {analyzer.driver}: plug it in, or name another preset in "
+            "bench.toml."
+        )
+        if facts.analyzers:
+            at = ", ".join(device.connection or "?" for device in facts.analyzers)
+            words = (
+                f"None is at the connection {analyzer.connection!r} of bench.toml: write {at}, or drop the "
+                "connection."
+            )
+        yield Finding("analyzer", "wrong", words)
     else:
         missing = [name for name in analyzer.channels.values() if name not in used.inputs]
         if missing:
             words = f"It has no input {missing[0]}: name its own inputs under channels in bench.toml."
             yield Finding("analyzer", "wrong", words)
-
-
-def _no_analyzer(board: BoardResource, facts: Facts) -> str:
-    driver, connection = board.analyzer.driver, board.analyzer.connection
-    if facts.analyzers:
-        at = ", ".join(analyzer.connection or "?" for analyzer in facts.analyzers)
-        return f"None is at the connection {connection!r} of bench.toml: write {at}, or drop the connection."
-    return f"sigrok-cli finds none for the driver {driver}: plug it in, or name another preset in bench.toml."
 
 
 def _probes(board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -144,10 +159,23 @@ def _ports(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     if len(meant) > 1:
         words = f"{len(meant)} ports are {wanted}: write the probe's whole id, or a port, into bench.toml."
         yield Finding("port", "wrong", words)
-    elif meant:
-        yield from _of_port(meant[0], board, facts)
+    elif not meant:
+        links = [port.device for port in facts.ports if port.usb_id in ST_LINKS]
+        words = f"There is no {wanted}, and no port of an ST-Link: connect the board by USB."
+        if links:
+            words = f"There is no {wanted}: write {' or '.join(links)}, an ST-Link's, into bench.toml."
+        yield Finding("port", "wrong", words)
+    elif meant[0].usb_id not in ST_LINKS:
+        words = f"{meant[0].device} is no port of an ST-Link: see that it is the board's."
+        yield Finding("port", "odd", words)
     else:
-        yield Finding("port", "wrong", _no_port(board, facts))
+        (port,), probes = meant, _chosen_probes(board, facts)
+        if len(probes) == 1 and port.serial_number not in (None, probes[0].unique_id):
+            words = (
+                f"{port.device} is on the ST-Link {port.serial_number}, and the probe is "
+                f"{probes[0].unique_id}: name port and probe of one board in bench.toml."
+            )
+            yield Finding("port", "wrong", words)
 
 
 def _meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
@@ -160,26 +188,6 @@ def _meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
     return [port for port in ports if port.serial_number == board.loader.serial_number] or ports
 
 
-def _no_port(board: BoardResource, facts: Facts) -> str:
-    links = [port.device for port in facts.ports if port.usb_id in ST_LINKS]
-    if links:
-        return f"There is no {board.serial_port}: write {' or '.join(links)}, an ST-Link's, into bench.toml."
-    return f"There is no {board.serial_port}, and no port of an ST-Link: connect the board by USB."
-
-
-def _of_port(port: Port, board: BoardResource, facts: Facts) -> Iterator[Finding]:
-    if port.usb_id not in ST_LINKS:
-        yield Finding("port", "odd", f"{port.device} is no port of an ST-Link: see that it is the board's.")
-        return
-    probes = _chosen_probes(board, facts)
-    if len(probes) == 1 and port.serial_number not in (None, probes[0].unique_id):
-        words = (
-            f"{port.device} is on the ST-Link {port.serial_number}, and the probe is {probes[0].unique_id}: "
-            "name port and probe of one board in bench.toml."
-        )
-        yield Finding("port", "wrong", words)
-
-
 def may_use(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     """What keeps this user from a device that is there: its node, the groups, ModemManager."""
     usb_ids = {usb_id for preset in presets().values() for usb_id in preset.devices}
@@ -188,23 +196,17 @@ def may_use(board: BoardResource, facts: Facts) -> Iterator[Finding]:
             yield Finding("usb", "wrong", _rule(device, facts))
     ports = _meant_ports(board, facts) if board.serial_port else []
     for port in ports if len(ports) == 1 else []:
-        yield from _rights_of_port(port, facts)
-
-
-def _rights_of_port(port: Port, facts: Facts) -> Iterator[Finding]:
-    if port.group is not None:
-        how = (
-            f"you are in {port.group}, but were not when you logged in: log in again"
-            if port.group in facts.groups
-            else f"sudo usermod -aG {port.group} $USER, and log in again"
-        )
-        yield Finding("port", "wrong", f"{port.device} may not be used by you: {how}.")
-    if facts.modem_manager and not port.no_modem:
-        words = (
-            f"ModemManager runs and takes {port.device} for a modem: for half a minute after you plug it in, "
-            f"records may go to it. {rights.command()}"
-        )
-        yield Finding("port", "odd", words)
+        if port.group is not None:
+            how = f"sudo usermod -aG {port.group} $USER, and log in again"
+            if port.group in facts.groups:
+                how = f"you are in {port.group}, but were not when you logged in: log in again"
+            yield Finding("port", "wrong", f"{port.device} may not be used by you: {how}.")
+        if facts.modem_manager and not port.no_modem:
+            words = (
+                f"ModemManager runs and takes {port.device} for a modem: for half a minute after you plug it "
+                f"in, records may go to it. {_INSTALL}"
+            )
+            yield Finding("port", "odd", words)
 
 
 def _usb(board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -227,14 +229,14 @@ def _usb(board: BoardResource, facts: Facts) -> Iterator[Finding]:
 def _rule(device: UsbDevice, facts: Facts) -> str:
     """How to be let in: by our rules; where these are there, by a new login."""
     closed = f"{device.usb_id} is plugged in, but {device.node} may not be used by you."
-    there = f"{closed} {rights.INSTALLED} is there"
-    if facts.rules != rights.text():
-        return f"{closed} {rights.command()}"
-    if rights.GROUP in facts.groups:
-        return f"{there}, and you are in {rights.GROUP}: replug it, and log in again."
+    there = f"{closed} {host.INSTALLED_RULES} is there"
+    if facts.rules != host.read(host.RULES):
+        return f"{closed} {_INSTALL}"
+    if host.GROUP in facts.groups:
+        return f"{there}, and you are in {host.GROUP}: replug it, and log in again."
     return (
         f"{there}: replug it; if that does not help, as where you log in by ssh, "
-        f"sudo usermod -aG {rights.GROUP} $USER, and log in again."
+        f"sudo usermod -aG {host.GROUP} $USER, and log in again."
     )
 
 
@@ -250,3 +252,114 @@ def _missing_firmware(device: UsbDevice, preset: Preset, facts: Facts) -> str:
         else f"get it as sigrok's wiki says of {preset.driver}"
     )
     return f"{device.usb_id} needs {file}, and libsigrok finds none in {folders}: {get}."
+
+
+WITHIN_S = 90.0
+"""A bare FX2 takes its firmware within three seconds, pyOCD as long to start; on a busy host many
+times as long. A bus or a probe that hangs is not waited for longer.
+"""
+
+# sigrok-cli 0.7.2, show.c, print_dev_line().
+_DEVICE = re.compile(
+    r"(?P<driver>[\w-]+)(?::conn=(?P<connection>\S+))? - (?P<title>.*?) ?"
+    r"with \d+ channels?:(?P<inputs>.*)"
+)
+
+
+def ask(board: BoardResource) -> Facts:
+    """Everything that sigrok-cli, pyOCD, pySerial and the kernel say of this board's desk. Each has
+    a bounded time. Raises signals.Stopped.
+    """
+    folders = firmware_folders(os.environ, Path.home())
+    port, loader = board.serial_port, board.loader
+    facts = Facts(
+        # The device that a link such as those in /dev/serial/by-id leads to.
+        serial_port=os.path.realpath(port) if port.startswith("/") else port,
+        firmware=frozenset(file.name for folder in folders for file in folder.glob("*")),
+        firmware_folders=tuple(map(str, folders)),
+        groups=host.groups(),
+        # It opens serial ports that are plugged in.
+        modem_manager=any(host.read(file) == "ModemManager" for file in PROCESSES.glob("[0-9]*/comm")),
+        rules=host.read(host.INSTALLED_RULES),
+    )
+    try:
+        analyzers, chosen = analyzers_of(board.analyzer)
+        facts = replace(facts, analyzers=analyzers, chosen=chosen)
+    except CaptureError as error:
+        facts = replace(facts, scan_fault=str(error))
+    if loader.way is not None and loader.way.program:
+        try:
+            facts = replace(facts, loader=next(iter(loader.programmer().tools().values())))
+        except CaptureError as error:
+            facts = replace(facts, loader_fault=str(error))
+    try:
+        command = [*children.with_devices(), sys.executable, "-m", "capture.checks.host"]
+        done = children.run(command, within_s=WITHIN_S, folder=ROOT)
+        document = json.loads(done.stdout)
+        return replace(
+            facts,
+            probes=tuple(Probe(**row) for row in document["probes"]),
+            ports=tuple(Port(**row) for row in document["ports"]),
+            usb=tuple(UsbDevice(**row) for row in document["usb"]),
+        )
+    except subprocess.TimeoutExpired:
+        why = f"did not list its probes within {WITHIN_S:g} s"
+    except (ValueError, KeyError, TypeError):
+        why = f"cannot list its probes ({children.last_words(done.stderr)})"
+    return replace(facts, host_fault=f"pyOCD {why}: unplug the board and plug it in again.")
+
+
+def analyzers_of(analyzer: AnalyzerResource) -> tuple[tuple[Analyzer, ...], tuple[Analyzer, ...]]:
+    """All of the driver, and those that bench.toml's connection means. Raises CaptureError."""
+    if not analyzer.by_saleae:
+        analyzers = _scan(analyzer.driver, analyzer.sigrok)
+        at = f"{analyzer.driver}:conn={analyzer.connection}"
+        return analyzers, _scan(at, analyzer.sigrok) if analyzer.connection else analyzers
+    # Of those that Logic 2 sees each has more inputs than the bench needs.
+    inputs = tuple(f"{prefix}{number}" for number in range(16) for prefix in ("", "D"))
+    analyzers = tuple(
+        Analyzer(analyzer.driver, device.device_id, device.title, inputs)
+        for device in saleae.devices(analyzer)
+    )
+    wanted = str(analyzer.settings.get("device", ""))
+    return analyzers, tuple(device for device in analyzers if wanted in ("", device.connection))
+
+
+def _scan(driver: str, tool: str) -> tuple[Analyzer, ...]:
+    try:
+        command = [*children.with_devices(), find_tool(tool), "--driver", driver, "--scan"]
+        done = children.run(command, within_s=WITHIN_S)
+    except subprocess.TimeoutExpired:
+        raise CaptureError(
+            f"sigrok-cli --driver {driver} --scan was not done in {WITHIN_S:g} s and was ended: "
+            "unplug the analyzer and plug it in again."
+        ) from None
+    if done.returncode:
+        raise CaptureError(
+            f"sigrok-cli --driver {driver} --scan fails ({children.last_words(done.stderr)}): "
+            "check driver and connection in bench.toml."
+        )
+    return listed(done.stdout)
+
+
+def listed(scan: str) -> tuple[Analyzer, ...]:
+    """The analyzers that `sigrok-cli --scan` printed."""
+    devices = (_DEVICE.fullmatch(line.strip()) for line in scan.splitlines())
+    return tuple(
+        Analyzer(line["driver"], line["connection"], line["title"], tuple(line["inputs"].split()))
+        for line in devices
+        if line
+    )
+
+
+def firmware_folders(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Where libsigrok looks for firmware, in its order (src/resource.c, sr_resourcepaths_get).
+
+    SIGROK_FIRMWARE_PATH is younger than 0.5.2, which Debian 12 has.
+    """
+    own = environment.get("XDG_DATA_HOME") or str(home / ".local" / "share")
+    shared = environment.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
+    folders = [environment.get("SIGROK_FIRMWARE_DIR", "")]
+    folders += environment.get("SIGROK_FIRMWARE_PATH", "").split(":")
+    folders += [f"{data}/sigrok-firmware" for data in (own, "/usr/share", *shared.split(":")) if data]
+    return tuple(dict.fromkeys(Path(folder) for folder in folders if folder))

@@ -1,5 +1,6 @@
-"""What the tools say of a desk; and a program that prints probes, serial ports and USB devices as
-one line of JSON: `python -m capture.checks.host`.
+"""What the tools say of a desk, and who may use its devices: the bench's own udev rules, groups,
+ModemManager. And a program that prints probes, serial ports and USB devices as one line of JSON:
+`python -m capture.checks.host`.
 
 A process of its own, because a probe that hangs would take the asking program with it.
 """
@@ -10,11 +11,11 @@ import grp
 import json
 import logging
 import os
+import pwd
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-from capture.checks.rights import left_alone_by_modem_manager
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,36 @@ class Facts:
     host_fault: str = ""
 
 
+RULES = Path(__file__).with_name("60-tailscope.rules")
+"""A line for each probe of ST and each analyzer with a preset."""
+INSTALLED_RULES = Path("/etc/udev/rules.d") / RULES.name
+"""Before 73-seat-late.rules of systemd, which acts on the tag `uaccess`."""
+GROUP = "plugdev"
 SYSFS = Path("/sys/bus/usb/devices")
 NODES = Path("/dev/bus/usb")
+_UDEV_DATA = Path("/run/udev/data")
+"""udev's own files of what it knows of a device, by kind and number of its node (systemd,
+libsystemd/sd-device)."""
+
+
+def read(file: Path) -> str:
+    """What stands in it, without blanks at its ends; "" where there is none, or none any more."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def groups() -> tuple[str, ...]:
+    """The groups that the user database has this user in, sorted.
+
+    A session has those of its login, which may be fewer.
+    """
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return ()
+    return tuple(sorted(group.gr_name for group in grp.getgrall() if name in group.gr_mem))
 
 
 def main() -> None:
@@ -112,21 +141,14 @@ def main() -> None:
 
 
 def _probes() -> Iterator[Probe]:
-    from pyocd.core.helpers import ConnectHelper
-
-    logging.getLogger("pyocd").setLevel(logging.CRITICAL)
-    links = dict(_st_links())
-    for probe in ConnectHelper.get_all_connected_probes(blocking=False):
-        title = f"{probe.vendor_name} {probe.product_name}"
-        yield links.get(probe.unique_id, Probe(probe.unique_id, title))
-
-
-def _st_links() -> Iterator[tuple[str, Probe]]:
     """Only an open ST-Link tells the version of its firmware."""
     from pyocd.core.exceptions import Error
+    from pyocd.core.helpers import ConnectHelper
     from pyocd.probe.stlink.stlink import STLink
     from pyocd.probe.stlink.usb import STLinkUSBInterface
 
+    logging.getLogger("pyocd").setLevel(logging.CRITICAL)
+    links = {}
     for device in STLinkUSBInterface.get_all_connected_devices():
         link, fault = STLink(device), None
         try:
@@ -135,57 +157,46 @@ def _st_links() -> Iterator[tuple[str, Probe]]:
         except (Error, OSError) as error:
             fault = str(error)
         title = f"{device.vendor_name} {device.product_name}"
-        yield device.serial_number, Probe(device.serial_number, title, link.version_str, fault)
+        links[device.serial_number] = Probe(device.serial_number, title, link.version_str, fault)
+    for probe in ConnectHelper.get_all_connected_probes(blocking=False):
+        title = f"{probe.vendor_name} {probe.product_name}"
+        yield links.get(probe.unique_id, Probe(probe.unique_id, title))
 
 
 def _ports() -> Iterator[Port]:
     from serial.tools import list_ports
 
     for port in list_ports.comports():
-        on_usb = port.vid is not None and port.pid is not None
+        group, rule = None, ""
+        with suppress(OSError):
+            node = Path(port.device).stat()
+            rule = read(_UDEV_DATA / f"c{os.major(node.st_rdev)}:{os.minor(node.st_rdev)}")
+        if not os.access(port.device, os.R_OK | os.W_OK):
+            group = "?"
+            with suppress(OSError, KeyError):
+                group = grp.getgrgid(Path(port.device).stat().st_gid).gr_name
         yield Port(
             device=port.device,
-            usb_id=f"{port.vid:04x}:{port.pid:04x}" if on_usb else None,
+            usb_id=None if port.vid is None or port.pid is None else f"{port.vid:04x}:{port.pid:04x}",
             serial_number=port.serial_number,
             title=port.product or port.description or "",
-            group=None if os.access(port.device, os.R_OK | os.W_OK) else _group(Path(port.device)),
-            no_modem=left_alone_by_modem_manager(Path(port.device)),
+            group=group,
+            no_modem="E:ID_MM_DEVICE_IGNORE=1" in rule.splitlines(),
         )
-
-
-def _group(node: Path) -> str:
-    """The group of a node; a question mark where it has none that the system knows."""
-    try:
-        return grp.getgrgid(node.stat().st_gid).gr_name
-    except (OSError, KeyError):
-        return "?"
 
 
 def usb_devices(sysfs: Path = SYSFS, nodes: Path = NODES) -> Iterator[UsbDevice]:
     """Every device that the kernel lists, in the order of its bus and number."""
-    for folder in sorted(sysfs.glob("*/idVendor")):
-        read = _Attributes(folder.parent)
-        node = nodes / read("busnum").zfill(3) / read("devnum").zfill(3)
+    for vendor in sorted(sysfs.glob("*/idVendor")):
+        folder = vendor.parent
+        node = nodes / read(folder / "busnum").zfill(3) / read(folder / "devnum").zfill(3)
         yield UsbDevice(
-            usb_id=f"{read('idVendor')}:{read('idProduct')}".lower(),
-            manufacturer=read("manufacturer"),
-            product=read("product"),
+            usb_id=f"{read(vendor)}:{read(folder / 'idProduct')}".lower(),
+            manufacturer=read(folder / "manufacturer"),
+            product=read(folder / "product"),
             node=str(node),
             accessible=os.access(node, os.R_OK | os.W_OK),
         )
-
-
-class _Attributes:
-    """Files of a device's folder; empty where it has none, or was unplugged meanwhile."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def __call__(self, name: str) -> str:
-        try:
-            return (self._folder / name).read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return ""
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from base.files.errors import CaptureError
-from capture.checks.bring_up import BringUp
+from capture.checks.captures import Desk
+from capture.checks.findings import BringUp, Figure, Finding
 from capture.desk.bench import read_bench
-from capture.desk.finding import Figure, Finding
-from cli.work.desk_checks import CHECKS, Desk, walk
+from cli.work.desk_checks import CHECKS, walk
 
 RIGHT = Finding("probe", "right", "There.")
 

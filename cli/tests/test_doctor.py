@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 
 from capture.checks import devices
+from capture.checks.findings import Finding
 from capture.checks.host import Facts
 from capture.desk.bench import read_bench
-from capture.desk.finding import Finding
 from cli import doctor
 from cli.doctor import Report
 

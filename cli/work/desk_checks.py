@@ -4,72 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from base.files.errors import TailscopeError
-from base.paths import RUNS
-from base.processes import signals
-from base.tell import Tell
-from capture.checks import devices
-from capture.desk.finding import Figure, Finding
+from capture.checks import clips, devices
+from capture.checks.captures import Desk
+from capture.checks.findings import Figure, Finding, Result
 from cli.work import tools
 
-if TYPE_CHECKING:
-    from capture.checks.board import Flash
-    from capture.checks.bring_up import Result
-    from capture.checks.captures import Captures
-    from capture.checks.host import Facts
-    from capture.desk.bench import BoardResource
-
-ALLOCATOR = "tlsf"
 _NOTHING_PLUGGED_IN = "A virtual board has nothing on the desk."
 _NOT_FLASHED = "A virtual board is not flashed."
-
-
-@dataclass
-class Desk:
-    """A board of bench.toml, called `name` by the user, and what was learned of it: each thing is
-    asked once. `rate_s` is how long its analyzer must keep up.
-    """
-
-    board: BoardResource
-    name: str = ""
-    runs: Path = RUNS
-    rate_s: float = 0.0
-    shown: Tell = lambda _: None
-
-    @property
-    def is_virtual(self) -> bool:
-        """Whether the board is no more than a program."""
-        return self.board.loader.kind == "virtual-nucleo"
-
-    @cached_property
-    def facts(self) -> Facts:
-        """What is plugged in."""
-        from capture.checks.ask import ask
-
-        return ask(self.board)
-
-    @cached_property
-    def captures(self) -> Captures:
-        """The runs that are made here, of a firmware that is built for them."""
-        from capture.checks.captures import Captures
-        from firmware.build import image as firmware
-
-        signals.check()
-        self.shown("the firmware")
-        image = firmware.build(ALLOCATOR, board=self.board.board.word)
-        return Captures(self.board, self.name, image, self.runs, self.rate_s, self.shown)
-
-    @cached_property
-    def flash(self) -> Flash:
-        """The board's."""
-        from capture.checks.board import Flash
-        from capture.checks.captures import short_plan
-
-        return Flash(self.board, self.captures.image, short_plan(self.board.board))
 
 
 @dataclass(frozen=True)
@@ -82,7 +25,7 @@ class Check:
     key: str
     question: str
     remedy: str
-    look: Callable[[Desk], Iterable[Finding]]
+    look: Callable[[Desk], Finding | Iterable[Finding]]
     well: str = ""
     virtual: str = ""
 
@@ -90,18 +33,23 @@ class Check:
         """The answer. Raises TailscopeError."""
         if self.virtual and desk.is_virtual:
             return (Finding("board", "skipped", self.virtual),)
-        return tuple(self.look(desk))
+        answer = self.look(desk)
+        return (answer,) if isinstance(answer, Finding) else tuple(answer)
 
     def result(self, desk: Desk) -> Result:
         """The answer as a step of a bring-up, wrong where a tool or a device fails. Raises
         signals.Stopped.
         """
+        summed = bool(self.well) and not (self.virtual and desk.is_virtual)
         try:
             findings = self.findings(desk)
         except TailscopeError as error:
-            return self._as_result(Finding(self.key, "wrong", str(error)))
-        single = not self.well or (self.virtual and desk.is_virtual)
-        return self._as_result(findings[0] if single else self._sum(findings))
+            findings, summed = (Finding(self.key, "wrong", str(error)),), False
+        finding = self._sum(findings) if summed else findings[0]
+        todo = (*finding.remedies, self.remedy) if finding.state in ("wrong", "odd") else finding.remedies
+        return Result(
+            self.key, self.question, finding.state, finding.words, todo, finding.figures, finding.clips
+        )
 
     def _sum(self, findings: tuple[Finding, ...]) -> Finding:
         wrong, odd = (
@@ -120,33 +68,17 @@ class Check:
             tuple(Figure(finding.subject, finding.words) for finding in findings if finding.state == "right"),
         )
 
-    def _as_result(self, finding: Finding) -> Result:
-        from capture.checks.bring_up import Result
-
-        todo = finding.remedies
-        if finding.state in ("wrong", "odd"):
-            todo = (*todo, self.remedy)
-        return Result(
-            self.key, self.question, finding.state, finding.words, todo, finding.figures, finding.clips
-        )
-
 
 def _count(number: int, singular: str, several: str) -> str:
     return f"{number} {singular if number == 1 else several}"
 
 
-def _clips(desk: Desk) -> Iterator[Finding]:
-    from capture.wiring.check import check
-
-    yield check(desk.board, desk.shown)
-
-
-def _twin(desk: Desk) -> Iterator[Finding]:
+def _twin(desk: Desk) -> Finding:
     from analysis.twin.comparison import compare
 
-    twin = compare(desk.captures.folders[-1], desk.shown)
+    twin = compare(desk.folders[-1], desk.shown)
     figures = (Figure("operations that both did", twin.joined),)
-    yield Finding("twin", "right" if twin.explained else "odd", twin.verdict, tuple(twin.notes), figures)
+    return Finding("twin", "right" if twin.explained else "odd", twin.verdict, tuple(twin.notes), figures)
 
 
 TOOLS = Check(
@@ -185,7 +117,7 @@ WIRING = Check(
     "wiring",
     "Is each clip on its pin?",
     "Swap, move or press on the clips; take short wires, ground's first.",
-    _clips,
+    lambda desk: clips.check(desk.board, desk.shown),
 )
 CHECKS = (
     TOOLS,
@@ -194,14 +126,14 @@ CHECKS = (
         "load",
         "Does the flash take a firmware?",
         "Look up the words in docs/how-to/troubleshooting.md.",
-        lambda desk: [desk.flash.load()],
+        Desk.load,
         virtual=_NOT_FLASHED,
     ),
     Check(
         "again",
         "Does it take one behind a run, too?",
         "Wire the probe's NRST, or put BOOT0 high, and press the black button.",
-        lambda desk: [desk.flash.load_again()],
+        Desk.load_again,
         virtual=_NOT_FLASHED,
     ),
     WIRING,
@@ -209,40 +141,40 @@ CHECKS = (
         "line",
         "Do the records come, whole and in order?",
         "Take a port without a hub, end what else has it open, and see that SB13 and SB14 are closed.",
-        lambda desk: [desk.captures.line()],
+        Desk.line,
     ),
     Check(
         "noise",
         "Do inputs see edges where no pin moves?",
         "Shorten the wires, ground's first; take a second ground.",
-        lambda desk: [desk.captures.rest()],
+        Desk.rest,
         virtual="The wires of a virtual board have no noise.",
     ),
     Check(
         "threshold",
         "Are rising and falling edges seen alike?",
         "Set the analyzer's threshold to half of 3.3 V, about 1.6 V, if it can be set.",
-        lambda desk: [desk.captures.threshold()],
+        Desk.threshold,
         virtual="The pins of a virtual board have no voltage.",
     ),
     Check(
         "rate",
         "Does the analyzer keep up?",
         "Give the analyzer its own USB port, without a hub, or set a lower samplerate in bench.toml.",
-        lambda desk: [desk.captures.rate()],
+        Desk.rate,
     ),
     Check(
         "clock",
         "Do the clocks of board and analyzer agree?",
         "See that the 8 MHz reach the board (docs/reference/wiring.md), and that the analyzer has the "
         "samplerate.",
-        lambda desk: [desk.captures.clock()],
+        Desk.clock,
     ),
     Check(
         "number",
         "What does the board measure?",
         "Read the run's reasons in docs/how-to/troubleshooting.md.",
-        lambda desk: [desk.captures.number()],
+        Desk.number,
     ),
     Check(
         "twin",

@@ -13,7 +13,7 @@ from base.processes.tools import is_installed, tools
 from cli.shell.project import project
 
 if TYPE_CHECKING:
-    from capture.desk.finding import Finding, State
+    from capture.checks.findings import Finding, State
 
 VERSION_TIMEOUT_S = 10
 
@@ -42,7 +42,7 @@ def findings() -> Iterator[Finding]:
 
 
 def _finding(name: str, version: str | None, needed: str, purpose: str, get: str) -> Finding:
-    from capture.desk.finding import Finding
+    from capture.checks.findings import Finding
 
     if version is not None:
         return Finding(name, "right", version)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from capture.checks import ask as asking
-from capture.checks.ask import listed
-from capture.checks.host import Analyzer, Facts
+from capture.checks.devices import analyzers_of, listed
+from capture.checks.host import Analyzer
 from capture.desk.bench import read_bench
 
 NUCLEO = read_bench().board("nucleo")
@@ -33,7 +32,7 @@ def test_the_scan_is_read() -> None:
 def test_the_real_tool_is_read() -> None:
     """sigrok-cli's demo device, which is always there."""
     analyzer = NUCLEO.analyzer.model_copy(update={"driver": "demo"})
-    facts = asking._with_analyzers(Facts(), analyzer)
-    (demo,) = facts.analyzers
+    analyzers, chosen = analyzers_of(analyzer)
+    (demo,) = analyzers
     assert (demo.title, demo.inputs[:8]) == ("Demo device", EIGHT)
-    assert facts.chosen == facts.analyzers and not facts.scan_fault
+    assert chosen == analyzers

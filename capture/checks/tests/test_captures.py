@@ -8,7 +8,7 @@ import pytest
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Serial
 from capture.checks.captures import of_rest, of_serial
-from capture.desk.finding import Figure
+from capture.checks.findings import Figure
 
 WHOLE = Serial(bytes=5_234, records=175, checksum_failures=0, sequence_gaps=0, end_record=True)
 

@@ -9,10 +9,10 @@ from typing import Any
 from pyocd.probe.stlink.stlink import STLink
 from pyocd.probe.stlink.usb import STLinkUSBInterface
 
-from capture.checks import devices, rights
+from capture.checks import devices, host
+from capture.checks.findings import Finding
 from capture.checks.host import Analyzer, Facts, Port, Probe, UsbDevice
 from capture.desk.bench import BoardResource, read_bench
-from capture.desk.finding import Finding
 from capture.desk.presets import presets
 from capture.desk.serial_ports import ST_LINKS
 from tests.sentences import Sentences
@@ -48,7 +48,7 @@ READY = Facts(
     usb=(replace(BARE, manufacturer="sigrok", product="fx2lafw"),),
     serial_port="/dev/ttyACM0",
     firmware_folders=("/usr/share/sigrok-firmware",),
-    rules=rights.text(),
+    rules=host.read(host.RULES),
 )
 
 
@@ -110,7 +110,7 @@ def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
 
 
 def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
-    shipped = rights.text()
+    shipped = host.read(host.RULES)
     for usb_id in (*ST_LINKS, *(device for preset in presets().values() for device in preset.devices)):
         vendor, product = usb_id.split(":")
         (line,) = [
@@ -119,4 +119,4 @@ def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
             if row.startswith('SUBSYSTEM=="usb", ') and f'"{vendor}"' in row and f'"{product}"' in row
         ]
         assert 'GROUP="plugdev"' in line and 'TAG+="uaccess"' in line, usb_id
-    assert int(rights.FILE.name.partition("-")[0]) < 73, "systemd acts on uaccess in 73-seat-late.rules"
+    assert int(host.RULES.name.partition("-")[0]) < 73, "systemd acts on uaccess in 73-seat-late.rules"

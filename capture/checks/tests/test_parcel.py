@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from capture.checks.parcel import make
+from capture.checks.findings import make_parcel
 
 SERIAL = "066DFF575251717867123456"
 
@@ -23,7 +23,7 @@ def test_it_has_page_figures_and_run_and_no_names(tmp_path: Path, monkeypatch: p
     (run / "run.json").write_text(f'{{"probe": "{SERIAL}"}}')
     (run / "edges.parquet").write_bytes(b"PAR1\xff\x00\x01")
     (run / "capture.sr").write_bytes(b"PK\xff\x00" + SERIAL.encode())
-    folder = make(page, run, names=("mine-7",))
+    folder = make_parcel(page, run, names=("mine-7",))
     sent = {file.name: file.read_bytes() for file in folder.iterdir()}
     assert sorted(sent) == ["bring-up.html", "bring-up.json", "edges.parquet", "run.json"]
     assert sent["edges.parquet"] == (run / "edges.parquet").read_bytes()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from base.run_folder.edges import CHANNELS
+from capture.checks.clips import check
 from capture.desk.bench import BoardResource, read_bench
-from capture.wiring.check import check
 
 INPUTS = ("P8_45", "P8_46", "P8_43", "P8_44", "P8_41", "P8_42", "P8_39", "P8_40")
 BENCH = """\

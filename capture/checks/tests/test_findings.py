@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from base.files.tests.sentences import is_sentence
+from capture.checks.clips import judge, read
+from capture.checks.findings import Finding
+from capture.checks.tests.desk import PINS, Desk
+from capture.checks.wiring import clips
 from capture.desk.bench import read_bench
-from capture.desk.finding import Finding
-from capture.wiring.findings import judge, read
-from capture.wiring.plan import clips
-from capture.wiring.tests.desk import PINS, Desk
 from tests.sentences import Sentences
 
 CLIPS = clips(read_bench().board("nucleo"))

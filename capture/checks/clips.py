@@ -1,20 +1,30 @@
-"""What each input saw of the pattern that the wiring firmware plays, what is wrong with the clips,
-and what to do.
+"""Loads the wiring firmware, captures the pattern that it plays, and says what each input saw of
+it, what is wrong with the clips, and what to do.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from base.run_folder.edges import EdgeList
-from capture.desk.finding import ClippedInput, ClipState, Figure, Finding
-from capture.wiring.plan import Clip
+from base.files.errors import CaptureError
+from base.processes import signals
+from base.run_folder.edges import EdgeList, Samples
+from base.tell import Tell
+from capture.acquisition.observe import Order, observe
+from capture.acquisition.sigrok_options import check_analyzer
+from capture.checks.findings import ClippedInput, ClipState, Figure, Finding
+from capture.checks.wiring import Clip, clips
+from capture.desk.bench import BoardResource
+from capture.desk.board import RESET_WITHIN_S
+from capture.desk.open_board import open_board
+from firmware.build.image import build_wiring
 
 HALF_PULSE_S = 100e-6
 GAP_S = 1000e-6
@@ -35,8 +45,6 @@ _GLITCH = 0.1
 _MOST_EDGES = 10_000
 # Either end of the window may cut a burst, and a fast or slow HSI may shift another out of it.
 _MAY_BE_CUT = 2
-
-Samples = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -96,11 +104,14 @@ def _read_input(edges: EdgeList, channel: str) -> tuple[Counter[int], int]:
     kept_word = _without_glitches(sample, _GLITCH * half)
     strays = (sample.size - kept_word.size) // 2
     counted: Counter[int] = Counter()
-    for begin, end in _bursts(sample[kept_word], half):
-        burst = sample[kept_word[begin:end]]
-        if _is_cut(burst, edges, half):
-            continue
-        pulses = _pulses(burst, bool(level[kept_word[begin]]), half)
+    # Edges without a long gap between them belong together.
+    gap = _NEW_BEGINS * half
+    numbers = np.split(kept_word, np.flatnonzero(np.diff(sample[kept_word]) > gap) + 1)
+    for edge_numbers in numbers if kept_word.size else ():
+        burst = sample[edge_numbers]
+        if burst[0] - _begin(edges) <= gap or edges.total_samples - burst[-1] <= gap:
+            continue  # it may reach beyond an end of the window
+        pulses = _pulses(burst, bool(level[edge_numbers[0]]), half)
         if 1 <= pulses <= len(edges.channels):
             counted[pulses - 1] += 1
         else:
@@ -120,19 +131,6 @@ def _without_glitches(sample: Samples, shortest: float) -> npt.NDArray[np.intp]:
         else:
             long_enough.append(number)
     return np.array(long_enough, dtype=np.intp)
-
-
-def _bursts(sample: Samples, half: float) -> list[tuple[int, int]]:
-    """Begin and end, by number, of edges without a long gap between them."""
-    begins = np.flatnonzero(np.diff(sample) > _NEW_BEGINS * half) + 1
-    ends = [0, *begins.tolist(), sample.size]
-    return [(begin, end) for begin, end in pairwise(ends) if end > begin]
-
-
-def _is_cut(burst: Samples, edges: EdgeList, half: float) -> bool:
-    """Whether it may reach beyond an end of the window."""
-    margin = _NEW_BEGINS * half
-    return bool(burst[0] - _begin(edges) <= margin or edges.total_samples - burst[-1] <= margin)
 
 
 def _pulses(burst: Samples, rises: bool, half: float) -> int:
@@ -262,15 +260,54 @@ def _doubled(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[
 def _noisy(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
     for state, saw, clip in zip(states, seen, clips, strict=True):
         if state == "noisy":
+            count = saw.strays + len(saw.seldom)
+            often = "one pulse" if count == 1 else f"{count} pulses"
             yield (
-                f"{clip.input} sees its pin, and {_often(saw)} that no pin sent there: shorten its wire and "
-                "the ground's, or use a second ground."
+                f"{clip.input} sees its pin, and {often} that no pin sent there: shorten its wire and the "
+                "ground's, or use a second ground."
             )
 
 
-def _often(saw: Seen) -> str:
-    count = saw.strays + len(saw.seldom)
-    return "one pulse" if count == 1 else f"{count} pulses"
-
-
 _RULES: tuple[Rule, ...] = (_missing, _swapped, _shorted, _doubled, _noisy)
+
+
+_CAPTURED_S = WINDOW_S + ROUND_S
+"""After the reset: the window, and what passes before the firmware's first round."""
+
+
+_SLOWEST_HZ = 100_000
+"""Ten samples for half a pulse."""
+
+
+def check(board: BoardResource, progress: Tell = lambda _: None) -> Finding:
+    """Moves each pin in turn and says which input sees which.
+
+    Raises TailscopeError where nothing can be said, and
+    signals.Stopped where a signal comes.
+    """
+    rate_hz = board.analyzer.samplerate_hz
+    if rate_hz < _SLOWEST_HZ:
+        raise CaptureError(
+            f"The clips cannot be checked at {rate_hz:,} samples per second: "
+            f"write {_SLOWEST_HZ:,} or more into bench.toml."
+        )
+    wiring = build_wiring(board.board)
+    check_analyzer(board, rate_hz, _CAPTURED_S + RESET_WITHIN_S)
+    edges = look(board, wiring, _CAPTURED_S, progress, "The clips cannot be checked")
+    return judge(read(edges), clips(board))
+
+
+def look(board: BoardResource, elf: Path | None, duration_s: float, progress: Tell, cannot: str) -> EdgeList:
+    """The pins of a board that runs `elf`, or what is on it. Raises TailscopeError, which says what
+    `cannot` be done where samples are lost; and signals.Stopped.
+    """
+    analyzer = board.analyzer
+    order = Order(elf, b"", analyzer, analyzer.samplerate_hz, duration_s, records="none")
+    with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        with open_board(board) as opened:
+            seen = observe(opened, order, progress, Path(folder))
+        signals.check()
+    if seen.report.losses:
+        said = " ".join((seen.report.losses[0], *seen.report.oddities[:1]))
+        raise CaptureError(f"{cannot}: {said}")
+    return seen.edges

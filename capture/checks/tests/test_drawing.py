@@ -7,9 +7,8 @@ import re
 from collections import defaultdict
 
 from base.paths import ROOT
+from capture.checks.wiring import clips, places, svg
 from capture.desk.bench import read_bench
-from capture.wiring import drawing
-from capture.wiring.plan import clips, places
 from firmware.build import boards
 
 PLACES = places(boards.default())
@@ -19,7 +18,7 @@ PICTURE = (DOCS / "wiring.svg").read_text()
 
 
 def test_the_picture_is_that_of_the_table() -> None:
-    assert drawing.svg(clips(NUCLEO)) == PICTURE, (
+    assert svg(clips(NUCLEO)) == PICTURE, (
         "draw it again: ./lab wiring plan --board nucleo --svg docs/reference/wiring.svg"
     )
 

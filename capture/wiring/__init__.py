@@ -1,1 +1,0 @@
-"""Which clip is on which pin: the wiring plan, and its check against what the analyzer sees."""
