@@ -24,7 +24,7 @@ from capture.desk.bench import LoaderResource
 kind, target, elf = sys.argv[1:]
 programmer = LoaderResource.model_validate({"kind": kind, "target": target}).programmer()
 programmer.load(Path(elf), b"operations")
-print(*programmer.connection.remarks)
+print(*programmer.remarks)
 """
 TARGETS = {
     "nucleo-f072rb": "target/stm32f0x.cfg",

@@ -29,7 +29,7 @@ from capture.checks.findings import Figure, Finding
 from capture.checks.host import Facts
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource
-from capture.desk.loader_tool import pieces
+from capture.desk.loading import pieces
 from capture.desk.open_board import open_board
 from capture.instruments.calibration import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire

@@ -20,7 +20,7 @@ from base.files.documents import Document, Table, open_toml
 from base.files.errors import CaptureError, near_miss
 from base.paths import BENCH
 from base.run_folder.channels import CHANNELS
-from capture.desk.loading import Programmer, Settings, Way, ways
+from capture.desk.loading import Loader, ways
 from capture.desk.presets import Preset, preset, presets
 from capture.desk.pyocd import ProbeAddress
 from firmware.build import boards
@@ -165,11 +165,11 @@ class LoaderResource(Table):
             for key in sorted(given - ({"clock"} if self.kind == "virtual-nucleo" else set())):
                 raise WrongValueError(f"means nothing to a loader of kind {self.kind}", key, remedy="drop it")
             return self
-        self.way.check(given - {"clock"}, self._settings, self.kind)
+        self.way.check(given - {"clock"}, self, self.kind)
         return self
 
     @property
-    def way(self) -> Way | None:
+    def way(self) -> type[Loader] | None:
         """How it loads a chip; None where it loads none."""
         return ways().get(self.kind)
 
@@ -185,22 +185,11 @@ class LoaderResource(Table):
             return ProbeAddress(self.probe, self.target)
         return ProbeAddress(self.serial_number, _ANY_CHIP if self.way else "")
 
-    def programmer(self) -> Programmer:
+    def programmer(self) -> Loader:
         """The tool behind it. Raises CaptureError for a loader that loads no chip."""
         if self.way is None:
             raise CaptureError(f"A loader of kind {self.kind} loads no chip; name another in bench.toml.")
-        return self.way.open(self._settings)
-
-    @property
-    def _settings(self) -> Settings:
-        return Settings(
-            target=self.target,
-            probe=self.probe,
-            interface=self.interface,
-            speed_khz=self.speed_khz,
-            program=self.program,
-            arguments=tuple(self.arguments),
-        )
+        return self.way(self)
 
 
 class SerialResource(Table):

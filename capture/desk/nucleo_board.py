@@ -9,7 +9,7 @@ from pathlib import Path
 
 from capture.desk.bench import BoardResource
 from capture.desk.board import Board, Connections, Resetter
-from capture.desk.loading import Programmer
+from capture.desk.loading import Loader
 from capture.desk.pyocd import post_mortem
 from capture.desk.serial_ports import is_usb_id, resolve
 from simulator.outputs import note_sentences, read_notes
@@ -26,7 +26,7 @@ class NucleoBoard(Board):
         self._probe = resource.loader.pyocd_address
 
     @cached_property
-    def _programmer(self) -> Programmer:
+    def _programmer(self) -> Loader:
         return self._resource.loader.programmer()
 
     def load(self, elf: Path | None, image: bytes) -> Connections:
@@ -47,7 +47,7 @@ class NucleoBoard(Board):
 
     def oddities(self) -> tuple[str, ...]:
         """That its core was reached only with the reset held."""
-        return self._programmer.connection.remarks
+        return self._programmer.remarks
 
     def notes(self) -> tuple[str, ...]:
         """What an emulated board noted; a real one takes everything without a word."""

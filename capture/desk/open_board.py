@@ -9,7 +9,6 @@ from base.files.errors import CaptureError
 from capture.desk.bench import BoardResource
 from capture.desk.board import Board, Connections
 from capture.desk.emulated import is_seen
-from capture.desk.loading import check_records
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.virtual_board import VirtualBoard
 from simulator.run import STRICT
@@ -44,7 +43,12 @@ def open_board(
         )
     if resource.loader.kind == "none":
         return UnloadedBoard(resource)
-    check_records(resource.loader.kind, records)
+    way = resource.loader.way
+    if records == "rtt" and way is not None and not way.has_rtt:
+        raise CaptureError(
+            f"Records by rtt are read by pyOCD, and this board's loader is {way.title}: "
+            'leave them at uart, or give the board a loader of kind = "pyocd".'
+        )
     if not is_seen(resource):
         raise CaptureError(
             f"The board {resource.name!r} is emulated, and this program does not see its devices; "

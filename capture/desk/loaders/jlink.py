@@ -13,12 +13,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from base.files.errors import CaptureError
-from capture.desk.loader_tool import Said, Tool, folder_of, pieces
-from capture.desk.loading import Connection, Settings, Way, Words
+from capture.desk.loading import Loader, Said, Words, folder_of, pieces
 from scenarios.operations import image_address
 
-GET = "install SEGGER's J-Link software and documentation pack"
 DEFAULT_SPEED_KHZ = 4000
 
 _RESET_BY_PIN = "RSetType 2"
@@ -34,13 +31,28 @@ _PROTECTED = re.compile(r"protection|protected|is secured", re.IGNORECASE)
 _ERROR = re.compile(r"error|fail|could not|cannot|unknown command", re.IGNORECASE)
 
 
-class JLink:
+class JLink(Loader):
     """J-Link Commander for the board behind one probe. The reset pin starts the firmware."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._tool = Tool("J-Link", "JLinkExe", GET, settings)
-        self.connection = Connection(self._tool.title)
+    title = "J-Link"
+    program = "JLinkExe"
+    get = "install SEGGER's J-Link software and documentation pack"
+    find_target = 'add what J-Link calls the chip, such as "STM32F401RE"'
+    words = (
+        Words("target", re.compile(r"[\w.+-]+"), 'what J-Link calls the chip, such as "STM32F401RE"'),
+        Words("interface", re.compile(r"SWD|JTAG"), "SWD or JTAG"),
+        Words("probe", re.compile(r"\d+"), "the J-Link's serial number, in digits"),
+    )
+    lets_go = True  # SEGGER does not say what it writes then; to wait in vain takes half a second
+    reasons = (
+        (_PROTECTED, "its flash is protected; lift it by J-Link's unlock, which erases the chip"),
+        (_NO_PROBE, "there is no J-Link{probe} that it can open"),
+    )
+
+    @staticmethod
+    def address(_vendor: int, _product: int, serial: str) -> str:
+        """Its serial number, in digits."""
+        return serial.lstrip("0")
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, reads them back, and leaves the core halted."""
@@ -58,7 +70,15 @@ class JLink:
             ]
             said = self._call("load", folder, ["h", *read])
             for number, (address, content) in enumerate(wanted):
-                self._compare(folder / f"read{number}.bin", address, content, said)
+                there = b""
+                with suppress(OSError):
+                    there = (folder / f"read{number}.bin").read_bytes()
+                if len(there) != len(content):
+                    raise self._refused("load", said)
+                for at, pair in enumerate(zip(there, content, strict=True), address):
+                    if pair[0] != pair[1]:
+                        where = f"the flash does not hold what was written, from {at:#010x} on"
+                        raise self.error("load", where)
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
@@ -68,63 +88,27 @@ class JLink:
     def tools(self) -> Mapping[str, str]:
         """J-Link Commander's version, which it says before it looks for a probe."""
         with folder_of({"version.jlink": b"exit\n"}) as folder:
-            said = self._tool.run(["-NoGui", "1", "-CommandFile", "version.jlink"], folder)
-        match = _VERSION.search(said.text)
+            said = self.run(["-NoGui", "1", "-CommandFile", "version.jlink"], folder)
+        match = _VERSION.search(said.first(_VERSION))
         return {"jlink": match[1] if match else "unknown"}
 
     def _call(self, to: str, folder: Path, commands: Sequence[str]) -> Said:
         (folder / "commands.jlink").write_text("\n".join(["ExitOnError 1", *commands, "qc", ""]))
-        said = self._tool.run(self._arguments(), folder)
-        if said.status or said.first(_NO_PROBE, _NO_CHIP):
-            raise self._failed(to, said)
-        if said.first(_UNDER_RESET):
-            self.connection.tell()
-        return said
-
-    def _arguments(self) -> list[str]:
         settings = self._settings
         words = ["-NoGui", "1", "-ExitOnError", "1", "-Device", settings.target]
         words += ["-If", settings.interface or "SWD", "-Speed", str(settings.speed_khz or DEFAULT_SPEED_KHZ)]
         words += ["-SelectEmuBySN", settings.probe] if settings.probe else []
-        return [*words, *settings.arguments, "-AutoConnect", "1", "-CommandFile", "commands.jlink"]
+        words += [*settings.arguments, "-AutoConnect", "1", "-CommandFile", "commands.jlink"]
+        said = self.run(words, folder)
+        if said.status or said.first(_NO_PROBE, _NO_CHIP):
+            raise self._refused(to, said)
+        if said.first(_UNDER_RESET):
+            self.tell_of_reset()
+        return said
 
-    def _compare(self, file: Path, address: int, content: bytes, said: Said) -> None:
-        read = b""
-        with suppress(OSError):
-            read = file.read_bytes()
-        if len(read) != len(content):
-            raise self._failed("load", said)
-        at = next(
-            (at for at, (here, there) in enumerate(zip(read, content, strict=True)) if here != there), None
-        )
-        if at is not None:
-            where = f"the flash does not hold what was written, from {address + at:#010x} on"
-            raise self._tool.failed("load", where)
-
-    def _failed(self, to: str, said: Said) -> CaptureError:
-        if said.first(_PROTECTED):
-            return self._tool.failed(
-                to, "its flash is protected; lift it by J-Link's unlock, which erases the chip"
-            )
-        if said.first(_NO_PROBE):
-            named = f" {self._settings.probe}" if self._settings.probe else ""
-            return self._tool.failed(to, f"there is no J-Link{named} that it can open")
+    def _refused(self, to: str, said: Said) -> Exception:
         why = said.first(_NO_CHIP, _ERROR) or "it does not hand over what it was asked to read back"
-        return self._tool.failed(to, why.strip("* ").rstrip("."))
+        return self.failed(to, said, why.strip("* "))
 
 
-WAY = Way(
-    title="J-Link",
-    program="JLinkExe",
-    get=GET,
-    open=JLink,
-    keys=frozenset({"target", "probe", "interface", "speed_khz", "program", "arguments"}),
-    needs={"target": 'add what J-Link calls the chip, such as "STM32F401RE"'},
-    words={
-        "target": Words(re.compile(r"[\w.+-]+"), 'what J-Link calls the chip, such as "STM32F401RE"'),
-        "interface": Words(re.compile(r"SWD|JTAG"), "SWD or JTAG"),
-        "probe": Words(re.compile(r"\d+"), "the J-Link's serial number, in digits"),
-    },
-    address=lambda _vendor, _product, serial: serial.lstrip("0"),
-    lets_go=True,  # SEGGER does not say what it writes then; to wait in vain takes half a second
-)
+LOADER = JLink

@@ -13,12 +13,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from base.files.errors import CaptureError
-from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
-from capture.desk.loading import Connection, Settings, UnreachedError, Way, Words
+from capture.desk.loading import FIRMWARE, OPERATIONS, Loader, Said, Words, files, folder_of
 from scenarios.operations import image_address
-
-GET = "install it as https://probe.rs says"
 
 _VERSION = re.compile(r"^probe-rs \d\S*")
 _SAME = re.compile(r"^Verification successful")
@@ -35,13 +31,38 @@ _CAUSE = re.compile(r"^\d+: (.*)")
 _ERROR = re.compile(r"^(?:Error:?|error:) ?")
 
 
-class ProbeRs:
+class ProbeRs(Loader):
     """probe-rs for the board behind one probe. SYSRESETREQ starts the firmware, not the pin."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._tool = Tool("probe-rs", "probe-rs", GET, settings)
-        self.connection = Connection(self._tool.title)
+    title = "probe-rs"
+    program = "probe-rs"
+    get = "install it as https://probe.rs says"
+    find_target = 'add what probe-rs calls the chip, such as "STM32F401RETx"'
+    words = (
+        Words("target", re.compile(r"[\w.+-]+"), 'what probe-rs calls the chip, such as "STM32F401RETx"'),
+        Words("interface", re.compile(r"SWD|JTAG"), "SWD or JTAG"),
+        Words(
+            "probe",
+            re.compile(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}(?::[\w.-]+)?"),
+            'what `probe-rs list` prints, such as "0483:374b" or "0483:374b:SERIAL"',
+        ),
+    )
+    lets_go = True
+    reasons = (
+        (_DIFFERS, "the flash does not hold what was written"),
+        (_NO_PROBE, "there is no debug probe{probe} that it can open"),
+        (_PROTECTED, "its flash is protected; lift it by STM32CubeProgrammer, which erases the chip"),
+    )
+
+    @staticmethod
+    def serial_number(probe: str) -> str:
+        """VID:PID alone has none."""
+        return probe.split(":", 2)[2] if probe.count(":") >= 2 else ""
+
+    @staticmethod
+    def address(vendor: int, product: int, serial: str) -> str:
+        """As `probe-rs list` prints it."""
+        return f"{vendor:04x}:{product:04x}:{serial}"
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, and compares both by other processes."""
@@ -55,7 +76,7 @@ class ProbeRs:
             for words in requests:
                 said = self._call("load", "verify", folder, "--disable-progressbars", *words)
                 if not said.first(_SAME):
-                    raise self._failed("load", said)
+                    raise self._refused("load", said)
 
     def reset(self) -> None:
         """Resets the chip by the core's own request: the firmware starts."""
@@ -64,71 +85,31 @@ class ProbeRs:
 
     def tools(self) -> Mapping[str, str]:
         """probe-rs' version."""
-        return {"probe_rs": self._tool.version("--version", _VERSION).removeprefix("probe-rs ")}
+        return {"probe_rs": self.version(_VERSION).removeprefix("probe-rs ")}
 
     def _call(self, to: str, subcommand: str, folder: Path, *words: str) -> Said:
+        settings = self._settings
+        arguments = [subcommand, "--non-interactive", "--chip", settings.target]
+        arguments += ["--protocol", settings.interface.lower() or "swd"]
+        arguments += ["--probe", settings.probe] if settings.probe else []
+        arguments += ["--speed", str(settings.speed_khz)] if settings.speed_khz else []
+        arguments += settings.arguments
         answers: list[Said] = []
 
         def call(under_reset: bool) -> None:
             held = ["--connect-under-reset"] if under_reset else []
-            answers.append(self._tool.run([subcommand, *self._arguments(), *held, *words], folder))
+            answers.append(self.run([*arguments, *held, *words], folder))
             if answers[-1].status or answers[-1].first(_ERROR):
-                raise self._failed(to, answers[-1])
+                raise self._refused(to, answers[-1])
 
-        self.connection.use(call)
+        self.reach(call)
         return answers[-1]
 
-    def _arguments(self) -> list[str]:
-        settings = self._settings
-        words = ["--non-interactive", "--chip", settings.target]
-        words += ["--protocol", settings.interface.lower() or "swd"]
-        words += ["--probe", settings.probe] if settings.probe else []
-        words += ["--speed", str(settings.speed_khz)] if settings.speed_khz else []
-        return [*words, *settings.arguments]
-
-    def _failed(self, to: str, said: Said) -> CaptureError:
-        if said.first(_DIFFERS):
-            return self._tool.failed(to, "the flash does not hold what was written")
-        if said.first(_NO_PROBE):
-            named = f" {self._settings.probe}" if self._settings.probe else ""
-            return self._tool.failed(to, f"there is no debug probe{named} that it can open")
-        if said.first(_PROTECTED):
-            return self._tool.failed(
-                to, "its flash is protected; lift it by STM32CubeProgrammer, which erases the chip"
-            )
-        kind = UnreachedError if said.first(_NO_CHIP) else CaptureError
-        return self._tool.failed(to, _reason(said), kind)
+    def _refused(self, to: str, said: Said) -> Exception:
+        """By the last of the causes that it lists, which is the first that happened."""
+        causes = [match[1] for line in said.lines if (match := _CAUSE.match(line))]
+        why = (causes or [_ERROR.sub("", said.first(_ERROR))])[-1]
+        return self.failed(to, said, why or "it does not say that the flash holds what was written", _NO_CHIP)
 
 
-def _reason(said: Said) -> str:
-    """The last of the causes that it lists, which is the first that happened."""
-    causes = [match[1] for line in said.lines if (match := _CAUSE.match(line))]
-    first = _ERROR.sub("", said.first(_ERROR))
-    why = (causes or [first])[-1] or "it does not say that the flash holds what was written"
-    return why.rstrip(".")
-
-
-def _serial_number(probe: str) -> str:
-    """VID:PID alone has none."""
-    return probe.split(":", 2)[2] if probe.count(":") >= 2 else ""
-
-
-WAY = Way(
-    title="probe-rs",
-    program="probe-rs",
-    get=GET,
-    open=ProbeRs,
-    keys=frozenset({"target", "probe", "interface", "speed_khz", "program", "arguments"}),
-    needs={"target": 'add what probe-rs calls the chip, such as "STM32F401RETx"'},
-    words={
-        "target": Words(re.compile(r"[\w.+-]+"), 'what probe-rs calls the chip, such as "STM32F401RETx"'),
-        "interface": Words(re.compile(r"SWD|JTAG"), "SWD or JTAG"),
-        "probe": Words(
-            re.compile(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}(?::[\w.-]+)?"),
-            'what `probe-rs list` prints, such as "0483:374b" or "0483:374b:SERIAL"',
-        ),
-    },
-    serial_number=_serial_number,
-    address=lambda vendor, product, serial: f"{vendor:04x}:{product:04x}:{serial}",
-    lets_go=True,
-)
+LOADER = ProbeRs

@@ -126,9 +126,7 @@ def test_a_core_that_does_not_answer_is_tried_once_more_with_its_reset_held(
         {"connect_assert_srst", "--connect-under-reset"} & set(" ".join(call).split()) for call in tool.calls
     ]
     assert not held[0] and held[1] and not any(held[2:])
-    assert programmer.connection.remarks[0].startswith(
-        f"{TITLES[kind]} reached the board only with its reset"
-    )
+    assert programmer.remarks[0].startswith(f"{TITLES[kind]} reached the board only with its reset")
 
 
 def test_a_tool_that_is_nowhere_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
