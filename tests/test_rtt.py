@@ -21,7 +21,7 @@ from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import redecode
 from capture.desk import debug_probe
-from capture.desk.pyocd import ProbeAddress
+from capture.desk.board import ProbeAddress
 from capture.store import RunResult
 from firmware.build import boards
 from firmware.build import image as firmware

@@ -72,7 +72,7 @@ READ_BY_RTT = """
 import sys
 from pathlib import Path
 from capture.acquisition.record_reader import RttReader
-from capture.desk.pyocd import ProbeAddress
+from capture.desk.board import ProbeAddress
 with RttReader(ProbeAddress(sys.argv[1], "stm32f401retx"), Path(sys.argv[2])) as reader:
     reader.debugger.reset()
     reader.wait(60)

@@ -19,8 +19,7 @@ import serial
 from base.files.errors import CaptureError, TailscopeError, first_line
 from base.processes import signals
 from base.run_folder.records import MOST_LOG_BYTES
-from capture.desk.board import Resetter
-from capture.desk.pyocd import ProbeAddress
+from capture.desk.board import ProbeAddress, Resetter
 from scenarios.operations import DEFAULT_BAUD
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from base.files.documents import Document, Table, open_toml
 from base.files.errors import CaptureError, near_miss
 from base.paths import BENCH
 from base.run_folder.channels import CHANNELS
+from capture.desk.board import ProbeAddress
 from capture.desk.loading import Loader, ways
 from capture.desk.presets import Preset, preset, presets
-from capture.desk.pyocd import ProbeAddress
 from firmware.build import boards
 from firmware.build.board_table import USUAL_PINS
 from firmware.build.boards import Board, BoardError
@@ -479,17 +479,14 @@ class Bench:
         entry, colon, word = name.partition(":")
         if colon and entry in self.boards:
             return self.boards[entry].with_board(boards.named(word))
-        if name not in self.boards and ("/" in name or name in boards.names()):
-            return self._with(boards.named(name))
-        if name not in self.boards:
+        if name in self.boards:
+            return self.boards[name]
+        if "/" not in name and name not in boards.names():
             listed = ", ".join(self.boards)
             raise CaptureError(
                 f"bench.toml has no board {name!r}; there are {listed}.{near_miss(name, self.boards)}"
             )
-        return self.boards[name]
-
-    def _with(self, board: Board) -> BoardResource:
-        """The one entry with that board on the desk. Raises CaptureError."""
+        board = boards.named(name)
         matching = [entry for entry in self.boards.values() if entry.is_real and entry.board == board]
         if not matching:
             raise CaptureError(
@@ -562,8 +559,10 @@ def read_bench(path: Path = BENCH) -> Bench:
     """
     document = _opened(path)
     bench_table = document.check(_BenchTable)
-    own = {name: board.resource(name) for name, board in bench_table.boards.items()}
-    boards = own | {name: board for name, board in _that_come_along().items() if name not in own}
+    boards = {name: board.resource(name) for name, board in bench_table.boards.items()}
+    for file in sorted(BOARDS.glob("*.toml"), reverse=True):
+        if file.stem not in boards:
+            boards[file.stem] = _shipped(file)
     if bench_table.default not in boards:
         raise document.wrong(not_among(bench_table.default, boards, "default"))
     return Bench(bench_table.default, boards)
@@ -579,9 +578,7 @@ def read_board(path: Path) -> BoardResource:
     return _opened(path).check(_BoardTable).resource(path.stem)
 
 
-@cache
-def _that_come_along() -> Mapping[str, BoardResource]:
-    return {path.stem: read_board(path) for path in sorted(BOARDS.glob("*.toml"), reverse=True)}
+_shipped = cache(read_board)
 
 
 def _opened(path: Path) -> Document:

@@ -9,10 +9,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from capture.desk.pyocd import ProbeAddress
+from base.paths import ROOT
 
+TARGET_SCRIPT = ROOT / "pyocd_user.py"
+"""What pyOCD is told of the boards' chips."""
+NOTES = "TAILSCOPE_NOTES"
+"""In the environment of a program that sees emulated devices: the file of the board's notes."""
 RESET_WITHIN_S = 5.0
 """A resetter pulls the pin at most this long after it is asked: pyOCD takes a while to start."""
+
+
+@dataclass(frozen=True)
+class ProbeAddress:
+    """A probe by pyOCD's unique id (empty: the only one connected), and the target behind it."""
+
+    unique_id: str
+    target: str
 
 
 @dataclass(frozen=True)

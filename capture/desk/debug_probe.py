@@ -25,7 +25,7 @@ from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
 from base.files.errors import CaptureError, first_line
-from capture.desk.pyocd import TARGET_SCRIPT, ProbeAddress
+from capture.desk.board import TARGET_SCRIPT, ProbeAddress
 
 SILENCE_S = 10.0
 """A probe that answers nothing for this long is taken for dead."""
@@ -43,9 +43,20 @@ class ProbeSession:
         logging.getLogger("pyocd").setLevel(logging.CRITICAL)  # it tells its callers as well
         self._lock = threading.Lock()
         probe = _probe(address)
-        self._answers = _watched(probe)
+        self._answers: _Answers | None = None
+        if isinstance(probe, TCPClientProbe):  # not one on USB: its answers are watched
+            self._answers = _Answers(probe._socket.read)
+            probe._socket.read = self._answers.read
+        options: dict[str, Any] = {
+            "connect_mode": "attach",
+            "resume_on_disconnect": False,  # or it would clear DEMCR
+            "target_override": address.target,
+            "project_dir": str(TARGET_SCRIPT.parent),
+            "user_script": str(TARGET_SCRIPT),
+            "no_config": True,
+        }
         try:
-            self._session = Session(probe, options=_options(address))
+            self._session = Session(probe, options=options)
             self._session.open()
             self._target = self._session.board.target
         except (Error, OSError) as error:
@@ -129,17 +140,6 @@ def symbol(elf: Path, name: str) -> int:
     return int(address)
 
 
-def _options(address: ProbeAddress) -> dict[str, Any]:
-    return {
-        "connect_mode": "attach",
-        "resume_on_disconnect": False,  # or it would clear DEMCR
-        "target_override": address.target,
-        "project_dir": str(TARGET_SCRIPT.parent),
-        "user_script": str(TARGET_SCRIPT),
-        "no_config": True,
-    }
-
-
 def _probe(address: ProbeAddress) -> Any:
     probes = ConnectHelper.get_all_connected_probes(
         blocking=False, unique_id=address.unique_id or None, print_wait_message=False
@@ -150,15 +150,6 @@ def _probe(address: ProbeAddress) -> Any:
             f"{len(probes) or 'No'} debug probes{named} are connected, one is needed; name one in bench.toml."
         )
     return probes[0]
-
-
-def _watched(probe: Any) -> _Answers | None:
-    """Puts a watch on what a remote probe answers; None for one on USB."""
-    if not isinstance(probe, TCPClientProbe):
-        return None
-    answers = _Answers(probe._socket.read)
-    probe._socket.read = answers.read
-    return answers
 
 
 class _Answers:
@@ -180,16 +171,14 @@ class _Answers:
         try:
             data = bytes(self._receive(*arguments))
         except TimeoutError:
-            self._bear_with_it(time.monotonic())
+            now_s = time.monotonic()
+            if self._waiting_since_s is None:
+                self._waiting_since_s = now_s
+            elif now_s - self._waiting_since_s >= SILENCE_S:
+                self.silence = f"the probe answered nothing for {SILENCE_S:g} s"
+                raise ConnectionError(self.silence) from None
             raise
         self._waiting_since_s = None
         if not data:
             raise ConnectionError("the probe hung up")
         return data
-
-    def _bear_with_it(self, now_s: float) -> None:
-        if self._waiting_since_s is None:
-            self._waiting_since_s = now_s
-        elif now_s - self._waiting_since_s >= SILENCE_S:
-            self.silence = f"the probe answered nothing for {SILENCE_S:g} s"
-            raise ConnectionError(self.silence) from None

@@ -17,7 +17,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.processes import children
 from capture.desk.bench import BoardResource
-from capture.desk.nucleo_board import NOTES
+from capture.desk.board import NOTES
 from simulator.desk import EmulatedDesk
 from simulator.run import STRICT
 

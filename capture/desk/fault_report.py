@@ -25,7 +25,7 @@ from typing import Protocol
 from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from base.processes import children
-from capture.desk.pyocd import ProbeAddress
+from capture.desk.board import ProbeAddress
 
 ICSR, SHCSR_TO_BFAR, DHCSR = 0xE000_ED04, 0xE000_ED24, 0xE000_EDF0
 S_SLEEP, S_LOCKUP = 1 << 18, 1 << 19
@@ -40,6 +40,9 @@ FETCH_FAILED = 1 << 0 | 1 << 8
 
 EXCEPTIONS = {3: "hard-faulted", 4: "took a memory fault", 5: "took a bus fault", 6: "took a usage fault"}
 """By the number of the exception that is active (IPSR)."""
+
+HANDLERS = {2: "NMI", 11: "SVCall", 12: "DebugMonitor", 14: "PendSV", 15: "SysTick"}
+"""PM0214, table 17."""
 
 FLASH = range(0x0800_0000, 0x0810_0000)
 """That of the largest of the boards' chips."""
@@ -137,17 +140,32 @@ def read_fault_registers(core: HaltedCore, dhcsr: int) -> FaultRegisters:
 
 def decode(registers: FaultRegisters, place: Callable[[int], str]) -> str:
     """One sentence. `place` names a code address, as `place_in(elf)` does."""
-    if registers.dhcsr & S_LOCKUP:
-        took = "locked up"
-    elif registers.cfsr or registers.hfsr or registers.exception in EXCEPTIONS:
-        took = EXCEPTIONS.get(registers.exception, "faulted")
-    else:
+    cfsr, frame, locked_up = registers.cfsr, registers.frame, registers.dhcsr & S_LOCKUP
+    if not (locked_up or cfsr or registers.hfsr or registers.exception in EXCEPTIONS):
         where = place(registers.pc)
         if registers.dhcsr & S_SLEEP:
             return f"The firmware has not faulted: it slept at {where}; check the line of the records."
         return f"The firmware has not faulted: it was at {where}; look there for a loop that does not end."
-    causes = " and ".join(_causes(registers)) or _untold(registers)
-    where = _where(registers, registers.frame, place) if registers.frame else ""
+    took = "locked up" if locked_up else EXCEPTIONS.get(registers.exception, "faulted")
+    causes = " and ".join(_causes(registers))
+    if not causes and (cfsr or registers.hfsr):
+        causes = "for a reason that no fault register tells"
+    elif not causes:
+        access = {True: ", which writes memory", False: ", which reads memory", None: ""}[registers.stores]
+        causes = f"this core has no register that tells why{access}"
+    where = ""
+    if frame and locked_up:  # it stacks nothing: its frame is that of the fault before
+        where = f", in the handler of a fault by the instruction at {place(frame.pc)}"
+    elif frame and cfsr & IMPRECISE:
+        where = f", some instructions before {place(frame.pc)}"
+    elif frame and cfsr & FETCH_FAILED:
+        where = f", at {frame.pc:#010x}"
+    elif frame:
+        where = f", by the instruction at {place(frame.pc)}"
+    if frame and frame.exception:
+        number = frame.exception
+        usual = f"interrupt {number - 16}" if number >= 16 else f"exception {number}"
+        where += f", in the handler of {HANDLERS.get(number, usual)}"
     return f"The firmware {took}: {causes}{where}."
 
 
@@ -155,38 +173,15 @@ def place_in(elf: Path) -> Callable[[int], str]:
     """Names addresses by function and line of the ELF file, as far as the toolchain tells them."""
 
     def place(address: int) -> str:
-        named = _function_and_line(elf, address)
-        return f"{address:#010x} ({named})" if named else f"{address:#010x}"
+        command = [ADDR2LINE, "-f", "-e", str(elf), f"{address & ~1:#x}"]
+        try:
+            lines = children.run(command, within_s=ADDR2LINE_WITHIN_S).stdout.splitlines()
+        except (OSError, subprocess.TimeoutExpired):
+            lines = []
+        places = [line.split(" (")[0].removeprefix(f"{ROOT}/") for line in lines if not line.startswith("?")]
+        return f"{address:#010x} ({', '.join(places)})" if places else f"{address:#010x}"
 
     return place
-
-
-def _where(registers: FaultRegisters, frame: Frame, place: Callable[[int], str]) -> str:
-    """A core that locks up stacks nothing: its frame is that of the fault before."""
-    instruction = f"the instruction at {place(frame.pc)}"
-    if registers.dhcsr & S_LOCKUP:
-        where = f", in the handler of a fault by {instruction}"
-    elif registers.cfsr & IMPRECISE:
-        where = f", some instructions before {place(frame.pc)}"
-    elif registers.cfsr & FETCH_FAILED:
-        where = f", at {frame.pc:#010x}"
-    else:
-        where = f", by {instruction}"
-    return where + (f", in the handler of {_exception(frame.exception)}" if frame.exception else "")
-
-
-def _untold(registers: FaultRegisters) -> str:
-    """What stands for a cause where no bit has one."""
-    if registers.cfsr or registers.hfsr:
-        return "for a reason that no fault register tells"
-    access = {True: ", which writes memory", False: ", which reads memory", None: ""}[registers.stores]
-    return f"this core has no register that tells why{access}"
-
-
-def _exception(number: int) -> str:
-    """PM0214, table 17."""
-    names = {2: "NMI", 11: "SVCall", 12: "DebugMonitor", 14: "PendSV", 15: "SysTick"}
-    return names.get(number) or (f"interrupt {number - 16}" if number >= 16 else f"exception {number}")
 
 
 def _causes(registers: FaultRegisters) -> list[str]:
@@ -280,17 +275,6 @@ def _stores(core: HaltedCore, pc: int) -> bool | None:
     return name[:3] in ("str", "stm", "pus") if name[:3] in _MOVES else None
 
 
-def _function_and_line(elf: Path, address: int) -> str:
-    """`function, file:line`, or what of it is known."""
-    command = [ADDR2LINE, "-f", "-e", str(elf), f"{address & ~1:#x}"]
-    try:
-        done = children.run(command, within_s=ADDR2LINE_WITHIN_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    places = [line.split(" (")[0] for line in done.stdout.splitlines() if not line.startswith("?")]
-    return ", ".join(name.removeprefix(f"{ROOT}/") for name in places)
-
-
 def main(arguments: Sequence[str]) -> int:
     """Prints the sentence for the board behind a probe."""
     from capture.desk.debug_probe import ProbeSession  # loads pyOCD
@@ -313,3 +297,27 @@ def main(arguments: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
+
+FAULTS_WITHIN_S = 60.0
+
+
+def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
+    """What the core's fault registers tell, in a sentence, or why they cannot be read.
+
+    A process of its own attaches to the probe (fault_report.py) and halts the core for a moment.
+    Raises signals.Stopped.
+    """
+    command = [*children.with_devices(), sys.executable, "-m", "capture.desk.fault_report"]
+    command += [probe.target, str(elf.resolve())]
+    command += [probe.unique_id] if probe.unique_id else []
+    try:
+        done = children.run(command, within_s=FAULTS_WITHIN_S, folder=ROOT)
+    except subprocess.TimeoutExpired:
+        return (
+            f"The board's fault registers could not be read within {FAULTS_WITHIN_S:g} s; end what else uses "
+            "the probe, and leave the board its power: without it DBG_SLEEP is lost, and a core that sleeps "
+            "answers nothing.",
+        )
+    if done.returncode:
+        return (f"The board's fault registers could not be read: {children.last_words(done.stderr)}",)
+    return tuple(done.stdout.strip().splitlines()[-1:])

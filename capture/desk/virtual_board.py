@@ -11,8 +11,8 @@ from types import TracebackType
 from base.files.errors import CaptureError
 from base.run_folder.channels import CHANNELS
 from capture.desk.bench import BoardResource
-from capture.desk.board import Board, Connections, Counter
-from capture.desk.pyocd import ProbeAddress, post_mortem
+from capture.desk.board import Board, Connections, Counter, ProbeAddress
+from capture.desk.fault_report import post_mortem
 from simulator.build import build, version
 from simulator.outputs import note_sentences
 from simulator.run import STRICT

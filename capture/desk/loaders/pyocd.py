@@ -12,8 +12,8 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.processes import children
 from capture.desk import option_bytes
+from capture.desk.board import TARGET_SCRIPT
 from capture.desk.loading import TIMEOUT_S, Loader, Said, UnreachedError
-from capture.desk.pyocd import TARGET_SCRIPT
 from scenarios.operations import image_address
 
 # pyOCD gives a sector 10 s. Sectors of 128 KiB take up to 4 s at 1.8 V (DS10086), and an emulated

@@ -12,9 +12,8 @@ import pytest
 
 from base.files.errors import CaptureError
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource
-from capture.desk.board import Connections
-from capture.desk.nucleo_board import NucleoBoard
-from capture.desk.pyocd import ProbeAddress
+from capture.desk.board import Connections, ProbeAddress
+from capture.desk.open_board import NucleoBoard
 from capture.desk.virtual_board import VirtualBoard
 from simulator.tests.stand_in import asked, listening
 

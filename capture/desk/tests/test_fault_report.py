@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from capture.desk.bench import read_bench
+from capture.desk.board import ProbeAddress
 from capture.desk.debug_probe import ProbeSession
-from capture.desk.fault_report import FaultRegisters, decode, report
-from capture.desk.pyocd import ProbeAddress, post_mortem
+from capture.desk.fault_report import FaultRegisters, decode, post_mortem, report
 from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import VirtualBoard
 from firmware.build import boards
