@@ -25,7 +25,7 @@ def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | N
     from analysis.explain import explanation, text
     from base import anatomy
 
-    result = explanation.explain(run, quantity, allocator)
+    (result,) = explanation.explain(run, quantity, allocator)
     made_of = anatomy.read_of(run, result.quantity)
     if perfetto:
         from analysis.program.masks import timeline

@@ -84,7 +84,7 @@ def _marked(start: int, end: int, samplerate_hz: int) -> Marked:
 
 
 def _whole(folder: Path, quantity: str | None, window: str | None) -> Session:
-    from analysis.explain.worst import find
+    from analysis.explain.replay import find
     from base.files.errors import CaptureError
     from base.run_folder import folder as names
     from base.run_folder.kept import window_name

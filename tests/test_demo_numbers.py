@@ -232,7 +232,7 @@ def test_python_has_them(demo: Demo) -> None:
 
 def test_explain_has_them(demo: Demo) -> None:
     key = ("mem_frag", "tlsf")
-    result = explanation.explain(demo.folders[key])
+    (result,) = explanation.explain(demo.folders[key], "section")
     truth = demo.truths[key]
     assert (result.quantity, result.key) == ("section", str(truth.holder))
     assert result.value_ns == pytest.approx(truth.section)

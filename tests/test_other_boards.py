@@ -45,7 +45,7 @@ def test_a_run_is_complete_and_its_worst_section_replayed_on_the_same_chip(
     boot = parse((result.folder / "uart.log").read_bytes()).first(Boot)
     assert boot is not None
     assert (boot.version, boot.board) == (7, board)
-    assert explanation.explain_all(result.folder)
+    assert explanation.explain(result.folder)
 
 
 @pytest.mark.parametrize(("board", "cycles"), [("nucleo-l476rg", 16), ("nucleo-f446re", 13)])

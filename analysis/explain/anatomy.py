@@ -1,4 +1,4 @@
-"""What a worst sample is made of: the sentence, bands of time, calls, and what its search read."""
+"""What a worst sample is made of: parts, a sentence, bands of time, calls, what its search read."""
 
 from __future__ import annotations
 
@@ -6,36 +6,132 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import capstone
 import capstone.arm
 
-from analysis.explain.calls import (
+from analysis.explain.execution import (
     Called,
     Ran,
+    Step,
     Stretch,
+    by_function,
     calls,
     dearest_source,
     dominating,
     own_cycles,
     without,
 )
-from analysis.explain.execution import Step, by_function
-from analysis.explain.parts import WOKEN
-from analysis.explain.program import Program
-from analysis.explain.replay import Replay
+from analysis.explain.program import Program, encoded
+from analysis.explain.replay import Replay, Worst
 from analysis.explain.sources import Sources
-from analysis.explain.worst import Worst
 from base.anatomy import MOST_CALLS, MOST_VISITED, Anatomy, Band, Block, Call, Loop, Search
 from base.run_folder.explanation import HeapMap, Part, Piece
-from base.run_folder.named_quantities import INTERRUPT
-from simulator.outputs import State
+from base.run_folder.named_quantities import INTERRUPT, TASK
+from simulator.outputs import Change, State
+from simulator.program import FLASH_ADDRESS
+
+_MASKS = {"primask": "PRIMASK", "faultmask": "FAULTMASK", "basepri": "BASEPRI"}
+_WORD_BYTES = 4
+_WOKEN = "the woken task"
+
+# A sample's cycles in parts, by the board's log of what holds interrupts and tasks off
+# (docs/reference/simulator-files.md).
+
+_Held = tuple[str, int | None]
+"""A mask or the scheduler's lock in words, and the instruction that set it, if that was seen."""
+
+
+class _State(NamedTuple):
+    """The state from `cycle` on. `masks` are in the order in which they were set."""
+
+    cycle: int
+    exception: int = 0
+    masks: Mapping[str, _Held] = {}
+    scheduler: _Held | None = None
+    task: int | None = None
+
+
+def parts(program: Program, masks: Sequence[Change], worst: Worst, start: int, end: int) -> list[Part]:
+    """The parts from cycle `start` to before `end`; they are without gaps.
+
+    An exception lasts from where the core begins to enter it to where it is back from it. A mask
+    counts in an interrupt's and a task's latency. In a task's the scheduler's lock does too, before
+    masks within it, and what the woken task does itself is no waiting.
+    """
+    states = sorted(_states(masks), key=lambda state: state.cycle)
+    before = [state for state in states if state.cycle <= start]
+    first = (before[-1] if before else _State(start))._replace(cycle=start)
+    states = [first, *(state for state in states if start < state.cycle < end)]
+    quantity, woken = worst.quantity, states[-1].task
+
+    def key(state: _State) -> tuple[str, str, int | None]:
+        """What the time goes to, in words, and whose doing: of several, what holds others off."""
+        if state.exception:
+            # The address of its handler, from the vector table.
+            word = program.code(FLASH_ADDRESS + state.exception * _WORD_BYTES, _WORD_BYTES)
+            entry = int.from_bytes(word, "little") & ~1 if word else None
+            handler = None if entry is None else program.function_at(entry)
+            words = f"handler {handler.name}" if handler else f"exception {state.exception}"
+            return "exception", words, entry
+        if quantity == TASK and state.task == woken != first.task:
+            return "running", _WOKEN, None
+        if quantity == TASK and state.scheduler:
+            return "scheduler", *state.scheduler
+        if quantity not in (INTERRUPT, TASK):
+            return "running", "the section's own code", None
+        return next(
+            (("masked", *held) for held in state.masks.values()), ("running", "nothing held it off", None)
+        )
+
+    spans: list[tuple[tuple[str, str, int | None], int]] = []
+    for state in states:
+        if spans and spans[-1][1] == state.cycle:
+            spans.pop()
+        if not spans or spans[-1][0] != key(state):
+            spans.append((key(state), state.cycle))
+    ends = [*(cycle for _, cycle in spans[1:]), end]
+    return [
+        Part(
+            what=what,  # type: ignore[arg-type]  # Pydantic checks it
+            words=words,
+            begin_cycle=begin,
+            cycles=until - begin,
+            place="" if pc is None else program.place(pc),
+            source="" if pc is None else program.source_line(pc),
+        )
+        for ((what, words, pc), begin), until in zip(spans, ends, strict=True)
+    ]
+
+
+def _states(masks: Sequence[Change]) -> Iterator[_State]:
+    """The state after each change. What the log begins with was set before, nobody knows where."""
+    state, active, began_at = _State(0), [0], masks[0].cycle if masks else None
+    for cycle, what, value, pc, began, task, _ in masks:
+        seen = None if cycle == began_at else pc
+        state = state._replace(cycle=cycle, task=task)
+        if what == "exception":
+            if value in active:
+                del active[active.index(value) + 1 :]
+            else:
+                active.append(value)
+                state = state._replace(cycle=cycle if began is None else began)
+            state = state._replace(exception=value)
+        elif what in _MASKS:
+            others = {mask: held for mask, held in state.masks.items() if mask != what}
+            level = f" {value:#x}" if what == "basepri" else ""
+            held = {what: (f"interrupts masked by {_MASKS[what]}{level}", seen)} if value else {}
+            state = state._replace(masks=others | held)
+        elif what == "scheduler":
+            suspended = ("scheduler suspended", seen)
+            state = state._replace(scheduler=(state.scheduler or suspended) if value else None)
+        yield state
+
 
 # The addresses that executed instructions read, told by the trace of the virtual board.
-
 
 _LOADS = {"ldr": 4, "ldrd": 8, "ldrh": 2, "ldrb": 1, "ldrsh": 2, "ldrsb": 1}
 
@@ -60,33 +156,23 @@ def loads(
     beginning of the trace; without them those of `before`.
     """
     held = dict(before.registers if registers is None else registers)
-    decoder = _Decoder()
+    decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
+    decoder.detail = True
+
+    @cache
+    def decoded(pc: int, opcode: int) -> list[capstone.CsInsn]:
+        """A search executes the same instructions many times."""
+        return list(decoder.disasm(encoded(opcode), pc, 1))
+
     for entry in trace:
         if "opcode" not in entry:
             continue
         after = held | {name: int(value, 16) for name, value in entry["registers"].items()}
-        for instruction in decoder.of(int(entry["pc"], 16), int(entry["opcode"], 16)):
+        for instruction in decoded(int(entry["pc"], 16), int(entry["opcode"], 16)):
             address = _read(instruction, held, after, before)
             if address is not None:
                 yield Load(entry["cycle"], address)
         held = after
-
-
-class _Decoder:
-    """Decodes each instruction once: a search executes the same ones many times."""
-
-    def __init__(self) -> None:
-        self._capstone = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
-        self._capstone.detail = True
-        self._known: dict[tuple[int, int], list[capstone.CsInsn]] = {}
-
-    def of(self, pc: int, opcode: int) -> list[capstone.CsInsn]:
-        """The instruction at `pc`; nothing where it is none."""
-        if (pc, opcode) not in self._known:
-            halves = (opcode >> 16, opcode & 0xFFFF) if opcode > 0xFFFF else (opcode,)
-            code = b"".join(half.to_bytes(2, "little") for half in halves)
-            self._known[pc, opcode] = list(self._capstone.disasm(code, pc, 1))
-        return self._known[pc, opcode]
 
 
 def _read(instruction: capstone.CsInsn, registers: Registers, after: Registers, before: State) -> int | None:
@@ -97,23 +183,22 @@ def _read(instruction: capstone.CsInsn, registers: Registers, after: Registers, 
     )
     if size is None or memory is None or memory.mem.base == capstone.arm.ARM_REG_PC:
         return None
-    address = registers[_called(instruction, memory.mem.base)]
+
+    def register(number: int) -> str:
+        """As the virtual board calls it: r9 to r12 have other names for capstone."""
+        name = str(instruction.reg_name(number))
+        return {"sb": "r9", "sl": "r10", "fp": "r11", "ip": "r12"}.get(name, name)
+
+    address = registers[register(memory.mem.base)]
     if not instruction.post_index:
-        index = registers[_called(instruction, memory.mem.index)] if memory.mem.index else 0
+        index = registers[register(memory.mem.index)] if memory.mem.index else 0
         address += (index << memory.shift.value) + memory.mem.disp
-    held = after[_called(instruction, instruction.operands[0].reg)]
-    there = address - before.sram_address
-    bits = (1 << 8 * min(size, 4)) - 1
+    held = after[register(instruction.operands[0].reg)]
+    there, size = address - before.sram_address, min(size, 4)
     if not 0 <= there < len(before.sram):
         return None
-    lay = int.from_bytes(before.sram[there : there + min(size, 4)], "little")
-    return address if lay == held & bits else None
-
-
-def _called(instruction: capstone.CsInsn, register: int) -> str:
-    """A register as the virtual board calls it: r9 to r12 have other names for capstone."""
-    name = str(instruction.reg_name(register))
-    return {"sb": "r9", "sl": "r10", "fp": "r11", "ip": "r12"}.get(name, name)
+    lay = int.from_bytes(before.sram[there : there + size], "little")
+    return address if lay == held & ((1 << 8 * size) - 1) else None
 
 
 _SMALLEST_BLOCK_BYTES = 16
@@ -140,18 +225,27 @@ class Known:
         return sum(step.cycles for step in self.executed)
 
     @cached_property
+    def handlers(self) -> list[Part]:
+        """Those that ran, from where the core began to enter them."""
+        return [part for part in self.parts if part.what == "exception"]
+
+    @cached_property
     def away(self) -> list[Stretch]:
-        """When handlers ran, from where the core began to enter them."""
-        parts = filter(_handler, self.parts)
-        return [(part.begin_cycle, part.begin_cycle + part.cycles) for part in parts]
+        """When handlers ran."""
+        return [(part.begin_cycle, part.begin_cycle + part.cycles) for part in self.handlers]
 
 
 def anatomy(measured: Known) -> Anatomy:
     """The anatomy of a sample that was replayed."""
-    spans = calls(measured.executed)
-    ran = dominating(spans, measured.executed, measured.away)
-    loop = None if ran is None else _loop(measured.program, ran)
-    shown = _calls(spans, measured)
+    program, executed = measured.program, measured.executed
+    spans = calls(executed)
+    ran = dominating(spans, executed, measured.away)
+    loop = None
+    if ran is not None:
+        place, source = program.place(ran.head), program.source_line(ran.head)
+        loop = Loop(place=place, source=source, passes=ran.passes, cycles=ran.cycles)
+    longest = set(map(id, sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS]))
+    shown = [_call(call, measured) for call in spans if id(call) in longest]
     places = [loop.source] if loop else []
     return Anatomy(
         schema=1,
@@ -166,38 +260,40 @@ def anatomy(measured: Known) -> Anatomy:
     )
 
 
+def _call(call: Called, measured: Known) -> Call:
+    return Call(
+        depth=call.depth,
+        name=call.name,
+        begin_cycle=call.begin - measured.start,
+        cycles=call.end - call.begin,
+        own_cycles=own_cycles(call, measured.executed),
+        source=dearest_source(call, measured.executed),
+    )
+
+
 def _sentence(measured: Known, loop: Loop | None) -> str:
     """What took most of the time: the loop; else the handler, or the function by itself, that did.
 
     A handler counts with all that it calls.
     """
     if loop is not None:
-        times = "1 pass" if loop.passes == 1 else f"{loop.passes:,} passes"
-        return (
-            f"{times} of the loop at {loop.source or loop.place} took {_share(loop.cycles, measured.cycles)}."
-        )
-    took: Counter[str] = Counter()
-    for part in filter(_handler, measured.parts):
-        took[part.words] += part.cycles
-    own = [step for step in measured.executed if step.address and not _within(step.cycle, measured.away)]
-    took.update({total.name: total.cycles for total in by_function(own)})
-    if not took:
-        return "Nothing was executed."
-    most, cycles = max(took.items(), key=lambda item: item[1])
-    return f"No loop took half of it; {most} took most, {_share(cycles, measured.cycles)}."
+        passes = f"{loop.passes:,} pass{'' if loop.passes == 1 else 'es'}"
+        words, cycles = f"{passes} of the loop at {loop.source or loop.place} took", loop.cycles
+    else:
+        took: Counter[str] = Counter()
+        for part in measured.handlers:
+            took[part.words] += part.cycles
+        own = [step for step in measured.executed if step.address and not _within(step.cycle, measured.away)]
+        took.update({total.name: total.cycles for total in by_function(own)})
+        if not took:
+            return "Nothing was executed."
+        ((most, cycles),) = took.most_common(1)
+        words = f"No loop took half of it; {most} took most,"
+    whole = measured.cycles
+    return f"{words} {100 * cycles / max(whole, 1):.0f} %: {cycles:,} of {whole:,} cycles."
 
 
-def _share(cycles: int, whole: int) -> str:
-    return f"{100 * cycles / max(whole, 1):.0f} %: {cycles:,} of {whole:,} cycles"
-
-
-def _loop(program: Program, ran: Ran) -> Loop:
-    place, source = program.place(ran.head), program.source_line(ran.head)
-    return Loop(place=place, source=source, passes=ran.passes, cycles=ran.cycles)
-
-
-def _handler(part: Part) -> bool:
-    return part.what == "exception"
+What = Literal["entry", "loop", "interrupt", "rest"]
 
 
 def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool) -> list[Band]:
@@ -207,7 +303,11 @@ def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool)
     loop = ran.stretches if ran else ()
     cut = [piece for part in parts for piece in _pieces(part, loop, part is parts[-1] and answered)]
     first = next((begin for what, _, begin, _ in cut if what == "loop"), None)
-    named = [(what, words or _beside(begin, first), begin, cycles) for what, words, begin, cycles in cut]
+    named: list[tuple[What, str, int, int]] = []
+    for what, words, begin, cycles in cut:
+        if not words:
+            words = "other code" if first is None else f"{'before' if begin < first else 'after'} the loop"
+        named.append((what, words, begin, cycles))
     merged = []
     for (what, words), several in groupby(named, key=lambda item: item[:2]):
         rows = list(several)
@@ -216,45 +316,18 @@ def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool)
     return merged
 
 
-What = Literal["entry", "loop", "interrupt", "rest"]
-
-
 def _pieces(part: Part, loop: Sequence[Stretch], entry: bool) -> Iterator[tuple[What, str, int, int]]:
     """A part as (what, words, begin, cycles); the words of the rest are left open."""
     begin, end = part.begin_cycle, part.begin_cycle + part.cycles
-    if _handler(part):
+    if part.what == "exception":
         name = part.words.removeprefix("handler ")
         yield ("entry" if entry else "interrupt"), f"entry of {name}" if entry else name, begin, end - begin
         return
     inside = [(max(begin, low), min(end, high)) for low, high in loop if low < end and high > begin]
-    outside = list(without((begin, end), inside))
-    for low, high in sorted([*inside, *outside]):
-        what: What = "loop" if (low, high) in inside else "rest"
-        words = "the loop" if what == "loop" else part.words if part.words == WOKEN else ""
-        yield what, words, low, high - low
-
-
-def _beside(begin: int, loop: int | None) -> str:
-    if loop is None:
-        return "other code"
-    return "before the loop" if begin < loop else "after the loop"
-
-
-def _calls(spans: Sequence[Called], measured: Known) -> list[Call]:
-    longest = sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS]
-    longest_ids = set(map(id, longest))
-    return [
-        Call(
-            depth=call.depth,
-            name=call.name,
-            begin_cycle=call.begin - measured.start,
-            cycles=call.end - call.begin,
-            own_cycles=own_cycles(call, measured.executed),
-            source=dearest_source(call, measured.executed),
-        )
-        for call in spans
-        if id(call) in longest_ids
-    ]
+    for low, high in sorted([*inside, *without((begin, end), inside)]):
+        is_loop = (low, high) in inside
+        words = "the loop" if is_loop else part.words if part.words == _WOKEN else ""
+        yield "loop" if is_loop else "rest", words, low, high - low
 
 
 def _search(measured: Known, ran: Ran | None) -> Search | None:
@@ -271,12 +344,18 @@ def _search(measured: Known, ran: Ran | None) -> Search | None:
         for load in loads(measured.replayed.trace, measured.replayed.heap, measured.replayed.begin.registers)
         if 0 <= load.address - region < measured.heap.region_bytes and _within(load.cycle, times)
     ]
+    # The block that it got; None where it had not returned when the sample ended.
+    payload = _result(measured)
+    served = None
+    if payload is not None and 0 <= payload - region < measured.heap.region_bytes:
+        offset = payload - region
+        served = _block_at(offset, pieces) if blocks else Block(offset=offset, bytes=maximum.size)
     return Search(
         region_address=region,
         asked_bytes=maximum.size,
         blocks=blocks,
         visited=_visited(read, pieces, blocks)[:MOST_VISITED],
-        served=_served(measured, region, blocks),
+        served=served,
     )
 
 
@@ -287,12 +366,9 @@ def _visited(read: Sequence[int], pieces: Sequence[Piece], blocks: bool) -> list
     """
     places: list[Block] = []
     for offset in read:
-        if blocks:
-            place = _place(offset, pieces)
-        elif places and abs(offset - places[-1].offset) < _SMALLEST_BLOCK_BYTES:
+        if not blocks and places and abs(offset - places[-1].offset) < _SMALLEST_BLOCK_BYTES:
             continue
-        else:
-            place = Block(offset=offset, bytes=0)
+        place = _block_at(offset, pieces) if blocks else Block(offset=offset, bytes=0)
         if not places or place != places[-1]:
             places.append(place)
     return places
@@ -302,43 +378,28 @@ def _within(cycle: int, times: Sequence[Stretch]) -> bool:
     return any(begin <= cycle < end for begin, end in times)
 
 
-def _place(offset: int, pieces: Sequence[Piece]) -> Block:
+def _block_at(offset: int, pieces: Sequence[Piece]) -> Block:
     """The block that has this byte."""
     piece = pieces[bisect_right(pieces, offset, key=lambda piece: piece.offset) - 1]
     return Block(offset=piece.offset, bytes=piece.bytes)
 
 
-def _served(measured: Known, region: int, blocks: bool) -> Block | None:
-    """The block that the allocation got; None where it had not returned when the sample ended.
+def _result(measured: Known) -> int | None:
+    """What the allocation returned; None where it had not when the sample ended.
 
     Its result lies where its caller told in R0 (AAPCS32, 6.4), on the caller's stack.
     """
     function = measured.program.function(_ALLOCATE)
-    if function is None:
-        return None
-    at, returned = _result_at(measured, function.address)
-    payload = measured.replayed.end.word(at) if at is not None and returned else None
-    if payload is None or not 0 <= payload - region < measured.heap.region_bytes:
-        return None
-    offset = payload - region
-    if blocks:
-        return _place(offset, measured.heap.pieces)
-    return Block(offset=offset, bytes=measured.worst.maximum.size or 0)
-
-
-def _result_at(measured: Known, entry: int) -> tuple[int | None, bool]:
-    """Where the result of the function at `entry` goes, and whether it had returned by the end."""
-    end = measured.start + measured.cycles
     registers = dict(measured.replayed.begin.registers)
     at: int | None = None
     back: int | None = None
     for step in measured.replayed.trace:
-        if step["cycle"] >= end:
+        if function is None or step["cycle"] >= measured.start + measured.cycles:
             break
         pc = int(step["pc"], 16) if "pc" in step else None
-        if pc == entry and at is None:
+        if pc == function.address and at is None:
             at, back = registers["r0"], registers["lr"] & ~1
         elif at is not None and pc == back:
-            return at, True
+            return measured.replayed.end.word(at)
         registers |= {name: int(value, 16) for name, value in step.get("registers", {}).items()}
-    return at, False
+    return None

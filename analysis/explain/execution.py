@@ -6,17 +6,19 @@ A stack is made as the simulator does it for its log of masks (`observe/stacks` 
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
-
-from elftools.dwarf.callframe import FDE
 
 from analysis.explain.program import Program
 from base.files.elf import DAMAGED
 from base.run_folder.explanation import Frame, Total
 from simulator.outputs import State
+
+EXCEPTION = 0
+"""The address of a step that enters or leaves an exception."""
 
 
 @dataclass(frozen=True)
@@ -40,22 +42,21 @@ def steps(program: Program, trace: Iterable[dict[str, Any]], start: int, end: in
     """
     entries = [entry for entry in trace if entry["cycle"] < end]
     first = max((n for n, entry in enumerate(entries) if entry["cycle"] <= start), default=0)
-    return list(_steps(program, entries[first:], start, end))
-
-
-def _steps(program: Program, entries: list[dict[str, Any]], start: int, end: int) -> Iterator[Step]:
-    following = [*(entry["cycle"] for entry in entries[1:]), end]
-    for entry, then in zip(entries, following, strict=True):
+    executed = []
+    for entry, then in zip(entries[first:], [*entries[first + 1 :], {"cycle": end}], strict=True):
         cycle = max(entry["cycle"], start)
-        cycles = then - cycle
+        cycles = then["cycle"] - cycle
         if "mode" in entry:
-            yield Step(cycle, cycles, 0, "(exception)", "(exception)", f"now in {entry['mode']}", "")
+            text = f"now in {entry['mode']}"
+            executed.append(Step(cycle, cycles, EXCEPTION, "(exception)", "(exception)", text, ""))
             continue
-        address, opcode = int(entry["pc"], 16), int(entry["opcode"], 16)
+        address = int(entry["pc"], 16)
         function = program.function_at(address)
         name = function.name if function else "(no function)"
-        text = program.instruction_text(address, opcode, wide=opcode > 0xFFFF)
-        yield Step(cycle, cycles, address, name, program.place(address), text, program.source_line(address))
+        text = program.instruction_text(address, int(entry["opcode"], 16))
+        place, source = program.place(address), program.source_line(address)
+        executed.append(Step(cycle, cycles, address, name, place, text, source))
+    return executed
 
 
 def by_function(executed: Iterable[Step]) -> list[Total]:
@@ -88,30 +89,33 @@ def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:
     return sorted(totals, key=lambda total: (-total.cycles, total.name))
 
 
-_SP, _LR, _PC = 13, 14, 15
+_SP, _LR, _PC, _STATUS = 13, 14, 15, 16
 _MOST_FRAMES = 64
 # ARMv7-M Architecture Reference Manual: EXC_RETURN (B1.5.8), and the frame that an exception stacks
 # (B1.5.6). After a reset LR holds another value that looks like EXC_RETURN.
 _BASIC_FRAME = 0x10
 _EXC_RETURNS = frozenset((0xFFFF_FFF1, 0xFFFF_FFF9, 0xFFFF_FFFD))
 _BASIC_FRAME_BYTES, _EXTENDED_FRAME_BYTES = 0x20, 0x68
-_STACKED = {0: 0x00, 1: 0x04, 2: 0x08, 3: 0x0C, 12: 0x10, _LR: 0x14, _PC: 0x18}
+_STACKED = (0, 1, 2, 3, 12, _LR, _PC, _STATUS)
 
 Registers = dict[int, int]
 
 
 def unwind(program: Program, state: State) -> list[Frame]:
     """The calls under way, innermost first, out to where the task or the start-up code begins."""
-    registers: Registers | None = {n: state.registers[f"r{n}"] for n in range(13)}
-    assert registers is not None
-    registers |= {_SP: state.registers["sp"], _LR: state.registers["lr"], _PC: state.registers["pc"]}
+    names = [*(f"r{number}" for number in range(13)), "sp", "lr", "pc"]
+    registers: Registers | None = {number: state.registers[name] for number, name in enumerate(names)}
     exact, likely = True, False
     frames: list[Frame] = []
     while registers is not None and len(frames) < _MOST_FRAMES:
         address = registers[_PC] & ~1
         # A call may be the last instruction of its function: so look up the call, not what follows.
         looked_up = address if exact else address - 1
-        if program.function_at(looked_up) is None or (not exact and _begins(program, address)):
+        function = program.function_at(address)
+        # No call returns to where a function begins: the kernel starts a task as if it had been
+        # called from such an address.
+        begins = not exact and function is not None and function.address == address
+        if begins or program.function_at(looked_up) is None:
             break
         source = program.source_line(looked_up)
         doubt = {"likely": True} if likely else {}
@@ -123,15 +127,6 @@ def unwind(program: Program, state: State) -> list[Frame]:
     return frames
 
 
-def _begins(program: Program, address: int) -> bool:
-    """True if `address` begins a function. No call returns there.
-
-    The kernel starts a task as if it had been called from such an address.
-    """
-    function = program.function_at(address)
-    return function is not None and function.address == address
-
-
 def _caller(
     program: Program, state: State, registers: Registers, address: int, exact: bool
 ) -> Registers | None:
@@ -139,7 +134,12 @@ def _caller(
 
     `exact` is whether the instruction at `address` is the one that comes next.
     """
-    unsaved = _unsaved_return(program, registers, address) if exact else None
+    unsaved = None
+    if exact:
+        # LR, where it still holds the return address. Once the function has called another, LR
+        # points into itself: a naked handler saves it where no table says.
+        here, there = program.function_at(address), program.function_at((registers[_LR] & ~1) - 1)
+        unsaved = None if here is not None and here == there else registers[_LR]
     rules_there = _rules(program, address)
     if rules_there is None:
         return None if unsaved is None else {**registers, _PC: unsaved}
@@ -160,38 +160,20 @@ def _caller(
     return None if back is None else {**restored, _PC: back}
 
 
-def _unsaved_return(program: Program, registers: Registers, address: int) -> int | None:
-    """LR, where it still holds the return address, in the function that executes at `address`.
-
-    Once that has called another, LR points into itself: a naked handler saves it where no table
-    says. None then.
-    """
-    here = program.function_at(address)
-    there = program.function_at((registers[_LR] & ~1) - 1)
-    return None if here is not None and here == there else registers[_LR]
-
-
 def _rules(program: Program, address: int) -> tuple[dict[Any, Any], int] | None:
     """The frame table's row for `address`, and the register that holds the return address.
 
     None if the table has no such row, or is damaged there.
     """
     try:
-        entry = _entry(program, address)
-        if entry is None:
-            return None
-        assert entry.cie is not None
-        rows = [row for row in entry.get_decoded().table if row["pc"] <= address]
-        return (rows[-1], int(entry.cie.header.return_address_register)) if rows else None
+        for entry in program.call_frames:
+            first = entry.header.initial_location
+            if first <= address < first + entry.header.address_range:
+                assert entry.cie is not None
+                rows = [row for row in entry.get_decoded().table if row["pc"] <= address]
+                return (rows[-1], int(entry.cie.header.return_address_register)) if rows else None
     except DAMAGED:
-        return None
-
-
-def _entry(program: Program, address: int) -> FDE | None:
-    for entry in program.call_frames:
-        start = entry.header.initial_location
-        if start <= address < start + entry.header.address_range:
-            return entry
+        pass
     return None
 
 
@@ -199,14 +181,14 @@ def _interrupted(program: Program, state: State, registers: Registers) -> Regist
     """The registers before an exception, from the frame that it stacked; None if not in SRAM."""
     returning = registers[_PC]
     base = state.registers["psp"] if returning & 4 else registers[_SP]
-    words = {number: state.word(base + offset) for number, offset in _STACKED.items()}
-    status = state.word(base + 0x1C)
-    if status is None or None in words.values():
+    words = [state.word(base + 4 * number) for number in range(len(_STACKED))]
+    stacked = {number: word for number, word in zip(_STACKED, words, strict=True) if word is not None}
+    if len(stacked) < len(_STACKED):
         return None
+    status = stacked.pop(_STATUS)
     size = _BASIC_FRAME_BYTES if returning & _BASIC_FRAME else _EXTENDED_FRAME_BYTES
     stack = base + size + (4 if status & 0x200 else 0)
-    words_by_number = {number: word for number, word in words.items() if word is not None}
-    return {**registers, **words_by_number, _SP: stack + _pushed(program, words_by_number[_PC], status)}
+    return {**registers, **stacked, _SP: stack + _pushed(program, stacked[_PC], status)}
 
 
 # EPSR.ICI, the register from which a multiple goes on; none if bits that IT uses too are set
@@ -230,3 +212,294 @@ def _pushed(program: Program, address: int, status: int) -> int:
     if first == 0xE92D:
         return 4 * second.bit_count()
     return 4 * (second & 0xFF) if first in (0xED2D, 0xED6D) else 0
+
+
+_WIDE, _NARROW = 4, 2
+
+
+@dataclass(eq=False)
+class Called:
+    """A call from cycle `begin` to before cycle `end`. `own` are the numbers of its own steps.
+
+    `handler` is true of an exception's outermost function. `jumped` is true where the caller jumped
+    instead of calling: both return together.
+    """
+
+    name: str
+    begin: int
+    end: int
+    caller: Called | None
+    returns_to: int | None = None
+    handler: bool = False
+    jumped: bool = False
+    own: list[int] = field(default_factory=list)
+
+    @property
+    def depth(self) -> int:
+        """How many calls are around it."""
+        return 0 if self.caller is None else 1 + self.caller.depth
+
+    @property
+    def in_handler(self) -> bool:
+        """True of a handler and of all that it calls."""
+        return self.handler or (self.caller is not None and self.caller.in_handler)
+
+
+def calls(executed: Sequence[Step]) -> list[Called]:
+    """The calls of these steps, the first to begin first; of several the outermost first.
+
+    A call is told by a branch that keeps its return address, and its end by the step at that
+    address. A trace that begins within calls shows them only as they end; they then reach back to
+    its start.
+    """
+    walk = _Walk()
+    for number, step in enumerate(executed):
+        walk.at(number, step)
+    for call in walk.called:
+        if call.end < 0:
+            call.end = executed[-1].cycle + executed[-1].cycles
+    return sorted(walk.called, key=lambda call: (call.begin, call.depth))
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.called: list[Called] = []
+        self._now: Called | None = None
+        self._entering = self._back = False
+        self._last: Step | None = None
+        self._interrupted: list[tuple[Called, Step | None]] = []
+
+    def at(self, number: int, step: Step) -> None:
+        """Goes on to the step of this `number`."""
+        if step.address == EXCEPTION:
+            self._turn(step)
+            return
+        if self._entering:
+            self._entering = False
+            # Back in a handler that was interrupted it goes on, where it is on its way.
+            now = self._now
+            if now is None or not now.in_handler or now.name != step.function:
+                self._now = self._open(step, now, handler=True)
+                self._interrupted.append((self._now, self._last))
+        elif self._now is None:
+            self._now = self._open(step, None)
+        else:
+            self._follow(self._now, step, self._last)
+        assert self._now is not None
+        self._now.own.append(number)
+        self._last, self._back = step, False
+
+    def _open(
+        self,
+        step: Step,
+        caller: Called | None,
+        returns_to: int | None = None,
+        *,
+        handler: bool = False,
+        jumped: bool = False,
+    ) -> Called:
+        call = Called(step.function, step.cycle, -1, caller, returns_to, handler, jumped)
+        self.called.append(call)
+        return call
+
+    def _turn(self, step: Step) -> None:
+        """Into a handler, or back: to Thread mode, or to the handler that was interrupted.
+
+        What was executed last before it tells how the interrupted code goes on.
+        """
+        handler = self._now
+        while handler is not None and not handler.handler:
+            handler = handler.caller
+        if handler is not None and self._last is not None and _leaves(self._last):
+            self._end(handler, step.cycle)
+            self._now = handler.caller
+            self._last = next((last for call, last in self._interrupted if call is handler), None)
+        self._back = True
+        self._entering = not step.text.endswith("Thread mode")
+
+    def _end(self, call: Called, cycle: int) -> None:
+        """Ends `call`, and what it called and is still open."""
+        open_call = self._now
+        while open_call is not None:
+            open_call.end = cycle
+            if open_call is call:
+                return
+            open_call = open_call.caller
+
+    def _follow(self, now: Called, step: Step, before: Step | None) -> None:
+        if before is not None:
+            back = self._returned(now, step, before)
+            if back is not None:
+                self._now = back
+                return
+            if (behind := _call_returns_to(before)) is not None and step.address != behind:
+                self._now = self._open(step, now, returns_to=behind)
+                return
+        if step.function != now.name:
+            self._elsewhere(now, step, before)
+
+    def _returned(self, now: Called, step: Step, before: Step) -> Called | None:
+        """The call that `step` goes on with, where the one before it ended others; else None."""
+        if step.address == before.address + _width(before, step):
+            return None
+        call: Called | None = now
+        while call is not None and not call.handler:
+            if call.returns_to == step.address and not call.jumped:
+                self._end(call, step.cycle)
+                return call.caller
+            call = call.caller
+        return None
+
+    def _elsewhere(self, now: Called, step: Step, before: Step | None) -> None:
+        """Another function without a call: another task, a return to one that was under way as the
+        trace began, or a jump in place of a last call.
+        """
+        outermost = now
+        while outermost.caller is not None:
+            outermost = outermost.caller
+        leaves = before is not None and _leaves(before)
+        if leaves and not now.in_handler and outermost.returns_to is None:
+            self._end(outermost, step.cycle)
+            self._now = outermost.caller = Called(step.function, outermost.begin, -1, None)
+            self.called.append(self._now)
+        elif self._back:
+            self._end(outermost, step.cycle)
+            self._now = self._open(step, None)
+        else:
+            self._now = self._open(step, now, returns_to=now.returns_to, jumped=True)
+
+
+def _leaves(step: Step) -> bool:
+    """True of an instruction that returns: one that sets PC from LR or from the stack."""
+    name, _, operands = step.text.partition(" ")
+    plain = name.partition(".")[0]
+    if (plain == "bx" and operands == "lr") or (plain == "mov" and operands.startswith("pc")):
+        return True
+    return (plain.startswith(("pop", "ldm")) and "pc" in operands) or (
+        plain.startswith("ldr") and operands.startswith("pc")
+    )
+
+
+def _call_returns_to(step: Step) -> int | None:
+    """The address behind a call; None of any other instruction."""
+    name = step.text.partition(" ")[0].partition(".")[0]
+    if name == "bl":
+        return step.address + _WIDE
+    return step.address + _NARROW if name == "blx" else None
+
+
+def _width(before: Step, step: Step) -> int:
+    """The bytes of `before`, if `step` follows it in the code; else of a narrow instruction."""
+    return _WIDE if step.address == before.address + _WIDE else _NARROW
+
+
+def own_cycles(call: Called, executed: Sequence[Step]) -> int:
+    """The cycles of its own instructions, without what it called."""
+    return sum(executed[number].cycles for number in call.own)
+
+
+def dearest_source(call: Called, executed: Sequence[Step]) -> str:
+    """The source line that took most of its own cycles; empty if none is known."""
+    cycles: dict[str, int] = defaultdict(int)
+    for number in call.own:
+        if executed[number].source:
+            cycles[executed[number].source] += executed[number].cycles
+    return max(cycles, key=lambda source: cycles[source], default="")
+
+
+# The loops that a trace shows, and the one that took most of its time.
+
+
+Stretch = tuple[int, int]
+"""From a cycle to before another."""
+
+MOST_OF_IT = 0.5
+"""A loop that took at least this share of the time is what it went to."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A loop: the code of `function` from `head` to `last`, as far back as a branch leads.
+
+    `passes` are the executions of its most often executed instruction, `stretches` when it ran:
+    with all that it calls, without handlers that interrupted it. `cycles` are those of the
+    stretches.
+    """
+
+    function: str
+    head: int
+    last: int
+    passes: int
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def cycles(self) -> int:
+        return sum(end - begin for begin, end in self.stretches)
+
+
+def dominating(calls: Sequence[Called], executed: Sequence[Step], away: Sequence[Stretch]) -> Ran | None:
+    """The loop that took at least MOST_OF_IT of the time; of several around each other the
+    innermost. None without such a loop.
+
+    `away` are the stretches in which handlers ran.
+    """
+    whole = sum(step.cycles for step in executed)
+    loops = [_ran(calls, executed, away, *place) for place in _heads(calls, executed)]
+    long = [loop for loop in loops if loop.cycles >= MOST_OF_IT * whole > 0]
+    return max(long, key=lambda loop: (loop.passes, -loop.cycles), default=None)
+
+
+def _heads(calls: Sequence[Called], executed: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
+    """Function, first and last address of each loop: where a branch led back within one call."""
+    last: dict[tuple[str, int], int] = {}
+    for call in calls:
+        if call.in_handler:
+            continue
+        for before, after in pairwise(call.own):
+            source, target = executed[before].address, executed[after].address
+            if target < source:
+                key = call.name, target
+                last[key] = max(last.get(key, 0), source)
+    return ((name, head, end) for (name, head), end in last.items())
+
+
+def _ran(
+    calls: Sequence[Called],
+    executed: Sequence[Step],
+    away: Sequence[Stretch],
+    name: str,
+    head: int,
+    last: int,
+) -> Ran:
+    times: Counter[int] = Counter()
+    stretches: list[Stretch] = []
+    for call in calls:
+        if call.name != name or call.in_handler:
+            continue
+        begin: int | None = None
+        for number in call.own:
+            step = executed[number]
+            inside = head <= step.address <= last
+            # What an interrupt cut off is executed again, and took no time before.
+            times[step.address] += inside and step.cycles > 0
+            if inside and begin is None:
+                begin = step.cycle
+            elif not inside and begin is not None:
+                stretches.append((begin, step.cycle))
+                begin = None
+        if begin is not None:
+            stretches.append((begin, call.end))
+    cut = tuple(piece for stretch in stretches for piece in without(stretch, away))
+    return Ran(name, head, last, max(times.values(), default=0), cut)
+
+
+def without(stretch: Stretch, away: Sequence[Stretch]) -> Iterator[Stretch]:
+    """What is left of a stretch without those `away`, which are in order."""
+    begin, end = stretch
+    for leaves, comes in away:
+        if leaves < end and comes > begin:
+            if leaves > begin:
+                yield begin, leaves
+            begin = max(begin, comes)
+    if begin < end:
+        yield begin, end

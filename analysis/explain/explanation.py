@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from analysis.errors import ExplainError
-from analysis.explain import execution, heap_map
-from analysis.explain.anatomy import Known, anatomy
-from analysis.explain.parts import parts
+from analysis.explain import execution
+from analysis.explain.anatomy import Known, anatomy, parts
 from analysis.explain.program import Program
-from analysis.explain.replay import TRACE_MOST, Replay, elf_of, replay, window
+from analysis.explain.replay import TRACE_MOST, Replay, Worst, around, elf_of, find, replay, window
 from analysis.explain.sources import Sources
-from analysis.explain.worst import Worst, around, find
 from base.anatomy import SUFFIX, Anatomy
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
-from base.run_folder.explanation import FOLDER, Explanation, HeapMap, Moment, Replayed, Unreplayed, Window
+from base.run_folder.explanation import (
+    FOLDER,
+    Explanation,
+    Frame,
+    HeapMap,
+    Moment,
+    Part,
+    Piece,
+    Replayed,
+    Total,
+    Unreplayed,
+    Window,
+)
 from base.run_folder.folder import RunFolder, read_observed
 from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.named_quantities import NAMED
@@ -32,6 +42,7 @@ from base.run_folder.tables import read_operations
 from firmware.build import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
+from simulator.outputs import State
 
 _REAL_BOARD = (
     "A board on the desk cannot be run again to the same cycle: heap, call stack and instructions of that "
@@ -41,28 +52,6 @@ _BY_RTT = (
     "The records left through the debug probe, and how fast it was read is not known: the run cannot be "
     "repeated to the cycle; run with --records uart to have its instructions explained."
 )
-
-
-def explain(folder: Path, quantity: str = "section", allocator: Path | None = None) -> Explanation:
-    """Explains the worst sample of `quantity` (a name of named_quantities) of the run in `folder`.
-
-    `allocator` is the file of one from outside (elf_of()). Writes explain/<quantity>.json and
-    explain/<quantity>.sr into the folder, and returns what the first of them says. A virtual run
-    gets explain/<quantity>-instructions.csv and explain/<quantity>-anatomy.json too. Raises
-    TailscopeError with one sentence; also if the replay differs from the run.
-    """
-    run = _read(folder)
-    worst = find(quantity, run.manifest.maxima, run.operations, run.edges)
-    (explanation,) = _explain(run, [worst], allocator)
-    return explanation
-
-
-def explain_all(folder: Path) -> list[Explanation]:
-    """Explains the worst sample of each quantity that the run has, by one replay, as explain()."""
-    run = _read(folder)
-    maxima = run.manifest.maxima
-    had = [name for name, quantity in NAMED.items() if maxima.get(quantity.key) is not None]
-    return _explain(run, [find(name, maxima, run.operations, run.edges) for name in had])
 
 
 @dataclass(frozen=True)
@@ -75,48 +64,65 @@ class _Run:
     edges: EdgeList
 
 
-def _read(folder: Path) -> _Run:
+def explain(folder: Path, quantity: str | None = None, allocator: Path | None = None) -> list[Explanation]:
+    """Explains the worst sample of `quantity` (a name of named_quantities) of the run in `folder`,
+    or of each that the run has, by one replay, in order, and keeps each as soon as it is known.
+
+    `allocator` is the file of one from outside (elf_of()). Writes explain/<quantity>.json and
+    explain/<quantity>.sr into the folder, and returns what the first of them says. A virtual run
+    gets explain/<quantity>-instructions.csv and explain/<quantity>-anatomy.json too. Raises
+    TailscopeError with one sentence; also if the replay differs from the run.
+    """
     manifest = read_manifest(folder / names.MANIFEST)
-    return _Run(
-        folder,
-        manifest=manifest,
-        edges=read_edges(folder, manifest),
-        operations=read_operations(folder / names.OPERATIONS),
-    )
-
-
-def _explain(run: _Run, samples: Sequence[Worst], allocator: Path | None = None) -> list[Explanation]:
-    """Explains the samples, in order, and keeps each as soon as it is known."""
-    if not samples:
-        return []
-    unknown = _unknown(run.manifest)
+    maxima, edges = manifest.maxima, read_edges(folder, manifest)
+    run = _Run(folder, manifest, read_operations(folder / names.OPERATIONS), edges)
+    quantities = [name for name, named in NAMED.items() if maxima.get(named.key) is not None]
+    samples = [find(name, maxima, run.operations, edges) for name in ([quantity] if quantity else quantities)]
     explanations: list[Explanation] = []
-    if unknown:
+    unknown = _BY_RTT if manifest.records == "rtt" else ""
+    if "virtual_nucleo" not in manifest.tools:
+        unknown = _REAL_BOARD
+    if unknown or not samples:
         for worst in samples:
-            explanations.append(Unreplayed(**_told(run, worst), replayed=False, unknown=unknown))
-            _keep(run, explanations[-1], worst, [])
+            explanations.append(Unreplayed(**_told(run, worst), replayed=False, unknown=[unknown]))
+            _keep(run, explanations[-1], worst)
         return explanations
-    elf = elf_of(run.manifest, allocator)
+    elf = elf_of(manifest, allocator)
     program = Program(elf)
     sources = Sources(program, elf)
-    image = read_observed(run.folder, names.IMAGE)
-    for worst, replayed in zip(samples, replay(elf, image, run.edges, samples), strict=True):
-        executed = _executed(program, replayed, worst)
-        facts = _facts(program, sources, replayed, worst, executed)
+    image = read_observed(folder, names.IMAGE)
+    for worst, replayed in zip(samples, replay(elf, image, edges, samples), strict=True):
+        start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
+        if len(replayed.trace) >= TRACE_MOST and replayed.trace[0]["cycle"] > start:
+            raise ExplainError(
+                f"The worst sample has more than {TRACE_MOST:,} instructions, the most that a trace keeps: "
+                "explain a smaller scenario."
+            )
+        executed = execution.steps(program, replayed.trace, start, end)
+        stack = execution.unwind(program, replayed.moment)
+        dearest, lines = execution.by_instruction(executed), execution.by_line(executed)
+        went = parts(program, replayed.masks, worst, start, end)
         heap = _heap(run, program, replayed, worst)
-        explained = Replayed(**_told(run, worst), replayed=True, unknown=[], heap=heap, **facts)
+        places: list[Frame | Total | Part] = [*stack, *dearest, *lines, *went]
+        explained = Replayed(
+            **_told(run, worst),
+            replayed=True,
+            unknown=[],
+            cycles=end - start,
+            instructions=sum(step.address != execution.EXCEPTION for step in executed),
+            moment=Moment(sample=worst.moment, cycle=replayed.moment.cycle),
+            stack=stack,
+            functions=execution.by_function(executed),
+            dearest=dearest,
+            lines=lines,
+            parts=went,
+            sources=sources.lines(place.source for place in places),
+            heap=heap,
+        )
         explanations.append(explained)
-        start = replayed.clock.first_cycle(worst.start)
-        measured = Known(program, sources, replayed, worst, start, executed, explained.parts, heap)
+        measured = Known(program, sources, replayed, worst, start, executed, went, heap)
         _keep(run, explained, worst, executed, anatomy(measured))
     return explanations
-
-
-def _unknown(manifest: Manifest) -> list[str]:
-    """Why the run cannot be replayed; empty if it can."""
-    if "virtual_nucleo" not in manifest.tools:
-        return [_REAL_BOARD]
-    return [_BY_RTT] if manifest.records == "rtt" else []
 
 
 def _told(run: _Run, worst: Worst) -> dict[str, Any]:
@@ -127,9 +133,7 @@ def _told(run: _Run, worst: Worst) -> dict[str, Any]:
         "key": worst.key,
         "value_ns": worst.value_ns,
         "maximum": worst.maximum.model_dump(exclude_unset=True),
-        "allocator": run.manifest.allocator,
-        "scenario": run.manifest.scenario,
-        "verdict": run.manifest.verdict,
+        **{name: getattr(run.manifest, name) for name in ("allocator", "scenario", "verdict")},
         "samplerate_hz": run.edges.samplerate_hz,
         "start_sample": worst.start,
         "end_sample": worst.end,
@@ -142,41 +146,32 @@ def _told(run: _Run, worst: Worst) -> dict[str, Any]:
     }
 
 
-def _executed(program: Program, replayed: Replay, worst: Worst) -> list[execution.Step]:
-    if len(replayed.trace) >= TRACE_MOST and replayed.trace[0]["cycle"] > replayed.clock.first_cycle(
-        worst.start
-    ):
-        raise ExplainError(
-            f"The worst sample has more than {TRACE_MOST:,} instructions, the most that a trace keeps: "
-            "explain a smaller scenario."
-        )
-    start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
-    return execution.steps(program, replayed.trace, start, end)
+def _keep(
+    run: _Run,
+    explanation: Explanation,
+    worst: Worst,
+    executed: Sequence[execution.Step] = (),
+    made_of: Anatomy | None = None,
+) -> None:
+    run_folder, name = RunFolder(run.folder / FOLDER), explanation.quantity
+    if made_of is not None:
+        run_folder.write_json(f"{name}{SUFFIX}", made_of.model_dump(by_alias=True))
+    rows = np.array(window(run.edges, worst.first, worst.last))
+    length = worst.last - worst.first
+    cut = EdgeList(rows[:, 0] - worst.first, rows[:, 1], run.edges.samplerate_hz, length, run.edges.channels)
+    run_folder.write(f"{name}.sr", lambda path: write_sr(path, cut))
+    if executed:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("cycle", "cycles", "address", "place", "instruction", "source"))
+        for step in executed:
+            address = f"{step.address:#010x}"
+            writer.writerow((step.cycle, step.cycles, address, step.place, step.text, step.source))
+        run_folder.write_bytes(f"{name}-instructions.csv", text.getvalue().encode())
+    run_folder.write_json(f"{name}.json", explanation.document())
 
 
-def _facts(
-    program: Program, sources: Sources, replayed: Replay, worst: Worst, executed: list[execution.Step]
-) -> dict[str, Any]:
-    start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
-    frames = execution.unwind(program, replayed.moment)
-    dearest, lines = execution.by_instruction(executed), execution.by_line(executed)
-    went = parts(program, replayed.masks, worst, start, end)
-    facts = [
-        *(frame.source for frame in frames),
-        *(total.source for total in (*dearest, *lines)),
-        *(part.source for part in went),
-    ]
-    return {
-        "cycles": end - start,
-        "instructions": sum(step.address != 0 for step in executed),
-        "moment": Moment(sample=worst.moment, cycle=replayed.moment.cycle),
-        "stack": frames,
-        "functions": execution.by_function(executed),
-        "dearest": dearest,
-        "lines": lines,
-        "parts": went,
-        "sources": sources.lines(facts),
-    }
+# What lies in the heap's region at an instant, read from the board's memory.
 
 
 def _heap(run: _Run, program: Program, replayed: Replay, worst: Worst) -> HeapMap:
@@ -184,17 +179,13 @@ def _heap(run: _Run, program: Program, replayed: Replay, worst: Worst) -> HeapMa
     region_bytes = manifest.firmware.heap_bytes or 0
     if catalogue.allocators()[manifest.allocator].kind == "index":
         header_bytes = int(manifest.knobs.get("HDR", "16"))
-        return heap_map.block_layer_map(program, replayed.heap, region_bytes, header_bytes)
-    table = run.operations.filter(pl.col("start_sample") < worst.heap_at)
-    # An operation whose own section is explained has begun, but has not changed the heap yet.
-    done = table.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))
-    return heap_map.live_map(program, replayed.heap, region_bytes, _live(run.folder, done))
-
-
-def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
-    """The blocks live after the operations `done`, the image's first: sizes in bytes by slot."""
+        return block_layer_map(program, replayed.heap, region_bytes, header_bytes)
+    # The blocks live by then, sizes in bytes by slot. An operation whose own section is explained
+    # has begun, but has not changed the heap yet.
+    own = -1 if worst.maximum.seq is None else worst.maximum.seq
+    done = run.operations.filter((pl.col("start_sample") < worst.heap_at) & (pl.col("seq") != own))
     try:
-        image = decode(read_observed(folder, names.IMAGE))
+        image = decode(read_observed(run.folder, names.IMAGE))
     except ImageError as error:
         raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
     operations = [operation for operation in image.operations if not isinstance(operation, Mark)]
@@ -205,37 +196,91 @@ def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
             live[ids[seq]] = size
         elif kind == "F":
             live.pop(ids[seq], None)
-    return live
+    return live_map(program, replayed.heap, region_bytes, live)
 
 
-def _keep(
-    run: _Run,
-    explanation: Explanation,
-    worst: Worst,
-    executed: list[execution.Step],
-    made_of: Anatomy | None = None,
-) -> None:
-    run_folder = RunFolder(run.folder / FOLDER)
-    if made_of is not None:
-        run_folder.write_json(f"{explanation.quantity}{SUFFIX}", made_of.model_dump(by_alias=True))
-    run_folder.write(f"{explanation.quantity}.sr", lambda path: write_sr(path, _cut(run.edges, worst)))
-    if executed:
-        run_folder.write_bytes(f"{explanation.quantity}-instructions.csv", _table(executed))
-    run_folder.write_json(f"{explanation.quantity}.json", explanation.document())
+# firmware/heap/block_layer.h
+_HEADER_BYTES = 16
+_MAGIC = 0x4B4C4254
+_STATUS: dict[int | None, Literal["free", "live"]] = {0x45455246: "free", 0x4556494C: "live"}
+
+# firmware/heap/block_header_short.h
+_SHORT_MARK = 0x54
+_SHORT_SIZE = 0x00FF_FFF8
+_SHORT_FREE, _SHORT_MERGED = 1, 4
+
+_SLOT_BYTES = 8
 
 
-def _cut(edges: EdgeList, worst: Worst) -> EdgeList:
-    rows = window(edges, worst.first, worst.last)
-    sample = np.array([at - worst.first for at, _ in rows])
-    word = np.array([levels for _, levels in rows])
-    return EdgeList(sample, word, edges.samplerate_hz, worst.last - worst.first, edges.channels)
+def block_layer_map(program: Program, state: State, region_bytes: int, header_bytes: int) -> HeapMap:
+    """Reads the block layer's headers, from the first block to the last or to a damaged one.
+
+    `header_bytes` is 16, or 8 or 4 with the knob HDR.
+    """
+    base = program.data_address("heap_region") or 0
+    if header_bytes == _HEADER_BYTES:
+        pieces = list(_blocks(state, base, region_bytes))
+    else:
+        pieces = list(_short_blocks(state, base, region_bytes, header_bytes))
+    total = sum(piece.bytes for piece in pieces)
+    note = "Read from the blocks' headers; a block's bytes include its header."
+    if total < region_bytes:
+        pieces.append(Piece(offset=total, bytes=region_bytes - total, what="unknown"))
+        note = f"Read from the blocks' headers, as far as {total:,} bytes; what follows is no block."
+    return HeapMap(region_bytes=region_bytes, pieces=pieces, note=note)
 
 
-def _table(executed: list[execution.Step]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("cycle", "cycles", "address", "place", "instruction", "source"))
-    for step in executed:
-        row = (step.cycle, step.cycles, f"{step.address:#010x}", step.place, step.text, step.source)
-        writer.writerow(row)
-    return text.getvalue().encode()
+def _blocks(state: State, base: int, region_bytes: int) -> Iterator[Piece]:
+    offset, previous = 0, 0
+    while offset < region_bytes:
+        magic, size, status, prev = (state.word(base + offset + at) for at in (0, 4, 8, 12))
+        if magic != _MAGIC or size is None or status not in _STATUS or prev != previous:
+            return
+        if offset + _HEADER_BYTES + size > region_bytes:
+            return
+        yield Piece(offset=offset, bytes=_HEADER_BYTES + size, what=_STATUS[status])
+        previous = base + offset
+        offset += _HEADER_BYTES + size
+
+
+def _short_blocks(state: State, base: int, region_bytes: int, header_bytes: int) -> Iterator[Piece]:
+    margin = 4 if header_bytes == 4 else 0
+    if margin:
+        yield Piece(offset=0, bytes=margin, what="unknown")
+    offset, end = margin, region_bytes - margin
+    while offset < end:
+        word = state.word(base + offset + header_bytes - 4)
+        if word is None or word >> 24 != _SHORT_MARK or word & _SHORT_MERGED:
+            return
+        size = word & _SHORT_SIZE
+        if size < header_bytes or offset + size > end:
+            return
+        yield Piece(offset=offset, bytes=size, what="free" if word & _SHORT_FREE else "live")
+        offset += size
+    if margin:
+        yield Piece(offset=end, bytes=margin, what="unknown")
+
+
+def live_map(program: Program, state: State, region_bytes: int, live: Mapping[int, int]) -> HeapMap:
+    """Reads the bench's own table of live blocks. `live` maps slots to the sizes asked for."""
+    base = program.data_address("heap_region") or 0
+    table = program.data_address("slots")
+    placed = []
+    for slot, size in live.items():
+        payload = None if table is None else state.word(table + slot * _SLOT_BYTES)
+        if payload is not None and base <= payload < base + region_bytes:
+            offset = payload - base
+            placed.append(Piece(offset=offset, bytes=min(size, region_bytes - offset), what="live"))
+    pieces, at = [], 0
+    for piece in sorted(placed, key=lambda piece: piece.offset):
+        if piece.offset > at:
+            pieces.append(Piece(offset=at, bytes=piece.offset - at, what="unknown"))
+        pieces.append(piece)
+        at = piece.offset + piece.bytes
+    if at < region_bytes:
+        pieces.append(Piece(offset=at, bytes=region_bytes - at, what="unknown"))
+    note = (
+        "Read from the bench's table of live blocks, with the sizes asked for: what lies between is free or "
+        "the allocator's own, which its blocks do not tell."
+    )
+    return HeapMap(region_bytes=region_bytes, pieces=pieces, note=note)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import elftools
 from elftools.dwarf.callframe import FDE
@@ -29,6 +29,12 @@ from base.files.remembered import remembered
 
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""
+
+
+def encoded(opcode: int) -> bytes:
+    """An instruction as it lies in memory: one halfword, or of a wide one the first half first."""
+    halves = (opcode >> 16, opcode & 0xFFFF) if opcode > 0xFFFF else (opcode,)
+    return b"".join(half.to_bytes(2, "little") for half in halves)
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,16 @@ class Program:
             raise ExplainError(f"{elf} is no firmware ({first_line(error)}); build it again.") from None
         if not isinstance(table, SymbolTableSection) and not stripped:
             raise ExplainError(f"{elf} has no symbols; build it again.")
-        self._functions = _functions(symbols, sections)
-        self._starts = [function.address for function in self._functions]
-        self._labels = _labels(symbols)
-        data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
-        self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
+        self.functions = _functions(symbols, sections)
+        """All functions, by address."""
+        self.labels = _labels(symbols)
+        """Functions and labels of assembly code: the addresses of each name."""
+        self._starts = [function.address for function in self.functions]
+        self._data = {
+            name: (int(entry.st_value), int(entry.st_size))
+            for name, entry in symbols
+            if _kind(entry) == "STT_OBJECT"
+        }
 
     @property
     def smaller_core(self) -> str:
@@ -74,27 +85,23 @@ class Program:
         except DAMAGED:
             return ""
 
-    @property
+    @cached_property
     def dwarf(self) -> Any:
         """pyelftools' view of the debug information. Raises ExplainError, and what it gives raises
         DAMAGED.
         """
-        return self._dwarf
+        with _told("debug information"):
+            return self._file.get_dwarf_info()
 
     @cached_property
     def lines(self) -> list[tuple[int, str]]:
         """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
-        return _sources(self._content).lines
+        return _sources(self._content)[0]
 
     @property
     def has_lines(self) -> bool:
         """True if the file says which source line an address comes from."""
         return bool(self.lines)
-
-    @property
-    def functions(self) -> list[Function]:
-        """All functions, by address."""
-        return list(self._functions)
 
     def instructions(self, function: Function) -> list[tuple[int, int, str, str]]:
         """Address, bytes, mnemonic and operands of its code. What is no instruction, as its
@@ -112,22 +119,22 @@ class Program:
         index = bisect.bisect_right(self._starts, address) - 1
         if index < 0:
             return None
-        function = self._functions[index]
+        function = self.functions[index]
         return function if address < function.address + max(function.size, 1) else None
 
     def function(self, name: str) -> Function | None:
         """The function called `name`; None if there is none."""
-        return next((function for function in self._functions if function.name == name), None)
+        return next((function for function in self.functions if function.name == name), None)
 
     def has(self, name: str) -> bool:
         """Whether it has a function or a variable of that name."""
-        return name in self._labels or self.variable(name) is not None or bool(self.functions_named(name))
+        return name in self.labels or self.variable(name) is not None or bool(self.functions_named(name))
 
     def functions_named(self, name: str) -> list[Function]:
         """The functions called `name`, also with a suffix of the compiler's: `name.lto_priv.0`."""
         return [
             function
-            for function in self._functions
+            for function in self.functions
             if function.name == name or function.name.startswith(f"{name}.")
         ]
 
@@ -152,15 +159,11 @@ class Program:
         """Whether call frame information tells who called the code at `address`; of damaged
         information it is not known that it does not.
         """
-        if not self._frames_are_sound:
+        spans = self._frame_spans
+        if spans is None:
             return True
-        index = bisect.bisect_right(self._frame_spans, (address, 1 << 32)) - 1
-        return index >= 0 and address < self._frame_spans[index][1]
-
-    @property
-    def labels(self) -> dict[str, list[int]]:
-        """Functions and labels of assembly code: the addresses of each name."""
-        return self._labels
+        index = bisect.bisect_right(spans, (address, 1 << 32)) - 1
+        return index >= 0 and address < spans[index][1]
 
     def data_address(self, name: str) -> int | None:
         """The address of a variable; None if there is none of that name."""
@@ -187,9 +190,9 @@ class Program:
     def call_frames(self) -> list[FDE]:
         """The call frame information of each function; empty without. Raises ExplainError."""
         with _told("call frame information"):
-            if not self._dwarf.has_CFI():
+            if not self.dwarf.has_CFI():
                 return []
-            return [entry for entry in self._dwarf.CFI_entries() if isinstance(entry, FDE)]
+            return [entry for entry in self.dwarf.CFI_entries() if isinstance(entry, FDE)]
 
     @cached_property
     def never_return(self) -> set[str]:
@@ -206,7 +209,7 @@ class Program:
         """Their names. Of most files only the abbreviations are read, and of no function its body:
         all of a large image takes a quarter of a minute.
         """
-        for unit in filter(_has_noreturn, self._dwarf.iter_CUs()):
+        for unit in filter(_has_noreturn, self.dwarf.iter_CUs()):
             scopes = [unit.get_top_DIE()]
             while scopes:
                 for die in unit.iter_DIE_children(scopes.pop()):
@@ -223,7 +226,7 @@ class Program:
         Those are left out that share their name with another. They begin where the compiler was
         told to let them begin: those of the bench's firmware at `firmware/heap/facade.c`.
         """
-        return _sources(self._content).files
+        return _sources(self._content)[1]
 
     def code(self, address: int, size: int) -> bytes:
         """`size` bytes of the image from `address` on; empty if the image does not hold them."""
@@ -242,11 +245,9 @@ class Program:
                 return int.from_bytes(data[address - first : address - first + size], "little")
         return None
 
-    def instruction_text(self, address: int, opcode: int, wide: bool) -> str:
+    def instruction_text(self, address: int, opcode: int) -> str:
         """The instruction in assembly language."""
-        halves = (opcode >> 16, opcode & 0xFFFF) if wide else (opcode,)
-        code = b"".join(half.to_bytes(2, "little") for half in halves)
-        for _, _, mnemonic, operands in self._decoder.disasm_lite(code, address, 1):
+        for _, _, mnemonic, operands in self._decoder.disasm_lite(encoded(opcode), address, 1):
             return f"{mnemonic} {operands}".strip()
         return f".inst {opcode:#x}"
 
@@ -282,36 +283,27 @@ class Program:
             if not flags & _WRITABLE:
                 spans.append((first, end, section.data()))
             elif flags & _EXECUTABLE:
-                code, data = self._code_within(first, end), section.data()
-                spans += [(address, last, data[address - first : last - first]) for address, last in code]
+                # The functions there, each with the constants behind its code.
+                data = section.data()
+                for function in self.functions:
+                    if first <= (address := function.address) < end:
+                        last = min(address + function.size, end)
+                        spans.append((address, last, data[address - first : last - first]))
         return spans
 
-    def _code_within(self, first: int, end: int) -> Iterator[tuple[int, int]]:
-        """The functions between two addresses, each with the constants behind its code."""
-        for function in self._functions:
-            if first <= function.address < end:
-                yield function.address, min(function.address + function.size, end)
-
     @cached_property
-    def _dwarf(self) -> Any:
-        with _told("debug information"):
-            return self._file.get_dwarf_info()
-
-    @cached_property
-    def _frames_are_sound(self) -> bool:
+    def _frame_spans(self) -> list[tuple[int, int]] | None:
+        """First address and end of the code that call frame information tells of, in order; None of
+        damaged information.
+        """
         try:
-            return self._frame_spans is not None
+            with _told("call frame information"):
+                others = self.dwarf.EH_CFI_entries() if self.dwarf.has_EH_CFI() else []
+                entries = [*self.call_frames, *(entry for entry in others if isinstance(entry, FDE))]
         except ExplainError:
-            return False
-
-    @cached_property
-    def _frame_spans(self) -> list[tuple[int, int]]:
-        with _told("call frame information"):
-            others = self._dwarf.EH_CFI_entries() if self._dwarf.has_EH_CFI() else []
-            entries = [*self.call_frames, *(entry for entry in others if isinstance(entry, FDE))]
-        headers = [entry.header for entry in entries]
+            return None
         firsts = [
-            (int(container.initial_location) & ~1, int(container.address_range)) for container in headers
+            (int(entry.header.initial_location) & ~1, int(entry.header.address_range)) for entry in entries
         ]
         return sorted((first, first + size) for first, size in firsts)
 
@@ -335,13 +327,6 @@ def _has_noreturn(unit: Any) -> bool:
     return False
 
 
-class _Sources(NamedTuple):
-    """`lines` and `source_files` of a Program."""
-
-    lines: list[tuple[int, str]]
-    files: dict[str, Path]
-
-
 @contextmanager
 def _told(what: str) -> Iterator[None]:
     """Tells what is raised within of a damaged file as ExplainError."""
@@ -353,12 +338,11 @@ def _told(what: str) -> Iterator[None]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _sources(elf: bytes) -> _Sources:
+def _sources(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, Path]]:
+    """`lines` and `source_files` of a Program."""
     of = [elf, elftools.__version__.encode()]
     lines, files = remembered("lines", of, [Path(__file__)], lambda: _read(elf))
-    return _Sources(
-        [(address, line) for address, line in lines], {name: Path(path) for name, path in files.items()}
-    )
+    return [tuple(line) for line in lines], {name: Path(path) for name, path in files.items()}
 
 
 def _read(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, str]]:
@@ -371,29 +355,30 @@ def _read(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, str]]:
         dwarf = file.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             lines = dwarf.line_program_for_CU(unit)
-            rows += _line_rows(lines)
-            for path in _source_paths(unit, lines):
-                paths.setdefault(path.name, set()).add(str(path))
-    files = {name: named.pop() for name, named in paths.items() if len(named) == 1}
-    return sorted(rows, key=lambda row: row[0]), files
-
-
-def _source_paths(unit: Any, lines: Any) -> Iterator[Path]:
-    where = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
-    folder = Path(where.value.decode(errors="replace") if where else "")
-    if lines is not None:
-        yield from _paths(lines, folder if folder.is_absolute() else Path())
-
-
-def _paths(lines: Any, compiled_in: Path) -> Iterator[Path]:
-    """The files of a line table, which names a folder once, and each file below one of them."""
-    folders = [folder.decode(errors="replace") for folder in lines.header.include_directory]
-    # Before DWARF 5 folders count from 1, and 0 is the one that was compiled in.
-    folders = folders if lines.header.version >= 5 else [str(compiled_in), *folders]
-    for entry in lines.header.file_entry:
-        if entry.dir_index < len(folders):
-            name = entry.name.decode(errors="replace")
-            yield Path(os.path.normpath(compiled_in / folders[entry.dir_index] / name))
+            if lines is None:
+                continue
+            where = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+            folder = Path(where.value.decode(errors="replace") if where else "")
+            compiled_in = folder if folder.is_absolute() else Path()
+            # A line table names a folder once, and each file below one of them. Before DWARF 5
+            # both count from 1, and folder 0 is the one that was compiled in.
+            first = 0 if lines.header.version >= 5 else 1
+            folders = [name.decode(errors="replace") for name in lines.header.include_directory]
+            folders = folders if not first else [str(compiled_in), *folders]
+            files = [(Path(each.name.decode(errors="replace")), each) for each in lines.header.file_entry]
+            for name, entry in files:
+                if entry.dir_index < len(folders):
+                    path = os.path.normpath(compiled_in / folders[entry.dir_index] / name)
+                    paths.setdefault(name.name, set()).add(path)
+            for entry in lines.get_entries():
+                state = entry.state
+                if state is not None and state.address:
+                    index = state.file - first
+                    has_line = not state.end_sequence and 0 <= index < len(files)
+                    source = f"{files[index][0].name}:{state.line}" if has_line else ""
+                    rows.append((int(state.address), source))
+    sources = {name: named.pop() for name, named in paths.items() if len(named) == 1}
+    return sorted(rows, key=lambda row: row[0]), sources
 
 
 def _kind(entry: Any) -> str:
@@ -422,7 +407,12 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
     lies in no function is one.
     """
     functions: dict[int, Function] = {}
-    for name, entry in sorted(symbols, key=_precedence, reverse=True):
+
+    def precedence(symbol: tuple[str, Any]) -> tuple[int, str]:
+        binding = symbol[1].st_info.bind
+        return (_BINDINGS.index(binding) if binding in _BINDINGS else len(_BINDINGS), symbol[0])
+
+    for name, entry in sorted(symbols, key=precedence, reverse=True):
         if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
             address = int(entry.st_value) & ~1
             functions[address] = Function(name, address, int(entry.st_size))
@@ -438,8 +428,10 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
         if address not in functions and (index < 0 or address >= within[starts[index]]):
             functions[address] = Function(name, address, 0)
     for address, function in functions.items():
-        if not function.size:
-            functions[address] = Function(function.name, address, _up_to_next(address, bounds, sections))
+        if not function.size and any(first <= address < end for first, end in sections.values()):
+            following = bisect.bisect_right(bounds, address)
+            size = bounds[following] - address if following < len(bounds) else 0
+            functions[address] = Function(function.name, address, size)
     return [functions[address] for address in sorted(functions)]
 
 
@@ -448,31 +440,23 @@ _BINDINGS = ("STB_GLOBAL", "STB_LOCAL", "STB_WEAK")
 _MANY_ALIASES = 4
 
 
-def _precedence(symbol: tuple[str, Any]) -> tuple[int, str]:
-    name, entry = symbol
-    binding = entry.st_info.bind
-    return (_BINDINGS.index(binding) if binding in _BINDINGS else len(_BINDINGS), name)
-
-
 def _common_handlers(symbols: list[tuple[str, Any]]) -> dict[int, str]:
     """Names for code that has only weak names as functions, and many: the handler of all vectors
     that nobody defines, by address. It is the label there, if an assembler's has one.
     """
     bindings: dict[int, list[str]] = {}
-    for _, entry in symbols:
+    labels: dict[int, str] = {}
+    for name, entry in symbols:
+        address = int(entry.st_value) & ~1
         if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
-            bindings.setdefault(int(entry.st_value) & ~1, []).append(entry.st_info.bind)
-    weak = {
-        address
+            bindings.setdefault(address, []).append(entry.st_info.bind)
+        elif _kind(entry) == "STT_NOTYPE" and name and "$" not in name:
+            labels[address] = name
+    return {
+        address: labels.get(address, DEFAULT_HANDLER)
         for address, kinds in bindings.items()
         if len(kinds) >= _MANY_ALIASES and set(kinds) == {"STB_WEAK"}
     }
-    labels = {
-        int(entry.st_value) & ~1: name
-        for name, entry in symbols
-        if _kind(entry) == "STT_NOTYPE" and name and "$" not in name
-    }
-    return {address: labels.get(address, DEFAULT_HANDLER) for address in weak}
 
 
 def _global_labels(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> dict[int, str]:
@@ -487,14 +471,6 @@ def _global_labels(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int
     return labels
 
 
-def _up_to_next(address: int, bounds: list[int], sections: dict[int, tuple[int, int]]) -> int:
-    """The bytes from `address` up to the next of `bounds`; 0 if it lies in no section of code."""
-    if not any(first <= address < end for first, end in sections.values()):
-        return 0
-    following = bisect.bisect_right(bounds, address)
-    return bounds[following] - address if following < len(bounds) else 0
-
-
 def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:
     """The addresses of names in the code. Names with a $ are the assembler's own (AAELF, 5.5.5)."""
     labels: dict[str, set[int]] = {}
@@ -503,24 +479,6 @@ def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:
         if in_code and name and "$" not in name:
             labels.setdefault(name, set()).add(int(entry.st_value) & ~1)
     return {name: sorted(addresses) for name, addresses in labels.items()}
-
-
-def _line_rows(program: Any) -> list[tuple[int, str]]:
-    if program is None:
-        return []
-    # Directories and files count from 0 in DWARF 5, from 1 before.
-    first = 0 if program.header.version >= 5 else 1
-    files = [entry.name.decode(errors="replace") for entry in program.header.file_entry]
-    names = [Path(file).name for file in files]
-    rows = []
-    for entry in program.get_entries():
-        state = entry.state
-        if state is None or state.address == 0:
-            continue
-        index = state.file - first
-        has_line = not state.end_sequence and 0 <= index < len(names)
-        rows.append((int(state.address), f"{names[index]}:{state.line}" if has_line else ""))
-    return rows
 
 
 # The instructions by which a function is left.

@@ -1,7 +1,7 @@
-"""Builds the firmware of a stored run again, runs it, and compares with the capture.
+"""The sample to explain, its place in the capture, and the replay of it.
 
-A run folder keeps the firmware's digest, not the file. It runs on the virtual board, and is
-compared around each worst sample.
+A run folder keeps the firmware's digest, not the file. It is built again, runs on the virtual
+board, and is compared with the capture around each worst sample.
 """
 
 from __future__ import annotations
@@ -19,19 +19,152 @@ import polars as pl
 from analysis.errors import ExplainError
 from analysis.explain.kernels import kernel as kernels
 from analysis.explain.program import Program
-from analysis.explain.worst import Worst
 from base.heap_size import DEFAULT_BYTES
+from base.microseconds import microseconds
 from base.run_folder.edges import CHANNELS, NS_PER_S, EdgeList
-from base.run_folder.manifest import Manifest
+from base.run_folder.explanation import Operation
+from base.run_folder.manifest import Manifest, Maximum
+from base.run_folder.named_quantities import INTERRUPT, TASK, NamedQuantity, named
 from firmware.build import boards, catalogue, outside
 from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
+from scenarios.operations import in_words
 from simulator import run as simulator
 from simulator.board_note import pins_of
 from simulator.build import SimulatorError
 from simulator.kernel import KernelWords
 from simulator.outputs import PINS, Change, State, words
 from simulator.run import Snapshot
+
+_ANSWERED_ON = {INTERRUPT: "ISR", TASK: "TASK"}
+
+# The waveform shows so much before and after the sample itself.
+MARGIN_S = 4e-6
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Where the worst value of `quantity` lies, in samples of the capture.
+
+    It lasts from `start` to `end`: from the rise to the fall of CRIT, or from the stimulus to its
+    answer. The stack is read at `moment`, the heap at `heap_at`. The waveform is kept from `first`
+    to before `last`.
+    """
+
+    quantity: NamedQuantity
+    value_ns: float
+    maximum: Maximum
+    start: int
+    end: int
+    moment: int
+    heap_at: int
+    first: int
+    last: int
+
+    @property
+    def channels(self) -> tuple[str, str]:
+        """The channels of the edges at which it begins and ends."""
+        answer = _ANSWERED_ON.get(self.quantity)
+        return ("STIM", answer) if answer else ("CRIT", "CRIT")
+
+    @property
+    def key(self) -> str:
+        """Its name in the dashboard: the operation's number, or @ and the stimulus's sample."""
+        return f"@{self.start}" if self.maximum.seq is None else str(self.maximum.seq)
+
+
+def find(
+    quantity: str, maxima: Mapping[str, Maximum | None], operations: pl.DataFrame, edges: EdgeList
+) -> Worst:
+    """The worst sample of a run with these `maxima` (of run.json). Raises ExplainError."""
+    meant = named(quantity, ExplainError)
+    maximum = maxima.get(meant.key)
+    if maximum is None:
+        raise ExplainError(f"The run measured no {meant.words}: choose another quantity or run.")
+    if channel := _ANSWERED_ON.get(meant):
+        # From the stimulus to its answer; the heap is as the interrupted operation found it.
+        if maximum.sample is None:
+            raise ExplainError("The worst interrupt has no stimulus in run.json: decode the run again.")
+        start = moment = maximum.sample
+        end = start + round(maximum.value * edges.samplerate_hz / NS_PER_S)
+        changes = edges.transitions(channel)
+        if not maximum.open and end not in changes.sample[changes.level]:
+            raise ExplainError(f"The worst stimulus has no answer on {channel}: decode the run again.")
+        heap_at = start if maximum.start_sample is None else int(maximum.start_sample)
+    else:
+        # The longest CRIT pulse; the stack is read in its middle, the heap is as it found it.
+        row = operations.filter(pl.col("seq") == maximum.seq).row(0, named=True)
+        crit = edges.transitions("CRIT")
+        begin = int(row["start_sample"])
+        rises = crit.sample[crit.level]
+        rises = rises[(rises >= begin) & (rises < begin + int(row["wire_operation_samples"]))]
+        if not rises.size:
+            raise ExplainError("The worst operation has no pulse on CRIT: decode the run again.")
+        falls = crit.sample[~crit.level]
+        ends = falls[np.searchsorted(falls, rises, side="right")]
+        longest = int(np.argmax(ends - rises))
+        start = heap_at = int(rises[longest])
+        end = int(ends[longest])
+        moment = (start + end) // 2
+    margin = round(edges.samplerate_hz * MARGIN_S)
+    first = max(min(start, heap_at) - margin, 0)
+    last = min(end + margin, edges.total_samples)
+    return Worst(meant, float(maximum.value), maximum, start, end, moment, heap_at, first, last)
+
+
+def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str, Any]:
+    """The fields of Told on where it lies, and what is beside it."""
+    seq = worst.maximum.seq
+    operations_before = operations.filter(pl.col("start_sample") <= worst.start)["seq"].to_list()
+    last = max(operations_before, default=-1)
+    before, behind = (last, last + 1) if seq is None else (seq - 1, seq + 1)
+    own, previous, following = (_operation(operations, number) for number in (seq, before, behind))
+
+    def is_high(channel: str, sample: int) -> bool:
+        return bool(window(edges, sample, sample + 1)[0][1] >> edges.channels.index(channel) & 1)
+
+    def apart(begin: int, end: int) -> str:
+        return microseconds((end - begin) * NS_PER_S / edges.samplerate_hz)
+
+    first, answer = worst.channels
+    # How far from which operation it begins.
+    place = "The stimulus came" if first == "STIM" else "It began"
+    if own is not None and own.start_sample is not None:
+        place += f" {apart(own.start_sample, worst.start)} after operation {own.seq:,} began"
+        if first == "STIM":
+            place += f", {'in' if is_high('CRIT', worst.start) else 'outside'} its critical section"
+    else:
+        place += " outside of all operations"
+        beside = []
+        if previous is not None and previous.end_sample is not None:
+            beside.append(f"{apart(previous.end_sample, worst.start)} after operation {previous.seq:,} ended")
+        if following is not None and following.start_sample is not None:
+            since = apart(worst.start, following.start_sample)
+            beside.append(f"{since} before operation {following.seq:,} began")
+        place += f"{': ' if beside else ''}{', '.join(beside)}"
+    ends = {
+        name: f"{channel} {'rising' if is_high(channel, sample) else 'falling'}"
+        for name, channel, sample in (("begins", first, worst.start), ("ends", answer, worst.end))
+    }
+    return {
+        "start_ns": worst.start * NS_PER_S / edges.samplerate_hz,
+        **ends,
+        "place": f"{place}.",
+        "operation": own,
+        "previous": previous,
+        "next": following,
+    }
+
+
+def _operation(operations: pl.DataFrame, seq: int | None) -> Operation | None:
+    for row in operations.filter(pl.col("seq") == (-1 if seq is None else seq)).to_dicts():
+        start, samples = row["start_sample"], row["wire_operation_samples"]
+        return Operation(
+            **{name: row[name] for name in ("seq", "kind", "label", "start_sample")},
+            words=in_words(row["kind"], row["size"]),
+            end_sample=None if start is None or samples is None else start + samples,
+        )
+    return None
 
 
 def elf_of(manifest: Manifest, allocator: Path | None = None) -> Path:
@@ -62,23 +195,22 @@ def _admit(manifest: Manifest, named: Path | None) -> None:
     """Has this process know the allocator of the run, if it is from outside: as the user names it,
     or named it here before.
     """
-    origin = manifest.outside
-    if origin is None:
+    if manifest.outside is None:
         return
+    ran = manifest.outside.sha256
     allocator = catalogue.OUTSIDE.get(manifest.allocator)
-    if named is None and allocator and allocator.source and allocator.source.sha256 == origin.sha256:
+    if named is None and allocator and allocator.source and allocator.source.sha256 == ran:
         return
-    file = named or outside.remembered(manifest.allocator, origin.sha256)
+    file = named or outside.remembered(manifest.allocator, ran)
     if file is None:
         raise ExplainError(
             f"The run is of {manifest.allocator}, an allocator from outside that was never built here as it "
-            f"was then (sha256 {origin.sha256[:12]}): name its C file, --allocator FILE."
+            f"was then (sha256 {ran[:12]}): name its C file, --allocator FILE."
         )
     row = outside.read(file, manifest.allocator)
-    if row.source is None or row.source.sha256 != origin.sha256:
+    if row.source is None or row.source.sha256 != ran:
         raise ExplainError(
-            f"{file} is not what ran (sha256 {origin.sha256[:12]} then): name that, or run the scenario "
-            "again."
+            f"{file} is not what ran (sha256 {ran[:12]} then): name that, or run the scenario again."
         )
     catalogue.admit(row)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,15 +44,12 @@ class Sources:
         quoted: dict[str, str] = {}
         for place in dict.fromkeys(places):
             name, _, number = place.rpartition(":")
-            lines = self._file(name)
+            if name not in self._read:
+                self._read[name] = _text(self._paths.get(name), self._folders, self._built_s)
+            lines = self._read[name]
             if number.isdecimal() and 0 < int(number) <= len(lines):
                 quoted[place] = lines[int(number) - 1].strip()[:_MOST_CHARACTERS]
         return quoted
-
-    def _file(self, name: str) -> list[str]:
-        if name not in self._read:
-            self._read[name] = _text(_found(self._paths.get(name), self._folders), self._built_s)
-        return self._read[name]
 
 
 def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
@@ -73,18 +71,13 @@ def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
     return sorted(named, key=lambda item: -len(item[0].parts))
 
 
-def _found(path: Path | None, folders: list[tuple[Path, Path]]) -> Path | None:
-    """Where the file called `path` in the debug information is."""
-    if path is None or path.is_absolute():
-        return path
-    for name, folder in folders:
-        if path.is_relative_to(name):
-            return folder / path.relative_to(name)
-    return None
-
-
-def _text(path: Path | None, built_s: float) -> list[str]:
-    """The lines of the file; none if it is not there, or not what was built."""
+def _text(path: Path | None, folders: list[tuple[Path, Path]], built_s: float) -> list[str]:
+    """The lines of the file called `path` in the debug information; none if it is not there, or not
+    what was built.
+    """
+    if path is not None and not path.is_absolute():
+        below = ((name, folder) for name, folder in folders if path.is_relative_to(name))
+        path = next((folder / path.relative_to(name) for name, folder in below), None)
     try:
         if path is None or path.stat().st_mtime > built_s or path.stat().st_size > _MOST_BYTES:
             return []
@@ -114,21 +107,16 @@ class Inlined:
 
     def at(self, address: int) -> list[Call]:
         """The calls that were placed around the code at `address`, the innermost first."""
-        try:
-            return self._at(address)
-        except DAMAGED:
-            return []
-
-    def _at(self, address: int) -> list[Call]:
-        unit = next((unit for spans, unit in self._units if _within(spans, address)), None)
-        if unit is None:
-            return []
-        if unit.cu_offset not in self._read:
-            self._read[unit.cu_offset] = list(self._of_unit(unit))
-        around = [
-            (depth, call) for spans, depth, call in self._read[unit.cu_offset] if _within(spans, address)
-        ]
-        return [call for _, call in sorted(around, key=lambda item: -item[0])]
+        with suppress(*DAMAGED):
+            unit = next((unit for spans, unit in self._units if _within(spans, address)), None)
+            if unit is None:
+                return []
+            if unit.cu_offset not in self._read:
+                self._read[unit.cu_offset] = list(self._of_unit(unit))
+            of_unit = self._read[unit.cu_offset]
+            around = [(depth, call) for spans, depth, call in of_unit if _within(spans, address)]
+            return [call for _, call in sorted(around, key=lambda item: -item[0])]
+        return []
 
     @cached_property
     def _units(self) -> list[tuple[Spans, Any]]:
@@ -139,35 +127,37 @@ class Inlined:
         while waiting:
             die, depth = waiting.pop()
             if die.tag == "DW_TAG_inlined_subroutine":
-                yield self._spans(die, unit), depth, self._call(die, unit)
+                line, number = (die.attributes.get(f"DW_AT_call_{part}") for part in ("line", "file"))
+                file = ""
+                if number:
+                    lines = self._dwarf.line_program_for_CU(unit)
+                    # Files count from 0 in DWARF 5, from 1 before.
+                    index = number.value - (0 if lines.header.version >= 5 else 1)
+                    for entry in lines.header.file_entry[index : index + 1] if index >= 0 else ():
+                        file = Path(entry.name.decode(errors="replace")).name
+                call = Call(_name(die), file, int(line.value) if line else 0)
+                yield self._spans(die, unit), depth, call
             waiting += [(child, depth + 1) for child in die.iter_children()]
-
-    def _call(self, die: Any, unit: Any) -> Call:
-        line = die.attributes.get("DW_AT_call_line")
-        number = die.attributes.get("DW_AT_call_file")
-        file = _file(self._dwarf.line_program_for_CU(unit), number.value) if number else ""
-        return Call(_name(die), file, int(line.value) if line else 0)
 
     def _spans(self, die: Any, unit: Any) -> Spans:
         """The addresses of its code: DW_AT_low_pc and DW_AT_high_pc, or DW_AT_ranges."""
-        if "DW_AT_ranges" in die.attributes:
-            return list(self._ranges(die, unit))
-        low, high = die.attributes.get("DW_AT_low_pc"), die.attributes.get("DW_AT_high_pc")
-        if low is None or high is None:
-            return []
-        offset = describe_form_class(high.form) != "address"
-        return [(low.value, low.value + high.value if offset else high.value)]
-
-    def _ranges(self, die: Any, unit: Any) -> Iterator[tuple[int, int]]:
-        low = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
-        base = low.value if low else 0
+        low, high = (die.attributes.get(f"DW_AT_{end}_pc") for end in ("low", "high"))
+        if "DW_AT_ranges" not in die.attributes:
+            if low is None or high is None:
+                return []
+            offset = describe_form_class(high.form) != "address"
+            return [(low.value, low.value + high.value if offset else high.value)]
+        spans = []
+        first = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+        base = first.value if first else 0
         ranges = self._dwarf.range_lists()
         for entry in ranges.get_range_list_at_offset(die.attributes["DW_AT_ranges"].value, unit):
             if isinstance(entry, BaseAddressEntry):
                 base = entry.base_address
             else:
                 added = 0 if getattr(entry, "is_absolute", False) else base
-                yield entry.begin_offset + added, entry.end_offset + added
+                spans.append((entry.begin_offset + added, entry.end_offset + added))
+        return spans
 
 
 def _name(die: Any) -> str:
@@ -177,13 +167,6 @@ def _name(die: Any) -> str:
             die = die.get_DIE_from_attribute(reference)
     name = die.attributes.get("DW_AT_name")
     return name.value.decode(errors="replace") if name else "(inlined)"
-
-
-def _file(lines: Any, number: int) -> str:
-    # Files count from 0 in DWARF 5, from 1 before.
-    index = number - (0 if lines.header.version >= 5 else 1)
-    entries = lines.header.file_entry
-    return Path(entries[index].name.decode(errors="replace")).name if 0 <= index < len(entries) else ""
 
 
 def _within(spans: Spans, address: int) -> bool:

@@ -2,48 +2,77 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 
 from base.anatomy import Anatomy, Block, Search
 from base.microseconds import microseconds
-from base.run_folder.explanation import Explanation, HeapMap, Part, Replayed, Total, Unreplayed
+from base.run_folder.explanation import Explanation, Unreplayed
 from base.run_folder.named_quantities import NAMED
 
-_MOST_FUNCTIONS = 8
-_MOST_INSTRUCTIONS = 8
+_MOST = 8
+"""So many functions, instructions and lines are shown."""
+_PIECES = ("live", "free", "unknown")
 
 
 def as_text(replay: Explanation, made_of: Anatomy | None = None) -> str:
     """The explanation as a screenful of lines, with what it is `made_of` if that is known."""
-    lines = [_title(replay), *([made_of.sentence] if made_of else []), *_operation(replay)]
+    value = replay.maximum.at_least + microseconds(replay.value_ns)
+    doubt = "" if replay.verdict == "complete" else f" (the run is {replay.verdict})"
+    lines = [
+        f"The longest {NAMED[replay.quantity].words} in {replay.scenario} with {replay.allocator}: "
+        f"{value}{doubt}",
+        *([made_of.sentence] if made_of else []),
+        *_operation(replay),
+    ]
     if isinstance(replay, Unreplayed):
         return "\n".join([*lines, *replay.unknown])
+
+    def share(cycles: int) -> str:
+        return f"  {cycles:>8,} {cycles / max(replay.cycles, 1):>6.1%}"
+
+    # Each thing that took time, the most first; repetitions are added up.
+    spent: Counter[tuple[str, str, str]] = Counter()
+    for part in replay.parts:
+        by = ("", "") if part.what == "exception" else (part.place, part.source)
+        spent[part.words, *by] += part.cycles
     lines += [
         f"Replayed on the virtual board, equal to the capture to the sample: {replay.instructions:,} "
         f"instructions in {replay.cycles:,} cycles, from {replay.begins} to {replay.ends}.",
         "",
-        *_parts(replay.parts, replay.cycles),
-        "",
-        *_totals("cycles by function", replay.functions[:_MOST_FUNCTIONS], replay.cycles),
-        "",
-        *_totals("most expensive instructions", replay.dearest[:_MOST_INSTRUCTIONS], replay.cycles),
-        "",
-        *_lines(replay),
+        "what the time went to",
+        *(
+            f"{share(cycles)}  {words}{f', by {place}  {source}' if place else ''}"
+            for (words, place, source), cycles in spent.most_common()
+        ),
+    ]
+    for title, totals in (
+        ("cycles by function", replay.functions),
+        ("most expensive instructions", replay.dearest),
+    ):
+        lines += ["", title]
+        for total in totals[:_MOST]:
+            words = f"{total.name}{'  ' + total.source if total.source else ''}"
+            lines.append(f"{share(total.cycles)} {total.executions:>8,}×  {words}")
+    lines += ["", "most expensive source lines"]
+    for line in replay.lines[:_MOST]:
+        words = f"{line.source:<24} {replay.sources.get(line.source, '')}"
+        lines.append(f"{share(line.cycles)}  {words}".rstrip())
+    sizes = {what: [piece.bytes for piece in replay.heap.pieces if piece.what == what] for what in _PIECES}
+    heap = ", ".join(
+        f"{len(sizes):,} {what} ({sum(sizes):,} bytes, the largest {max(sizes):,})"
+        for what, sizes in sizes.items()
+        if sizes
+    )
+    lines += [
         "",
         f"call stack at cycle {replay.moment.cycle:,}",
         *(f"  {frame.shown:<40} {frame.source}" for frame in replay.stack),
         "",
-        *_heap(replay.heap),
+        f"heap before it: {heap}",
+        f"  {replay.heap.note}",
         *(_search(made_of.search, replay.maximum.probes) if made_of and made_of.search else []),
     ]
     return "\n".join(lines)
-
-
-def _title(explanation: Explanation) -> str:
-    value = explanation.maximum.at_least + microseconds(explanation.value_ns)
-    doubt = "" if explanation.verdict == "complete" else f" (the run is {explanation.verdict})"
-    words = NAMED[explanation.quantity].words
-    return f"The longest {words} in {explanation.scenario} with {explanation.allocator}: {value}{doubt}"
 
 
 def _operation(explanation: Explanation) -> list[str]:
@@ -67,54 +96,6 @@ def _operation(explanation: Explanation) -> list[str]:
     )
     lines.append(f"Sample {explanation.start_sample:,}{since}{'; ' if beside else ''}{'; '.join(beside)}.")
     return lines
-
-
-def _parts(parts: list[Part], cycles: int) -> list[str]:
-    """A line for each thing that took time, the most first; repetitions are added up."""
-    sums: dict[tuple[str, str, str], int] = defaultdict(int)
-    for part in parts:
-        by = ("", "") if part.what == "exception" else (part.place, part.source)
-        sums[part.words, *by] += part.cycles
-    rows = [
-        f"{_share(taken, cycles)}  {words}{f', by {place}  {source}' if place else ''}"
-        for (words, place, source), taken in sorted(sums.items(), key=lambda item: -item[1])
-    ]
-    return ["what the time went to", *rows]
-
-
-def _share(taken: int, cycles: int) -> str:
-    return f"  {taken:>8,} {taken / max(cycles, 1):>6.1%}"
-
-
-def _lines(replay: Replayed) -> list[str]:
-    rows = [
-        f"{_share(line.cycles, replay.cycles)}  {line.source:<24} "
-        f"{replay.sources.get(line.source, '')}".rstrip()
-        for line in replay.lines[:_MOST_INSTRUCTIONS]
-    ]
-    return ["most expensive source lines", *rows]
-
-
-def _totals(title: str, totals: list[Total], cycles: int) -> list[str]:
-    rows = [
-        f"{_share(total.cycles, cycles)} {total.executions:>8,}×  "
-        f"{total.name}{'  ' + total.source if total.source else ''}"
-        for total in totals
-    ]
-    return [title, *rows]
-
-
-def _heap(heap: HeapMap) -> list[str]:
-    counts = {
-        what: [piece.bytes for piece in heap.pieces if piece.what == what]
-        for what in ("live", "free", "unknown")
-    }
-    words = ", ".join(
-        f"{len(sizes):,} {what} ({sum(sizes):,} bytes, the largest {max(sizes):,})"
-        for what, sizes in counts.items()
-        if sizes
-    )
-    return [f"heap before it: {words}", f"  {heap.note}"]
 
 
 def _search(search: Search, probes: int | None) -> list[str]:

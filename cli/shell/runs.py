@@ -308,9 +308,9 @@ def _all(
                 if not run.options.explained:
                     continue
                 # Here: libraries with circular imports cannot be imported by two threads at a time.
-                from analysis.explain.explanation import explain_all
+                from analysis.explain.explanation import explain
 
-                explained = explaining.submit(_explain, explain_all, result, watched)
+                explained = explaining.submit(_explain, explain, result, watched)
                 if not overlapping or number == len(to_make):
                     watched.step("explaining the worst of each kind")
                     explained.result()
@@ -402,12 +402,12 @@ def _stored(request: RunRequest) -> RunResult | None:
     return None
 
 
-def _explain(explain_all: Callable[[Path], object], result: RunResult, watched: _Watched) -> None:
+def _explain(explain: Callable[[Path], object], result: RunResult, watched: _Watched) -> None:
     """Explains the worst of each quantity. It takes less time than the run.
 
     If that fails, it says why, and the next run follows.
     """
     try:
-        explain_all(result.folder)
+        explain(result.folder)
     except TailscopeError as error:
         watched.shown.line(f"{watched.title}: {error}")

@@ -1,18 +1,161 @@
-"""The kernel of a program: recognised by its symbols, with the places of what is asked of it."""
+"""The kernel of a program: recognised by its symbols, with the places of what is asked of it.
+
+Where variables and members lie, symbols and debug information (DWARF 5, section 5) tell.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import KernelError
-from analysis.explain.kernels.layout import Layout, Spot
 from analysis.explain.program import Function, Program
+from base.files.elf import DAMAGED
 from base.files.errors import no_such
 from simulator.kernel import NO_WORDS, KernelWords
+
+_STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+)\]")
+_STRUCTS = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
+_ALIASES = ("DW_TAG_typedef", "DW_TAG_volatile_type", "DW_TAG_const_type", "DW_TAG_atomic_type")
+_POINTER_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A value: `offset` from the beginning of its variable or struct, its size, and its kind.
+
+    `kind` is text (an array of characters), pointer, or number.
+    """
+
+    offset: int
+    bytes: int
+    kind: str
+
+
+class Layout:
+    """The layout of the variables and structs of a program that are asked for by name."""
+
+    def __init__(self, program: Program, variables: Collection[str], structs: Collection[str]) -> None:
+        self._variables: dict[str, Any] = {}
+        self._structs: dict[str, Any] = {}
+        with suppress(*DAMAGED):
+            self._read(program.dwarf.iter_CUs(), set(variables), set(structs))
+
+    def _read(self, units: Iterable[Any], variables: set[str], structs: set[str]) -> None:
+        for unit in units:
+            if variables <= set(self._variables) and structs <= set(self._structs):
+                return
+            for die in unit.get_top_DIE().iter_children():
+                if die.tag == "DW_TAG_variable" and _name(die) in variables and _is_whole(_type(die)):
+                    self._variables.setdefault(_name(die), _type(die))
+                elif die.tag in _STRUCTS and _name(die) in structs and "DW_AT_byte_size" in die.attributes:
+                    self._structs.setdefault(_name(die), die)
+
+    def of_variable(self, path: str) -> Spot | None:
+        """What `variable.member[3]` is; None if nothing tells."""
+        name = re.match(r"\w+", path)
+        return None if name is None else self._spot(self._variables.get(name[0]), path[name.end() :])
+
+    def of_member(self, structs: Iterable[str], path: str) -> Spot | None:
+        """What a member is of the first of these structs that is there; None if it has none."""
+        struct = next((self._structs[name] for name in structs if name in self._structs), None)
+        return self._spot(struct, f".{path}")
+
+    def stride(self, variable: str) -> int:
+        """The bytes of an element of an array; 0 if nothing tells."""
+        try:
+            array = _plain(self._variables.get(variable))
+            return _size(_type(array)) if array is not None and array.tag == "DW_TAG_array_type" else 0
+        except DAMAGED:
+            return 0
+
+    def _spot(self, start: Any, path: str) -> Spot | None:
+        try:
+            offset, die = 0, _plain(start)
+            for member, index in _STEP.findall(path):
+                if die is None:
+                    return None
+                if member:
+                    further, die = _member(die, member)
+                else:
+                    die = _type(die) if die.tag == "DW_TAG_array_type" else None
+                    further = int(index) * _size(die)
+                offset, die = offset + further, _plain(die)
+            return None if die is None else Spot(offset, _size(die), _kind(die))
+        except DAMAGED:
+            return None
+
+
+def _member(struct: Any, name: str) -> tuple[int, Any]:
+    """Offset and type of a member, also of one without a name's; (0, None) if there is none."""
+    for die in struct.iter_children():
+        if die.tag != "DW_TAG_member":
+            continue
+        place = die.attributes.get("DW_AT_data_member_location")
+        offset = int(place.value) if place else 0
+        if _name(die) == name:
+            return offset, _type(die)
+        inner = _plain(_type(die)) if not _name(die) else None
+        if inner is not None and inner.tag in _STRUCTS:
+            further, whole = _member(inner, name)
+            if whole is not None:
+                return offset + further, whole
+    return 0, None
+
+
+def _kind(die: Any) -> str:
+    if die.tag == "DW_TAG_pointer_type":
+        return "pointer"
+    if die.tag == "DW_TAG_array_type":
+        return "text" if _size(_type(die)) == 1 else "array"
+    return "struct" if die.tag in _STRUCTS else "number"
+
+
+def _size(die: Any) -> int:
+    """The bytes of a type; 0 if nothing tells."""
+    die = _plain(die)
+    if die is None:
+        return 0
+    if "DW_AT_byte_size" in die.attributes:
+        return int(die.attributes["DW_AT_byte_size"].value)
+    if die.tag == "DW_TAG_pointer_type":
+        return _POINTER_BYTES
+    if die.tag != "DW_TAG_array_type":
+        return 0
+    count = 1
+    for bound in die.iter_children():
+        upper = bound.attributes.get("DW_AT_upper_bound") or bound.attributes.get("DW_AT_count")
+        more = 1 if "DW_AT_upper_bound" in bound.attributes else 0
+        count *= int(upper.value) + more if upper else 0
+    return count * _size(_type(die))
+
+
+def _is_whole(die: Any) -> bool:
+    """Whether a type is told: a struct may be declared alone."""
+    whole = _plain(die)
+    return whole is not None and "DW_AT_declaration" not in whole.attributes
+
+
+def _plain(die: Any) -> Any:
+    """The type behind its other names; None of none."""
+    while die is not None and die.tag in _ALIASES:
+        die = _type(die)
+    return die
+
+
+def _type(die: Any) -> Any:
+    return die.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in die.attributes else None
+
+
+def _name(die: Any) -> str:
+    name = die.attributes.get("DW_AT_name")
+    return name.value.decode(errors="replace") if name else ""
+
 
 if TYPE_CHECKING:
     from analysis.explain.kernels.kernel_file import KernelFile, Loops, Wrapper
@@ -30,16 +173,14 @@ def chosen(word: str) -> list[Path]:
     """The files that `--kernel WORD` means: of a name, a file; without a word all of them,
     of "none" none. Raises KernelError.
     """
+    named = {path.stem: [path] for path in supplied()}
     if not word:
         return supplied()
-    if word == NONE:
-        return []
-    named = {path.stem: path for path in supplied()}
-    if word in named:
-        return [named[word]]
     if word.endswith(".toml") or "/" in word:
         return [Path(word)]
-    raise KernelError(no_such("kernel", word, [*named, NONE]))
+    if word not in (NONE, *named):
+        raise KernelError(no_such("kernel", word, [*named, NONE]))
+    return named.get(word, [])
 
 
 _WORD_BYTES = 4
@@ -62,11 +203,8 @@ class HandlerTable:
     def slot(self, exception: int) -> int | None:
         """The address of an exception's word; None if the table has none."""
         slot_address = self.address + self.stride * (exception - self.first_exception)
-        return (
-            slot_address
-            if exception >= self.first_exception and slot_address + _WORD_BYTES <= self.end
-            else None
-        )
+        is_there = exception >= self.first_exception and slot_address + _WORD_BYTES <= self.end
+        return slot_address if is_there else None
 
 
 @dataclass(frozen=True)
@@ -129,101 +267,71 @@ def words_of(kernel: Kernel | None) -> KernelWords:
 
 
 def _of(program: Program, kernel: KernelFile) -> Kernel:
-    layout = _layout(program, kernel)
-    variable = _variables(program, layout)
-    task, scheduler = kernel.task, kernel.scheduler
-    current = _first(variable, task.current) if task else None
-    locked = _locked(kernel, layout, variable, current)
-    members = [
-        tuple(_each(layout, task.struct, paths)) if task else ()
-        for paths in ((task.name, task.entry, task.number) if task else ((), (), ()))
+    from analysis.explain.kernels.kernel_file import Task  # takes a while
+
+    task, scheduler = kernel.task or Task(current=[]), kernel.scheduler
+    names = [
+        *map(_variable_of, (*task.current, *scheduler.locked)),
+        *(each.table for each in kernel.wrappers),
     ]
-    tables = [table for wrapper in kernel.wrappers if (table := _table(program, layout, wrapper))]
+    layout = Layout(program, {name for name in names if program.variable(name) is not None}, task.struct)
+
+    def variable(paths: Iterable[str]) -> tuple[int, Spot] | None:
+        """Address and kind of the first `variable.member[3]` that is there; a word where nothing
+        tells more of a variable.
+        """
+        for path in paths:
+            address, spot = program.variable(_variable_of(path)), layout.of_variable(path)
+            if spot is None and path.isidentifier():
+                spot = Spot(0, _WORD_BYTES, "number")
+            if address is not None and spot:
+                return address + spot.offset, spot
+        return None
+
+    def members(paths: Iterable[str]) -> tuple[Spot, ...]:
+        return tuple(spot for path in paths if (spot := layout.of_member(task.struct, path)))
+
+    def function(names: Iterable[str]) -> Function | None:
+        named = (program.functions_named(name) for name in names)
+        return next((functions[0] for functions in named if len(functions) == 1), None)
+
+    current, lock = variable(task.current), variable(scheduler.locked)
+    # The place of the scheduler's lock in the words of virtual-nucleo; empty if it has none.
+    locked = f"{lock[0]:#010x}:{lock[1].bytes}" if lock else ""
+    if current and not lock:
+        for member in members(scheduler.locked_member)[:1]:
+            locked = f"*{current[0]:#010x}+{member.offset}:{member.bytes}"
+    task_names = members(task.name)
+    # What the file asks for and the program does not tell.
+    untold = []
+    if kernel.task and current is None:
+        untold.append("which task runs")
+    elif task.name and not task_names:
+        untold.append("the names of its tasks")
+    if (scheduler.locked or scheduler.locked_member) and not locked:
+        untold.append("its scheduler's lock")
+    nesting = map(program.variable, kernel.interrupts.nesting)
+    tables = (_table(program, layout, wrapper) for wrapper in kernel.wrappers)
     return Kernel(
         name=kernel.name,
         words=KernelWords(None if current is None else current[0], locked),
-        names=members[0],
-        entries=members[1],
-        numbers=members[2],
-        idle=tuple(task.idle) if task else (),
-        starts_at=_function(program, scheduler.starts_at),
-        starts_after=_function(program, scheduler.starts_after),
+        names=task_names,
+        entries=members(task.entry),
+        numbers=members(task.number),
+        idle=tuple(task.idle),
+        starts_at=function(scheduler.starts_at),
+        starts_after=function(scheduler.starts_after),
         locks=dict(kernel.interrupts.locks),
-        nesting=tuple(
-            at for wrapper in kernel.interrupts.nesting if (at := program.variable(wrapper)) is not None
-        ),
+        nesting=tuple(address for address in nesting if address is not None),
         loops=kernel.loops,
-        tables=tuple(tables),
-        untold=tuple(_untold(kernel, current, locked, members[0])),
-    )
-
-
-def _untold(
-    kernel: KernelFile, current: tuple[int, Spot] | None, locked: str, names: Sequence[Spot]
-) -> Iterable[str]:
-    """What the file asks for and the program does not tell, in words."""
-    if kernel.task and current is None:
-        yield "which task runs"
-    elif kernel.task and kernel.task.name and not names:
-        yield "the names of its tasks"
-    if (kernel.scheduler.locked or kernel.scheduler.locked_member) and not locked:
-        yield "its scheduler's lock"
-
-
-def _layout(program: Program, kernel: KernelFile) -> Layout:
-    task = kernel.task
-    paths = [*(task.current if task else ()), *kernel.scheduler.locked]
-    names = [_variable_of(path) for path in paths]
-    wanted = [*names, *(wrapper.table for wrapper in kernel.wrappers)]
-    return Layout(
-        program, {name for name in wanted if program.variable(name) is not None}, task.struct if task else ()
+        tables=tuple(table for table in tables if table),
+        untold=tuple(untold),
     )
 
 
 def _variable_of(path: str) -> str:
     """`_kernel` of `_kernel.cpus[0].current`."""
     return path.replace("[", ".").partition(".")[0]
-
-
-Variable = Callable[[str], tuple[int, Spot] | None]
-
-
-def _variables(program: Program, layout: Layout) -> Variable:
-    """Address and kind of `variable.member[3]`; a word where nothing tells more of a variable."""
-
-    def variable(path: str) -> tuple[int, Spot] | None:
-        address = program.variable(_variable_of(path))
-        if address is None:
-            return None
-        spot = layout.of_variable(path)
-        if spot is None and path.isidentifier():
-            spot = Spot(0, _WORD_BYTES, "number")
-        return None if spot is None else (address + spot.offset, spot)
-
-    return variable
-
-
-def _first(variable: Variable, paths: Iterable[str]) -> tuple[int, Spot] | None:
-    return next((match for path in paths if (match := variable(path))), None)
-
-
-def _each(layout: Layout, structs: Sequence[str], paths: Iterable[str]) -> Iterable[Spot]:
-    return (spot for path in paths if (spot := layout.of_member(structs, path)))
-
-
-def _locked(kernel: KernelFile, layout: Layout, variable: Variable, current: tuple[int, Spot] | None) -> str:
-    """The place of the scheduler's lock in the words of virtual-nucleo; empty if it has none."""
-    lock = _first(variable, kernel.scheduler.locked)
-    if lock:
-        return f"{lock[0]:#010x}:{lock[1].bytes}"
-    structs = kernel.task.struct if kernel.task else []
-    member = next(iter(_each(layout, structs, kernel.scheduler.locked_member)), None)
-    return f"*{current[0]:#010x}+{member.offset}:{member.bytes}" if current and member else ""
-
-
-def _function(program: Program, names: Iterable[str]) -> Function | None:
-    named = (program.functions_named(name) for name in names)
-    return next((functions[0] for functions in named if len(functions) == 1), None)
 
 
 def _table(program: Program, layout: Layout, wrapper: Wrapper) -> HandlerTable | None:

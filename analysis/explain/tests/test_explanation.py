@@ -49,7 +49,7 @@ def deepest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def every(deepest: Path) -> dict[str, Replayed]:
-    explanations = explanation.explain_all(deepest)
+    explanations = explanation.explain(deepest)
     return {each.quantity: each for each in explanations if isinstance(each, Replayed)}
 
 
@@ -114,14 +114,14 @@ def test_a_replay_that_differs_is_refused(copy: Path, explained: Replayed) -> No
     )
     seal(copy)
     with pytest.raises(ExplainError, match=f"differs from the capture at sample {sample[at] - 1:,}"):
-        explanation.explain(copy)
+        explanation.explain(copy, "section")
     assert not (copy / "explain").exists()
 
 
 def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy: Path) -> None:
     tools = json.loads((copy / "run.json").read_text())["tools"]
     edit_manifest(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})
-    unreplayed = explanation.explain(copy)
+    (unreplayed,) = explanation.explain(copy, "section")
     assert isinstance(unreplayed, Unreplayed)
     assert read(copy / "explain" / "section.json") == unreplayed
     assert sorted(path.name for path in (copy / "explain").iterdir()) == ["section.json", "section.sr"]
@@ -134,7 +134,7 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     but its live blocks are known all the same.
     """
     folder = measure(tmp_path, "o1heap", 24_000_000, depth=16).folder
-    result = explanation.explain(folder, "allocate")
+    (result,) = explanation.explain(folder, "allocate")
     assert isinstance(result, Replayed)
     live = [piece.bytes for piece in result.heap.pieces if piece.what == "live"]
     # The worst allocation makes one more live block than there were before it.
@@ -150,7 +150,7 @@ def test_one_replay_tells_what_each_alone_tells(
 ) -> None:
     assert list(every) == ["section", "allocate", "free", "interrupt", "task"]
     assert read_all(deepest) == every
-    assert explanation.explain(copy, "task") == every["task"]
+    assert explanation.explain(copy, "task") == [every["task"]]
     assert list(read_all(copy)) == ["task"]
 
 

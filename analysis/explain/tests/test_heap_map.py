@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.explain.heap_map import block_layer_map, live_map
+from analysis.explain.explanation import block_layer_map, live_map
 from base.run_folder.explanation import HeapMap
 from simulator.outputs import State
 

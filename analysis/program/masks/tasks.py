@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
-from analysis.explain.kernels.kernel import Kernel
-from analysis.explain.kernels.layout import Spot
+from analysis.explain.kernels.kernel import Kernel, Spot
 from analysis.explain.program import Program
 from analysis.program.subject import Subject
 from simulator import run as simulator
