@@ -85,7 +85,7 @@ def write(
 
     with under_way.shown() as tell:
         tell("loading what draws the figures")
-        from base.run_index.index import index, latest_folders, left_out
+        from base.run_index import index, latest_folders, left_out
         from dashboards import report
         from dashboards.loaded.adjustments import Adjustments
         from dashboards.loaded.runs import find_runs, unfinished

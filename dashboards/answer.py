@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from base.run_folder.quantities import LATENCY, SECTION
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards.blocks import ByLimit, DotLane, DotPlot, DotRow, Sample
 from dashboards.formatting import grouped, microseconds, short, spoken, whole
 from dashboards.headline import held, seen

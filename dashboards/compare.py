@@ -13,7 +13,7 @@ from analysis.compare.compared import Compared, Comparison, described, effects, 
 from analysis.compare.findings import join, met_otherwise
 from analysis.compare.text import Rows
 from base.files.whole import write_bytes
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.series import MUTED

@@ -21,7 +21,7 @@ from base.run_folder.quantities import (
     UNINTERRUPTED,
     Quantity,
 )
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards import placements
 from dashboards.formatting import MISSING, grouped, short
 from dashboards.headline import headline, holders

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from analysis.campaign.matrix import Point
+from base import run_index as index
 from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import KEYS
-from base.run_index import row as index
 
 STATISTICS = ("n", "min", "mean", "median", "p99", "p99_9", "max")
 _NOT_OF_A_CAMPAIGN = {"id", "time", "problem", "state"}

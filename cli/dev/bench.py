@@ -51,7 +51,7 @@ def _startup(repeats: int) -> Mapping[str, Any]:
 
 def _dashboard(repeats: int) -> Mapping[str, Any]:
     """Of the latest runs."""
-    from base.run_index.index import latest_folders
+    from base.run_index import latest_folders
     from dashboards import bench
     from dashboards.loaded.runs import find_runs
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from base.files.errors import RunError
 from base.run_folder import folder as names
-from base.run_index.index import index
+from base.run_index import index
 from dashboards.loaded.runs import LoadedRun, open_run
 
 INDEX_EVERY_S = 1.0

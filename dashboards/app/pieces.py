@@ -12,7 +12,7 @@ import polars as pl
 from base.files.errors import RunError, TailscopeError
 from base.run_folder import folder as names
 from base.run_folder.observed import read_observed_manifest
-from base.run_index.index import latest, left_out
+from base.run_index import latest, left_out
 from dashboards.app.library import Library, Recent
 from dashboards.blocks import Page
 from dashboards.figures.decimate import thinned

@@ -10,7 +10,7 @@ import polars as pl
 
 from base.run_folder.folder import MANIFEST, PROGRESS
 from base.run_folder.progress_file import Section, SoFar, read
-from base.run_index.row import HEADLINES
+from base.run_index import HEADLINES
 from dashboards.app.wires import Wire
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample
 from dashboards.formatting import MISSING, grouped, number, short, whole

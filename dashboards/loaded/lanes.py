@@ -15,7 +15,7 @@ from base.microseconds import microseconds
 from base.run_folder.alike import Options, parameters_of
 from base.run_folder.manifest import Manifest, Maximum, PossibleWait
 from base.run_folder.quantities import LATENCY, SECTION, TASK, UNINTERRUPTED, Quantity
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards.formatting import spoken
 from dashboards.loaded.quantities import SECTIONS, KnownBound, bound_of
 from dashboards.loaded.series import Series, spares_interrupts, verdict_suffix

@@ -9,7 +9,7 @@ from html import escape
 
 from analysis.compare.boards import board_of
 from base.run_folder.manifest import Manifest
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards.caveats import CONTROL, CONTROL_TOO, LOCKS
 from dashboards.formatting import samplerate, spoken
 from dashboards.loaded.runs import LoadedRun

@@ -14,7 +14,7 @@ from analysis.compare.boards import group, on_board
 from base.run_folder.folder import EDGES
 from base.run_folder.manifest import VIRTUAL_BOARD
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, PROBES, SECTION, TASK, Quantity
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards import placements
 from dashboards.answer import answer, recommended, standings, under_limits
 from dashboards.belief import belief

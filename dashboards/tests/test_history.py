@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from base.run_index.index import index
+from base.run_index import index
 from dashboards.pages.history import changes, history, settings
 from dashboards.tests.synthetic import Operation, write_run
 

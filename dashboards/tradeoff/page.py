@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.text import notes
 from base.files.whole import write_bytes
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards.formatting import microseconds
 from dashboards.loaded.series import by_scenario, caveats
 from dashboards.page.templates import sheet

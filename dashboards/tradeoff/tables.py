@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from analysis.fragmentation.study import Row
-from base.run_index.naming import configuration
+from base.run_index import configuration
 from dashboards.formatting import MISSING, grouped, samplerate, short
 from dashboards.page.templates import TextGrid
 from dashboards.tradeoff.needs import (

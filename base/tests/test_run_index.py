@@ -6,13 +6,12 @@ import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from base.run_index import row as rows
-from base.run_index.index import index, latest
-from base.run_index.row import COLUMNS
+from base import run_index
+from base.run_folder.manifest import Manifest
+from base.run_index import COLUMNS, index, latest
 from dashboards.tests.synthetic import Operation, write_run
 from tests.sentences import Sentences
 
@@ -70,13 +69,13 @@ def test_what_is_kept_is_read_again_only_where_it_changed(
     copy(one_run, runs, "20250103T030405Z-mem_stress-tlsf-virtual")
     first = index(runs, tmp_path / "kept")
     parsed: list[str] = []
-    row_of = rows.row_of
+    read = run_index.read_manifest
 
-    def noted(folder: Path, identity: str) -> dict[str, Any]:
-        parsed.append(identity)
-        return row_of(folder, identity)
+    def noted(path: Path) -> Manifest:
+        parsed.append(path.parent.name)
+        return read(path)
 
-    monkeypatch.setattr(rows, "row_of", noted)
+    monkeypatch.setattr(run_index, "read_manifest", noted)
     assert index(runs, tmp_path / "kept").equals(first)
     assert parsed == []
     shutil.rmtree(runs / first["id"][1])

@@ -1,0 +1,285 @@
+"""The index: all run folders below a folder as one table, kept from one time to the next
+(docs/reference/run-index.md).
+
+Parsing a thousand run.json takes seconds. So the table is kept as a Parquet file, which may be
+deleted at any time. A folder's row is made again where its run.json has another size or time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from .files.errors import RunError
+from .files.whole import WriteError, write_whole
+from .run_folder import alike
+from .run_folder import folder as names
+from .run_folder.manifest import Manifest as Manifest
+from .run_folder.manifest import read_manifest as read_manifest
+from .run_folder.observed import read_observed_manifest
+from .run_folder.panics import without_panic
+from .run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
+from .run_folder.tables import schema_of
+
+VERSION = 7
+"""Of the kept table. One of another version is made again."""
+
+DEEPEST = 4
+"""How many folders below the one that is indexed a run may lie: a campaign's are in its own."""
+
+HEADLINES = (SECTION.key, CRITICAL.key, FREE_CRITICAL.key, LATENCY.key, TASK.key)
+"""The statistics of run.json whose maxima the index has: their columns begin with these names."""
+
+COLUMNS = schema_of("index")
+"""What a reader sees of each run."""
+
+MOST_REASON = 600
+"""Characters of a sentence in a row."""
+_STAMP = re.compile(r"\d{8}T\d{6}Z")
+_MARKS = (names.MANIFEST, names.IMAGE, names.OBSERVED)
+_KEPT = pl.Schema([*COLUMNS.items(), ("mtime_ns", pl.Int64()), ("bytes", pl.Int64())])
+
+
+class _Listed(NamedTuple):
+    """A run folder, and how its run.json looks from outside: null where it has none."""
+
+    folder: Path
+    id: str
+    mtime_ns: int | None
+    bytes: int | None
+
+
+def index(folder: Path, kept_in: Path | None = None) -> pl.DataFrame:
+    """The runs below `folder`, the latest first, with the columns of COLUMNS.
+
+    `id` is the run folder's path below `folder`. What was found is kept in the folder `kept_in`, if
+    given and if it can be written; without it every run.json is read. Raises RunError where
+    `folder` is none.
+    """
+    if not folder.is_dir():
+        raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
+    folder = folder.resolve()
+    file = kept_in / f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}.parquet" if kept_in else None
+    before = _read(file)
+    # The rows that are still true, and new ones for the others.
+    runs = list(_listed(folder))
+    facts = set(before.select("id", "mtime_ns", "bytes").iter_rows())
+    new = [run for run in runs if run.mtime_ns is None or run[1:] not in facts]
+    same = {run.id for run in runs} - {run.id for run in new}
+    made = pl.DataFrame(list(map(_row, new)), schema=_KEPT, orient="row")
+    unchanged = before.filter(pl.col("id").is_in(list(same)))
+    table = pl.concat([unchanged, made]).sort("time", "id", descending=True, nulls_last=True).rechunk()
+    if file is not None and not table.equals(before):
+        with suppress(WriteError):  # the next start takes longer, and nothing else
+            write_whole(file, lambda path: table.write_parquet(path, metadata={"version": str(VERSION)}))
+    return table.select(COLUMNS.names())
+
+
+def _listed(folder: Path) -> Iterator[_Listed]:
+    """The run folders below `folder`, however deep up to DEEPEST; none within another."""
+    waiting = [(folder, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        try:
+            entries = [entry for entry in os.scandir(place) if not entry.name.startswith(".")]
+        except OSError:  # it went, or may not be read
+            continue
+        if depth and any(entry.name in _MARKS for entry in entries):
+            identity = place.relative_to(folder).as_posix()
+            try:
+                status = (place / names.MANIFEST).stat()
+            except OSError:
+                yield _Listed(place, identity, None, None)
+            else:
+                yield _Listed(place, identity, status.st_mtime_ns, status.st_size)
+        elif depth < DEEPEST:
+            waiting += [(place / entry.name, depth + 1) for entry in entries if _is_folder(entry)]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """True if it is a folder of its own: a link could lead round in a circle.
+
+    A name that is no text has no place in a table.
+    """
+    try:
+        entry.name.encode()
+        return entry.is_dir(follow_symlinks=False)
+    except (OSError, UnicodeEncodeError):
+        return False
+
+
+def _read(path: Path | None) -> pl.DataFrame:
+    """The kept table; an empty one where there is none that can be used."""
+    empty = pl.DataFrame(schema=_KEPT)
+    if path is None or not path.is_file():
+        return empty
+    try:
+        with without_panic():
+            if pl.read_parquet_metadata(path).get("version") != str(VERSION):
+                return empty
+            table = pl.read_parquet(path, glob=False, hive_partitioning=False)
+    except (PolarsError, OSError):
+        return empty
+    return table if table.schema == _KEPT else empty
+
+
+def latest(runs: pl.DataFrame) -> pl.DataFrame:
+    """The latest finished run of each kind, whatever its verdict, in the order of `runs`.
+
+    `runs` is the table of index(). A run that is damaged, unfinished or from the wire alone is left
+    out.
+    """
+    finished = runs.filter(pl.col("state") == "finished")
+    chosen = alike.latest(
+        finished.select("id", "options_sha256").iter_rows(),
+        options=lambda row: row[1],
+        name=lambda row: Path(row[0]).name,
+    )
+    return finished.filter(pl.col("id").is_in([identity for identity, _ in chosen]))
+
+
+def latest_folders(folders: Sequence[Path]) -> list[Path]:
+    """Of the run folders `folders` the latest of each kind, in the order of beginning. Raises
+    RunError.
+    """
+    return alike.latest(
+        folders,
+        options=lambda folder: alike.Options.of(read_manifest(folder / names.MANIFEST)),
+        name=lambda folder: folder.resolve().name,
+    )
+
+
+def left_out(older: int) -> str:
+    """The sentence on the `older` runs for which a later one stands; empty where there is none."""
+    if not older:
+        return ""
+    noun, verb = ("run", "is") if older == 1 else ("runs", "are")
+    return f"{older:,} older {noun} of the same scenario, allocator and options {verb} left out."
+
+
+def configuration(manifest: Manifest) -> str:
+    """What every list calls the configuration of a run: the allocator and what is not as usual; and
+    of a capture of another tool, its file.
+    """
+    if manifest.imported is None:
+        return manifest.configuration
+    return f"{manifest.configuration}, imported from {manifest.imported.file}"
+
+
+def _row(run: _Listed) -> dict[str, Any]:
+    """The row of a run folder. A damaged file, and a folder without a run.json, are rows too, with
+    the sentence that says what is wrong.
+    """
+    path = run.folder / names.MANIFEST
+    row: dict[str, Any] = {"id": run.id, "mtime_ns": run.mtime_ns, "bytes": run.bytes}
+    row["time"] = _time(run.folder, run.folder if run.mtime_ns is None else path)
+    if run.mtime_ns is None:
+        problem = (
+            f"{run.id} has no run.json, so the run was killed, or is not over yet; "
+            "./lab redecode it, or run the scenario again."
+        )
+        name = names.RunName.of(run.folder)
+        return row | {"state": "unfinished", "problem": problem} | (name._asdict() if name else {})
+    try:
+        names.check_members(run.folder)
+        if not names.is_observed(run.folder):
+            return row | finished(read_manifest(path))
+        observed = read_observed_manifest(path)
+    except RunError as error:
+        return row | {"state": "damaged", "problem": str(error)[:MOST_REASON]}
+    return row | {
+        "state": "observed",
+        "problem": "A run from the wire alone (./lab observe): it has no operations.",
+        "configuration": observed.program.elf,
+        "firmware_sha256": observed.program.elf_sha256,
+        "board": observed.board,
+        "analyzer": observed.analyzer,
+        "samplerate_hz": observed.samplerate_hz,
+        **_verdict(observed.verdict, observed.reasons),
+    }
+
+
+def finished(manifest: Manifest) -> dict[str, Any]:
+    """The columns of an index row, from the run.json of a run with operations."""
+    stimulus, firmware, memory = manifest.stimulus, manifest.firmware, manifest.memory
+    row: dict[str, Any] = {
+        "state": "finished",
+        "scenario": manifest.scenario,
+        "allocator": manifest.allocator,
+        "configuration": configuration(manifest),
+        "board": manifest.board,
+        "board_folder": manifest.board_folder,
+        "analyzer": manifest.analyzer,
+        "samplerate_hz": manifest.samplerate_hz,
+        "parameters": listed(manifest.parameters),
+        "stimulus": f"{stimulus.mode}:{stimulus.period_ticks},{stimulus.control_period_ticks}",
+        "seed": None if manifest.seed is None else str(manifest.seed),
+        "art": manifest.accelerated,
+        "locking": manifest.locking,
+        "knobs": listed(manifest.knobs),
+        "heap_bytes": firmware.heap_bytes,
+        "records": manifest.records,
+        "outside_sha256": manifest.outside.sha256 if manifest.outside else None,
+        "firmware_sha256": firmware.elf_sha256,
+        "options_sha256": alike.Options.of(manifest).sha256,
+        "operations": manifest.counts.operations,
+        **_verdict(manifest.verdict, manifest.reasons),
+    }
+    for key in HEADLINES:
+        summary, budget = manifest.statistics[key], manifest.error_budget.get(key)
+        maximum = manifest.maxima.get(key)
+        row |= {
+            f"{key}_n": summary.n,
+            f"{key}_max": _number(summary.max),
+            f"{key}_budget": _number(budget.total.ns) if budget else None,
+            f"{key}_key": maximum.selection_key if maximum else None,
+        }
+    for word in ("allocate", "free"):
+        if bound := manifest.bounds.get(word):
+            row |= {
+                f"{word}_bound_cycles": bound.cycles,
+                f"{word}_bound_ns": _number(bound.ns),
+                f"{word}_bound_grows": bound.region_decided,
+            }
+    if manifest.footprint is not None:
+        row |= manifest.footprint.model_dump(include={"flash_bytes", "static_ram_bytes"})
+    if memory is not None:
+        row |= {
+            "peak_live_bytes": memory.peak_live_bytes,
+            "used_bytes": memory.used_bytes,
+            "fragmentation_percent": _number(memory.fragmentation_percent),
+        }
+    return row
+
+
+def _verdict(verdict: str, reasons: list[str]) -> dict[str, Any]:
+    return {"verdict": verdict, "reason": reasons[0][:MOST_REASON] if reasons else None}
+
+
+def listed(values: Mapping[str, object]) -> str:
+    """`a=1, b=2`, in the order of the names."""
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _time(folder: Path, dated: Path) -> datetime | None:
+    """When the run began, as its folder's name tells; else when the file was written."""
+    if stamp := _STAMP.match(folder.name):
+        with suppress(ValueError):
+            return datetime.strptime(stamp[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    try:
+        return datetime.fromtimestamp(dated.stat().st_mtime, UTC)
+    except (OSError, OverflowError, ValueError):
+        return None

@@ -1,1 +1,0 @@
-"""All run folders below a folder as one table, kept from one time to the next."""
