@@ -8,8 +8,6 @@
 //! erase are typical values of the datasheets' tables "Flash memory programming", without a second
 //! source.
 
-use crate::lines::{f0, f1, f4, g0, g4, l4, FamilyFacts, LineFacts};
-use crate::peripherals::address_map::Entry;
 use cortex_m::model::FlashPort;
 use cortex_m::{CoreKind, Model};
 use serde::Deserialize;
@@ -28,27 +26,6 @@ pub enum Family {
     F072,
     G071,
     G474,
-}
-
-impl Family {
-    /// What tells the family from others.
-    pub fn facts(self) -> &'static FamilyFacts {
-        match self {
-            Family::F401 => &f4::F401,
-            Family::F411 => &f4::F411,
-            Family::F407 => &f4::F407,
-            Family::F446 => &f4::F446,
-            Family::L476 => &l4::L476,
-            Family::F103 => &f1::F103,
-            Family::F072 => &f0::F072,
-            Family::G071 => &g0::G071,
-            Family::G474 => &g4::G474,
-        }
-    }
-
-    pub fn line(self) -> &'static LineFacts {
-        self.facts().line
-    }
 }
 
 /// A setting of PWR_CR.VOS, and the highest HCLK that it allows.
@@ -73,6 +50,9 @@ pub enum Bus {
     Ppb,
 }
 
+/// What a peripheral occupies.
+pub const PLACE_BYTES: u32 = 0x400;
+
 /// A row of a table: a peripheral and the KiB that it occupies.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,6 +69,16 @@ pub struct Place {
     pub interrupts: Vec<u16>,
     /// The clock of its kernel, if it is not that of its bus: an oscillator, from the reset on.
     pub kernel_mhz: Option<u64>,
+    /// The channel of an ADC's temperature sensor, if it is not 18 (RM0090 §13.10).
+    pub sensor: Option<u32>,
+}
+
+impl Place {
+    /// Its nth interrupt line, or its last: some timers have one line for all.
+    pub fn interrupt(&self, n: usize) -> u16 {
+        let lines = &self.interrupts;
+        lines.get(n).or(lines.last()).copied().unwrap_or(0)
+    }
 }
 
 #[derive(Debug)]
@@ -123,12 +113,17 @@ pub struct Chip {
     /// Microseconds of a mass erase, for a parallelism of 8, 16 and 32 bits: typical values.
     pub mass_erase_us: [u64; 3],
     /// Its peripherals, by address.
-    pub peripherals: Vec<Entry>,
+    pub peripherals: Vec<Place>,
     /// The pins of its buses, separated by commas ([`crate::partners::BusPin`]).
     pub bus_pins: String,
     /// The text of its table, if that is none of this program.
     pub table: Option<String>,
 }
+
+/// Where the memories begin on every chip (RM0368 §2.3, RM0090 §2.3).
+pub const FLASH_BASE: u32 = 0x0800_0000;
+pub const SRAM_BASE: u32 = 0x2000_0000;
+pub const CCM_BASE: u32 = 0x1000_0000;
 
 const KIB: usize = 1024;
 const MHZ: u64 = 1_000_000;
@@ -199,6 +194,8 @@ impl Table {
             highest_hz: scale.mhz * MHZ,
             over_drive_hz: scale.over_drive_mhz.unwrap_or(scale.mhz) * MHZ,
         };
+        let mut peripherals = self.peripherals.clone();
+        peripherals.sort_by_key(|place| place.base);
         Chip {
             name: row.name.clone(),
             family: self.family,
@@ -216,7 +213,7 @@ impl Table {
             power_reset: self.power_reset,
             lowest_vco_hz: self.lowest_vco_mhz * MHZ,
             mass_erase_us: row.mass_erase_ms.map(|ms| ms * 1_000),
-            peripherals: Entry::all(&self.peripherals, self.family.line()),
+            peripherals,
             bus_pins: self.bus_pins.clone(),
             table: None,
         }
@@ -270,10 +267,6 @@ fn names() -> String {
 }
 
 impl Chip {
-    pub fn line(&self) -> &'static LineFacts {
-        self.family.line()
-    }
-
     /// The chip of this name, with or without `stm32`, in letters of any size.
     pub fn named(text: &str) -> Result<&'static Chip, UnknownChip> {
         let wanted = text.to_ascii_uppercase();

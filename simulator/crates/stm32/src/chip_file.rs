@@ -1,11 +1,9 @@
 //! A chip from outside: one table of somebody's own, as those in `chips/`. It is looked at before
 //! anything is made of it, so whatever it holds ends in a chip or in one sentence.
 
-use crate::chip::{chips, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES};
-use crate::lines::LineFacts;
-use crate::peripherals::address_map::ENTRY_BYTES;
+use crate::chip::{chips, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES, PLACE_BYTES};
+use crate::lines::{facts, LineFacts};
 use crate::peripherals::flash::{flash_sizes, is_flash_size};
-use crate::peripherals::rcc::gates;
 use crate::text_file::{content, toml_place};
 use cortex_m::IRQ_LINES;
 use std::collections::BTreeMap;
@@ -76,9 +74,10 @@ fn parsed(text: &str) -> Result<Chip, String> {
             ))
         }
     };
-    check_chip(row, table.family.line())
+    let line = facts(table.family).line;
+    check_chip(row, line)
         .and_then(|()| check_limits(&table))
-        .and_then(|()| check_peripherals(&table.peripherals, table.family.line()))
+        .and_then(|()| check_peripherals(&table.peripherals, line))
         .map_err(|why| format!(": {why}"))?;
     Ok(Chip {
         table: Some(text.into()),
@@ -222,7 +221,7 @@ fn check_peripherals(places: &[Place], line: &LineFacts) -> Result<(), String> {
 
 fn check_place(place: &Place, line: &LineFacts) -> Result<(), String> {
     must(
-        place.base >= 0x4000_0000 && place.base % ENTRY_BYTES == 0,
+        place.base >= 0x4000_0000 && place.base % PLACE_BYTES == 0,
         || {
             format!(
                 "base {:#010x} is no multiple of 0x400 from 0x40000000 on",
@@ -234,7 +233,7 @@ fn check_place(place: &Place, line: &LineFacts) -> Result<(), String> {
         must(bit < 32, || {
             format!("clock {bit} is no bit of a register, 0 to 31")
         })?;
-        must(gates(line, place.bus).is_some(), || {
+        must(line.gates(place.bus).is_some(), || {
             "no clock of this bus is modelled: leave clock out".into()
         })?;
     }
@@ -245,10 +244,10 @@ fn check_place(place: &Place, line: &LineFacts) -> Result<(), String> {
         return Err(format!("interrupt {line} is not 0 to {}", IRQ_LINES - 1));
     }
     // The model knows where its peripherals are: which pins, lines and streams they reach.
-    let of_line = chips().filter(|chip| std::ptr::eq(chip.line(), line));
+    let of_line = chips().filter(|chip| std::ptr::eq(facts(chip.family).line, line));
     let mut modelled = of_line.flat_map(|chip| &chip.peripherals);
     must(
-        place.kind.is_none() || modelled.any(|entry| entry.is_model_of(place)),
+        place.kind.is_none() || modelled.any(|row| row == place),
         || {
             "this differs from what is modelled: take the row of a chip that is, or leave kind out"
                 .into()

@@ -1,7 +1,7 @@
 //! The STM32F0: F072 (RM0091).
 
 use super::f1::one_voltage;
-use super::{FamilyFacts, LineFacts, SystemMemory};
+use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -9,7 +9,7 @@ use crate::peripherals::exti::{table, ExtiFacts, PLACES};
 use crate::peripherals::flash::{f1 as flash, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind};
 use crate::peripherals::pwr::{OverDrive, PwrFacts};
-use crate::peripherals::rcc::{f1, Gates};
+use crate::peripherals::rcc::f1;
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts};
 use crate::peripherals::timer;
@@ -125,7 +125,7 @@ pub static LINE: LineFacts = LineFacts {
         slow_edge_ns: 125,
     },
     exti: ExtiFacts {
-        places: &PLACES,
+        places: PLACES,
         table: &EXTI,
         vectors: &VECTORS,
         exticr: None,

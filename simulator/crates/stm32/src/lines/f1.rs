@@ -1,6 +1,6 @@
 //! The STM32F1: F103 of medium density (RM0008).
 
-use super::{FamilyFacts, LineFacts, SystemMemory};
+use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -9,7 +9,7 @@ use crate::peripherals::flash::{f1 as flash, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{GpioFacts, GpioKind};
 use crate::peripherals::gpio_f1;
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP};
-use crate::peripherals::rcc::{f1, Gates};
+use crate::peripherals::rcc::f1;
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts, MAPR, SWJ_CFG};
 use crate::peripherals::timer;
@@ -128,7 +128,7 @@ pub static LINE: LineFacts = LineFacts {
         slow_edge_ns: 100,
     },
     exti: ExtiFacts {
-        places: &exti::PLACES,
+        places: exti::PLACES,
         table: &EXTI,
         vectors: &VECTORS,
         exticr: None,
@@ -164,8 +164,20 @@ pub static LINE: LineFacts = LineFacts {
         options: 0x1FFF_F800..=0x1FFF_F80F,
     },
     gates: &[
-        (Bus::Ahb1, Gates::without_reset(f1::AHBENR)),
-        (Bus::Ahb2, Gates::without_reset(f1::AHBENR)),
+        (
+            Bus::Ahb1,
+            Gates {
+                enable: f1::AHBENR,
+                reset: None,
+            },
+        ),
+        (
+            Bus::Ahb2,
+            Gates {
+                enable: f1::AHBENR,
+                reset: None,
+            },
+        ),
         (Bus::Apb1, Gates::new(f1::APB1ENR, f1::APB1RSTR)),
         (Bus::Apb2, Gates::new(f1::APB2ENR, f1::APB2RSTR)),
     ],

@@ -1,6 +1,6 @@
 //! The STM32F4: F401 (RM0368), F411 (RM0383), F405 and F407 (RM0090), F446 (RM0390).
 
-use super::{FamilyFacts, LineFacts, SystemMemory};
+use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -8,7 +8,7 @@ use crate::peripherals::exti::{self, ExtiFacts};
 use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports, GpioFacts, GpioKind};
 use crate::peripherals::pwr::*;
-use crate::peripherals::rcc::{f4, Gates};
+use crate::peripherals::rcc::f4;
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts};
 use crate::peripherals::timer;
@@ -133,7 +133,7 @@ pub static LINE: LineFacts = LineFacts {
         slow_edge_ns: 100,
     },
     exti: ExtiFacts {
-        places: &exti::PLACES,
+        places: exti::PLACES,
         table: &EXTI,
         vectors: &VECTORS,
         exticr: None,

@@ -1,7 +1,7 @@
 //! The STM32G0: G071 (RM0444).
 
 use super::l4::{pulls, VOS_SHIFT};
-use super::{FamilyFacts, LineFacts, SystemMemory};
+use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -10,7 +10,7 @@ use crate::peripherals::flash::l4::*;
 use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind};
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP};
-use crate::peripherals::rcc::{g0, Gates};
+use crate::peripherals::rcc::g0;
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::SyscfgFacts;
 use crate::peripherals::timer;
@@ -24,7 +24,7 @@ static GPIO: [Register; 11] = ports_with_brr(0xFFFF_FFFF, 0, 0);
 /// Lines that edges raise: those of pins, PVD and COMP.
 const LINES: u32 = 0x0007_FFFF;
 /// RM0444 §13.5. Edges up and edges down pend apart, and the ports are chosen here.
-static PLACES: Places = Places {
+const PLACES: Places = Places {
     imr: 0x80,
     emr: 0x84,
     rtsr: 0x00,
@@ -201,7 +201,7 @@ pub static LINE: LineFacts = LineFacts {
         slow_edge_ns: 100,
     },
     exti: ExtiFacts {
-        places: &PLACES,
+        places: PLACES,
         table: &EXTI,
         vectors: &VECTORS,
         exticr: Some(0x60),

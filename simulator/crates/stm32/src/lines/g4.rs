@@ -1,7 +1,7 @@
 //! The STM32G4: G474 (RM0440).
 
 use super::l4::{pulls, VOS_SHIFT};
-use super::{FamilyFacts, LineFacts, SystemMemory};
+use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -10,7 +10,7 @@ use crate::peripherals::flash::l4::*;
 use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind};
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP, R1MODE};
-use crate::peripherals::rcc::{g4, Gates};
+use crate::peripherals::rcc::g4;
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts};
 use crate::peripherals::timer;
@@ -213,7 +213,7 @@ pub static LINE: LineFacts = LineFacts {
         slow_edge_ns: 100,
     },
     exti: ExtiFacts {
-        places: &PLACES,
+        places: PLACES,
         table: &EXTI,
         vectors: &VECTORS,
         exticr: None,

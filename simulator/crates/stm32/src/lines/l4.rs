@@ -1,6 +1,6 @@
 //! The STM32L4: L476 (RM0351).
 
-use super::{FamilyFacts, LineFacts, SystemMemory};
+use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -9,7 +9,7 @@ use crate::peripherals::flash::l4::*;
 use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind, PINS};
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP};
-use crate::peripherals::rcc::{l4, Gates};
+use crate::peripherals::rcc::l4;
 use crate::peripherals::registers::Register;
 use crate::peripherals::syscfg::{extis, SyscfgFacts};
 use crate::peripherals::timer;
@@ -221,7 +221,7 @@ pub static LINE: LineFacts = LineFacts {
         slow_edge_ns: 100,
     },
     exti: ExtiFacts {
-        places: &PLACES,
+        places: PLACES,
         table: &EXTI,
         vectors: &VECTORS,
         exticr: None,

@@ -8,19 +8,34 @@ pub mod g0;
 pub mod g4;
 pub mod l4;
 
-use crate::chip::Bus;
+use crate::chip::{Bus, Family};
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::DbgmcuFacts;
 use crate::peripherals::exti::ExtiFacts;
 use crate::peripherals::flash::FlashFacts;
 use crate::peripherals::gpio::GpioFacts;
 use crate::peripherals::pwr::PwrFacts;
-use crate::peripherals::rcc::{Gates, Layout};
+use crate::peripherals::rcc::Layout;
 use crate::peripherals::syscfg::SyscfgFacts;
 use crate::peripherals::timer::{Model, TIMERS};
 use crate::peripherals::usart::UsartFacts;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
+
+/// What tells a family from others.
+pub fn facts(family: Family) -> &'static FamilyFacts {
+    match family {
+        Family::F401 => &f4::F401,
+        Family::F411 => &f4::F411,
+        Family::F407 => &f4::F407,
+        Family::F446 => &f4::F446,
+        Family::L476 => &l4::L476,
+        Family::F103 => &f1::F103,
+        Family::F072 => &f0::F072,
+        Family::G071 => &g0::G071,
+        Family::G474 => &g4::G474,
+    }
+}
 
 /// Families whose peripherals have the same registers, but for those of clocks and power.
 pub struct LineFacts {
@@ -38,6 +53,30 @@ pub struct LineFacts {
     pub usart: UsartFacts,
     /// Whether the independent watchdog has WINR.
     pub watchdog_has_window: bool,
+}
+
+impl LineFacts {
+    /// The registers that turn on and reset what is on a bus. `None`: no clock of this bus is modelled.
+    pub fn gates(&self, bus: Bus) -> Option<Gates> {
+        let row = self.gates.iter().find(|row| row.0 == bus);
+        row.map(|row| row.1)
+    }
+}
+
+/// Offsets of two registers with a bit for each peripheral of a bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gates {
+    pub enable: u32,
+    pub reset: Option<u32>,
+}
+
+impl Gates {
+    pub const fn new(enable: u32, reset: u32) -> Gates {
+        Gates {
+            enable,
+            reset: Some(reset),
+        }
+    }
 }
 
 /// What tells families of a line from each other: those with a reference manual of their own.

@@ -5,7 +5,9 @@ mod elf_core;
 pub mod image;
 mod near_misses;
 
-use crate::chip::{nucleo, Chip, MOST_FLASH_BYTES, MOST_SRAM_BYTES};
+use crate::chip::{
+    nucleo, Chip, CCM_BASE, FLASH_BASE, MOST_FLASH_BYTES, MOST_SRAM_BYTES, SRAM_BASE,
+};
 use crate::chip_file;
 use cortex_m::bus::Width;
 use serde::de::Error as _;
@@ -15,11 +17,6 @@ use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
-
-/// Where the memories begin on every chip of the line (RM0368 §2.3, RM0090 §2.3).
-pub const FLASH_BASE: u32 = 0x0800_0000;
-pub const SRAM_BASE: u32 = 0x2000_0000;
-pub const CCM_BASE: u32 = 0x1000_0000;
 
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{bytes} bytes at {address:#010x} do not fit the {}", memories(chip))]

@@ -7,7 +7,6 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
-use crate::chip::Family;
 use serde::{Deserialize, Serialize};
 
 const SR: u32 = 0x00;
@@ -99,10 +98,11 @@ pub struct Adc {
 }
 
 impl Adc {
-    pub fn new(name: &'static str, family: Family) -> Adc {
+    /// `sensor` is the channel of its temperature sensor, if it is not the usual one.
+    pub fn new(name: &'static str, sensor: Option<u32>) -> Adc {
         Adc {
             registers: Registers::new(name, TABLE),
-            sensor: if family == Family::F407 { 16 } else { 18 },
+            sensor: sensor.unwrap_or(18),
             divider: None,
             converting: None,
         }
@@ -265,7 +265,7 @@ mod tests {
 
     /// Two core cycles per PCLK2, ADCPRE 0: an ADC clock is four cycles.
     fn on() -> Adc {
-        let mut adc = Adc::new("ADC1", Family::F401);
+        let mut adc = Adc::new("ADC1", None);
         adc.divider = Some(2);
         adc.write(CR2, ADON, 0).unwrap();
         adc
@@ -337,7 +337,7 @@ mod tests {
             [adc.level(18), adc.level(16), adc.level(17)],
             [943, 0, 1_501]
         );
-        let mut adc = Adc::new("ADC1", Family::F407);
+        let mut adc = Adc::new("ADC1", Some(16));
         adc.write(CCR, TSVREFE, 0).unwrap();
         assert_eq!([adc.level(18), adc.level(16)], [0, 943]);
         adc.write(CCR, 0, 0).unwrap();

@@ -5,7 +5,6 @@
 use super::remap;
 use super::timer::{place, TIMERS};
 use super::usart;
-use crate::chip::Family;
 use crate::edges::PORTS;
 
 /// A timer output on a pin.
@@ -46,10 +45,6 @@ pub struct Routes {
 }
 
 impl Routes {
-    pub fn of(family: Family) -> &'static Routes {
-        &family.facts().routes
-    }
-
     /// The routes of these texts. Panics at one that cannot be read: a test reads them all.
     pub fn read(texts: &[&str]) -> Routes {
         let mut routes = Routes::default();
@@ -111,11 +106,12 @@ impl Routes {
 mod tests {
     use super::*;
     use crate::chip::chips;
+    use crate::lines::facts;
 
     #[test]
     fn every_text_can_be_read() {
         for chip in chips() {
-            let routes = Routes::of(chip.family);
+            let routes = &facts(chip.family).routes;
             assert!((1..=64).contains(&routes.timers.len()), "{}", chip.name);
         }
     }

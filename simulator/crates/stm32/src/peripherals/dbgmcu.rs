@@ -3,7 +3,6 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::Chip;
 use serde::{Deserialize, Serialize};
 
 pub const IDCODE: u32 = 0x00;
@@ -31,10 +30,9 @@ pub struct Dbgmcu {
 }
 
 impl Dbgmcu {
-    pub fn of(chip: &Chip) -> Dbgmcu {
-        let facts = &chip.line().dbgmcu;
+    pub fn of(facts: &DbgmcuFacts, idcode: u32) -> Dbgmcu {
         let mut registers = Registers::new("DBGMCU", facts.table);
-        registers.set(IDCODE, chip.idcode);
+        registers.set(IDCODE, idcode);
         Dbgmcu {
             always_clocked: facts.always_clocked,
             debugger_alone: facts.debugger_alone,

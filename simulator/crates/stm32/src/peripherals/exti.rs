@@ -3,10 +3,10 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::nucleo;
 use serde::{Deserialize, Serialize};
 
 /// Where a controller has its registers.
+#[derive(Clone, Copy, Default)]
 pub struct Places {
     pub imr: u32,
     pub emr: u32,
@@ -18,7 +18,7 @@ pub struct Places {
 }
 
 /// Those of a controller that pends lines in one register.
-pub static PLACES: Places = Places {
+pub const PLACES: Places = Places {
     imr: 0x00,
     emr: 0x04,
     rtsr: 0x08,
@@ -28,8 +28,9 @@ pub static PLACES: Places = Places {
 };
 
 /// What tells the controller of one line from that of another.
+#[derive(Clone, Copy, Default)]
 pub struct ExtiFacts {
-    pub places: &'static Places,
+    pub places: Places,
     pub table: &'static [Register],
     /// The lines that each interrupt vector serves.
     pub vectors: &'static [(u16, u32)],
@@ -51,29 +52,21 @@ pub const fn table(lines: u32) -> [Register; 6] {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Exti {
-    #[serde(skip, default = "nucleo_facts")]
-    facts: &'static ExtiFacts,
+    /// A snapshot leaves them out.
+    #[serde(skip)]
+    pub facts: ExtiFacts,
     registers: Registers,
     /// An event that the core does not know yet.
     event: bool,
 }
 
-fn nucleo_facts() -> &'static ExtiFacts {
-    &nucleo().line().exti
-}
-
 impl Exti {
-    pub fn of(facts: &'static ExtiFacts) -> Exti {
+    pub fn of(facts: ExtiFacts) -> Exti {
         Exti {
             facts,
             registers: Registers::new("EXTI", facts.table),
             event: false,
         }
-    }
-
-    /// What a snapshot leaves out.
-    pub fn set_facts(&mut self, facts: &'static ExtiFacts) {
-        self.facts = facts;
     }
 
     /// Whether `line` listens to pin number `line` of this port. `None`: SYSCFG says.
@@ -171,7 +164,7 @@ mod tests {
 
     /// Of the F4, with the interrupts of these lines unmasked.
     fn unmasked(lines: u32) -> Exti {
-        let mut exti = Exti::of(&f4::LINE.exti);
+        let mut exti = Exti::of(f4::LINE.exti);
         exti.write(IMR, lines, 0).unwrap();
         exti
     }
@@ -197,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_event_pends_nothing_and_is_told_once() {
-        let mut exti = Exti::of(&f4::LINE.exti);
+        let mut exti = Exti::of(f4::LINE.exti);
         exti.follow([
             Write(EMR, 1 << 4 | 1 << 6, 0),
             Write(RTSR, 1 << 4 | 1 << 5, 0),
@@ -241,7 +234,7 @@ mod tests {
             (&g4::LINE, 9, 23),
             (&g4::LINE, 29, 64),
         ] {
-            let mut exti = Exti::of(&line.exti);
+            let mut exti = Exti::of(line.exti);
             let places = line.exti.places;
             let masks = exti.read(places.imr, 0);
             exti.write(places.imr, masks | 1 << pin, 0).unwrap();
@@ -254,7 +247,7 @@ mod tests {
     /// RM0444 §13.5.4, §13.5.5, §13.5.6: a pending register for each edge, and the ports by bytes.
     #[test]
     fn edges_up_and_down_pend_apart_on_the_stm32g0() {
-        let mut exti = Exti::of(&g0::LINE.exti);
+        let mut exti = Exti::of(g0::LINE.exti);
         let [rising, falling] = g0::LINE.exti.places.pending;
         exti.follow([
             Write(0x80, 1 << 13, 0),

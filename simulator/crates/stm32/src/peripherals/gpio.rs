@@ -1,9 +1,8 @@
 //! General-purpose I/O (RM0368 §8.4, RM0351 §8.5, RM0091 §8.4): one port. `gpio_f1.rs` has what the
 //! STM32F1 configures in another way.
 
-use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
-use super::{gpio_f1, Peripheral};
+use super::{gpio_f1, Fast, Peripheral};
 use crate::edges::PORTS;
 use serde::{Deserialize, Serialize};
 

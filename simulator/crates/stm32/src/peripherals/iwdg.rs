@@ -1,9 +1,7 @@
 //! Independent watchdog (RM0368 §15): a down-counter on the LSI. At zero it resets the chip.
 
-use super::rcc::{lsi_hz, reset_clock, ResetCause};
 use super::registers::{Register, Registers, Unmodelled};
-use super::{Peripheral, Supply};
-use crate::chip::Family;
+use super::{Peripheral, ResetCause, Supply};
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
 
@@ -60,15 +58,16 @@ pub struct Iwdg {
 }
 
 impl Iwdg {
-    pub fn of(family: Family) -> Iwdg {
-        let table: &'static [Register] = match family.line().watchdog_has_window {
+    /// `lsi_hz` is the LSI's typical frequency, and `core` the core's clock after a reset.
+    pub fn new(has_window: bool, lsi_hz: u64, core: Frequency) -> Iwdg {
+        let table: &'static [Register] = match has_window {
             false => &TABLE,
             true => &WINDOW_TABLE,
         };
         Iwdg {
             registers: Registers::new("IWDG", table),
-            core: reset_clock(family),
-            lsi_hz: lsi_hz(family),
+            core,
+            lsi_hz,
             lsi_on: false,
             unlocked: false,
             expiry: None,
@@ -76,9 +75,7 @@ impl Iwdg {
             expired: false,
         }
     }
-}
 
-impl Iwdg {
     /// Sets the core's clock, which gives the LSI's clocks in cycles, and whether RCC turns the LSI
     /// on.
     fn set_sources(&mut self, core: Frequency, lsi_on: bool, now: u64) {
@@ -229,6 +226,10 @@ mod tests {
     use super::*;
     use crate::peripherals::tests::*;
 
+    fn f401() -> Iwdg {
+        Iwdg::new(false, 32_000, Frequency::hz(16_000_000))
+    }
+
     #[test]
     fn the_timeouts_are_those_of_the_table() {
         // §15.3.3, table 61: 0.125 ms to 512 ms at /4, up to 32,768 ms at /256. 16,000 cycles a
@@ -239,7 +240,7 @@ mod tests {
             (6, 0xFFF, 32_768 * 16_000),
             (7, 0xFFF, 32_768 * 16_000),
         ] {
-            let mut iwdg = Iwdg::of(Family::F401);
+            let mut iwdg = f401();
             for (offset, value) in [
                 (KR, UNLOCK),
                 (PR, prescaler),
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn started_it_counts_from_the_top_whatever_the_reload_value() {
-        let mut iwdg = Iwdg::of(Family::F401);
+        let mut iwdg = f401();
         iwdg.follow([
             Event(None),
             Write(KR, RELOAD, 0),
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn values_are_protected_and_take_five_clocks_of_the_lsi() {
-        let mut iwdg = Iwdg::of(Family::F401);
+        let mut iwdg = f401();
         iwdg.follow([
             Write(RLR, 5, 0),
             Read(RLR, 0xFFF, 0),
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn updates_wait_for_the_lsi() {
-        let mut iwdg = Iwdg::of(Family::F401);
+        let mut iwdg = f401();
         iwdg.follow([
             Write(KR, UNLOCK, 0),
             Write(PR, 1, 0),
@@ -304,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_time_left_survives_a_change_of_the_core_clock() {
-        let mut iwdg = Iwdg::of(Family::F401);
+        let mut iwdg = f401();
         iwdg.write(KR, START, 0).unwrap();
         // Half of the 512 ms at 16 MHz, the rest at 84 MHz.
         let half = 256 * 16_000;

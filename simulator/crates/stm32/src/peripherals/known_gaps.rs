@@ -1,6 +1,5 @@
 //! Lists what the chip has and the model lacks, from the register tables themselves.
 
-use super::address_map::Entry;
 use super::registers::Register;
 use crate::chip::Chip;
 
@@ -27,23 +26,16 @@ const DIFFERENCES: &[&str] = &[
 
 /// One line for each gap. `tables`: the registers of the modelled peripherals, by name.
 pub fn list(chip: &Chip, tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
-    let absent = chip
-        .peripherals
-        .iter()
-        .filter(|entry| entry.block.is_none());
+    let absent = chip.peripherals.iter().filter(|place| place.kind.is_none());
     let registers = tables.iter().flat_map(|(peripheral, table)| {
         let rows = table.iter();
         rows.filter_map(move |row| missing(peripheral, row))
     });
     absent
-        .map(absent_line)
+        .map(|place| format!("{} at {:#010x}: no register", place.name, place.base))
         .chain(registers)
         .chain(DIFFERENCES.iter().map(|line| (*line).to_owned()))
         .collect()
-}
-
-fn absent_line(entry: &Entry) -> String {
-    format!("{} at {:#010x}: no register", entry.name, entry.base)
 }
 
 fn missing(peripheral: &str, row: &Register) -> Option<String> {

@@ -5,7 +5,6 @@
 
 pub mod absent;
 pub mod adc;
-pub mod address_map;
 pub mod alternate_functions;
 pub mod crc;
 pub mod dac;
@@ -30,14 +29,10 @@ pub mod timer;
 pub mod usart;
 pub mod wwdg;
 
-use crate::chip::Chip;
 use crate::partners::wires::Wires;
 use crate::timebase::Frequency;
-use address_map::Entry;
-use postcard::Error;
-use rcc::ResetCause;
 use registers::{Registers, Unmodelled};
-use serde::{de::DeserializeOwned, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// A peripheral. It is found by its address, and brought up to date when it is accessed, when its
 /// clocks change, and at the events that it announces.
@@ -135,50 +130,34 @@ impl<T: Peripheral + Clone + Serialize + Send + Sync + 'static> Stored for T {
     }
 }
 
-/// A model of peripherals that are wired to no others: they reach the rest of the chip by
-/// [`Peripheral`] alone. A row of a chip's table names it.
-#[derive(Debug)]
-pub struct Kind {
-    pub name: &'static str,
-    pub make: Make,
-    pub restore: Restore,
+/// The offsets of a peripheral's registers that have fast paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fast {
+    /// What programs poll: reading it changes nothing that a second read would not, and gives the same
+    /// value until the next event.
+    pub polled: u32,
+    /// What programs write most often: bytes to send, the levels of pins.
+    pub written: u32,
 }
 
-type Make = fn(&'static Entry, &Chip) -> Box<dyn Peripheral>;
-type Restore = fn(&[u8]) -> Result<Box<dyn Peripheral>, Error>;
-
-impl Kind {
-    pub fn named(name: &str) -> Option<&'static Kind> {
-        KINDS.iter().find(|kind| kind.name == name)
-    }
-}
-
-/// All of them. A new one is a file, a row here, and its rows in the tables of the chips.
-static KINDS: [Kind; 9] = [
-    kind::<adc::Adc>("adc", |place, chip| {
-        adc::Adc::new(&place.name, chip.family).boxed()
-    }),
-    kind::<crc::Crc>("crc", |_, _| crc::Crc::default().boxed()),
-    kind::<i2c::v1::I2c>("i2c", |place, _| i2c::v1::I2c::new(&place.name).boxed()),
-    kind::<i2c::v2::I2c>("i2c-v2", |place, _| {
-        i2c::v2::I2c::new(&place.name, place.kernel_mhz()).boxed()
-    }),
-    kind::<iwdg::Iwdg>("iwdg", |_, chip| iwdg::Iwdg::of(chip.family).boxed()),
-    kind::<rng::Rng>("rng", |_, _| rng::Rng::default().boxed()),
-    kind::<rtc::Rtc>("rtc", |_, _| rtc::Rtc::default().boxed()),
-    kind::<spi::Spi>("spi", |place, _| spi::Spi::new(&place.name).boxed()),
-    kind::<wwdg::Wwdg>("wwdg", |_, _| wwdg::Wwdg::default().boxed()),
-];
-
-const fn kind<T: Peripheral + DeserializeOwned + 'static>(name: &'static str, make: Make) -> Kind {
-    let restore = |bytes: &[u8]| -> Result<Box<dyn Peripheral>, Error> {
-        Ok(Box::new(postcard::from_bytes::<T>(bytes)?))
+impl Fast {
+    /// No register of a peripheral is there.
+    const NOWHERE: u32 = u32::MAX;
+    pub const NONE: Fast = Fast {
+        polled: Fast::NOWHERE,
+        written: Fast::NOWHERE,
     };
-    Kind {
-        name,
-        make,
-        restore,
-    }
+}
+
+/// Why the chip is reset while it has power (§6.1.1). The debugger resets by the pin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ResetCause {
+    Pin,
+    /// The supply fell below the threshold of the option bytes.
+    BrownOut,
+    Software,
+    IndependentWatchdog,
+    WindowWatchdog,
 }
 
 #[cfg(test)]

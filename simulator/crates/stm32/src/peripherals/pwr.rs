@@ -3,7 +3,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::{nucleo, Chip, Scale};
+use crate::chip::Scale;
 use serde::{Deserialize, Serialize};
 
 pub const CR: u32 = 0x00;
@@ -24,6 +24,7 @@ pub const ODRDY: u32 = 1 << 16;
 pub const ODSWRDY: u32 = 1 << 17;
 
 /// What tells the controller of one family from that of another.
+#[derive(Clone, Copy, Default)]
 pub struct PwrFacts {
     pub table: &'static [Register],
     /// Where CR has VOS. `None`: the chip has one voltage.
@@ -34,8 +35,9 @@ pub struct PwrFacts {
 }
 
 /// How a scale is made to allow more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OverDrive {
+    #[default]
     None,
     /// By ODEN and ODSWEN, whose flags are in CSR.
     Switched,
@@ -45,32 +47,27 @@ pub enum OverDrive {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Pwr {
-    #[serde(skip, default = "nucleo")]
-    chip: &'static Chip,
+    /// A snapshot leaves them out, as the chip's scales.
+    #[serde(skip)]
+    pub facts: PwrFacts,
+    #[serde(skip)]
+    pub scales: &'static [Scale],
     registers: Registers,
 }
 
 impl Pwr {
-    pub fn of(chip: &'static Chip) -> Pwr {
+    pub fn of(facts: PwrFacts, scales: &'static [Scale]) -> Pwr {
         Pwr {
-            chip,
-            registers: Registers::new("PWR", chip.family.facts().pwr.table),
+            facts,
+            scales,
+            registers: Registers::new("PWR", facts.table),
         }
-    }
-
-    fn facts(&self) -> &'static PwrFacts {
-        &self.chip.family.facts().pwr
-    }
-
-    /// The chip, which a snapshot keeps beside its memories.
-    pub fn set_chip(&mut self, chip: &'static Chip) {
-        self.chip = chip;
     }
 
     /// On the chip the selected scale becomes active when the PLL is turned on (§5.1.3). Here it
     /// does at once.
     pub fn set_pll_on(&mut self, on: bool) {
-        if self.facts().tells_ready {
+        if self.facts.tells_ready {
             self.registers.set_bits(CSR, VOSRDY, on);
         }
     }
@@ -79,7 +76,7 @@ impl Pwr {
     /// reserved scale allows: here, all that the chip does.
     pub fn highest_core_hz(&self) -> u64 {
         let control = self.registers.get(CR);
-        let over_drive = match self.facts().over_drive {
+        let over_drive = match self.facts.over_drive {
             OverDrive::None => false,
             OverDrive::Switched => control & (ODEN | ODSWEN) == ODEN | ODSWEN,
             OverDrive::Boost => !self.registers.bit(CR5, R1MODE),
@@ -90,7 +87,7 @@ impl Pwr {
         };
         match self.scale(control) {
             Some(scale) => highest(scale),
-            None => self.chip.scales.iter().map(highest).max().unwrap_or(0),
+            None => self.scales.iter().map(highest).max().unwrap_or(0),
         }
     }
 
@@ -100,8 +97,8 @@ impl Pwr {
     }
 
     fn scale(&self, control: u32) -> Option<&'static Scale> {
-        let vos = (self.facts().vos_shift).map_or(0, |shift| control >> shift & 0b11);
-        self.chip.scales.iter().find(|scale| scale.vos == vos)
+        let vos = (self.facts.vos_shift).map_or(0, |shift| control >> shift & 0b11);
+        self.scales.iter().find(|scale| scale.vos == vos)
     }
 }
 
@@ -112,11 +109,11 @@ impl Peripheral for Pwr {
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
         self.registers.set(offset, value);
-        if offset == CSR && self.facts().tells_ready {
+        if offset == CSR && self.facts.tells_ready {
             // §5.4.2: ready at once here.
             self.registers.set_bits(CSR, BRR, value & BRE != 0);
         }
-        if offset == CR && self.facts().over_drive == OverDrive::Switched {
+        if offset == CR && self.facts.over_drive == OverDrive::Switched {
             // RM0390 §5.1.4: the over-drive is switched on once it is ready. Here both are at once.
             let ready = if value & ODEN == 0 { 0 } else { value };
             self.registers.set_bits(CSR, ODRDY | ODSWRDY, false);
@@ -130,7 +127,7 @@ impl Peripheral for Pwr {
     }
 
     fn reset(&mut self) {
-        let pll_on = self.facts().tells_ready && self.registers.get(CSR) & VOSRDY != 0;
+        let pll_on = self.facts.tells_ready && self.registers.get(CSR) & VOSRDY != 0;
         self.registers.reset();
         self.set_pll_on(pll_on);
     }
@@ -139,11 +136,18 @@ impl Peripheral for Pwr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::Chip;
+    use crate::lines::facts;
 
     /// RM0390 §5.1.4 and its table of the highest frequencies.
+    fn named(chip: &str) -> Pwr {
+        let chip = Chip::named(chip).unwrap();
+        Pwr::of(facts(chip.family).pwr, &chip.scales)
+    }
+
     #[test]
     fn the_over_drive_of_the_f446_allows_180_mhz_once_it_is_switched_on() {
-        let mut pwr = Pwr::of(Chip::named("f446re").unwrap());
+        let mut pwr = named("f446re");
         let mhz = |pwr: &Pwr| pwr.highest_core_hz() / 1_000_000;
         assert_eq!(mhz(&pwr), 168);
         pwr.write(CR, 0xC000 | ODSWEN, 0).unwrap();
@@ -159,7 +163,7 @@ mod tests {
     /// RM0440 §6.1.5: 150 MHz in range 1, 170 with its boost, 26 in range 2.
     #[test]
     fn the_boost_of_the_g474_allows_170_mhz() {
-        let mut pwr = Pwr::of(Chip::named("g474re").unwrap());
+        let mut pwr = named("g474re");
         let mhz = |pwr: &Pwr| pwr.highest_core_hz() / 1_000_000;
         assert_eq!((pwr.read(CR5, 0), mhz(&pwr)), (0x100, 150));
         pwr.write(CR5, 0, 0).unwrap();

@@ -3,9 +3,8 @@
 //! A byte is sent when its last stop bit has left the pin. Pins show the waveform where a partner is
 //! attached.
 
-use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
-use super::{Peripheral, Supply};
+use super::{Fast, Peripheral, Supply};
 use crate::partners::wires::{Wired, Wires, RX, TX};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -1,9 +1,8 @@
 //! Window watchdog (RM0368 §16): a counter of seven bits on PCLK1. It resets the chip when it runs
 //! out, and when it is refreshed too early.
 
-use super::rcc::ResetCause;
 use super::registers::{Register, Registers, Unmodelled};
-use super::{Peripheral, Supply};
+use super::{Peripheral, ResetCause, Supply};
 use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;

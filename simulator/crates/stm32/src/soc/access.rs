@@ -1,12 +1,11 @@
 //! How an access of the core reaches a memory or a register.
 
+use super::address_map::{Block, Responder, AHB1_START, APB1_START, APB2_START};
 use super::Soc;
+use crate::chip::{PLACE_BYTES, SRAM_BASE};
 use crate::manners::{Access, Oddity};
-use crate::memory::SRAM_BASE;
-use crate::peripherals::address_map::{
-    Block, Connection, Fast, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
-};
 use crate::peripherals::registers::{Lanes, Unmodelled};
+use crate::peripherals::Fast;
 use cortex_m::bus::{Bus, Fault, Lack, Loaded, Steadiness, Width};
 use cortex_m::unaligned_cycles;
 
@@ -18,35 +17,35 @@ impl Soc {
     /// answers.
     #[inline(always)]
     pub(super) fn responder(&mut self, address: u32) -> Option<(Responder, u32)> {
-        let responder = match self.responders.at(address) {
+        let responder = match self.logic.responders.at(address) {
             Some(responder) => responder,
             None => self.find_responder(address)?,
         };
-        Some((responder, (address % ENTRY_BYTES) & !3))
+        Some((responder, (address % PLACE_BYTES) & !3))
     }
 
     #[cold]
     fn find_responder(&mut self, address: u32) -> Option<Responder> {
         let place = self.map.find(address)?;
-        let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
+        let clocked = |clock: (u32, u32)| self.logic.rcc.enabled(clock.0, clock.1);
         // On the STM32F0 it has a clock that a debugger need not turn on: OpenOCD reads its IDCODE as
         // the first thing (src/flash/nor/stm32f1x.c).
-        let opened = self.dbgmcu.by_debugger && matches!(place.block, Some(Block::Dbgmcu));
+        let opened = self.logic.dbgmcu.by_debugger && matches!(place.block, Some(Block::Dbgmcu));
         let block = place
             .block
             .filter(|_| opened || place.clock.is_none_or(clocked))?;
         let fast = match block {
-            Block::Usart(usart) => self.usarts[usart].fast(),
-            Block::Gpio(port) => self.ports[port].fast(),
+            Block::Usart(usart) => self.logic.usarts[usart].fast(),
+            Block::Gpio(port) => self.logic.ports[port].fast(),
             _ => Fast::NONE,
         };
         let responder = Responder {
             block,
-            connection: place.connection,
+            on_apb: place.on_apb(),
             fast,
         };
         if !opened {
-            self.responders.remember(address, responder);
+            self.logic.responders.remember(address, responder);
         }
         Some(responder)
     }
@@ -57,7 +56,7 @@ impl Soc {
         let Some(place) = self.map.find(address) else {
             return Err(Fault::Bus { address });
         };
-        let offset = (address - place.base) & !3;
+        let offset = (address - place.place.base) & !3;
         Ok(match place.block {
             None => Unmodelled(place.absent_name(offset), Oddity::Absent),
             Some(block) if self.responder(address).is_some() => {
@@ -77,7 +76,7 @@ impl Soc {
     /// `RCC_CR`. `None` if no peripheral is at this address.
     pub fn register_name(&mut self, address: u32) -> Option<String> {
         let place = self.map.find(address)?;
-        let offset = (address - place.base) & !3;
+        let offset = (address - place.place.base) & !3;
         Some(match place.block {
             None => place.absent_name(offset),
             Some(block) => self.block(block).registers().name(offset),
@@ -98,7 +97,7 @@ impl Soc {
             return Err(Fault::Unmodelled { what, address });
         }
         // The first time, the machine must tell which instruction it was.
-        self.attention |= self.notes.note(oddity, what, address, access, now);
+        self.logic.attention |= self.notes.note(oddity, what, address, access, now);
         Ok(())
     }
 
@@ -118,7 +117,7 @@ impl Soc {
         let Some(place) = self.map.find(address) else {
             return 0;
         };
-        let offset = (address - place.base) & !3;
+        let offset = (address - place.place.base) & !3;
         match place.block {
             None => place.absent_register(offset).map_or(0, |row| row.reset),
             Some(block) => self.block(block).registers().reset_value(offset),
@@ -161,8 +160,8 @@ impl Soc {
     #[inline(always)]
     pub(super) fn bridge_divider(&self, address: u32) -> Option<u64> {
         match address {
-            APB1_START..APB2_START => Some(self.clocks.apb1_divider),
-            APB2_START..AHB1_START => Some(self.clocks.apb2_divider),
+            APB1_START..APB2_START => Some(self.logic.clocks.apb1_divider),
+            APB2_START..AHB1_START => Some(self.logic.clocks.apb2_divider),
             _ => None,
         }
     }
@@ -179,12 +178,10 @@ impl Soc {
             let odd = self.unanswered(address)?;
             return self.take(odd, address, Access::Write, now);
         };
-        let Responder {
-            block, connection, ..
-        } = responder;
+        let Responder { block, on_apb, .. } = responder;
         let now = self.stall_register_write(block, offset, now);
         self.catch_up(now);
-        let (data, lanes) = on_the_bus(connection, address, width, value);
+        let (data, lanes) = on_the_bus(on_apb, address, width, value);
         let peripheral = self.block(block);
         let merged = match peripheral.registers().merge(offset, data, lanes) {
             Ok(merged) => merged,
@@ -234,7 +231,7 @@ impl Soc {
         now: u64,
     ) -> Result<Loaded, Fault> {
         if let Some(value) = self.memory.read_ccm(address, width) {
-            self.second_sram.read_code(now);
+            self.logic.second_sram.read_code(now);
             return Ok(Loaded {
                 value,
                 wait_cycles: 0,
@@ -246,7 +243,7 @@ impl Soc {
                 wait_cycles: 0,
             });
         }
-        if now <= self.settles_until {
+        if now <= self.logic.settles_until {
             self.look_at_clock(address, Access::Read, now)?;
         }
         let value = match self.read_modelled(address, width, now) {
@@ -273,7 +270,7 @@ impl Soc {
         if self.memory.write_ccm(address, width, value).is_some() {
             return Ok(0);
         }
-        if now <= self.settles_until {
+        if now <= self.logic.settles_until {
             self.look_at_clock(address, Access::Write, now)?;
         }
         self.write_modelled(address, width, value, now)?;
@@ -299,10 +296,10 @@ impl Bus for Soc {
                 self.stall_read(address, now);
                 let wait_cycles = if self.memory.is_second_sram(address) {
                     let before = unaligned_cycles(address, width.bytes());
-                    self.second_sram.read(now - before, now)
+                    self.logic.second_sram.read(now - before, now)
                 } else {
                     if self.memory.has_second_sram() && address < SRAM_BASE {
-                        self.second_sram.read_code(now);
+                        self.logic.second_sram.read_code(now);
                     }
                     0
                 };
@@ -317,7 +314,7 @@ impl Bus for Soc {
         match self.memory.write(address, width, value) {
             Some(()) => {
                 if self.memory.is_second_sram(address) {
-                    self.second_sram.write(now);
+                    self.logic.second_sram.write(now);
                 }
                 Ok(0)
             }
@@ -375,7 +372,7 @@ impl Bus for Soc {
     }
 
     fn barrier(&mut self) {
-        self.settles_until = 0;
+        self.logic.settles_until = 0;
     }
 
     fn returns_before_its_store(&mut self, irq: u16, now: u64) {
@@ -383,7 +380,7 @@ impl Bus for Soc {
     }
 
     fn attention(&self) -> bool {
-        self.attention
+        self.logic.attention
     }
 
     fn interrupt_lines(&mut self, now: u64) -> Option<u128> {
@@ -393,11 +390,11 @@ impl Bus for Soc {
 
     #[inline(always)]
     fn steadiness(&self, address: u32) -> Option<Steadiness> {
-        let Responder { block, fast, .. } = self.responders.at(address)?;
-        let offset = (address % ENTRY_BYTES) & !3;
+        let Responder { block, fast, .. } = self.logic.responders.at(address)?;
+        let offset = (address % PLACE_BYTES) & !3;
         let until_cycle = match block {
             _ if offset == fast.polled => u64::MAX,
-            Block::Timer(timer) => self.timers[timer].reads_steadily_until(offset)?,
+            Block::Timer(timer) => self.logic.timers[timer].reads_steadily_until(offset)?,
             _ => return None,
         };
         Some(Steadiness {
@@ -407,7 +404,7 @@ impl Bus for Soc {
     }
 
     fn flash_access_control(&self) -> u32 {
-        self.flash.access_control()
+        self.logic.flash.access_control()
     }
 }
 
@@ -421,35 +418,21 @@ pub(super) fn apb_cycles(divider: u64, now: u64) -> u32 {
 
 /// Data as it reaches a register, and the bits that it reaches.
 #[inline(always)]
-fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
+fn on_the_bus(on_apb: bool, address: u32, width: Width, value: u32) -> (u32, Lanes) {
     if width == Width::Word {
         return (value, Lanes::WORD);
     }
     let shift = address % 4 * 8;
     let addressed = width.mask() << shift;
-    match connection {
-        Connection::Ahb => (
-            value << shift,
-            Lanes {
-                written: addressed,
-                addressed,
-            },
-        ),
-        Connection::Apb => {
-            let repeated = if width == Width::Byte {
-                (value & 0xFF) * 0x0101_0101
-            } else {
-                (value & 0xFFFF) * 0x0001_0001
-            };
-            (
-                repeated,
-                Lanes {
-                    written: !0,
-                    addressed,
-                },
-            )
-        }
-    }
+    let repeated = match width {
+        Width::Byte => (value & 0xFF) * 0x0101_0101,
+        _ => (value & 0xFFFF) * 0x0001_0001,
+    };
+    let (data, written) = match on_apb {
+        true => (repeated, !0),
+        false => (value << shift, addressed),
+    };
+    (data, Lanes { written, addressed })
 }
 
 #[cfg(test)]
@@ -457,7 +440,7 @@ mod tests {
     use super::*;
     use crate::edges::{Edge, Pin};
     use crate::memory::Memory;
-    use crate::peripherals::rcc::ResetCause;
+    use crate::peripherals::ResetCause;
     use crate::random::Random;
 
     const AHB1ENR: u32 = 0x4002_3830;
@@ -552,7 +535,7 @@ mod tests {
         for now in 0..20_000 {
             let address = REGISTERS[random.below(REGISTERS.len() as u32) as usize];
             let value = random.setting();
-            searching.responders.forget();
+            searching.logic.responders.forget();
             let [found, expected] = [&mut remembering, &mut searching].map(|soc| {
                 if value & 1 == 0 {
                     let loaded = soc.read(address, Width::Word, now);

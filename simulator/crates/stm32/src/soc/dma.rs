@@ -1,11 +1,15 @@
 //! DMA requests, and the items that they move.
 
 use super::Soc;
-use crate::peripherals::address_map::{is_dac_data, USART2_DR};
+use crate::peripherals::dac;
 use crate::peripherals::dma::{Direction, Transfer, STREAMS};
 use crate::peripherals::registers::Unmodelled;
-use crate::peripherals::usart::USART2;
+use crate::peripherals::usart::{DR, USART2};
 use cortex_m::bus::{Fault, Width};
+
+/// The data register of USART2, to and from which DMA moves bytes.
+const USART2_DR: u32 = 0x4000_4400 + DR;
+const DAC_BASE: u32 = 0x4000_7400;
 
 /// Who requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,40 +47,40 @@ impl Soc {
     /// Moves items until no stream has a request.
     #[inline]
     pub(super) fn serve_dma(&mut self, now: u64) {
-        let dac = self.dac.requests_dma(0) || self.dac.requests_dma(1);
-        if !self.usarts[USART2].uses_dma() && !dac {
+        let dac = self.logic.dac.requests_dma(0) || self.logic.dac.requests_dma(1);
+        if !self.logic.usarts[USART2].uses_dma() && !dac {
             return;
         }
         let mut requests = REQUESTS.iter();
         let requested = requests.any(|request| self.requested(request.source));
-        if requested && !self.serving_dma {
+        if requested && !self.logic.serving_dma {
             self.move_items(now);
         }
     }
 
     fn requested(&self, source: Source) -> bool {
         match source {
-            Source::Usart2Received => self.usarts[USART2].requests_dma(false),
-            Source::Usart2Sends => self.usarts[USART2].requests_dma(true),
-            Source::Dac(channel) => self.dac.requests_dma(channel),
+            Source::Usart2Received => self.logic.usarts[USART2].requests_dma(false),
+            Source::Usart2Sends => self.logic.usarts[USART2].requests_dma(true),
+            Source::Dac(channel) => self.logic.dac.requests_dma(channel),
         }
     }
 
     fn move_items(&mut self, now: u64) {
-        self.serving_dma = true;
+        self.logic.serving_dma = true;
         let mut moved = false;
         for request in &REQUESTS {
             while self.requested(request.source)
-                && self.dma[0].channel(request.stream) == Some(request.channel)
+                && self.logic.dma[0].channel(request.stream) == Some(request.channel)
             {
                 self.move_item(request.stream, now);
                 if let Source::Dac(channel) = request.source {
-                    self.dac.served(channel);
+                    self.logic.dac.served(channel);
                 }
                 moved = true;
             }
         }
-        self.serving_dma = false;
+        self.logic.serving_dma = false;
         if moved {
             self.dma_changed();
         }
@@ -84,7 +88,7 @@ impl Soc {
 
     /// A stream may be enabled only if its request and its peripheral register are modelled.
     pub(super) fn check_stream(&self, controller: usize, stream: usize) -> Result<(), Unmodelled> {
-        let dma = &self.dma[controller];
+        let dma = &self.logic.dma[controller];
         let Some(channel) = dma.channel(stream) else {
             return Ok(());
         };
@@ -97,7 +101,7 @@ impl Soc {
         };
         let transfer = dma.transfer(stream);
         if let Source::Dac(_) = request.source {
-            return match is_dac_data(transfer.peripheral) {
+            return match dac::DATA.contains(&transfer.peripheral.wrapping_sub(DAC_BASE)) {
                 true => Ok(()),
                 false => Err(dma.refuse(stream, "anything but data of the DAC")),
             };
@@ -109,17 +113,17 @@ impl Soc {
     }
 
     fn move_item(&mut self, stream: usize, now: u64) {
-        let transfer = self.dma[0].transfer(stream);
+        let transfer = self.logic.dma[0].transfer(stream);
         let moved = match transfer.direction {
             Direction::ToMemory => self.move_to_memory(transfer, now),
             Direction::ToPeripheral => self.move_to_peripheral(transfer, now),
         };
         if moved.is_err() {
-            self.dma[0].failed(stream);
-        } else if self.dma[0].moved(stream) && transfer.direction == Direction::ToMemory {
+            self.logic.dma[0].failed(stream);
+        } else if self.logic.dma[0].moved(stream) && transfer.direction == Direction::ToMemory {
             // The block may contain code. The core is told only when the block is complete.
-            self.code_changed = true;
-            self.attention = true;
+            self.logic.code_changed = true;
+            self.logic.attention = true;
         }
     }
 
@@ -144,10 +148,10 @@ impl Soc {
     }
 
     pub(super) fn dma_changed(&mut self) {
-        for controller in 0..self.dma.len() {
+        for controller in 0..self.logic.dma.len() {
             for stream in 0..STREAMS {
-                let irq = self.dma[controller].irqs[stream];
-                let level = self.dma[controller].interrupt(stream);
+                let irq = self.logic.dma[controller].irqs[stream];
+                let level = self.logic.dma[controller].interrupt(stream);
                 self.set_interrupt_line(irq, level);
             }
         }

@@ -3,9 +3,10 @@
 //! first, they return `None`, and the general access follows.
 
 use super::access::apb_cycles;
+use super::address_map::Block;
 use super::schedule::FIRST_USART;
 use super::Soc;
-use crate::peripherals::address_map::{Block, ENTRY_BYTES};
+use crate::chip::PLACE_BYTES;
 use cortex_m::bus::{Bus, Loaded, Steadiness, Width};
 
 impl Soc {
@@ -17,17 +18,17 @@ impl Soc {
         width: Width,
         now: u64,
     ) -> Option<(Loaded, Steadiness)> {
-        let responder = self.responders.at(address)?;
+        let responder = self.logic.responders.at(address)?;
         let Block::Usart(usart) = responder.block else {
             return None;
         };
-        let polled = address % ENTRY_BYTES == responder.fast.polled;
-        if !polled || width != Width::Word || self.schedule.next() <= now {
+        let polled = address % PLACE_BYTES == responder.fast.polled;
+        if !polled || width != Width::Word || self.logic.schedule.next() <= now {
             return None;
         }
         let steady = self.steadiness(address)?;
         let loaded = Loaded {
-            value: self.usarts[usart].read_status(),
+            value: self.logic.usarts[usart].read_status(),
             wait_cycles: apb_cycles(steady.period_cycles, now),
         };
         Some((loaded, steady))
@@ -41,22 +42,22 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Option<u32> {
-        let responder = self.responders.at(address)?;
-        if width != Width::Word || self.schedule.next() <= now {
+        let responder = self.logic.responders.at(address)?;
+        if width != Width::Word || self.logic.schedule.next() <= now {
             return None;
         }
-        if address % ENTRY_BYTES != responder.fast.written {
+        if address % PLACE_BYTES != responder.fast.written {
             return None;
         }
         match responder.block {
             // All bits are writable.
             Block::Gpio(port) => {
-                self.ports[port].set_and_reset(value);
+                self.logic.ports[port].set_and_reset(value);
                 self.port_changed(port, now);
             }
             Block::Usart(usart) if value <= u8::MAX.into() => {
-                self.usarts[usart].transmit(value as u8, now);
-                if self.usarts[usart].may_signal() {
+                self.logic.usarts[usart].transmit(value as u8, now);
+                if self.logic.usarts[usart].may_signal() {
                     self.usart_accessed(usart, now);
                 }
                 self.reschedule(FIRST_USART + usart);

@@ -1,10 +1,10 @@
 //! What the flash interface does to the array, and to accesses while it is busy.
 
+use super::address_map::Block;
 use super::schedule::FLASH;
 use super::Soc;
 use crate::manners::{Access, Oddity};
 use crate::memory::Memory;
-use crate::peripherals::address_map::Block;
 use crate::peripherals::flash::Store;
 use crate::peripherals::registers::Unmodelled;
 use cortex_m::bus::{Fault, Width};
@@ -12,14 +12,14 @@ use cortex_m::bus::{Fault, Width};
 impl Soc {
     /// The cycle from which the flash can be read. If it is not busy, that cycle is in the past.
     pub fn flash_busy_until(&self) -> u64 {
-        self.flash.busy_until()
+        self.logic.flash.busy_until()
     }
 
     /// Ends what the flash is busy with. It has an oscillator of its own, which a debugger that halts
     /// the core does not stop, and a probe takes longer from one access to the next.
     pub fn end_flash_operation(&mut self, now: u64) {
-        if self.flash.busy_until() > now {
-            self.flash.end_operation(now);
+        if self.logic.flash.busy_until() > now {
+            self.logic.flash.end_operation(now);
             self.flash_changed();
             self.reschedule(FLASH);
         }
@@ -27,18 +27,18 @@ impl Soc {
 
     /// The core made an access that holds it up until this cycle.
     pub fn stalled_until(&self) -> u64 {
-        self.stalled_until
+        self.logic.stalled_until
     }
 
     /// Whether code in flash may have changed since the last call.
     pub fn take_code_changed(&mut self) -> bool {
-        std::mem::take(&mut self.code_changed)
+        std::mem::take(&mut self.logic.code_changed)
     }
 
     /// A read of the array waits until the operation is over (RM0368 §3.5).
     #[inline]
     pub(super) fn stall_read(&mut self, address: u32, now: u64) {
-        if self.flash.busy_until() > now && self.memory.in_flash(address).is_some() {
+        if self.logic.flash.busy_until() > now && self.memory.in_flash(address).is_some() {
             self.stall();
         }
     }
@@ -47,13 +47,13 @@ impl Soc {
     /// over (§3.5.1).
     pub(super) fn stall_register_write(&mut self, block: Block, offset: u32, now: u64) -> u64 {
         if block != Block::Flash
-            || !self.flash.write_stalls(offset)
-            || self.flash.busy_until() <= now
+            || !self.logic.flash.write_stalls(offset)
+            || self.logic.flash.busy_until() <= now
         {
             return now;
         }
         self.stall();
-        self.stalled_until
+        self.logic.stalled_until
     }
 
     /// Changes memory without any program, as an injected fault.
@@ -64,11 +64,11 @@ impl Soc {
 
     /// Turns read protection of level 1 on or off, as the option bytes have it.
     pub fn protect_flash(&mut self, protected: bool) {
-        self.flash.protect(protected);
+        self.logic.flash.protect(protected);
     }
 
     pub fn ignore_flash_writes(&mut self, ignored: bool) {
-        self.flash.ignore_writes(ignored);
+        self.logic.flash.ignore_writes(ignored);
     }
 
     /// The bytes that the flash is told of, so that it can see whether they are erased.
@@ -83,13 +83,13 @@ impl Soc {
         now: u64,
     ) -> Result<(), Fault> {
         self.catch_up(now);
-        let start = now.max(self.flash.busy_until());
+        let start = now.max(self.logic.flash.busy_until());
         if start > now {
             self.stall();
         }
         self.catch_up(start);
         let held = self.memory.cell(offset - offset % Self::CELL_BYTES);
-        let done = match self.flash.store(offset, width, value, held, start) {
+        let done = match self.logic.flash.store(offset, width, value, held, start) {
             Store::Nothing => Ok(()),
             Store::Cells {
                 offset,
@@ -97,7 +97,7 @@ impl Soc {
                 value,
             } => {
                 self.memory.program(offset, &value.to_le_bytes()[..bytes]);
-                self.code_changed = true;
+                self.logic.code_changed = true;
                 Ok(())
             }
             Store::BusError => Err(Fault::Bus { address }),
@@ -108,26 +108,26 @@ impl Soc {
         };
         self.flash_changed();
         self.reschedule(FLASH);
-        self.attention = true;
+        self.logic.attention = true;
         done
     }
 
     pub(super) fn flash_written(&mut self) {
-        if let Some(bytes) = self.flash.take_erasure() {
+        if let Some(bytes) = self.logic.flash.take_erasure() {
             self.memory.erase(bytes);
-            self.code_changed = true;
-            self.attention = true;
+            self.logic.code_changed = true;
+            self.logic.attention = true;
         }
         self.flash_changed();
         self.reschedule(FLASH);
     }
 
     pub(super) fn flash_changed(&mut self) {
-        self.set_interrupt_line(self.flash_irq, self.flash.interrupt());
+        self.set_interrupt_line(self.logic.flash_irq, self.logic.flash.interrupt());
     }
 
     fn stall(&mut self) {
-        self.stalled_until = self.flash.busy_until();
-        self.attention = true;
+        self.logic.stalled_until = self.logic.flash.busy_until();
+        self.logic.attention = true;
     }
 }

@@ -6,6 +6,7 @@
 //! in the order of their cycles, even if a long instruction stores after a timer's match.
 
 mod access;
+mod address_map;
 mod clocks;
 mod dma;
 mod fast_registers;
@@ -20,10 +21,12 @@ mod second_sram;
 mod silicon;
 mod system_memory;
 
+use crate::chip::Chip;
 use crate::edges::{Edge, Pin, PORTS};
+use crate::lines::{facts, LineFacts};
 use crate::manners::{Manners, Oddity};
 use crate::memory::Memory;
-use crate::peripherals::address_map::{self, entry_of, AddressMap, Block, ResponderCache};
+use crate::partners::wires::Wires;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dac::Dac;
 use crate::peripherals::dbgmcu::Dbgmcu;
@@ -32,13 +35,14 @@ use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels};
 use crate::peripherals::pwr::Pwr;
-use crate::peripherals::rcc::{Clocks, Hse, Rcc, ResetCause};
+use crate::peripherals::rcc::{Clocks, Hse, Rcc};
 use crate::peripherals::registers::{Register, Unmodelled};
 use crate::peripherals::syscfg::Syscfg;
-use crate::peripherals::timer::{self, Outputs, Timer};
+use crate::peripherals::timer::{Outputs, Timer, TIMERS};
 use crate::peripherals::usart::{self, Usart};
-use crate::peripherals::Peripheral;
+use crate::peripherals::{Peripheral, ResetCause};
 use crate::timebase::Timebase;
+use address_map::{AddressMap, Block, ResponderCache};
 use others::Others;
 use partners::Partners;
 use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH, PARTNERS};
@@ -46,18 +50,35 @@ use second_sram::SecondSram;
 use serde::{Deserialize, Serialize};
 use silicon::SlowPins;
 
-const TIMERS: usize = timer::TIMERS;
 const USARTS: usize = usart::MODELS.len();
 
+/// What keeps power while the chip is reset, and the logic, which a reset makes anew.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Soc {
     memory: Memory,
-    second_sram: SecondSram,
     #[serde(skip)]
     map: AddressMap,
-    #[serde(skip, default = "nucleo_routes")]
-    routes: &'static Routes,
-    /// The peripherals that have answered since RCC was last accessed.
+    /// On the heap, since it is large and a snapshot is read in many steps.
+    logic: Box<Logic>,
+    /// The USART whose bytes are kept, and that gets bytes from outside.
+    console: usize,
+    partners: Partners,
+    timebase: Timebase,
+    /// What was odd and did not stop the run.
+    notes: notes::Notes,
+    /// The levels of the pins, whose changes are edges.
+    levels: [Levels; PORTS.len()],
+    edges: Vec<Edge>,
+    transmitted: Vec<u8>,
+    /// Pins of each port whose edges need attention: those of an observer, and chip selects. The chip
+    /// has no such state.
+    #[serde(skip)]
+    observed: [u32; PORTS.len()],
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Logic {
+    /// The peripherals that have answered since their clocks last changed.
     #[serde(skip)]
     responders: ResponderCache,
     rcc: Rcc,
@@ -67,21 +88,15 @@ pub struct Soc {
     ports: [Gpio; PORTS.len()],
     timers: [Timer; TIMERS],
     usarts: [Usart; USARTS],
-    /// The USART whose bytes are kept, and that gets bytes from outside.
-    console: usize,
     dac: Dac,
     dma: [Dma; 2],
     exti: Exti,
     syscfg: Syscfg,
     dbgmcu: Dbgmcu,
     others: Others,
-    partners: Partners,
-
+    second_sram: SecondSram,
     clocks: Clocks,
-    timebase: Timebase,
     schedule: Schedule,
-    /// What was odd and did not stop the run.
-    notes: notes::Notes,
     /// The limits of `check_core_clock` that are exceeded, a bit each.
     exceeded: u8,
     /// Those of them that a note tells of.
@@ -105,17 +120,10 @@ pub struct Soc {
     attention: bool,
     /// An event that the core does not know yet.
     event_due: bool,
-    levels: [Levels; PORTS.len()],
     outputs: [Outputs; TIMERS],
-    /// Bit n: a pin is switched to route n of `TIMER_OUTPUTS`. Follows from the ports' registers,
+    /// Bit n: a pin is switched to route n of [`Routes::timers`]. Follows from the ports' registers,
     /// see `functions_switched`.
     connected: u64,
-    edges: Vec<Edge>,
-    transmitted: Vec<u8>,
-    /// Pins of each port whose edges need attention: those of an observer, and chip selects. The chip
-    /// has no such state.
-    #[serde(skip)]
-    observed: [u32; PORTS.len()],
 }
 
 /// Gives the debug port the pins that AFIO leaves it.
@@ -126,64 +134,52 @@ fn claim(ports: &mut [Gpio; PORTS.len()], syscfg: &Syscfg) {
     }
 }
 
-fn nucleo_routes() -> &'static Routes {
-    Routes::of(crate::chip::nucleo().family)
-}
-
-impl Soc {
-    pub fn new(memory: Memory) -> Soc {
-        let chip = memory.chip();
-        let rcc = Rcc::of(chip);
+impl Logic {
+    /// That of a chip as after power-up.
+    fn of(chip: &'static Chip, map: &AddressMap) -> Logic {
+        let facts = facts(chip.family);
+        let line = facts.line;
+        let rcc = Rcc::of(facts.rcc, chip.lowest_vco_hz);
         let clocks = rcc.clocks();
-        let facts = chip.line();
-        let syscfg = Syscfg::of(&facts.syscfg);
-        let mut ports = std::array::from_fn(|port| Gpio::new(&facts.gpio, port));
-        if facts.syscfg.assigns_pins {
+        let syscfg = Syscfg::of(&line.syscfg);
+        let mut ports = std::array::from_fn(|port| Gpio::new(&line.gpio, port));
+        if line.syscfg.assigns_pins {
             claim(&mut ports, &syscfg);
         }
-        let others = Others::of(chip);
-        let line = |block, n| entry_of(chip, block).map_or(0, |place| place.interrupt(n));
+        let others = Others::of(chip, clocks.core);
+        let irq = |block, n| map.place_of(block).map_or(0, |place| place.interrupt(n));
         let timers = std::array::from_fn(|timer| {
-            let lines = [0, 1].map(|n| line(Block::Timer(timer), n));
-            Timer::new(&facts.timers[timer], lines)
+            let irqs = [0, 1].map(|n| irq(Block::Timer(timer), n));
+            Timer::new(&line.timers[timer], irqs)
         });
-        Soc {
-            memory,
-            second_sram: SecondSram::default(),
-            map: AddressMap::of(chip),
-            routes: Routes::of(chip.family),
-            responders: ResponderCache::of(chip),
-            pwr: Pwr::of(chip),
-            flash: Flash::of(chip),
-            flash_irq: line(Block::Flash, 0),
-            levels: std::array::from_fn(|port| Gpio::levels(&ports[port])),
+        Logic {
+            responders: ResponderCache::of(map),
+            pwr: Pwr::of(facts.pwr, &chip.scales),
+            flash: Flash::of(chip, line.flash, clocks.core),
+            flash_irq: irq(Block::Flash, 0),
             ports,
             outputs: std::array::from_fn(|timer| Timer::outputs(&timers[timer])),
             timers,
             usarts: std::array::from_fn(|n| {
-                let irq = line(Block::Usart(n), 0);
-                Usart::new(&facts.usart, usart::MODELS[n], irq)
+                Usart::new(&line.usart, usart::MODELS[n], irq(Block::Usart(n), 0))
             }),
-            console: usart::USART2,
             dac: Dac::default(),
             dma: [0, 1].map(|controller| {
-                let lines = std::array::from_fn(|n| line(Block::Dma(controller), n));
-                Dma::new(["DMA1", "DMA2"][controller], lines)
+                let irqs = std::array::from_fn(|n| irq(Block::Dma(controller), n));
+                Dma::new(["DMA1", "DMA2"][controller], irqs)
             }),
-            serving_dma: false,
-            reset_due: None,
-            exti: Exti::of(&facts.exti),
+            exti: Exti::of(line.exti),
             syscfg,
-            dbgmcu: Dbgmcu::of(chip),
+            dbgmcu: Dbgmcu::of(&line.dbgmcu, chip.idcode),
             schedule: Schedule::new(others.len()),
             others,
-            partners: Partners::default(),
-            timebase: Timebase::new(clocks.core),
+            second_sram: SecondSram::default(),
             rcc,
             clocks,
-            notes: notes::Notes::default(),
             exceeded: 0,
             excesses: Vec::new(),
+            reset_due: None,
+            serving_dma: false,
             stalled_until: 0,
             settles_until: 0,
             slow_pins: SlowPins::default(),
@@ -193,9 +189,47 @@ impl Soc {
             attention: false,
             event_due: false,
             connected: 0,
+        }
+    }
+
+    /// The wires of a peripheral by its place in the schedule, if partners can hang on them.
+    fn wires(&self, source: usize) -> Option<&Wires> {
+        match source {
+            FIRST_USART..FLASH => self.usarts[source - FIRST_USART].wires(),
+            FIRST_OTHER.. if source - FIRST_OTHER < self.others.len() => {
+                self.others.get(source - FIRST_OTHER).wires()
+            }
+            _ => None,
+        }
+    }
+
+    fn wires_mut(&mut self, source: usize) -> Option<&mut Wires> {
+        match source {
+            FIRST_USART..FLASH => self.usarts[source - FIRST_USART].wires_mut(),
+            FIRST_OTHER.. if source - FIRST_OTHER < self.others.len() => {
+                self.others.get_mut(source - FIRST_OTHER).wires_mut()
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Soc {
+    pub fn new(memory: Memory) -> Soc {
+        let map = AddressMap::of(memory.chip());
+        let logic = Box::new(Logic::of(memory.chip(), &map));
+        Soc {
+            memory,
+            map,
+            console: usart::USART2,
+            partners: Partners::default(),
+            timebase: Timebase::new(logic.clocks.core),
+            notes: notes::Notes::default(),
+            levels: std::array::from_fn(|port| Gpio::levels(&logic.ports[port])),
             edges: Vec::new(),
             transmitted: Vec::new(),
             observed: [0; PORTS.len()],
+            logic,
         }
     }
 
@@ -204,17 +238,28 @@ impl Soc {
         let chip = self.memory.chip();
         self.observed = self.partners.selecting;
         self.map = AddressMap::of(chip);
-        self.responders = ResponderCache::of(chip);
-        self.routes = Routes::of(chip.family);
-        self.exti.set_facts(&chip.line().exti);
-        self.rcc.set_chip(chip);
-        self.pwr.set_chip(chip);
-        self.flash.set_chip(chip);
+        let logic = Logic::of(chip, &self.map);
+        self.logic.responders = logic.responders;
+        self.logic.exti.facts = logic.exti.facts;
+        self.logic.rcc.layout = logic.rcc.layout;
+        self.logic.pwr.facts = logic.pwr.facts;
+        self.logic.pwr.scales = logic.pwr.scales;
+        self.logic.flash.chip = chip;
+        self.logic.flash.facts = logic.flash.facts;
+    }
+
+    /// What tells the chip's line from others.
+    fn line(&self) -> &'static LineFacts {
+        facts(self.memory.chip().family).line
+    }
+
+    fn routes(&self) -> &'static Routes {
+        &facts(self.memory.chip().family).routes
     }
 
     /// What feeds OSC_IN.
     pub fn set_hse(&mut self, hse: Hse) {
-        self.rcc.set_hse(hse);
+        self.logic.rcc.set_hse(hse);
     }
 
     /// The USART (an index into [`usart::MODELS`]) whose bytes are kept, and that gets bytes from
@@ -225,10 +270,10 @@ impl Soc {
 
     /// The rate at which the console's USART sends, in baud; `None` while it does not.
     pub fn console_baud(&self) -> Option<u64> {
-        let bit = self.usarts[self.console]
+        let bit = self.logic.usarts[self.console]
             .bit_cycles()
             .filter(|&bit| bit > 0)?;
-        let core = self.clocks.core;
+        let core = self.logic.clocks.core;
         Some(core.numerator / (core.denominator * bit))
     }
 
@@ -236,33 +281,38 @@ impl Soc {
         &self.memory
     }
 
-    /// A system reset at cycle `now`. Everything starts anew except memory, time, the user's
-    /// settings, and what only power-up resets (DBGMCU, RM0368 §23.16; the option bytes, the reset
-    /// flags). Pins that change make edges.
+    /// A system reset at cycle `now`: the logic starts anew. Of it only what power-up alone resets
+    /// stays: DBGMCU (RM0368 §23.16), the option bytes, the reset flags and the backup domain. Pins
+    /// that change make edges.
     pub fn reset(&mut self, now: u64, cause: ResetCause) -> Result<(), Unmodelled> {
         self.catch_up(now);
-        self.exceeded = 0;
+        self.logic.exceeded = 0;
         self.end_excesses(now);
-        let mut fresh = Soc::new(std::mem::take(&mut self.memory));
-        std::mem::swap(&mut fresh.timebase, &mut self.timebase);
-        if cause != ResetCause::BrownOut {
-            std::mem::swap(&mut fresh.dbgmcu, &mut self.dbgmcu);
+        let fresh = Logic::of(self.memory.chip(), &self.map);
+        let core = fresh.clocks.core;
+        let before = &mut self.logic;
+        let mut logic = Logic {
+            rcc: before.rcc.after_reset(cause),
+            flash: before.flash.after_reset(core),
+            dbgmcu: match cause {
+                ResetCause::BrownOut => fresh.dbgmcu,
+                _ => before.dbgmcu.clone(),
+            },
+            ..fresh
+        };
+        // What hangs on the chip is not reset.
+        logic.usarts[self.console].feed_from(&mut before.usarts[self.console]);
+        for source in self.partners.sources() {
+            let wires = logic.wires_mut(source).zip(before.wires_mut(source));
+            if let Some((wires, before)) = wires {
+                wires.moved_from(before);
+                wires.set_clock(core, now);
+            }
         }
-        std::mem::swap(&mut fresh.edges, &mut self.edges);
-        std::mem::swap(&mut fresh.transmitted, &mut self.transmitted);
-        std::mem::swap(&mut fresh.levels, &mut self.levels);
-        std::mem::swap(&mut fresh.notes, &mut self.notes);
-        std::mem::swap(&mut fresh.observed, &mut self.observed);
-        std::mem::swap(&mut fresh.rcc, &mut self.rcc);
-        std::mem::swap(&mut fresh.flash, &mut self.flash);
-        fresh.console = self.console;
-        fresh.usarts[self.console].feed_from(&mut self.usarts[self.console]);
-        fresh.rcc.reset_because(cause);
-        fresh.flash.reset();
-        fresh.take_partners_from(self, now);
-        *self = fresh;
+        *self.logic = logic;
+        self.clock_scripts(now);
         self.timebase
-            .change(now, self.clocks.core)
+            .change(now, core)
             .map_err(|why| Unmodelled(format!("a reset here ({why})"), Oddity::Mode))?;
         if !self.is_alone() {
             self.partners_moved(now);
@@ -279,12 +329,12 @@ impl Soc {
 
     /// The cycle of the next event. `u64::MAX` if there is none.
     pub fn next_event(&self) -> u64 {
-        self.schedule.next()
+        self.logic.schedule.next()
     }
 
     /// Bit n is the level of interrupt line n.
     pub fn interrupt_lines(&self) -> u128 {
-        self.interrupt_lines
+        self.logic.interrupt_lines
     }
 
     pub fn notes(&self) -> &notes::Notes {
@@ -294,18 +344,18 @@ impl Soc {
     /// From now on a debugger accesses the chip, whose oddities are errors. Returns what manners
     /// were.
     pub fn begin_debugger_access(&mut self) -> Manners {
-        self.dbgmcu.by_debugger = true;
+        self.logic.dbgmcu.by_debugger = true;
         self.notes.set_manners(Manners::Strict)
     }
 
     pub fn end_debugger_access(&mut self, manners: Manners) {
-        self.dbgmcu.by_debugger = false;
+        self.logic.dbgmcu.by_debugger = false;
         self.notes.set_manners(manners);
     }
 
     /// Whether the bus of a core that sleeps has a clock.
     pub fn clocked_in_sleep(&self) -> bool {
-        self.dbgmcu.clocks_sleep()
+        self.logic.dbgmcu.clocks_sleep()
     }
 
     pub fn notes_mut(&mut self) -> &mut notes::Notes {
@@ -315,17 +365,17 @@ impl Soc {
     /// Whether the machine must act: something is new for the core, or the schedule changed. Clears
     /// it.
     pub fn take_attention(&mut self) -> bool {
-        std::mem::take(&mut self.attention)
+        std::mem::take(&mut self.logic.attention)
     }
 
     /// Lets the flash do something else than FLASH_ACR says ([`Flash::force_access_control`]).
     pub fn force_flash_access_control(&mut self, value: u32) {
-        self.flash.force_access_control(value);
+        self.logic.flash.force_access_control(value);
     }
 
     /// Lets RCC tell of other resets than the one that was ([`Rcc::set_reset_flags`]).
     pub fn set_reset_flags(&mut self, flags: u32) {
-        self.rcc.set_reset_flags(flags);
+        self.logic.rcc.set_reset_flags(flags);
     }
 
     /// Whether a pin is high now.
@@ -360,39 +410,39 @@ impl Soc {
     /// no pin is switched to it.
     pub fn receive(&mut self, bytes: &[u8], now: u64) {
         if self.hears() {
-            self.usarts[self.console].receive(bytes, now);
+            self.logic.usarts[self.console].receive(bytes, now);
             self.reschedule(FIRST_USART + self.console);
         }
     }
 
     /// Bytes that wait for the console's USART: the first arrives as soon as the receiver is on.
     pub fn feed(&mut self, bytes: &[u8], now: u64) {
-        self.usarts[self.console].receive(bytes, now);
+        self.logic.usarts[self.console].receive(bytes, now);
         self.reschedule(FIRST_USART + self.console);
     }
 
     fn hears(&self) -> bool {
-        let mut pins = self.routes.usart_rx[self.console].iter();
+        let mut pins = self.routes().usart_rx[self.console].iter();
         pins.any(|pin| self.has_function(*pin))
     }
 
     /// Bytes for the console's RX pin that have not arrived yet.
     pub fn bytes_to_receive(&self) -> usize {
-        self.usarts[self.console].bytes_to_receive()
+        self.logic.usarts[self.console].bytes_to_receive()
     }
 
     /// Handles all events up to cycle `now`.
     #[inline(always)]
     pub fn catch_up(&mut self, now: u64) {
-        while self.schedule.next() <= now {
-            self.run_events(self.schedule.next());
+        while self.logic.schedule.next() <= now {
+            self.run_events(self.logic.schedule.next());
         }
     }
 
     /// Lets the timers count up to cycle `now`, as a read of their registers does. It has no effect
     /// that others can see: those come by events only.
     pub fn advance_timers(&mut self, now: u64) {
-        for timer in &mut self.timers {
+        for timer in &mut self.logic.timers {
             timer.advance(now);
         }
     }
@@ -400,7 +450,7 @@ impl Soc {
     #[inline(never)]
     fn run_events(&mut self, cycle: u64) {
         let mut from = 0;
-        while let Some(source) = self.schedule.next_due(from, cycle) {
+        while let Some(source) = self.logic.schedule.next_due(from, cycle) {
             self.run_event_of(source, cycle);
             from = source + 1;
         }
@@ -410,21 +460,24 @@ impl Soc {
         match source {
             FIRST_USART..FLASH => {
                 let usart = source - FIRST_USART;
-                self.usarts[usart].advance(cycle);
+                self.logic.usarts[usart].advance(cycle);
                 self.usart_accessed(usart, cycle);
                 self.reschedule_partners();
             }
             FLASH => {
-                self.flash.advance(cycle);
+                self.logic.flash.advance(cycle);
                 self.flash_changed();
             }
             PARTNERS => self.run_partners(cycle),
             FIRST_OTHER.. => {
-                self.others.get_mut(source - FIRST_OTHER).advance(cycle);
+                self.logic
+                    .others
+                    .get_mut(source - FIRST_OTHER)
+                    .advance(cycle);
                 self.other_changed(source - FIRST_OTHER);
             }
             timer => {
-                self.timers[timer].advance(cycle);
+                self.logic.timers[timer].advance(cycle);
                 self.timer_changed(timer, cycle);
             }
         }
@@ -433,94 +486,110 @@ impl Soc {
 
     /// The reset that became due since the last call.
     pub fn take_reset_due(&mut self) -> Option<ResetCause> {
-        self.reset_due.take()
+        self.logic.reset_due.take()
     }
 
     /// Whether the core must hear of an event since the last call.
     pub fn take_event_due(&mut self) -> bool {
-        std::mem::take(&mut self.event_due)
+        std::mem::take(&mut self.logic.event_due)
     }
 
     fn usart_changed(&mut self, usart: usize) {
-        self.set_interrupt_line(self.usarts[usart].irq, self.usarts[usart].interrupt());
-        if self.usarts[usart].has_sent() {
-            let mut pins = self.routes.usart_tx[usart].iter();
+        self.set_interrupt_line(
+            self.logic.usarts[usart].irq,
+            self.logic.usarts[usart].interrupt(),
+        );
+        if self.logic.usarts[usart].has_sent() {
+            let mut pins = self.routes().usart_tx[usart].iter();
             let heard = usart == self.console && pins.any(|pin| self.may_send_at(*pin));
-            let sent = self.usarts[usart].take_sent();
+            let sent = self.logic.usarts[usart].take_sent();
             self.transmitted.extend(sent.filter(|_| heard));
         }
     }
 
+    /// Call after a change of the nth of the others: its interrupts, its next event, a reset of the chip.
+    fn other_changed(&mut self, n: usize) {
+        if let Some(cause) = self.logic.others.get_mut(n).take_reset() {
+            self.logic.reset_due = Some(cause);
+            self.logic.attention = true;
+        }
+        let (lines, high) = self.logic.others.lines(n);
+        self.set_interrupt_lines(lines, high);
+        self.reschedule(FIRST_OTHER + n);
+        self.reschedule_partners();
+    }
+
     fn exti_changed(&mut self) {
-        self.set_interrupt_lines(self.exti.all_interrupt_lines(), self.exti.interrupt_lines());
-        if self.exti.take_event() {
-            self.event_due = true;
-            self.attention = true;
+        self.set_interrupt_lines(
+            self.logic.exti.all_interrupt_lines(),
+            self.logic.exti.interrupt_lines(),
+        );
+        if self.logic.exti.take_event() {
+            self.logic.event_due = true;
+            self.logic.attention = true;
         }
     }
 
     #[inline]
     fn set_interrupt_line(&mut self, irq: u16, level: bool) {
-        if (self.interrupt_lines >> irq & 1 != 0) != level {
-            self.interrupt_lines ^= 1 << irq;
-            self.attention = true;
+        if (self.logic.interrupt_lines >> irq & 1 != 0) != level {
+            self.logic.interrupt_lines ^= 1 << irq;
+            self.logic.attention = true;
         }
     }
 
     /// Sets `lines` to their levels. Bit n is line n.
     fn set_interrupt_lines(&mut self, lines: u128, levels: u128) {
-        let all = self.interrupt_lines & !lines | levels;
-        self.attention |= all != self.interrupt_lines;
-        self.interrupt_lines = all;
+        let all = self.logic.interrupt_lines & !lines | levels;
+        self.logic.attention |= all != self.logic.interrupt_lines;
+        self.logic.interrupt_lines = all;
     }
 
     /// The register table of every peripheral, by its name.
     pub fn register_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
-        address_map::modelled_blocks(self.memory.chip())
-            .map(|block| {
-                let registers = self.block(block).registers();
-                (registers.peripheral(), registers.table())
-            })
-            .collect()
+        let blocks: Vec<Block> = self.map.blocks().collect();
+        self.tables_of(blocks)
+    }
+
+    fn tables_of(
+        &mut self,
+        blocks: impl IntoIterator<Item = Block>,
+    ) -> Vec<(&'static str, &'static [Register])> {
+        let tables = blocks.into_iter().map(|block| {
+            let registers = self.block(block).registers();
+            (registers.peripheral(), registers.table())
+        });
+        tables.collect()
     }
 
     /// The same of all that a snapshot keeps: also of what this chip does not have.
     fn kept_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
         use Block::*;
-        let others = self.others.len();
+        let others = self.logic.others.len();
         let numbered = (0..PORTS.len())
             .map(Gpio)
             .chain((0..TIMERS).map(Timer))
             .chain((0..USARTS).map(Usart))
-            .chain((0..self.dma.len()).map(Dma))
+            .chain((0..self.logic.dma.len()).map(Dma))
             .chain((0..others).map(Other));
-        [Rcc, Pwr, Flash, Dac, Exti, Syscfg, Dbgmcu]
-            .into_iter()
-            .chain(numbered)
-            .map(|block| {
-                let registers = self.block(block).registers();
-                (registers.peripheral(), registers.table())
-            })
-            .collect()
+        let wired = [Rcc, Pwr, Flash, Dac, Exti, Syscfg, Dbgmcu];
+        self.tables_of(wired.into_iter().chain(numbered))
     }
 
     fn block(&mut self, block: Block) -> &mut dyn Peripheral {
         match block {
-            Block::Rcc => {
-                self.responders.forget();
-                &mut self.rcc
-            }
-            Block::Pwr => &mut self.pwr,
-            Block::Flash => &mut self.flash,
-            Block::Gpio(port) => &mut self.ports[port],
-            Block::Timer(timer) => &mut self.timers[timer],
-            Block::Usart(usart) => &mut self.usarts[usart],
-            Block::Dac => &mut self.dac,
-            Block::Dma(controller) => &mut self.dma[controller],
-            Block::Exti => &mut self.exti,
-            Block::Syscfg => &mut self.syscfg,
-            Block::Dbgmcu => &mut self.dbgmcu,
-            Block::Other(n) => self.others.get_mut(n),
+            Block::Rcc => &mut self.logic.rcc,
+            Block::Pwr => &mut self.logic.pwr,
+            Block::Flash => &mut self.logic.flash,
+            Block::Gpio(port) => &mut self.logic.ports[port],
+            Block::Timer(timer) => &mut self.logic.timers[timer],
+            Block::Usart(usart) => &mut self.logic.usarts[usart],
+            Block::Dac => &mut self.logic.dac,
+            Block::Dma(controller) => &mut self.logic.dma[controller],
+            Block::Exti => &mut self.logic.exti,
+            Block::Syscfg => &mut self.logic.syscfg,
+            Block::Dbgmcu => &mut self.logic.dbgmcu,
+            Block::Other(n) => self.logic.others.get_mut(n),
         }
     }
 
@@ -535,7 +604,9 @@ impl Soc {
         match block {
             Block::Rcc => self.rcc_written(offset, value, now)?,
             Block::Pwr => {
-                self.rcc.set_backup_writable(self.pwr.backup_writable());
+                self.logic
+                    .rcc
+                    .set_backup_writable(self.logic.pwr.backup_writable());
                 self.check_core_clock(now)?;
             }
             Block::Flash => {
@@ -543,7 +614,7 @@ impl Soc {
                 self.check_core_clock(now)?;
             }
             Block::Gpio(port) => {
-                if self.ports[port].selects_functions(offset) {
+                if self.logic.ports[port].selects_functions(offset) {
                     self.functions_switched(port);
                     if !self.is_alone() {
                         self.partners_moved(now);

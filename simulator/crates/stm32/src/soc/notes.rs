@@ -1,7 +1,7 @@
 //! What a program did that is odd, and that did not stop the run.
 
+use crate::chip::PLACE_BYTES;
 use crate::manners::{Access, Manners, Oddity};
-use crate::peripherals::address_map::ENTRY_BYTES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl Notes {
             _ => String::new(),
         };
         let of_one_note = match oddity {
-            Oddity::ClockOff | Oddity::Absent | Oddity::Early => address & !(ENTRY_BYTES - 1),
+            Oddity::ClockOff | Oddity::Absent | Oddity::Early => address & !(PLACE_BYTES - 1),
             _ => address,
         };
         let key = (of_one_note, oddity, apart);

@@ -1,16 +1,67 @@
 //! Peripherals that are wired to no others. The SoC knows them by [`Peripheral`] alone: what they
 //! are, where, and which interrupts they raise stands in the chip's table.
 
-use super::schedule::FIRST_OTHER;
-use super::Soc;
-use crate::chip::Chip;
-use crate::peripherals::address_map::Entry;
-use crate::peripherals::{Kind, Peripheral};
-use serde::de::Error;
+use crate::chip::{Chip, Place};
+use crate::lines::{facts, FamilyFacts};
+use crate::peripherals::adc::Adc;
+use crate::peripherals::crc::Crc;
+use crate::peripherals::i2c::{v1, v2};
+use crate::peripherals::iwdg::Iwdg;
+use crate::peripherals::rng::Rng;
+use crate::peripherals::rtc::Rtc;
+use crate::peripherals::spi::Spi;
+use crate::peripherals::wwdg::Wwdg;
+use crate::peripherals::{Peripheral, Stored};
+use crate::timebase::Frequency;
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::{ByteBuf, Bytes};
 
-/// The nth is [`Block::Other`](crate::peripherals::address_map::Block::Other) n of the chip.
+/// A model of peripherals that are wired to no others: they reach the rest of the chip by
+/// [`Peripheral`] alone. A row of a chip's table names it.
+pub struct Kind {
+    name: &'static str,
+    make: Make,
+    restore: fn(&[u8]) -> postcard::Result<Box<dyn Peripheral>>,
+}
+
+/// Makes the model of a row, for a family, with the core's clock after a reset.
+type Make = fn(&'static Place, &FamilyFacts, Frequency) -> Box<dyn Peripheral>;
+
+impl Kind {
+    pub fn named(name: &str) -> Option<&'static Kind> {
+        KINDS.iter().find(|kind| kind.name == name)
+    }
+}
+
+/// All of them. A new one is a file, a row here, and its rows in the tables of the chips.
+static KINDS: [Kind; 9] = [
+    kind::<Adc>("adc", |place, _, _| {
+        Adc::new(&place.name, place.sensor).boxed()
+    }),
+    kind::<Crc>("crc", |_, _, _| Crc::default().boxed()),
+    kind::<v1::I2c>("i2c", |place, _, _| v1::I2c::new(&place.name).boxed()),
+    kind::<v2::I2c>("i2c-v2", |place, _, _| {
+        v2::I2c::new(&place.name, place.kernel_mhz).boxed()
+    }),
+    kind::<Iwdg>("iwdg", |_, facts, core| {
+        Iwdg::new(facts.line.watchdog_has_window, facts.rcc.lsi_hz, core).boxed()
+    }),
+    kind::<Rng>("rng", |_, _, _| Rng::default().boxed()),
+    kind::<Rtc>("rtc", |_, _, _| Rtc::default().boxed()),
+    kind::<Spi>("spi", |place, _, _| Spi::new(&place.name).boxed()),
+    kind::<Wwdg>("wwdg", |_, _, _| Wwdg::default().boxed()),
+];
+
+const fn kind<T: Peripheral + DeserializeOwned + 'static>(name: &'static str, make: Make) -> Kind {
+    Kind {
+        name,
+        make,
+        restore: |bytes| Ok(Box::new(postcard::from_bytes::<T>(bytes)?)),
+    }
+}
+
+/// The nth is [`Block::Other`](super::address_map::Block::Other) n of the chip.
 #[derive(Clone)]
 pub(super) struct Others(Vec<Other>);
 
@@ -32,13 +83,14 @@ impl Clone for Other {
 }
 
 impl Others {
-    pub fn of(chip: &'static Chip) -> Others {
-        let other = |place: &'static Entry| {
-            let kind = place.kind?;
+    /// Those of a chip whose core runs at `core` after a reset.
+    pub fn of(chip: &'static Chip, core: Frequency) -> Others {
+        let other = |place: &'static Place| {
+            let kind = Kind::named(place.kind.as_deref()?)?;
             Some(Other {
                 kind,
                 lines: place.interrupts.clone(),
-                device: (kind.make)(place, chip),
+                device: (kind.make)(place, facts(chip.family), core),
             })
         };
         Others(chip.peripherals.iter().filter_map(other).collect())
@@ -54,6 +106,17 @@ impl Others {
 
     pub fn get_mut(&mut self, n: usize) -> &mut dyn Peripheral {
         &mut *self.0[n].device
+    }
+
+    /// The interrupt lines of the nth, and those of them that are high.
+    pub fn lines(&self, n: usize) -> (u128, u128) {
+        let Other { lines, device, .. } = &self.0[n];
+        let levels = device.interrupts();
+        let lines = lines.iter().enumerate();
+        lines.fold((0, 0), |(all, high), (bit, line)| {
+            let level = u128::from(levels >> bit & 1);
+            (all | 1 << line, high | level << line)
+        })
     }
 }
 
@@ -84,25 +147,5 @@ impl<'de> Deserialize<'de> for Others {
         Ok(Others(
             rows.into_iter().map(restored).collect::<Result<_, _>>()?,
         ))
-    }
-}
-
-impl Soc {
-    /// Call after a change of the nth: its interrupts, its next event, a reset of the chip.
-    pub(super) fn other_changed(&mut self, n: usize) {
-        let other = &mut self.others.0[n];
-        let levels = other.device.interrupts();
-        let (mut lines, mut high) = (0, 0);
-        for (bit, line) in other.lines.iter().enumerate() {
-            lines |= 1 << line;
-            high |= u128::from(levels >> bit & 1) << line;
-        }
-        if let Some(cause) = other.device.take_reset() {
-            self.reset_due = Some(cause);
-            self.attention = true;
-        }
-        self.set_interrupt_lines(lines, high);
-        self.reschedule(FIRST_OTHER + n);
-        self.reschedule_partners();
     }
 }

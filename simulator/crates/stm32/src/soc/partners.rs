@@ -1,13 +1,12 @@
 //! What hangs on the chip's pins: levels that come from outside, and when they change.
 
+use super::address_map::Block;
 use super::schedule::{FIRST_OTHER, FIRST_USART, FLASH, PARTNERS};
 use super::Soc;
 use crate::edges::{Pin, PORTS};
 use crate::partners::wires::Wires;
 use crate::partners::{roles, Attachment, Bus, BusPin, Place};
-use crate::peripherals::address_map::Block;
 use crate::peripherals::gpio::Levels;
-use crate::peripherals::Peripheral;
 use serde::{Deserialize, Serialize};
 
 /// Bytes that may wait for a receiver. A partner that says more is not heard.
@@ -39,11 +38,18 @@ struct Select {
     device: usize,
 }
 
+impl Partners {
+    /// The places in the schedule of the peripherals that partners hang on.
+    pub fn sources(&self) -> impl Iterator<Item = usize> + '_ {
+        self.buses.iter().map(|attached| attached.source)
+    }
+}
+
 impl Soc {
     /// Hangs a device on the chip, before it runs. An error says what the chip lacks.
     pub fn attach(&mut self, attachment: &Attachment) -> Result<(), String> {
         let device = attachment.device.clone();
-        let core = self.clocks.core;
+        let core = self.logic.clocks.core;
         match &attachment.place {
             Place::Pin(pin) => {
                 let mut wires = Wires::default();
@@ -53,7 +59,7 @@ impl Soc {
             }
             Place::Bus(name, bus, select) => {
                 let source = self.source_of(name)?;
-                let Some(wires) = self.wires_mut(source) else {
+                let Some(wires) = self.logic.wires_mut(source) else {
                     return Err(format!("{name} has no wires that are modelled"));
                 };
                 let device = wires.attach(device, select.is_some(), core);
@@ -69,35 +75,37 @@ impl Soc {
                 }
             }
         }
-        self.responders.forget();
+        self.logic.responders.forget();
         self.partners_moved(0);
         Ok(())
     }
 
     /// The place in the schedule of a peripheral that may have wires.
     fn source_of(&self, name: &str) -> Result<usize, String> {
-        let chip = self.memory.chip();
-        let place = chip.peripherals.iter().find(|place| place.name == name);
-        match place.and_then(|place| place.block) {
+        let mut entries = self.map.entries.iter();
+        let entry = entries.find(|entry| entry.place.name == name);
+        match entry.and_then(|entry| entry.block) {
             Some(Block::Usart(usart)) => Ok(FIRST_USART + usart),
             Some(Block::Other(n)) => Ok(FIRST_OTHER + n),
             _ => Err(format!(
                 "the {} has no {name}, or it is not modelled",
-                chip.name
+                self.memory.chip().name
             )),
         }
     }
 
     fn occupy(&mut self, source: usize, name: &str, bus: Bus) {
-        let buses = &mut self.partners.buses;
-        if buses.iter().all(|attached| attached.source != source) {
+        if self.partners.sources().all(|occupied| occupied != source) {
             let rows = self.memory.chip().bus_pins.split(',');
             let mut pins: Vec<BusPin> = rows
                 .filter_map(|row| BusPin::of_row(row, name, bus))
                 .collect();
             if let FIRST_USART..FLASH = source {
                 let usart = source - FIRST_USART;
-                let routes = [&self.routes.usart_tx[usart], &self.routes.usart_rx[usart]];
+                let routes = [
+                    &self.routes().usart_tx[usart],
+                    &self.routes().usart_rx[usart],
+                ];
                 for (wire, pins_of_wire) in routes.into_iter().enumerate() {
                     pins.extend(pins_of_wire.iter().map(|&(port, number, function)| BusPin {
                         pin: Pin {
@@ -110,27 +118,7 @@ impl Soc {
                     }));
                 }
             }
-            buses.push(Attached { source, pins });
-        }
-    }
-
-    fn wires(&self, source: usize) -> Option<&Wires> {
-        match source {
-            FIRST_USART..FLASH => self.usarts[source - FIRST_USART].wires(),
-            FIRST_OTHER.. if source - FIRST_OTHER < self.others.len() => {
-                self.others.get(source - FIRST_OTHER).wires()
-            }
-            _ => None,
-        }
-    }
-
-    fn wires_mut(&mut self, source: usize) -> Option<&mut Wires> {
-        match source {
-            FIRST_USART..FLASH => self.usarts[source - FIRST_USART].wires_mut(),
-            FIRST_OTHER.. if source - FIRST_OTHER < self.others.len() => {
-                self.others.get_mut(source - FIRST_OTHER).wires_mut()
-            }
-            _ => None,
+            self.partners.buses.push(Attached { source, pins });
         }
     }
 
@@ -150,7 +138,7 @@ impl Soc {
 
     pub(super) fn next_of_partners(&self) -> Option<u64> {
         let buses = self.partners.buses.iter();
-        let buses = buses.filter_map(|attached| self.wires(attached.source));
+        let buses = buses.filter_map(|attached| self.logic.wires(attached.source));
         let scripts = self.partners.scripts.iter().map(|(_, wires)| wires);
         buses.chain(scripts).filter_map(Wires::next_event).min()
     }
@@ -160,11 +148,14 @@ impl Soc {
     pub(super) fn run_partners(&mut self, cycle: u64) {
         for n in 0..self.partners.buses.len() {
             let source = self.partners.buses[n].source;
-            let said = self.wires_mut(source).map(|wires| wires.advance(cycle));
+            let said = self
+                .logic
+                .wires_mut(source)
+                .map(|wires| wires.advance(cycle));
             let (FIRST_USART..FLASH, Some(said)) = (source, said) else {
                 continue;
             };
-            let usart = &mut self.usarts[source - FIRST_USART];
+            let usart = &mut self.logic.usarts[source - FIRST_USART];
             if !said.is_empty() && usart.hears_partners() && usart.bytes_to_receive() < MOST_WAITING
             {
                 usart.receive(&said, cycle);
@@ -185,7 +176,7 @@ impl Soc {
             let source = attached.source;
             let pins = attached.pins.iter().filter(|pin| self.carries(pin));
             let carried = pins.fold(0, |all, pin| all | 1 << pin.wire);
-            if let Some(wires) = self.wires_mut(source) {
+            if let Some(wires) = self.logic.wires_mut(source) {
                 wires.set_carried(carried);
             }
         }
@@ -218,7 +209,7 @@ impl Soc {
             drive(select.pin, true);
         }
         for attached in &self.partners.buses {
-            let levels = self.wires(attached.source).map_or(!0, Wires::levels);
+            let levels = self.logic.wires(attached.source).map_or(!0, Wires::levels);
             for pin in attached.pins.iter().filter(|pin| self.carries(pin)) {
                 drive(pin.pin, levels >> pin.wire & 1 != 0);
             }
@@ -229,7 +220,7 @@ impl Soc {
             }
         }
         for (port, outside) in outside.into_iter().enumerate() {
-            if self.ports[port].drive_from_outside(outside) {
+            if self.logic.ports[port].drive_from_outside(outside) {
                 self.port_changed(port, cycle);
             }
         }
@@ -246,30 +237,16 @@ impl Soc {
             } = self.partners.selects[n];
             if usize::from(pin.port) == port && changed >> pin.number & 1 != 0 {
                 let selected = self.levels[port].high >> pin.number & 1 == 0;
-                if let Some(wires) = self.wires_mut(source) {
+                if let Some(wires) = self.logic.wires_mut(source) {
                     wires.select(device, selected, cycle);
                 }
             }
         }
     }
 
-    /// The chip is reset, and what hangs on it is not.
-    pub(super) fn take_partners_from(&mut self, other: &mut Soc, now: u64) {
-        self.partners = std::mem::take(&mut other.partners);
-        let core = self.clocks.core;
-        for n in 0..self.partners.buses.len() {
-            let source = self.partners.buses[n].source;
-            if let (Some(wires), Some(before)) = (self.wires_mut(source), other.wires_mut(source)) {
-                wires.moved_from(before);
-                wires.set_clock(core, now);
-            }
-        }
-        self.clock_scripts(now);
-    }
-
     pub(super) fn clock_scripts(&mut self, now: u64) {
         for (_, wires) in &mut self.partners.scripts {
-            wires.set_clock(self.clocks.core, now);
+            wires.set_clock(self.logic.clocks.core, now);
         }
     }
 }

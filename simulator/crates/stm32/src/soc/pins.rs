@@ -1,8 +1,8 @@
 //! What drives pins, and what their edges reach.
 
+use super::address_map::Block;
 use super::Soc;
 use crate::edges::{Edge, Pin};
-use crate::peripherals::address_map::{has, Block};
 use crate::peripherals::alternate_functions::{Route, UsartPin};
 use crate::peripherals::gpio::Levels;
 use crate::peripherals::Peripheral;
@@ -13,21 +13,21 @@ const SEPARATE_LINES: usize = 4;
 impl Soc {
     pub(super) fn has_function(&self, (port, pin, function): UsartPin) -> bool {
         // On the STM32F1 a port knows no numbers: AFIO's fields are above them.
-        self.ports[port].alternate_function(pin) == Some(function & 0xF)
-            && (function <= 0xF || self.syscfg.maps(function >> 4))
+        self.logic.ports[port].alternate_function(pin) == Some(function & 0xF)
+            && (function <= 0xF || self.logic.syscfg.maps(function >> 4))
     }
 
     pub(super) fn may_send_at(&self, (port, pin, function): UsartPin) -> bool {
-        self.has_function((port, pin, function)) && self.ports[port].lets_drive(pin)
+        self.has_function((port, pin, function)) && self.logic.ports[port].lets_drive(pin)
     }
 
     /// Call after a change of AFIO, which on the STM32F1 says whose pins are whose.
     pub(super) fn pins_remapped(&mut self, now: u64) {
-        if !self.memory.chip().line().syscfg.assigns_pins {
+        if !self.line().syscfg.assigns_pins {
             return;
         }
-        super::claim(&mut self.ports, &self.syscfg);
-        for port in 0..self.ports.len() {
+        super::claim(&mut self.logic.ports, &self.logic.syscfg);
+        for port in 0..self.logic.ports.len() {
             self.functions_switched(port);
             self.port_changed(port, now);
         }
@@ -38,37 +38,37 @@ impl Soc {
 
     /// Call after the alternate functions of a port's pins have changed.
     pub(super) fn functions_switched(&mut self, port: usize) {
-        let routes = self.routes.of_port[port];
-        self.connected = self.connected & !routes | self.switched_on(routes);
+        let routes = self.routes().of_port[port];
+        self.logic.connected = self.logic.connected & !routes | self.switched_on(routes);
         self.route_alternates(port);
     }
 
     /// The members of `routes` whose pin is switched to their function.
     fn switched_on(&self, routes: u64) -> u64 {
-        let chip = self.memory.chip();
         let on = |route: &Route| {
             self.has_function((route.port, route.pin, route.function))
-                && has(chip, Block::Timer(route.timer))
+                && self.map.place_of(Block::Timer(route.timer)).is_some()
         };
         members(routes)
-            .filter(|&n| on(&self.routes.timers[n]))
+            .filter(|&n| on(&self.routes().timers[n]))
             .fold(0, |routes, n| routes | 1 << n)
     }
 
     pub(super) fn timer_changed(&mut self, timer: usize, cycle: u64) {
         self.timer_interrupts(timer);
-        if self.timers[timer].take_triggered() {
-            self.dac
-                .timer_triggers(self.timers[timer].registers().peripheral());
+        if self.logic.timers[timer].take_triggered() {
+            self.logic
+                .dac
+                .timer_triggers(self.logic.timers[timer].registers().peripheral());
             self.serve_dma(cycle);
         }
-        let outputs = self.timers[timer].outputs();
-        if outputs == self.outputs[timer] {
+        let outputs = self.logic.timers[timer].outputs();
+        if outputs == self.logic.outputs[timer] {
             return;
         }
-        self.outputs[timer] = outputs;
-        let routes = self.connected & self.routes.of_timer[timer];
-        for (port, of_port) in self.routes.of_port.iter().enumerate() {
+        self.logic.outputs[timer] = outputs;
+        let routes = self.logic.connected & self.routes().of_timer[timer];
+        for (port, of_port) in self.routes().of_port.iter().enumerate() {
             if routes & of_port != 0 {
                 self.route_alternates(port);
                 self.port_changed(port, cycle);
@@ -78,39 +78,39 @@ impl Soc {
 
     /// The interrupt lines of a timer. The advanced ones share theirs with others (RM0368 §10.1.3).
     fn timer_interrupts(&mut self, timer: usize) {
-        let one = &self.timers[timer];
+        let one = &self.logic.timers[timer];
         if one.update_irq == one.capture_irq && timer < SEPARATE_LINES {
             self.set_interrupt_line(one.update_irq, one.interrupt());
             return;
         }
         for irq in [one.update_irq, one.capture_irq] {
-            let level = self.timers.iter().any(|timer| timer.signals(irq));
+            let level = self.logic.timers.iter().any(|timer| timer.signals(irq));
             self.set_interrupt_line(irq, level);
         }
     }
 
     fn route_alternates(&mut self, port: usize) {
         let mut alternate = Levels::default();
-        for n in members(self.connected & self.routes.of_port[port]) {
-            let route = &self.routes.timers[n];
-            let outputs = self.outputs[route.timer];
+        for n in members(self.logic.connected & self.routes().of_port[port]) {
+            let route = &self.routes().timers[n];
+            let outputs = self.logic.outputs[route.timer];
             alternate.driven |= u32::from(outputs.drives(route.channel)) << route.pin;
             alternate.high |= u32::from(outputs.high(route.channel)) << route.pin;
         }
-        self.ports[port].set_alternate(alternate);
+        self.logic.ports[port].set_alternate(alternate);
     }
 
     /// Records the edges at the pins of a port, and tells EXTI and the timers.
     pub(super) fn port_changed(&mut self, port: usize, cycle: u64) {
         let before = self.levels[port];
-        let after = self.ports[port].levels();
+        let after = self.logic.ports[port].levels();
         self.levels[port] = after;
         let mut changed = before.high ^ after.high;
         if changed & self.observed[port] != 0 {
-            self.attention = true;
+            self.logic.attention = true;
             self.selects_changed(port, changed, cycle);
         }
-        if changed & after.driven & self.ports[port].slow() != 0 {
+        if changed & after.driven & self.logic.ports[port].slow() != 0 {
             self.look_at_edges(port, changed & after.driven, cycle);
         }
         while changed != 0 {
@@ -124,7 +124,7 @@ impl Soc {
                     number: number as u8,
                 },
                 level,
-                output: (before.driven | after.driven | self.ports[port].driven_outside())
+                output: (before.driven | after.driven | self.logic.ports[port].driven_outside())
                     >> number
                     & 1
                     != 0,
@@ -136,20 +136,21 @@ impl Soc {
 
     /// An edge reaches the input channels to which the pin is switched.
     fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
-        let routes = self.routes;
-        for n in members(self.connected & routes.of_port[port] & routes.of_pin[pin as usize]) {
+        let routes = self.routes();
+        for n in members(self.logic.connected & routes.of_port[port] & routes.of_pin[pin as usize])
+        {
             let route = &routes.timers[n];
-            if self.timers[route.timer].captures() {
-                self.timers[route.timer].input(route.channel, level, cycle);
+            if self.logic.timers[route.timer].captures() {
+                self.logic.timers[route.timer].input(route.channel, level, cycle);
                 self.timer_changed(route.timer, cycle);
             }
         }
     }
 
     fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
-        let selected = self.exti.selects(port, line);
-        let selected = selected.unwrap_or_else(|| self.syscfg.selects(port, line));
-        if selected && self.exti.edge(line, level) {
+        let selected = self.logic.exti.selects(port, line);
+        let selected = selected.unwrap_or_else(|| self.logic.syscfg.selects(port, line));
+        if selected && self.logic.exti.edge(line, level) {
             self.exti_changed();
         }
     }
@@ -169,12 +170,13 @@ impl Soc {
     /// Whether `connected` and `outputs` agree with the registers of ports and timers.
     pub(super) fn is_connected(&self) -> bool {
         let outputs = self
+            .logic
             .timers
             .iter()
             .map(crate::peripherals::timer::Timer::outputs);
-        self.outputs.iter().copied().eq(outputs)
-            && self.connected
-                == self.switched_on(self.routes.of_timer.iter().fold(0, |all, of| all | of))
+        self.logic.outputs.iter().copied().eq(outputs)
+            && self.logic.connected
+                == self.switched_on(self.routes().of_timer.iter().fold(0, |all, of| all | of))
     }
 }
 

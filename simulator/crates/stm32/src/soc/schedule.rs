@@ -100,23 +100,23 @@ impl Soc {
     /// Call after each change of a peripheral that may move its next event.
     pub(super) fn reschedule(&mut self, source: usize) {
         let event = self.event_of(source);
-        self.attention |= self.schedule.set(source, event);
+        self.logic.attention |= self.logic.schedule.set(source, event);
     }
 
     /// Call after a change of the clocks.
     pub(super) fn reschedule_all(&mut self) {
-        for source in 0..self.schedule.cycles.len() {
+        for source in 0..self.logic.schedule.cycles.len() {
             self.reschedule(source);
         }
     }
 
     fn event_of(&self, source: usize) -> Option<u64> {
         match source {
-            ..FIRST_USART => self.timers[source].next_event(),
-            FIRST_USART..FLASH => self.usarts[source - FIRST_USART].next_event(),
-            FLASH => self.flash.next_event(),
+            ..FIRST_USART => self.logic.timers[source].next_event(),
+            FIRST_USART..FLASH => self.logic.usarts[source - FIRST_USART].next_event(),
+            FLASH => self.logic.flash.next_event(),
             PARTNERS => self.next_of_partners(),
-            FIRST_OTHER.. => self.others.get(source - FIRST_OTHER).next_event(),
+            FIRST_OTHER.. => self.logic.others.get(source - FIRST_OTHER).next_event(),
         }
     }
 }
@@ -125,17 +125,16 @@ impl Soc {
 pub(super) mod tests {
     use super::*;
     use crate::memory::Memory;
-    use crate::peripherals::address_map::Block;
     use crate::peripherals::registers::Register;
     use crate::random::Random;
     use cortex_m::bus::{Bus, Width};
 
     fn is_scheduled(soc: &Soc) -> bool {
-        let cycles = &soc.schedule.cycles;
+        let cycles = &soc.logic.schedule.cycles;
         let armed = (0..cycles.len()).filter(|source| cycles[*source] != NEVER);
         (0..cycles.len()).all(|source| cycles[source] == soc.event_of(source).unwrap_or(NEVER))
-            && armed.eq(soc.schedule.armed.iter().copied())
-            && soc.schedule.next == cycles.iter().copied().fold(NEVER, u64::min)
+            && armed.eq(soc.logic.schedule.armed.iter().copied())
+            && soc.logic.schedule.next == cycles.iter().copied().fold(NEVER, u64::min)
     }
 
     /// Addresses of the registers of all peripherals that have events or pins.
@@ -150,9 +149,8 @@ pub(super) mod tests {
             .peripherals
             .iter()
             .filter(|place| {
-                let block = place.block;
-                let wanted = !matches!(block, None | Some(Block::Rcc | Block::Flash));
-                wanted && place.name != "IWDG"
+                let unwanted = ["RCC", "FLASH", "IWDG"].contains(&place.name.as_str());
+                place.kind.is_some() && !unwanted
             })
             .flat_map(|place| {
                 rows(place.name.as_str())

@@ -4,7 +4,6 @@
 use super::Soc;
 use crate::edges::PORTS;
 use crate::manners::{Access, Oddity};
-use crate::peripherals::address_map::Connection;
 use crate::peripherals::registers::Unmodelled;
 use cortex_m::bus::Fault;
 use serde::{Deserialize, Serialize};
@@ -29,8 +28,12 @@ pub(super) struct SlowPins([[u64; PINS_OF_A_PORT]; PORTS.len()]);
 impl Soc {
     /// A write to RCC may have turned clocks on.
     pub(super) fn clock_turned_on(&mut self, now: u64) {
-        let slowest = self.clocks.apb1_divider.max(self.clocks.apb2_divider);
-        self.settles_until = now + AHB_DELAY_CYCLES.max(1 + slowest);
+        let slowest = self
+            .logic
+            .clocks
+            .apb1_divider
+            .max(self.logic.clocks.apb2_divider);
+        self.logic.settles_until = now + AHB_DELAY_CYCLES.max(1 + slowest);
     }
 
     /// Notes an access to a peripheral that its clock has not reached. A debugger's write to RCC
@@ -47,10 +50,10 @@ impl Soc {
         };
         let since = place
             .clock
-            .and_then(|(register, bit)| self.rcc.turned_on_at(register, bit));
-        let delay = match place.connection {
-            Connection::Ahb => AHB_DELAY_CYCLES,
-            Connection::Apb => 1 + self.bridge_divider(address).unwrap_or(1),
+            .and_then(|(register, bit)| self.logic.rcc.turned_on_at(register, bit));
+        let delay = match place.on_apb() {
+            true => 1 + self.bridge_divider(address).unwrap_or(1),
+            false => AHB_DELAY_CYCLES,
         };
         let Some(after) = since.and_then(|since| now.checked_sub(since)) else {
             return Ok(());
@@ -77,11 +80,11 @@ impl Soc {
     /// Looks at pulses of pins that have the lowest speed.
     #[cold]
     pub(super) fn look_at_edges(&mut self, port: usize, pins: u32, cycle: u64) {
-        let mut slow = pins & self.ports[port].slow();
+        let mut slow = pins & self.logic.ports[port].slow();
         while slow != 0 {
             let pin = slow.trailing_zeros() as usize;
             slow &= slow - 1;
-            let before = std::mem::replace(&mut self.slow_pins.0[port][pin], cycle);
+            let before = std::mem::replace(&mut self.logic.slow_pins.0[port][pin], cycle);
             let edge = self.slow_edge_cycles();
             if before != 0 && cycle - before < EDGES_OF_A_PULSE * edge {
                 self.note_slow_pin(port, pin, cycle - before, cycle);
@@ -90,15 +93,15 @@ impl Soc {
     }
 
     fn slow_edge_cycles(&self) -> u64 {
-        let core = self.clocks.core;
-        let edge_ns = self.memory.chip().line().gpio.slow_edge_ns;
+        let core = self.logic.clocks.core;
+        let edge_ns = self.line().gpio.slow_edge_ns;
         (edge_ns * core.numerator).div_ceil(core.denominator * NS_PER_S)
     }
 
     fn note_slow_pin(&mut self, port: usize, pin: usize, width: u64, cycle: u64) {
         let letter = PORTS[port].trim_start_matches("GPIO");
         let edge = self.slow_edge_cycles();
-        let speed = self.ports[port].speed(pin as u32);
+        let speed = self.logic.ports[port].speed(pin as u32);
         let what = format!(
             "P{letter}{pin} (a pulse of {width} cycles, and with OSPEEDR {speed:02b} an edge may take {edge})"
         );
@@ -110,16 +113,16 @@ impl Soc {
     fn remark(&mut self, odd: Unmodelled, address: u32, now: u64) {
         let Unmodelled(what, oddity) = odd.clone();
         if self.notes.manners().takes(oddity, Access::Write) {
-            self.attention |= self.notes.note(oddity, what, address, Access::Write, now);
+            self.logic.attention |= self.notes.note(oddity, what, address, Access::Write, now);
         } else {
-            self.refused.get_or_insert((odd, address));
-            self.attention = true;
+            self.logic.refused.get_or_insert((odd, address));
+            self.logic.attention = true;
         }
     }
 
     /// What the manners did not take since the last call, and where.
     pub fn take_refused(&mut self) -> Option<(Unmodelled, u32)> {
-        self.refused.take()
+        self.logic.refused.take()
     }
 }
 

@@ -34,7 +34,7 @@ impl Soc {
 
     fn system_word(&self, address: u32) -> Option<u32> {
         let chip = self.memory.chip();
-        let places = &chip.line().system_memory;
+        let places = &self.line().system_memory;
         if places
             .otp
             .as_ref()
@@ -59,13 +59,13 @@ impl Soc {
     fn option_word(&self, offset: u32) -> Option<u32> {
         // Of a byte and its complement.
         let pair = |byte: u32| byte | (byte ^ 0xFF) << 8;
-        let protected = self.flash.is_protected();
-        let facts = &self.memory.chip().line().flash;
+        let protected = self.logic.flash.is_protected();
+        let facts = &self.line().flash;
         match (facts.kind, offset) {
-            (FlashKind::Sectors, 0) => Some(0xFFFF_0000 | self.flash.option_bytes().0),
-            (FlashKind::Sectors, 8) => Some(0xFFFF_0000 | self.flash.option_bytes().1),
-            (FlashKind::DoubleWords, 0) => Some(self.flash.options()),
-            (FlashKind::DoubleWords, 4) => Some(!self.flash.options()),
+            (FlashKind::Sectors, 0) => Some(0xFFFF_0000 | self.logic.flash.option_bytes().0),
+            (FlashKind::Sectors, 8) => Some(0xFFFF_0000 | self.logic.flash.option_bytes().1),
+            (FlashKind::DoubleWords, 0) => Some(self.logic.flash.options()),
+            (FlashKind::DoubleWords, 4) => Some(!self.logic.flash.options()),
             (FlashKind::HalfWords, 0) => {
                 let level = if protected { 0 } else { facts.open.into() };
                 Some(pair(level) | pair(0xFF) << 16)

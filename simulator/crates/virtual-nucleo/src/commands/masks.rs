@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 use stm32::chip::MOST_SRAM_BYTES;
-use stm32::memory::SRAM_BASE;
+use stm32::chip::SRAM_BASE;
 use thiserror::Error;
 
 /// Where the program's kernel has its variables.

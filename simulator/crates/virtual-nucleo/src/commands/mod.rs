@@ -31,10 +31,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use stm32::chip::{nucleo, Chip};
+use stm32::chip::{FLASH_BASE, SRAM_BASE};
 use stm32::chip_file::ChipArgument;
 use stm32::memory::elf::Firmware;
 use stm32::memory::image::{parse_hexadecimal, ImageArgument};
-use stm32::memory::{Memory, FLASH_BASE, SRAM_BASE};
+use stm32::memory::Memory;
 use stm32::partners::Attachment;
 use stm32::peripherals::rcc::Hse;
 

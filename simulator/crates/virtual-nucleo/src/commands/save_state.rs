@@ -5,7 +5,7 @@ use machine::Machine;
 use serde_json::{json, Map, Value};
 use std::fs;
 use std::path::Path;
-use stm32::memory::SRAM_BASE;
+use stm32::chip::SRAM_BASE;
 
 /// R0–R12, SP, LR and PC by name, then the masks, both stack pointers, and the fault registers.
 pub fn all_registers(machine: &Machine) -> Vec<(String, u32)> {

@@ -6,7 +6,7 @@ use machine::debug_port::{DebugPort, ProbeRequest, Request};
 use machine::Machine;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
-use stm32::memory::SRAM_BASE;
+use stm32::chip::SRAM_BASE;
 
 /// After a request, the probe is asked again after this many core cycles: 0.2 ms at 84 MHz.
 const ATTENTIVE_SLICE_CYCLES: u64 = 1 << 14;

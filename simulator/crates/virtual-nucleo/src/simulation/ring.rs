@@ -9,7 +9,7 @@ use machine::debug_port::Request;
 use machine::Machine;
 use std::time::{Duration, Instant};
 use stm32::chip::MOST_SRAM_BYTES;
-use stm32::memory::SRAM_BASE;
+use stm32::chip::SRAM_BASE;
 
 /// `SEGGER RTT` and zeros, as words.
 const ID: [u32; 4] = [0x4747_4553, 0x5220_5245, 0x0000_5454, 0];

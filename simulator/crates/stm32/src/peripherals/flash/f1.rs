@@ -114,14 +114,14 @@ impl Flash {
         let size = self.chip.flash_bytes;
         let (bytes, microseconds) = match self.registers.get(CR) & (PER | MER) {
             PER => {
-                let page = self.facts().page_bytes;
+                let page = self.facts.page_bytes;
                 let address = self.registers.get(AR);
-                let offset = address.wrapping_sub(crate::memory::FLASH_BASE) as usize;
+                let offset = address.wrapping_sub(crate::chip::FLASH_BASE) as usize;
                 if offset >= size {
                     return refuse(AR, "an address that is not in the flash");
                 }
                 let start = offset - offset % page;
-                (start..start + page, self.facts().page_erase_us)
+                (start..start + page, self.facts.page_erase_us)
             }
             MER => (0..size, self.chip.mass_erase_us[0]),
             _ => return refuse(CR, "STRT without one of PER and MER"),
@@ -153,7 +153,7 @@ impl Flash {
             self.registers.set_bits(SR, PGERR, true);
             return Store::Nothing;
         }
-        self.begin(self.facts().program_us, now);
+        self.begin(self.facts.program_us, now);
         match self.ignores_writes {
             true => Store::Nothing,
             false => Store::Cells {
@@ -168,10 +168,9 @@ impl Flash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::Chip;
 
     fn open(chip: &str, control: u32) -> Flash {
-        let mut flash = Flash::of(Chip::named(chip).unwrap());
+        let mut flash = Flash::named(chip);
         for key in KEYS {
             flash.write(KEYR, key, 0).unwrap();
         }

@@ -87,7 +87,7 @@ impl Flash {
     /// §3.3.6: the page, or one or both banks.
     fn erase_l4(&mut self, now: u64) -> Result<(), Unmodelled> {
         let control = self.registers.get(CR);
-        let facts = self.facts();
+        let facts = self.facts;
         let bank = self.chip.flash_bytes / facts.banks;
         let bytes = match control & (PER | MER1 | MER2) {
             PER => {
@@ -145,7 +145,7 @@ impl Flash {
                 if held != u64::MAX && double != 0 {
                     return self.failed_l4(PROGERR);
                 }
-                self.begin(self.facts().program_us, now);
+                self.begin(self.facts.program_us, now);
                 match self.ignores_writes {
                     true => Store::Nothing,
                     false => Store::Cells {
@@ -171,10 +171,9 @@ impl Flash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::Chip;
 
     fn open(control: u32) -> Flash {
-        let mut flash = Flash::of(Chip::named("l476rg").unwrap());
+        let mut flash = Flash::named("l476rg");
         for key in KEYS {
             flash.write(KEYR, key, 0).unwrap();
         }
@@ -235,7 +234,7 @@ mod tests {
             assert_eq!(flash.take_erasure(), Some(bytes));
             assert_eq!(flash.read(SR, 0), BSY);
         }
-        let mut locked = Flash::of(Chip::named("l476rg").unwrap());
+        let mut locked = Flash::named("l476rg");
         locked.write(CR, PER | STRT, 0).unwrap();
         assert_eq!(locked.take_erasure(), None);
     }
@@ -249,7 +248,7 @@ mod tests {
             ("g474re", PER | BKER | 127 << 3, 0x7_F800..0x8_0000),
             ("g474re", MER2, 0x4_0000..0x8_0000),
         ] {
-            let mut flash = Flash::of(Chip::named(chip).unwrap());
+            let mut flash = Flash::named(chip);
             for key in KEYS {
                 flash.write(KEYR, key, 0).unwrap();
             }

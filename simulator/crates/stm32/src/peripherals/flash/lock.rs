@@ -42,8 +42,4 @@ impl Lock {
             self.state = State::Locked;
         }
     }
-
-    pub fn reset(&mut self) {
-        self.state = State::Locked;
-    }
 }

@@ -12,7 +12,6 @@ mod sectors;
 
 pub use sectors::{flash_sizes, is_flash_size};
 
-use super::rcc::reset_clock;
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use crate::chip::{nucleo, Chip};
@@ -78,8 +77,9 @@ const KEYS: [u32; 2] = [0x4567_0123, 0xCDEF_89AB];
 const OPTION_KEYS: [u32; 2] = [0x0819_2A3B, 0x4C5D_6E7F];
 
 /// How a flash is programmed and erased.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlashKind {
+    #[default]
     /// In sectors of unlike sizes, by the width that PSIZE says.
     Sectors,
     /// In pages of one or two banks, by double words.
@@ -89,6 +89,7 @@ pub enum FlashKind {
 }
 
 /// What tells the flash of one line from that of another.
+#[derive(Clone, Copy, Default)]
 pub struct FlashFacts {
     pub kind: FlashKind,
     /// The registers of chips with up to so many bytes of flash.
@@ -166,9 +167,11 @@ pub static LARGE_TABLE: [Register; 6] = table(OPTION_BITS | LARGE_OPTION_BITS);
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
-    /// Its size gives the sectors.
+    /// A snapshot keeps the chip beside its memories, and leaves the facts out.
     #[serde(skip, default = "nucleo")]
-    chip: &'static Chip,
+    pub chip: &'static Chip,
+    #[serde(skip)]
+    pub facts: FlashFacts,
     registers: Registers,
     lock: Lock,
     option_lock: Lock,
@@ -191,18 +194,19 @@ pub struct Flash {
 }
 
 impl Flash {
-    pub fn of(chip: &'static Chip) -> Flash {
-        let facts = &chip.line().flash;
+    /// `core` is the core's clock.
+    pub fn of(chip: &'static Chip, facts: FlashFacts, core: Frequency) -> Flash {
         let fits = |row: &&(usize, &[Register])| chip.flash_bytes <= row.0;
         let table = facts.tables.iter().find(fits).map_or(&[][..], |row| row.1);
         Flash {
             chip,
+            facts,
             registers: Registers::new("FLASH", table),
             lock: Lock::new(KEYS),
             option_lock: Lock::new(OPTION_KEYS),
             options: facts.options,
             shut: false,
-            core: reset_clock(chip.family),
+            core,
             forced: None,
             operation: None,
             first_word: None,
@@ -210,15 +214,23 @@ impl Flash {
             ignores_writes: false,
         }
     }
-}
 
-impl Flash {
-    fn facts(&self) -> &'static FlashFacts {
-        &self.chip.line().flash
+    /// The same after a reset of the chip. The option bytes and injected faults survive it.
+    pub fn after_reset(&self, core: Frequency) -> Flash {
+        let mut flash = Flash {
+            options: self.options,
+            forced: self.forced,
+            ignores_writes: self.ignores_writes,
+            shut: self.shut,
+            ..Flash::of(self.chip, self.facts, core)
+        };
+        let (place, bits) = self.layout().options;
+        flash.registers.set(place, self.options | bits);
+        flash
     }
 
     fn layout(&self) -> &'static Layout {
-        self.facts().kind.layout()
+        self.facts.kind.layout()
     }
 
     /// FLASH_ACR, or what is forced: wait states, prefetch and caches. The fetch timing needs it.
@@ -237,7 +249,7 @@ impl Flash {
 
     /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
     pub fn highest_core_hz(&self) -> u64 {
-        let latency = self.registers.get(ACR) & self.facts().latency;
+        let latency = self.registers.get(ACR) & self.facts.latency;
         self.chip.highest_core_hz(latency)
     }
 
@@ -252,11 +264,6 @@ impl Flash {
         self.options = self.options & !mask | level;
         let shown = self.registers.get(layout.options.0) & !mask | level;
         self.registers.set(layout.options.0, shown);
-    }
-
-    /// The chip, which a snapshot keeps beside its memories.
-    pub fn set_chip(&mut self, chip: &'static Chip) {
-        self.chip = chip;
     }
 
     /// The halfwords of the option bytes: RDP and USER, nWRP (§3.6.1, table 9).
@@ -331,6 +338,17 @@ impl Flash {
     }
 }
 
+#[cfg(test)]
+impl Flash {
+    /// That of a chip, as after a reset.
+    fn named(chip: &str) -> Flash {
+        let chip = Chip::named(chip).unwrap();
+        let facts = crate::lines::facts(chip.family);
+        let core = super::rcc::Rcc::named(&chip.name).clocks().core;
+        Flash::of(chip, facts.line.flash, core)
+    }
+}
+
 impl Peripheral for Flash {
     fn registers(&self) -> &Registers {
         &self.registers
@@ -343,7 +361,7 @@ impl Peripheral for Flash {
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
         self.advance(now);
-        match self.facts().kind {
+        match self.facts.kind {
             FlashKind::Sectors => {}
             FlashKind::DoubleWords => return self.write_l4(offset, value, now),
             FlashKind::HalfWords => return self.write_f1(offset, value, now),
@@ -367,14 +385,7 @@ impl Peripheral for Flash {
     }
 
     fn reset(&mut self) {
-        self.registers.reset();
-        let (place, bits) = self.layout().options;
-        self.registers.set(place, self.options | bits);
-        self.first_word = None;
-        self.lock.reset();
-        self.option_lock.reset();
-        self.operation = None;
-        self.core = reset_clock(self.chip.family);
+        *self = self.after_reset(self.core);
     }
 
     fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
@@ -401,7 +412,7 @@ mod tests {
 
     #[test]
     fn what_is_forced_holds_once_the_register_is_set_and_the_register_does_not_tell() {
-        let mut flash = Flash::of(nucleo());
+        let mut flash = Flash::named("f401re");
         flash.force_access_control(5);
         assert_eq!(flash.access_control(), 0, "as after reset");
         flash.write(ACR, 0x702, 0).unwrap();
@@ -415,7 +426,7 @@ mod tests {
 
     #[test]
     fn the_two_keys_open_and_lock_closes() {
-        let mut flash = Flash::of(nucleo());
+        let mut flash = Flash::named("f401re");
         flash.follow([
             Read(CR, LOCK, 0),
             Write(KEYR, KEYS[0], 0),
@@ -431,7 +442,7 @@ mod tests {
 
     #[test]
     fn a_wrong_key_locks_until_reset() {
-        let mut flash = Flash::of(nucleo());
+        let mut flash = Flash::named("f401re");
         for key in [KEYS[1], KEYS[0], KEYS[1]] {
             flash.write(KEYR, key, 0).unwrap();
         }
@@ -445,7 +456,7 @@ mod tests {
 
     #[test]
     fn wait_states_bound_the_clock() {
-        let mut flash = Flash::of(nucleo());
+        let mut flash = Flash::named("f401re");
         assert_eq!(flash.highest_core_hz(), 30_000_000);
         flash.write(ACR, 2, 0).unwrap();
         assert_eq!(flash.highest_core_hz(), 84_000_000);
@@ -453,7 +464,7 @@ mod tests {
 
     #[test]
     fn option_bytes_have_their_own_keys_and_wdg_sw_reads_one() {
-        let mut flash = Flash::of(nucleo());
+        let mut flash = Flash::named("f401re");
         assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET);
         assert_eq!(flash.read(OPTCR, 0) >> 5 & 1, 1);
         flash.follow([

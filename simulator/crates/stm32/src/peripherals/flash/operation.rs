@@ -71,12 +71,14 @@ impl Flash {
     /// A store to the array at `offset` bytes, where the 8 bytes around it hold `held`.
     pub fn store(&mut self, offset: usize, width: Width, value: u32, held: u64, now: u64) -> Store {
         self.operate(now);
-        match self.facts().kind {
-            FlashKind::Sectors if !self.program(offset, width, now) => Store::Nothing,
-            FlashKind::Sectors => Store::Cells {
-                offset,
-                bytes: width.bytes() as usize,
-                value: value.into(),
+        match self.facts.kind {
+            FlashKind::Sectors => match self.program(offset, width, now) {
+                true => Store::Cells {
+                    offset,
+                    bytes: width.bytes() as usize,
+                    value: value.into(),
+                },
+                false => Store::Nothing,
             },
             FlashKind::DoubleWords => self.store_l4(offset, width, value, held, now),
             FlashKind::HalfWords => self.store_f1(offset, width, value, held, now),
@@ -92,7 +94,7 @@ impl Flash {
             self.fail(error);
             return false;
         }
-        self.begin(self.facts().program_us, now);
+        self.begin(self.facts.program_us, now);
         !self.ignores_writes
     }
 
@@ -202,7 +204,7 @@ mod tests {
     const X32: u32 = 2 << PSIZE_SHIFT;
 
     fn open() -> Flash {
-        let mut flash = Flash::of(crate::chip::nucleo());
+        let mut flash = Flash::named("f401re");
         for key in KEYS {
             flash.write(KEYR, key, 0).unwrap();
         }
@@ -244,7 +246,7 @@ mod tests {
             flash.write(SR, flag, 0).unwrap();
             assert_eq!(flash.read(SR, 0), 0);
         }
-        let mut locked = Flash::of(crate::chip::nucleo());
+        let mut locked = Flash::named("f401re");
         assert!(!locked.program(0, Width::Byte, 0));
         assert_eq!(locked.read(SR, 0), PGSERR);
     }

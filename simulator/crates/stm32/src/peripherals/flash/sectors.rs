@@ -70,6 +70,7 @@ pub fn erase_us(sector: u32, parallelism: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::chip::chips;
+    use crate::lines::facts;
 
     #[test]
     fn sectors_cover_the_flash_without_a_gap() {
@@ -79,7 +80,8 @@ mod tests {
             .collect();
         assert_eq!(sizes, [16, 16, 16, 16, 64, 128, 128, 128]);
         assert_eq!([0, 1, 2, 3].map(sectors), [8, 6, 8, 12]);
-        for chip in chips().filter(|chip| chip.line().flash.kind == FlashKind::Sectors) {
+        for chip in chips().filter(|chip| facts(chip.family).line.flash.kind == FlashKind::Sectors)
+        {
             assert_eq!(bytes(count(chip.flash_bytes) - 1).end, chip.flash_bytes);
         }
         let offsets = [

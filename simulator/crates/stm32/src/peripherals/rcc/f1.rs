@@ -14,13 +14,9 @@ const CSR: u32 = 0x24;
 /// The rest is the STM32F0's.
 pub const AHBRSTR: u32 = 0x28;
 const CFGR2: u32 = 0x2C;
-pub const CR2: u32 = 0x34;
 const HSI14ON: u32 = 1 << 0;
 const HSI14DIS: u32 = 1 << 2;
 const HSI14TRIM: u32 = 0x1F << 3;
-pub const HSI48ON: u32 = 1 << 16;
-pub const HSI48RDY: u32 = 1 << 17;
-pub const HSI48_HZ: u64 = 48_000_000;
 
 const HSI_HZ: u64 = 8_000_000;
 const HPRE: u32 = 0xF << 4;
@@ -79,7 +75,6 @@ const F103: Layout = Layout {
     remove_flags: RMVF,
     reset_flags: 0xFC << 24,
     brown_out_flag: PORRSTF,
-    reset_hz: HSI_HZ,
     internal: (HSION, HSIRDY, HSI_HZ),
     sources: [
         Some(Source::Internal),
@@ -215,7 +210,7 @@ mod tests {
     use super::*;
 
     fn started(chip: &str) -> Rcc {
-        let mut rcc = Rcc::of(Chip::named(chip).unwrap());
+        let mut rcc = Rcc::named(chip);
         rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
         rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
         rcc

@@ -41,7 +41,6 @@ const fn layout(table: &'static [Register]) -> Layout {
         remove_flags: RMVF,
         reset_flags: RESET_FLAGS,
         brown_out_flag: BORRSTF,
-        reset_hz: HSI_HZ,
         internal: (HSION, HSIRDY, HSI_HZ),
         sources: [
             Some(Source::Internal),
@@ -59,6 +58,11 @@ const fn layout(table: &'static [Register]) -> Layout {
 }
 
 pub static LAYOUT_F401: Layout = layout(&TABLE_F401);
+/// That of the Nucleo's chip.
+pub fn layout_f401() -> &'static Layout {
+    &LAYOUT_F401
+}
+
 pub static LAYOUT_F411: Layout = layout(&TABLE_F411);
 pub static LAYOUT_F407: Layout = layout(&TABLE_F407);
 pub static LAYOUT_F446: Layout = Layout {
@@ -92,7 +96,7 @@ fn pll(rcc: &Rcc) -> Pll {
         input,
         input_mhz: (1, 2),
         vco,
-        vco_mhz: (rcc.chip.lowest_vco_hz / 1_000_000, 432),
+        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 432),
         output: output((setting >> 16 & 0b11) * 2 + 2),
         // PLLR, on the STM32F446 (RM0390 §6.3.2).
         second: output((setting >> 28 & 0b111).max(2)),
@@ -237,7 +241,7 @@ mod tests {
     fn timers_of_the_f446_run_as_timpre_says() {
         // PPRE1 and PPRE2 of CFGR; RM0390 §6.3.25.
         for (divider, code, slow, fast) in [(2, 4, 1, 1), (4, 5, 2, 1), (8, 6, 4, 2)] {
-            let mut rcc = Rcc::of(Chip::named("f446re").unwrap());
+            let mut rcc = Rcc::named("f446re");
             rcc.write(CFGR, code << 10 | code << 13, 0).unwrap();
             assert_eq!(rcc.clocks().apb1_divider, divider);
             assert_eq!(rcc.clocks().timer_divider(), slow);

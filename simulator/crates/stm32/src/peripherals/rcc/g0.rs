@@ -87,7 +87,6 @@ pub static LAYOUT: Layout = Layout {
     remove_flags: RMVF,
     reset_flags: RESET_FLAGS,
     brown_out_flag: PORRSTF,
-    reset_hz: HSI16_HZ,
     internal: (HSI16ON, HSI16RDY, HSI16_HZ),
     sources: [
         Some(Source::Internal),
@@ -130,7 +129,7 @@ fn pll(rcc: &Rcc) -> Pll {
         input,
         input_mhz: (2, 16),
         vco,
-        vco_mhz: (rcc.chip.lowest_vco_hz / 1_000_000, 344),
+        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 344),
         output: output(28, setting >> 29),
         second: None,
         clock_48: output(24, setting >> 25),
@@ -144,7 +143,7 @@ mod tests {
     /// §5.4.3, §5.4.4: 16 MHz / 2 × 16 / 2, after 40 µs at 16 MHz.
     #[test]
     fn the_pll_makes_64_mhz() {
-        let mut rcc = Rcc::of(Chip::named("g071rb").unwrap());
+        let mut rcc = Rcc::named("g071rb");
         let mhz =
             |rcc: &Rcc| rcc.clocks().core.numerator / rcc.clocks().core.denominator / 1_000_000;
         assert_eq!((rcc.read(CR, 0), mhz(&rcc)), (0x500, 16));

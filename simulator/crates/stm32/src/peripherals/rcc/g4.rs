@@ -86,7 +86,6 @@ pub static LAYOUT: Layout = Layout {
     remove_flags: RMVF,
     reset_flags: RESET_FLAGS,
     brown_out_flag: PORRSTF,
-    reset_hz: HSI16_HZ,
     internal: (HSI16ON, HSI16RDY, HSI16_HZ),
     sources: [
         None,
@@ -120,7 +119,7 @@ fn pll(rcc: &Rcc) -> Pll {
         input,
         input_mhz: (2, 16),
         vco,
-        vco_mhz: (rcc.chip.lowest_vco_hz / 1_000_000, 344),
+        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 344),
         output: output(24, setting >> 25),
         second: None,
         clock_48: output(20, setting >> 21),
@@ -134,7 +133,7 @@ mod tests {
     /// §7.4.3, §7.4.4: 24 MHz / 6 × 85 / 2, after a crystal's 2 ms.
     #[test]
     fn the_pll_makes_170_mhz_of_a_crystal() {
-        let mut rcc = Rcc::of(Chip::named("g474re").unwrap());
+        let mut rcc = Rcc::named("g474re");
         rcc.set_hse(Hse::Crystal { hz: 24_000_000 });
         let mhz =
             |rcc: &Rcc| rcc.clocks().core.numerator / rcc.clocks().core.denominator / 1_000_000;

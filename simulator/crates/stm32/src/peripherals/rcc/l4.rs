@@ -15,20 +15,9 @@ pub const APB2ENR: u32 = 0x60;
 const BDCR: u32 = 0x90;
 const CSR: u32 = 0x94;
 
-pub const MSION: u32 = 1 << 0;
-pub const MSIRDY: u32 = 1 << 1;
-const MSIRGSEL: u32 = 1 << 3;
-const MSIRANGE: u32 = 0xF << 4;
 const HSI16ON: u32 = 1 << 8;
 const HSI16RDY: u32 = 1 << 10;
 const HSI16_HZ: u64 = 16_000_000;
-/// §6.2.3: the range after reset and after Standby.
-pub const MSI_RESET_HZ: u64 = 4_000_000;
-/// §6.4.1, MSIRANGE.
-const MSI_HZ: [u64; 12] = [
-    100_000, 200_000, 400_000, 800_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000,
-    24_000_000, 32_000_000, 48_000_000,
-];
 const PLLSAI1ON: u32 = 1 << 26;
 const PLLSAI2ON: u32 = 1 << 28;
 const PRESCALERS: u32 = 0xF << 4 | 0b111 << 8 | 0b111 << 11;
@@ -112,7 +101,6 @@ pub static LAYOUT: Layout = Layout {
     remove_flags: RMVF,
     reset_flags: 0xFF << 24,
     brown_out_flag: 1 << 27,
-    reset_hz: MSI_RESET_HZ,
     internal: (HSI16ON, HSI16RDY, HSI16_HZ),
     sources: [
         Some(Source::Msi),
@@ -127,17 +115,6 @@ pub static LAYOUT: Layout = Layout {
     timers_fast: None,
     pll,
 };
-
-/// §6.2.3: CR.MSIRANGE once MSIRGSEL is set. Before, it is the range of CSR.MSISRANGE after Standby,
-/// which is not modelled: 4 MHz. Reserved ranges are taken as the highest.
-pub fn msi(registers: &Registers) -> Frequency {
-    let control = registers.get(CR);
-    if control & MSIRGSEL == 0 {
-        return Frequency::hz(MSI_RESET_HZ);
-    }
-    let range = (control & MSIRANGE) >> 4;
-    Frequency::hz(MSI_HZ[(range as usize).min(MSI_HZ.len() - 1)])
-}
 
 /// §6.4.4: VCO input 4–16 MHz. DS10198, table "PLL, PLLSAI1, PLLSAI2 characteristics": VCO output
 /// 64–344 MHz in range 1.
@@ -162,7 +139,7 @@ fn pll(rcc: &Rcc) -> Pll {
         input,
         input_mhz: (4, 16),
         vco,
-        vco_mhz: (rcc.chip.lowest_vco_hz / 1_000_000, 344),
+        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 344),
         output: output(24, setting >> 25),
         second: None,
         clock_48: output(20, setting >> 21),
@@ -174,7 +151,7 @@ mod tests {
     use super::*;
 
     fn rcc() -> Rcc {
-        Rcc::of(Chip::named("l476rg").unwrap())
+        Rcc::named("l476rg")
     }
 
     fn mhz(rcc: &Rcc) -> f64 {

@@ -8,9 +8,7 @@ pub mod g4;
 pub mod l4;
 
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
-use crate::chip::{nucleo, Bus, Chip, Family};
-use crate::lines::LineFacts;
+use super::{Peripheral, ResetCause};
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +43,25 @@ const SW: u32 = 0b11;
 const SWS_SHIFT: u32 = 2;
 const SWS: u32 = SW << SWS_SHIFT;
 
+/// Of the STM32L4's MSI.
+const MSION: u32 = 1 << 0;
+const MSIRDY: u32 = 1 << 1;
+const MSIRGSEL: u32 = 1 << 3;
+const MSIRANGE: u32 = 0xF << 4;
+/// §6.2.3: the range after reset and after Standby.
+const MSI_RESET_HZ: u64 = 4_000_000;
+/// §6.4.1, MSIRANGE.
+const MSI_HZ: [u64; 12] = [
+    100_000, 200_000, 400_000, 800_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000,
+    24_000_000, 32_000_000, 48_000_000,
+];
+
+/// Of the STM32F0's HSI48.
+const CR2: u32 = 0x34;
+const HSI48ON: u32 = 1 << 16;
+const HSI48RDY: u32 = 1 << 17;
+const HSI48_HZ: u64 = 48_000_000;
+
 /// What tells the clock control of one line from that of another.
 #[derive(Clone, Copy)]
 pub struct Layout {
@@ -63,8 +80,6 @@ pub struct Layout {
     remove_flags: u32,
     reset_flags: u32,
     brown_out_flag: u32,
-    /// The clock of a core that has just been reset.
-    reset_hz: u64,
     /// The HSI: on, ready, and its frequency.
     internal: (u32, u32, u64),
     /// What each value of CFGR.SW selects.
@@ -73,7 +88,7 @@ pub struct Layout {
     /// and how far behind these their ready flags are. They are ready at once.
     idle: &'static [(u32, u32, u32)],
     /// The LSI's typical frequency (the datasheets' tables "LSI oscillator characteristics").
-    lsi_hz: u64,
+    pub lsi_hz: u64,
     /// The longest PLL lock time of the datasheet.
     pll_lock_us: u64,
     /// The register with the PLL's settings, and their bits: not to be written while it is on.
@@ -116,49 +131,6 @@ struct Pll {
     clock_48: Option<Frequency>,
 }
 
-fn layout(family: Family) -> &'static Layout {
-    family.facts().rcc
-}
-
-/// The registers that turn on and reset what is on a bus. `None`: no clock of this bus is modelled.
-pub fn gates(line: &LineFacts, bus: Bus) -> Option<Gates> {
-    let row = line.gates.iter().find(|row| row.0 == bus);
-    row.map(|row| row.1)
-}
-
-/// Offsets of two registers with a bit for each peripheral of a bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gates {
-    pub enable: u32,
-    pub reset: Option<u32>,
-}
-
-impl Gates {
-    pub const fn new(enable: u32, reset: u32) -> Gates {
-        Gates {
-            enable,
-            reset: Some(reset),
-        }
-    }
-
-    pub const fn without_reset(enable: u32) -> Gates {
-        Gates {
-            enable,
-            reset: None,
-        }
-    }
-}
-
-/// The clock of a core that has just been reset, undivided.
-pub fn reset_clock(family: Family) -> Frequency {
-    Frequency::hz(layout(family).reset_hz)
-}
-
-/// The typical frequency of a chip's LSI.
-pub fn lsi_hz(family: Family) -> u64 {
-    layout(family).lsi_hz
-}
-
 /// How long crystals take to start: typical values (DS10086, tables "HSE 4-26 MHz oscillator
 /// characteristics" and "LSE oscillator characteristics").
 const HSE_START_US: u64 = 2_000;
@@ -196,31 +168,6 @@ impl Hse {
     }
 }
 
-/// Why the chip is reset while it has power (§6.1.1). The debugger resets by the pin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ResetCause {
-    Pin,
-    /// The supply fell below the threshold of the option bytes.
-    BrownOut,
-    Software,
-    IndependentWatchdog,
-    WindowWatchdog,
-}
-
-impl ResetCause {
-    /// Flags in RCC_CSR. Every reset also sets the pin's (§6.1.1, figure 11).
-    fn flags(self, layout: &Layout) -> u32 {
-        PINRSTF
-            | match self {
-                ResetCause::Pin => 0,
-                ResetCause::BrownOut => layout.brown_out_flag,
-                ResetCause::Software => SFTRSTF,
-                ResetCause::IndependentWatchdog => IWDGRSTF,
-                ResetCause::WindowWatchdog => WWDGRSTF,
-            }
-    }
-}
-
 /// The frequencies that the clock tree delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
@@ -252,8 +199,10 @@ fn timer_divider(apb_divider: u64, fast: bool) -> u64 {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Rcc {
-    #[serde(skip, default = "nucleo")]
-    chip: &'static Chip,
+    /// A snapshot leaves it out.
+    #[serde(skip, default = "f4::layout_f401")]
+    pub layout: &'static Layout,
+    lowest_vco_hz: u64,
     registers: Registers,
     hse: Hse,
     pll_ready_cycle: u64,
@@ -273,10 +222,12 @@ struct TurnedOn {
 }
 
 impl Rcc {
-    pub fn of(chip: &'static Chip) -> Rcc {
+    /// `lowest_vco_hz` is the lowest frequency of the PLL's VCO.
+    pub fn of(layout: &'static Layout, lowest_vco_hz: u64) -> Rcc {
         Rcc {
-            chip,
-            registers: Registers::new("RCC", layout(chip.family).table),
+            layout,
+            lowest_vco_hz,
+            registers: Registers::new("RCC", layout.table),
             hse: NUCLEO_HSE,
             pll_ready_cycle: 0,
             hse_ready_cycle: 0,
@@ -286,17 +237,8 @@ impl Rcc {
         }
     }
 
-    /// The chip, which a snapshot keeps beside its memories.
-    pub fn set_chip(&mut self, chip: &'static Chip) {
-        self.chip = chip;
-    }
-
-    fn layout(&self) -> &'static Layout {
-        layout(self.chip.family)
-    }
-
     fn pll(&self) -> Pll {
-        (self.layout().pll)(self)
+        (self.layout.pll)(self)
     }
 
     /// What feeds OSC_IN from now on.
@@ -310,7 +252,7 @@ impl Rcc {
     }
 
     pub fn clocks(&self) -> Clocks {
-        let layout = self.layout();
+        let layout = self.layout;
         let configuration = self.registers.get(layout.cfgr);
         Clocks {
             core: self
@@ -349,37 +291,42 @@ impl Rcc {
     }
 
     pub fn lsi_on(&self) -> bool {
-        self.registers.get(self.layout().csr) & LSION != 0
+        self.registers.get(self.layout.csr) & LSION != 0
     }
 
     /// The flags of the resets that were, as if these had been (§6.3.18). Other bits are not touched.
     pub fn set_reset_flags(&mut self, flags: u32) {
-        let layout = self.layout();
+        let layout = self.layout;
         let others = self.registers.get(layout.csr) & !layout.reset_flags;
         self.registers
             .set(layout.csr, others | flags & layout.reset_flags);
     }
 
-    /// A system reset. The flags of earlier ones stay until RMVF clears them (§6.3.18).
-    pub fn reset_because(&mut self, cause: ResetCause) {
-        let layout = self.layout();
-        let flags = self.registers.get(layout.csr) & layout.reset_flags;
-        // §6.3.17: only a reset of the backup domain clears BDCR.
-        let backup = self.registers.get(layout.bdcr);
-        let (hse, lse_ready_cycle) = (self.hse, self.lse_ready_cycle);
-        *self = Rcc {
-            hse,
-            lse_ready_cycle,
-            ..Rcc::of(self.chip)
+    /// The same after a system reset. The flags of earlier ones stay until RMVF clears them
+    /// (§6.3.18). Every reset also sets the pin's (§6.1.1, figure 11). Only a reset of the backup
+    /// domain clears BDCR (§6.3.17).
+    pub fn after_reset(&self, cause: ResetCause) -> Rcc {
+        let layout = self.layout;
+        let flag = match cause {
+            ResetCause::Pin => 0,
+            ResetCause::BrownOut => layout.brown_out_flag,
+            ResetCause::Software => SFTRSTF,
+            ResetCause::IndependentWatchdog => IWDGRSTF,
+            ResetCause::WindowWatchdog => WWDGRSTF,
         };
-        let others = self.registers.get(layout.csr) & !layout.reset_flags;
-        self.registers
-            .set(layout.csr, others | flags | cause.flags(layout));
-        self.registers.set(layout.bdcr, backup);
+        let mut rcc = Rcc {
+            hse: self.hse,
+            lse_ready_cycle: self.lse_ready_cycle,
+            ..Rcc::of(layout, self.lowest_vco_hz)
+        };
+        rcc.set_reset_flags(self.registers.get(layout.csr) | flag | PINRSTF);
+        rcc.registers
+            .set(layout.bdcr, self.registers.get(layout.bdcr));
+        rcc
     }
 
     fn write_status(&mut self, value: u32) {
-        let layout = self.layout();
+        let layout = self.layout;
         let mut status = self.registers.get(layout.csr) & layout.reset_flags;
         if value & layout.remove_flags != 0 {
             status = 0;
@@ -397,20 +344,20 @@ impl Rcc {
 
     /// What CFGR.SW selects, if its value is not reserved.
     fn selected(&self, configuration: u32) -> Option<Source> {
-        let layout = self.layout();
+        let layout = self.layout;
         let source = layout.sources.get((configuration & layout.switch) as usize);
         source.copied().flatten()
     }
 
     fn system_clock(&self) -> Frequency {
         let nothing = Frequency::hz(0);
-        match self.selected(self.registers.get(self.layout().cfgr)) {
+        match self.selected(self.registers.get(self.layout.cfgr)) {
             Some(Source::Hse) => Frequency::hz(self.hse.hz()),
             Some(Source::Pll) => self.pll().output.unwrap_or(nothing),
             Some(Source::SecondPll) => self.pll().second.unwrap_or(nothing),
-            Some(Source::Msi) => l4::msi(&self.registers),
-            Some(Source::Internal48) => Frequency::hz(f1::HSI48_HZ),
-            Some(Source::Internal) | None => Frequency::hz(self.layout().internal.2),
+            Some(Source::Msi) => msi(&self.registers),
+            Some(Source::Internal48) => Frequency::hz(HSI48_HZ),
+            Some(Source::Internal) | None => Frequency::hz(self.layout.internal.2),
         }
     }
 
@@ -422,11 +369,11 @@ impl Rcc {
     /// The register and the bits that turn a source on and tell that it is ready.
     fn switch(&self, source: Source) -> (u32, u32, u32) {
         match source {
-            Source::Internal => (CR, self.layout().internal.0, self.layout().internal.1),
-            Source::Msi => (CR, l4::MSION, l4::MSIRDY),
+            Source::Internal => (CR, self.layout.internal.0, self.layout.internal.1),
+            Source::Msi => (CR, MSION, MSIRDY),
             Source::Hse => (CR, HSEON, HSERDY),
             Source::Pll | Source::SecondPll => (CR, PLLON, PLLRDY),
-            Source::Internal48 => (f1::CR2, f1::HSI48ON, f1::HSI48RDY),
+            Source::Internal48 => (CR2, HSI48ON, HSI48RDY),
         }
     }
 
@@ -438,7 +385,7 @@ impl Rcc {
             value ^= HSEBYP;
             odd = odd.and(remark("HSEBYP can be written only while the HSE is off"));
         }
-        let in_use = match self.selected(self.registers.get(self.layout().cfgr)) {
+        let in_use = match self.selected(self.registers.get(self.layout.cfgr)) {
             Some(source) => self.switch(source),
             None => (CR, 0, 0),
         };
@@ -452,7 +399,7 @@ impl Rcc {
         if value & !present & PLLON != 0 {
             let (locks, checked) = self.check_pll(value)?;
             self.pll_ready_cycle = if locks {
-                now + self.cycles_of(self.layout().pll_lock_us)
+                now + self.cycles_of(self.layout.pll_lock_us)
             } else {
                 u64::MAX
             };
@@ -500,7 +447,7 @@ impl Rcc {
         if !self.backup_writable {
             return;
         }
-        let bdcr = self.layout().bdcr;
+        let bdcr = self.layout.bdcr;
         let present = self.registers.get(bdcr);
         if value & !present & LSEON != 0 {
             self.lse_ready_cycle = now + self.cycles_of(LSE_START_US);
@@ -511,7 +458,7 @@ impl Rcc {
 
     /// RCC_BDCR with the ready flag at cycle `now`.
     fn backup(&self, now: u64) -> u32 {
-        let backup = self.registers.get(self.layout().bdcr);
+        let backup = self.registers.get(self.layout.bdcr);
         if backup & LSEON != 0 && now >= self.lse_ready_cycle {
             backup | LSERDY
         } else {
@@ -523,7 +470,7 @@ impl Rcc {
     /// promises nothing; here it locks all the same.
     fn check_pll(&self, control: u32) -> Result<(bool, Result<(), Unmodelled>), Unmodelled> {
         let pll = self.pll();
-        let register = self.layout().pll_settings.0;
+        let register = self.layout.pll_settings.0;
         let remark = |why: &str| Err(self.registers.remark(register, why));
         let on = pll.source.is_some_and(|source| {
             let (place, bit, _) = self.switch(source);
@@ -562,7 +509,7 @@ impl Rcc {
     }
 
     fn write_configuration(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
-        let cfgr = self.layout().cfgr;
+        let cfgr = self.layout.cfgr;
         let Some(source) = self.selected(value) else {
             return Err(self.registers.refuse(cfgr, "SW is a reserved value"));
         };
@@ -574,7 +521,7 @@ impl Rcc {
         }
         let frozen = self.frozen_settings(cfgr);
         let present = self.registers.get(cfgr);
-        let (switch, shift) = (self.layout().switch, self.layout().switched_shift);
+        let (switch, shift) = (self.layout.switch, self.layout.switched_shift);
         let kept = value & !(switch << shift | frozen) | (value & switch) << shift;
         let kept = kept | present & frozen;
         self.registers.set(cfgr, kept);
@@ -586,7 +533,7 @@ impl Rcc {
 
     /// Bits of a register that cannot be written, since the PLL is on.
     fn frozen_settings(&self, offset: u32) -> u32 {
-        let (register, bits) = self.layout().pll_settings;
+        let (register, bits) = self.layout.pll_settings;
         match register == offset && self.pll_on() {
             true => bits,
             false => 0,
@@ -601,7 +548,7 @@ impl Rcc {
     /// RCC_CR, or another register with such flags, with its ready flags at cycle `now`.
     fn with_ready_flags(&self, offset: u32, now: u64) -> u32 {
         let mut control = self.registers.get(offset);
-        let sources = self.layout().sources.iter().flatten();
+        let sources = self.layout.sources.iter().flatten();
         for (place, on, ready) in sources.map(|source| self.switch(*source)) {
             if place == offset {
                 let is_ready = match on {
@@ -617,10 +564,19 @@ impl Rcc {
                 control = control & !ready | flag;
             }
         }
-        for &(_, on, behind) in self.layout().idle.iter().filter(|row| row.0 == offset) {
+        for &(_, on, behind) in self.layout.idle.iter().filter(|row| row.0 == offset) {
             control = control & !(on << behind) | (control & on) << behind;
         }
         control
+    }
+}
+
+#[cfg(test)]
+impl Rcc {
+    /// That of a chip, as after power-up.
+    pub fn named(chip: &str) -> Rcc {
+        let chip = crate::chip::Chip::named(chip).unwrap();
+        Rcc::of(crate::lines::facts(chip.family).rcc, chip.lowest_vco_hz)
     }
 }
 
@@ -630,14 +586,14 @@ impl Peripheral for Rcc {
     }
 
     fn read(&mut self, offset: u32, now: u64) -> u32 {
-        if offset == self.layout().bdcr {
+        if offset == self.layout.bdcr {
             return self.backup(now);
         }
         self.with_ready_flags(offset, now)
     }
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
-        let layout = self.layout();
+        let layout = self.layout;
         if offset == CR {
             return self.write_control(value, now);
         }
@@ -657,10 +613,22 @@ impl Peripheral for Rcc {
     }
 
     fn reset(&mut self) {
-        let hse = self.hse;
-        *self = Rcc::of(self.chip);
-        self.hse = hse;
+        *self = Rcc {
+            hse: self.hse,
+            ..Rcc::of(self.layout, self.lowest_vco_hz)
+        };
     }
+}
+
+/// §6.2.3: CR.MSIRANGE once MSIRGSEL is set. Before, it is the range of CSR.MSISRANGE after Standby,
+/// which is not modelled: 4 MHz. Reserved ranges are taken as the highest.
+fn msi(registers: &Registers) -> Frequency {
+    let control = registers.get(CR);
+    if control & MSIRGSEL == 0 {
+        return Frequency::hz(MSI_RESET_HZ);
+    }
+    let range = (control & MSIRANGE) >> 4;
+    Frequency::hz(MSI_HZ[(range as usize).min(MSI_HZ.len() - 1)])
 }
 
 /// §6.3.3, HPRE.
@@ -694,7 +662,7 @@ mod tests {
 
     /// At reset but for HSE and the setting of the PLL.
     fn started(chip: &str, pll: u32) -> Rcc {
-        let mut rcc = Rcc::of(Chip::named(chip).unwrap());
+        let mut rcc = Rcc::named(chip);
         rcc.follow([
             Write(CR, 0x83 | HSEBYP, 0),
             Write(CR, 0x83 | HSEBYP | HSEON, 0),
@@ -707,7 +675,7 @@ mod tests {
 
     #[test]
     fn reset_runs_from_the_16_mhz_hsi() {
-        let mut rcc = Rcc::of(nucleo());
+        let mut rcc = Rcc::named("f401re");
         assert_eq!(rcc.read(CR, 0), 0x83);
         let clocks = rcc.clocks();
         assert_eq!(clocks.core, Frequency::hz(16_000_000));
@@ -749,13 +717,13 @@ mod tests {
             assert_eq!(on.is_ok(), allowed, "{chip} {input} {multiplier}");
         }
         for (register, value) in [(CR, 0x83 | HSEON), (CR, 0x82), (CFGR, 3)] {
-            assert!(Rcc::of(nucleo()).write(register, value, 0).is_err());
+            assert!(Rcc::named("f401re").write(register, value, 0).is_err());
         }
     }
 
     #[test]
     fn reset_flags_gather_until_they_are_removed() {
-        let mut rcc = Rcc::of(nucleo());
+        let mut rcc = Rcc::named("f401re");
         rcc.follow([Read(CSR, 0x0E00_0000, 0)]);
         for (cause, flags, removal, left) in [
             (
@@ -767,7 +735,7 @@ mod tests {
             (ResetCause::BrownOut, 0x0600_0000, 0, 0),
             (ResetCause::Software, 0x1400_0000, 0, 0),
         ] {
-            rcc.reset_because(cause);
+            rcc = rcc.after_reset(cause);
             rcc.follow([
                 Read(CSR, flags, 0),
                 Write(CSR, RMVF | removal, 0),
@@ -788,7 +756,7 @@ mod tests {
     #[test]
     fn a_crystal_is_ready_after_its_start_and_nothing_never_is() {
         let ready = |hse, now| {
-            let mut rcc = Rcc::of(nucleo());
+            let mut rcc = Rcc::named("f401re");
             rcc.set_hse(hse);
             rcc.write(CR, 0x83 | HSEON, 0).unwrap();
             rcc.read(CR, now) & HSERDY != 0
@@ -797,7 +765,7 @@ mod tests {
         // 2 ms at 16 MHz.
         assert!(!ready(crystal, 31_999) && ready(crystal, 32_000));
         assert!(!ready(Hse::Nothing, 1_000_000_000));
-        let mut rcc = Rcc::of(nucleo());
+        let mut rcc = Rcc::named("f401re");
         rcc.set_hse(crystal);
         assert!(rcc.write(CR, 0x83 | HSEON | HSEBYP, 0).is_err());
     }
@@ -816,7 +784,7 @@ mod tests {
 
     #[test]
     fn the_backup_domain_is_written_only_with_dbp_and_survives_a_reset() {
-        let mut rcc = Rcc::of(nucleo());
+        let mut rcc = Rcc::named("f401re");
         rcc.follow([Write(BDCR, LSEON, 0), Read(BDCR, 0, 0)]);
         rcc.set_backup_writable(true);
         rcc.follow([
@@ -825,7 +793,7 @@ mod tests {
             Read(BDCR, LSEON | RTCEN, 31_999_999),
             Read(BDCR, LSEON | LSERDY | RTCEN, 32_000_000),
         ]);
-        rcc.reset_because(ResetCause::Software);
+        rcc = rcc.after_reset(ResetCause::Software);
         assert_eq!(rcc.read(BDCR, 32_000_000), LSEON | LSERDY | RTCEN);
     }
 }
