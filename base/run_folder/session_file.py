@@ -14,13 +14,13 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 
 from ..files.errors import CaptureError, first_line
 from ..files.whole import open_regular, write_whole
-from .edges import EdgeList, Words
+from .edges import MOST_CHANNELS, EdgeList, Words
 from .extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
@@ -51,7 +51,6 @@ _SECTION = "device 1"
 _CAPTURE_FILE = "logic-1"
 _METADATA_MOST_BYTES = 64 << 10
 _READ_BYTES = 1 << 20
-_BYTE_BITS = 8
 _UNIT_BYTES_MOST = 8
 # Fixed, so that equal captures give equal bytes. It is the earliest that a zip can hold.
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)
@@ -62,31 +61,49 @@ Choice = Callable[[Sequence[str]], dict[str, int]]
 """Given the names in a session, ours of those that are wanted, and the index of each."""
 
 
-class _Layout(NamedTuple):
-    """`device_bits` are the bits, in `unit_bytes` per sample, of the channels `names`."""
-
-    samplerate_hz: int | None
-    names: tuple[str, ...]
-    device_bits: tuple[int, ...]
-    unit_bytes: int
-    capture_file: str
-
-
 def write_sr(path: Path, edges: EdgeList) -> None:
     """Writes `edges` as a session file that sigrok-cli and PulseView open.
 
     The samples are expanded chunk by chunk. The file appears under its name only when it is whole.
     Raises WriteError where it cannot be written.
     """
-    write_whole(path, lambda temporary: _write(temporary, edges))
+    metadata = (
+        f"[{_SECTION}]",
+        f"capturefile={_CAPTURE_FILE}",
+        f"total probes={len(edges.channels)}",
+        f"samplerate={edges.samplerate_hz} Hz",
+        "total analog=0",
+        *(f"probe{number}={name}" for number, name in enumerate(edges.channels, 1)),
+        "unitsize=1",
+    )
+
+    def write(temporary: Path) -> None:
+        with zipfile.ZipFile(temporary, "w") as archive:
+
+            def add(name: str, data: bytes | memoryview) -> None:
+                entry = zipfile.ZipInfo(name, _TIMESTAMP)
+                entry.create_system = 3
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, data, zipfile.ZIP_DEFLATED, compresslevel=1)
+
+            add("version", b"2")
+            add("metadata", "".join(f"{line}\n" for line in metadata).encode())
+            for number, chunk in enumerate(_chunks(edges), 1):
+                add(f"{_CAPTURE_FILE}-{number}", chunk.data)
+
+    write_whole(path, write)
 
 
-def _write(path: Path, edges: EdgeList) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        _add(archive, "version", b"2")
-        _add(archive, "metadata", _metadata(edges).encode())
-        for number, chunk in enumerate(_chunks(edges), 1):
-            _add(archive, f"{_CAPTURE_FILE}-{number}", chunk.data)
+def _chunks(edges: EdgeList) -> Iterator[Words]:
+    """The samples, at most CHUNK_SAMPLES at a time. Without samples there is one empty chunk."""
+    if not edges.total_samples:
+        yield np.empty(0, np.uint8)
+    for start in range(0, edges.total_samples, CHUNK_SAMPLES):
+        end = min(start + CHUNK_SAMPLES, edges.total_samples)
+        first = int(np.searchsorted(edges.sample, start, side="right")) - 1
+        last = int(np.searchsorted(edges.sample, end))
+        borders = np.clip(edges.sample[first:last], start, None)
+        yield np.repeat(edges.word[first:last], np.diff(borders, append=end))
 
 
 def read_sr(path: Path) -> EdgeList:
@@ -95,12 +112,12 @@ def read_sr(path: Path) -> EdgeList:
     Channels that were disabled when it was recorded are left out. Raises CaptureError for a file
     that is missing, damaged, or not such a session.
     """
-    return read_channels(path, _all)[0]
+    return read_channels(path, _every)[0]
 
 
-def _all(names: Sequence[str]) -> dict[str, int]:
-    if len(names) > _BYTE_BITS:
-        raise CaptureError(f"it has {len(names)} channels; at most {_BYTE_BITS} are read.")
+def _every(names: Sequence[str]) -> dict[str, int]:
+    if len(names) > MOST_CHANNELS:
+        raise CaptureError(f"it has {len(names)} channels; at most {MOST_CHANNELS} are read.")
     if len(set(names)) != len(names):
         raise CaptureError("its channels do not have different names.")
     return {name: index for index, name in enumerate(names)}
@@ -130,39 +147,6 @@ def read_channels(
         ) from None
 
 
-def _metadata(edges: EdgeList) -> str:
-    probes = (f"probe{number}={name}" for number, name in enumerate(edges.channels, 1))
-    lines = (
-        f"[{_SECTION}]",
-        f"capturefile={_CAPTURE_FILE}",
-        f"total probes={len(edges.channels)}",
-        f"samplerate={edges.samplerate_hz} Hz",
-        "total analog=0",
-        *probes,
-        "unitsize=1",
-    )
-    return "\n".join(lines) + "\n"
-
-
-def _chunks(edges: EdgeList) -> Iterator[Words]:
-    """The samples, at most CHUNK_SAMPLES at a time. Without samples there is one empty chunk."""
-    if not edges.total_samples:
-        yield np.empty(0, np.uint8)
-    for start in range(0, edges.total_samples, CHUNK_SAMPLES):
-        end = min(start + CHUNK_SAMPLES, edges.total_samples)
-        first = int(np.searchsorted(edges.sample, start, side="right")) - 1
-        last = int(np.searchsorted(edges.sample, end))
-        borders = np.clip(edges.sample[first:last], start, None)
-        yield np.repeat(edges.word[first:last], np.diff(borders, append=end))
-
-
-def _add(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
-    entry = zipfile.ZipInfo(name, _TIMESTAMP)
-    entry.create_system = 3
-    entry.external_attr = 0o644 << 16
-    archive.writestr(entry, data, zipfile.ZIP_DEFLATED, compresslevel=1)
-
-
 def _check_directory(file: BinaryIO) -> None:
     """Raises CaptureError where the zip lists more members than a session has.
 
@@ -185,32 +169,40 @@ def _read(
 ) -> tuple[EdgeList, dict[str, str], bool]:
     if _member(archive, "version", 16).strip() not in (b"1", b"2"):
         raise CaptureError("its version is neither 1 nor 2, which are read.")
-    layout = _layout(_member(archive, "metadata", _METADATA_MOST_BYTES))
-    rate_hz = layout.samplerate_hz or given_hz
+    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        parser.read_string(_member(archive, "metadata", _METADATA_MOST_BYTES).decode())
+        device = parser[_SECTION]
+        unit_bytes, total = int(device["unitsize"]), int(device["total probes"])
+        own_hz = samplerate_hz(device["samplerate"]) if "samplerate" in device else 0
+        entries = _chunk_entries(archive, device["capturefile"], unit_bytes)
+    except KeyError as error:
+        raise CaptureError(f"its metadata has no {error}.") from None
+    except (configparser.Error, ValueError) as error:
+        raise CaptureError(f"its metadata cannot be understood ({str(error).splitlines()[0]}).") from None
+    if not 1 <= unit_bytes <= _UNIT_BYTES_MOST or not 1 <= total <= 8 * unit_bytes:
+        raise CaptureError(
+            f"it has {total} channels in {unit_bytes} bytes per sample; up to 8 in each of 1 to 8 "
+            "bytes are read."
+        )
+    rate_hz = own_hz or given_hz
     if rate_hz is None:
         raise CaptureError("it states no samplerate; give --samplerate.")
-    chosen = choose(layout.names)
-    bits = tuple(layout.device_bits[index] for index in chosen.values())
-    entries = _chunk_entries(archive, layout.capture_file, layout.unit_bytes)
-    whole = layout.unit_bytes == 1
-    extractor = EdgeExtractor(rate_hz, tuple(chosen), bits if whole else None)
+    probes = {bit: device[f"probe{bit + 1}"] for bit in range(8 * unit_bytes) if f"probe{bit + 1}" in device}
+    chosen = choose([*probes.values()])
+    bits = tuple([*probes][index] for index in chosen.values())
+    extractor = EdgeExtractor(rate_hz, tuple(chosen), bits if unit_bytes == 1 else None)
     for entry in entries:
         with archive.open(entry) as chunk:
             while data := chunk.read(_READ_BYTES):
-                extractor.feed(data if whole else _picked(data, layout.unit_bytes, bits))
-    names = {name: layout.names[index] for name, index in chosen.items()}
-    return extractor.finish(), names, layout.samplerate_hz is not None
-
-
-def _picked(data: bytes, unit_bytes: int, bits: tuple[int, ...]) -> bytes:
-    """A byte for each sample of several: bit i is that of `bits[i]`."""
-    if len(data) % unit_bytes:
-        raise CaptureError("a chunk of it ends within a sample.")
-    samples = np.frombuffer(data, np.uint8).reshape(-1, unit_bytes)
-    word = np.zeros(samples.shape[0], np.uint8)
-    for place, bit in enumerate(bits):
-        word |= (samples[:, bit // _BYTE_BITS] >> np.uint8(bit % _BYTE_BITS) & np.uint8(1)) << np.uint8(place)
-    return word.tobytes()
+                if unit_bytes > 1:  # a byte for each sample: bit i is that of `bits[i]`
+                    if len(data) % unit_bytes:
+                        raise CaptureError("a chunk of it ends within a sample.")
+                    samples = np.frombuffer(data, np.uint8).reshape(-1, unit_bytes)
+                    levels = np.unpackbits(samples, axis=1, bitorder="little")[:, list(bits)]
+                    data = np.packbits(levels, axis=1, bitorder="little").tobytes()
+                extractor.feed(data)
+    return extractor.finish(), {name: probes[bit] for name, bit in zip(chosen, bits, strict=True)}, own_hz > 0
 
 
 def _member(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
@@ -221,28 +213,6 @@ def _member(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
     if len(data) > most_bytes:
         raise CaptureError(f"its '{name}' is longer than {most_bytes} bytes.")
     return data
-
-
-def _layout(metadata: bytes) -> _Layout:
-    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
-    try:
-        parser.read_string(metadata.decode())
-        device = parser[_SECTION]
-        unit_bytes, total = int(device["unitsize"]), int(device["total probes"])
-        rate_hz = samplerate_hz(device["samplerate"]) if "samplerate" in device else None
-        capture_file = device["capturefile"]
-    except KeyError as error:
-        raise CaptureError(f"its metadata has no {error}.") from None
-    except (configparser.Error, ValueError) as error:
-        raise CaptureError(f"its metadata cannot be understood ({str(error).splitlines()[0]}).") from None
-    if not 1 <= unit_bytes <= _UNIT_BYTES_MOST or not 1 <= total <= _BYTE_BITS * unit_bytes:
-        raise CaptureError(
-            f"it has {total} channels in {unit_bytes} bytes per sample; up to 8 in each of 1 to 8 "
-            "bytes are read."
-        )
-    bits = tuple(bit for bit in range(_BYTE_BITS * unit_bytes) if f"probe{bit + 1}" in device)
-    names = tuple(device[f"probe{bit + 1}"] for bit in bits)
-    return _Layout(rate_hz or None, names, bits, unit_bytes, capture_file)
 
 
 def samplerate_hz(text: str) -> int:
@@ -261,21 +231,19 @@ def samplerate_hz(text: str) -> int:
 
 def _chunk_entries(archive: zipfile.ZipFile, capture_file: str, unit_bytes: int) -> list[zipfile.ZipInfo]:
     """The chunks, in the order of their numbers. Older sessions have one chunk without a number."""
-    names = [entry.filename for entry in archive.infolist()]
-    if len(set(names)) != len(names):
+    present = {entry.filename: entry for entry in archive.infolist()}
+    if len(present) != len(archive.infolist()):
         raise CaptureError("two of its members have the same name.")
-    present = dict(zip(names, archive.infolist(), strict=True))
-    if capture_file in present:
-        chunks = [capture_file]
-    else:
+    chunks = [capture_file]
+    if capture_file not in present:
         numbered = re.compile(re.escape(capture_file) + "-[1-9][0-9]*")
-        count = sum(1 for name in names if numbered.fullmatch(name))
+        count = sum(1 for name in present if numbered.fullmatch(name))
         chunks = [f"{capture_file}-{number}" for number in range(1, max(count, 1) + 1)]
-    missing = [name for name in chunks if name not in present]
-    if missing:
-        raise CaptureError(f"its chunk '{missing[0]}' is missing, so that samples would be lost.")
+    for name in chunks:
+        if name not in present:
+            raise CaptureError(f"its chunk '{name}' is missing, so that samples would be lost.")
     entries = [present[name] for name in chunks]
-    samples = sum(entry.file_size for entry in entries) // unit_bytes
+    samples = sum(entry.file_size for entry in entries) // max(unit_bytes, 1)
     if samples > MOST_SAMPLES:
         raise CaptureError(f"it states {samples} samples, more than the {MOST_SAMPLES} that are read.")
     return entries
