@@ -15,11 +15,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from ..files import locks
@@ -65,12 +63,7 @@ class EdgeWriter:
 
     def __init__(self, path: Path, samplerate_hz: int, channels: tuple[str, ...], asked_samples: int) -> None:
         """Creates the file. Raises WriteError."""
-        header = {
-            "schema": SCHEMA,
-            "samplerate_hz": samplerate_hz,
-            "asked_samples": asked_samples,
-            "channels": list(channels),
-        }
+        header = {"schema": SCHEMA, "samplerate_hz": samplerate_hz, "asked_samples": asked_samples}
         self.path = path
         self._written = 0
         self._rows = 0
@@ -82,7 +75,7 @@ class EdgeWriter:
         with suppress(OSError):  # not every file system has locks
             locks.take(self._file.fileno())
         try:
-            self._write(json.dumps(header, separators=(",", ":")).encode() + b"\n")
+            self._write(json.dumps(header | {"channels": channels}, separators=(",", ":")).encode() + b"\n")
         except WriteError:
             self.close()
             raise
@@ -90,9 +83,7 @@ class EdgeWriter:
     def __enter__(self) -> EdgeWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def append(self, sample: Samples, word: Words, total_samples: int) -> None:
@@ -100,7 +91,9 @@ class EdgeWriter:
 
         Raises WriteError where the disk takes no more.
         """
-        distance = _distances(sample, self._total_samples)
+        # Of each sample from the one before, in as few bytes as they need.
+        distance = np.diff(sample, prepend=self._total_samples)
+        distance = distance.astype(np.min_scalar_type(int(distance.max(initial=0))))
         counts = sample.size, total_samples, distance.itemsize
         distances, words = distance.data.cast("B"), word.data
         crc32 = 0
@@ -138,19 +131,9 @@ class EdgeWriter:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file.fileno(), self._written)
-            raise self._refused(error) from None
+            words = f"{self.path} cannot be written: {why(error)}; what it has is kept."
+            raise WriteError(words) from None
         self._written = end
-
-    def _refused(self, error: OSError) -> WriteError:
-        return WriteError(f"{self.path} cannot be written: {why(error)}; what it has is kept.")
-
-
-def _distances(sample: Samples, begin: int) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """The distance of each sample from the one before, in as few bytes as they need."""
-    distance = np.empty_like(sample)
-    distance[:1] = sample[:1] - begin
-    np.subtract(sample[1:], sample[:-1], out=distance[1:])
-    return distance.astype(np.min_scalar_type(int(distance.max(initial=0))))
 
 
 class _Header(Table):
@@ -160,68 +143,6 @@ class _Header(Table):
     samplerate_hz: int
     asked_samples: int
     channels: Annotated[tuple[str, ...], Field(strict=False)]
-
-
-def read_stream(path: Path) -> StreamedCapture:
-    """The whole blocks of the capture at `path`.
-
-    Raises CaptureError where there is no such file, it is no such capture, or it is still written.
-    """
-    try:
-        with open_regular(path, _MOST_FILE_BYTES) as file:
-            _check_finished(path, file)
-            header = _header(path, file)
-            blocks = list(_blocks(file))
-    except OSError as error:
-        raise CaptureError(f"{path} cannot be read ({why(error)}); run again.") from None
-    try:
-        edges = EdgeList(
-            np.concatenate([np.empty(0, np.int64), *(block[0] for block in blocks)]),
-            np.concatenate([np.empty(0, np.uint8), *(block[1] for block in blocks)]),
-            header.samplerate_hz,
-            blocks[-1][2] if blocks else 0,
-            header.channels,
-        )
-    except CaptureError as error:
-        raise CaptureError(f"{path} is not a usable capture: {error}") from None
-    return StreamedCapture(edges, header.asked_samples)
-
-
-class EdgeFollower:
-    """Reads a capture while it is written, a part at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
-        self._total_samples = 0
-        self._header: _Header | None = None
-
-    def more(self) -> NewEdges | None:
-        """What came since the last look; None if nothing did.
-
-        Raises CaptureError where there is no such file any more, or it is no such capture.
-        """
-        try:
-            with open_regular(self._path, _MOST_FILE_BYTES) as file:
-                if self._header is None:
-                    self._header = _header(self._path, file)
-                    self._offset = file.tell()
-                file.seek(self._offset)
-                blocks = list(_blocks(file, self._total_samples))
-        except OSError as error:
-            raise CaptureError(f"{self._path} cannot be read ({why(error)}).") from None
-        if not blocks:
-            return None
-        self._offset += sum(length for *_, length in blocks)
-        begin, self._total_samples = self._total_samples, blocks[-1][2]
-        return NewEdges(
-            np.concatenate([block[0] for block in blocks]),
-            np.concatenate([block[1] for block in blocks]),
-            self._header.samplerate_hz,
-            begin,
-            self._total_samples,
-            self._header.channels,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,21 +160,72 @@ class NewEdges:
     channels: tuple[str, ...]
 
 
-def _check_finished(path: Path, file: BinaryIO) -> None:
-    if locks.is_taken(file.fileno()):
-        raise CaptureError(f"{path} is still being captured; wait for the end of that run.")
+class EdgeFollower:
+    """Reads a capture while it is written, a part at a time; one that is `finished` at once."""
+
+    def __init__(self, path: Path, *, finished: bool = False) -> None:
+        self._path = path
+        self._finished = finished
+        self._offset = 0
+        self._total_samples = 0
+        self.header: _Header | None = None
+
+    def more(self) -> NewEdges | None:
+        """What came since the last look; None if nothing did.
+
+        Raises CaptureError where there is no such file any more, or it is no such capture.
+        """
+        remedy = "; run again" if self._finished else ""
+        try:
+            with open_regular(self._path, _MOST_FILE_BYTES) as file:
+                if self._finished and locks.is_taken(file.fileno()):
+                    raise CaptureError(f"{self._path} is still being captured; wait for the end of that run.")
+                if self.header is None:
+                    self.header = self._read_header(file.readline(_HEADER_MOST_BYTES))
+                    self._offset = file.tell()
+                file.seek(self._offset)
+                blocks = list(_blocks(file, self._total_samples))
+        except OSError as error:
+            raise CaptureError(f"{self._path} cannot be read ({why(error)}){remedy}.") from None
+        if not blocks:
+            return None
+        self._offset += sum(length for *_, length in blocks)
+        begin, self._total_samples = self._total_samples, blocks[-1][2]
+        return NewEdges(
+            np.concatenate([block[0] for block in blocks]),
+            np.concatenate([block[1] for block in blocks]),
+            self.header.samplerate_hz,
+            begin,
+            self._total_samples,
+            self.header.channels,
+        )
+
+    def _read_header(self, line: bytes) -> _Header:
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError):
+            raise CaptureError(f"{self._path} does not begin as a capture does; run again.") from None
+        return check(values, _Header, self._path, error=CaptureError, remedy="run again")
 
 
-def _header(path: Path, file: BinaryIO) -> _Header:
-    line = file.readline(_HEADER_MOST_BYTES)
+def read_stream(path: Path) -> StreamedCapture:
+    """The whole blocks of the capture at `path`.
+
+    Raises CaptureError where there is no such file, it is no such capture, or it is still written.
+    """
+    follower = EdgeFollower(path, finished=True)
+    new = follower.more()
+    header = follower.header
+    assert header is not None
+    rows = (new.sample, new.word) if new else (np.empty(0, np.int64), np.empty(0, np.uint8))
     try:
-        values = json.loads(line)
-    except (ValueError, RecursionError):
-        raise CaptureError(f"{path} does not begin as a capture does; run again.") from None
-    return check(values, _Header, path, error=CaptureError, remedy="run again")
+        edges = EdgeList(*rows, header.samplerate_hz, new.end if new else 0, header.channels)
+    except CaptureError as error:
+        raise CaptureError(f"{path} is not a usable capture: {error}") from None
+    return StreamedCapture(edges, header.asked_samples)
 
 
-def _blocks(file: BinaryIO, begin: int = 0) -> Iterator[tuple[Samples, Words, int, int]]:
+def _blocks(file: BinaryIO, begin: int) -> Iterator[tuple[Samples, Words, int, int]]:
     """Samples, words, the samples so far and the length in bytes of each whole block, up to the
     first that is not. The first one's samples count from `begin`.
     """

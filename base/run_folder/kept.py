@@ -15,7 +15,6 @@ too, and `calibration_ns` is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -166,7 +165,17 @@ def write_kept(path: Path, capture: Kept) -> None:
         ],
         windows=[window.place for window in capture.windows],
     )
-    frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *_frames(capture)])
+    parts: list[tuple[str, str, Samples, Samples | Words]] = [
+        *((*quantity, tally.values, tally.counts) for quantity, tally in capture.counted.items()),
+        *((_WINDOW, of.place.name, of.edges.sample, of.edges.word) for of in capture.windows),
+    ]
+    frames = (
+        pl.DataFrame({"at": at.astype(np.uint64), "value": value.astype(np.uint64)}).select(
+            pl.lit(part).alias("part"), pl.lit(name).alias("name"), "at", "value"
+        )
+        for part, name, at, value in parts
+    )
+    frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *frames])
     metadata = description.model_dump(mode="json", by_alias=True)
     write_whole(path, lambda temporary: write_table(temporary, frame, metadata, statistics=False))
 
@@ -175,63 +184,44 @@ def _facts(of: _Facts) -> dict[str, Any]:
     return {field.alias or name: getattr(of, name) for name, field in _Facts.model_fields.items()}
 
 
-def _frames(capture: Kept) -> Iterator[pl.DataFrame]:
-    for (kind, name), tally in capture.counted.items():
-        yield _frame(kind, name, tally.values, tally.counts)
-    for window in capture.windows:
-        yield _frame(_WINDOW, window.place.name, window.edges.sample, window.edges.word)
-
-
-def _frame(part: str, name: str, at: Samples, value: Samples | Words) -> pl.DataFrame:
-    columns = {"at": pl.Series(at, dtype=pl.UInt64), "value": pl.Series(value, dtype=pl.UInt64)}
-    return pl.DataFrame(columns).select(pl.lit(part).alias("part"), pl.lit(name).alias("name"), "at", "value")
-
-
 def read_kept(folder: Path) -> Kept:
     """Reads the kept.parquet of the run in `folder`. Raises TailscopeError."""
     path = folder / names.KEPT
     table = read_table(path, _COLUMNS, _MOST_ROWS)
     description = read_metadata(path, _Description, CaptureError)
-    parts = {
-        (str(part), str(name)): (rows["at"].to_numpy(), rows["value"].to_numpy())
-        for (part, name), rows in table.group_by("part", "name", maintain_order=True)
-    }
-    nothing = np.empty(0, np.uint64), np.empty(0, np.uint64)
+    parts = table.partition_by("part", "name", as_dict=True)
+
+    def rows(part: str, name: str) -> tuple[Any, Any]:
+        of_part = parts.get((part, name), table.clear())
+        return of_part["at"].to_numpy(), of_part["value"].to_numpy()
+
     try:
         if set(description.pins) != set(description.channels):
             raise CaptureError("its pins are not its channels; restore the file.")
-        return Kept(
-            **_facts(description),
-            counted={
-                (tally.part, tally.name): _counted(tally, *parts.get((tally.part, tally.name), nothing))
-                for tally in description.counted
-            },
-            windows=tuple(
-                Window(place, _edges(description, place, *parts.get((_WINDOW, place.name), nothing)))
-                for place in description.windows
-            ),
+        counted = {
+            (tally.part, tally.name): _counted(tally, *rows(tally.part, tally.name))
+            for tally in description.counted
+        }
+        windows = tuple(
+            _window(description, place, *rows(_WINDOW, place.name)) for place in description.windows
         )
+        return Kept(**_facts(description), counted=counted, windows=windows)
     except TailscopeError as error:
         raise CaptureError(f"{path} is not a usable capture: {error}") from None
 
 
 def _counted(tally: _Tallied, values: Samples, counts: Samples) -> Counted:
-    most = max((int(part.max(initial=0)) for part in (values, counts)), default=0)
+    most = max(int(part.max(initial=0)) for part in (values, counts))
     increasing = not (values[1:] <= values[:-1]).any()
     whole = (tally.least is None) == (tally.greatest is None) == (not values.size)
     if most > MOST_KEPT_SAMPLES or not increasing or not whole or not counts.all():
         raise CaptureError(f"its counts of {tally.name} are damaged; restore the file.")
-    return Counted(
-        values.astype(np.int64),
-        counts.astype(np.int64),
-        tally.bin,
-        tally.least,
-        tally.greatest,
-    )
+    return Counted(values.astype(np.int64), counts.astype(np.int64), tally.bin, tally.least, tally.greatest)
 
 
-def _edges(description: _Description, place: Place, sample: Samples, word: Words) -> EdgeList:
+def _window(description: _Description, place: Place, sample: Samples, word: Words) -> Window:
     within = place.begin <= place.until <= description.total_samples and place.start <= place.end
     if not within or Path(place.name).name != place.name:
         raise CaptureError("a window lies outside the capture; restore the file.")
-    return EdgeList(sample, word, description.samplerate_hz, place.until - place.begin, description.channels)
+    length, hz = place.until - place.begin, description.samplerate_hz
+    return Window(place, EdgeList(sample, word, hz, length, description.channels))

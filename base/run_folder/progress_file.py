@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Literal, Self
 
 from pydantic import Field
@@ -23,6 +22,7 @@ from ..files.errors import TailscopeError
 from .folder import PROGRESS, check_members
 
 MOST_BYTES = 64 << 10
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 Schema = Literal[1]
 SCHEMA: Schema = 1
 
@@ -71,25 +71,15 @@ class SoFar(Table):
 
 def read(folder: Path) -> SoFar | None:
     """The progress of the run in `folder`; None if it is over, or was killed."""
-    if not _held(folder):
-        return None
-    try:
-        check_members(folder)
-        return read_json(folder / PROGRESS, SoFar, most_bytes=MOST_BYTES)
-    except TailscopeError:
-        return None
-
-
-def _held(folder: Path) -> bool:
-    """True if the process that fills `folder` is still there."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return locks.is_taken(descriptor)
-    finally:
-        os.close(descriptor)
+    with suppress(TailscopeError, OSError):
+        descriptor = os.open(folder, _FOLDER)
+        try:
+            if locks.is_taken(descriptor):  # the process that fills it is still there
+                check_members(folder)
+                return read_json(folder / PROGRESS, SoFar, most_bytes=MOST_BYTES)
+        finally:
+            os.close(descriptor)
+    return None
 
 
 class ProgressFile:
@@ -105,13 +95,11 @@ class ProgressFile:
 
     def __enter__(self) -> Self:
         with suppress(OSError):
-            self._descriptor = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._descriptor = os.open(self._path.parent, _FOLDER)
             locks.take(self._descriptor)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for path in (self._path, self._temporary):
             with suppress(OSError):
                 path.unlink()

@@ -14,7 +14,6 @@ import pytest
 
 from base.files import locks
 from base.files.turns import taking_turns
-from base.run_folder import progress_file
 from base.run_folder.edge_stream import EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS
 from base.run_folder.progress_file import ProgressFile
@@ -47,8 +46,16 @@ def take_a_turn(folder: Path) -> None:
         pass
 
 
+def held(folder: Path) -> bool:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        return locks.is_taken(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def see_no_run(folder: Path) -> None:
-    assert not progress_file._held(folder)
+    assert not held(folder)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +84,6 @@ def test_a_reader_that_forks_keeps_no_writer_out(tmp_path: Path) -> None:
     try:
         assert not locks.is_taken(descriptor)
         with forked(), ProgressFile(tmp_path):
-            assert progress_file._held(tmp_path)
+            assert held(tmp_path)
     finally:
         os.close(descriptor)
