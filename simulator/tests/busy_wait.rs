@@ -16,7 +16,7 @@ const LOOK_CYCLES: u64 = 1_237;
 fn seen(core: &Core) -> (Vec<u32>, u64, u64) {
     let registers = (0..16).map(|n| core.register(n));
     (
-        registers.chain([core.xpsr()]).collect(),
+        registers.chain([core.registers().xpsr()]).collect(),
         core.cycles(),
         core.instructions(),
     )

@@ -308,7 +308,7 @@ impl Board {
         let core = &self.core;
         (
             (0..16).map(|n| self.r(n)).collect::<Vec<u32>>(),
-            (core.xpsr(), core.cycles(), core.instructions()),
+            (core.registers().xpsr(), core.cycles(), core.instructions()),
             (self.memory.sram.clone(), self.memory.written.clone()),
         )
     }

@@ -46,7 +46,7 @@ fn a_step_enters_a_pending_exception_unless_interrupts_are_masked() {
             board.debug_write(DHCSR, KEY | 0b101 | maskints);
             run(&mut board);
         }
-        assert_eq!(board.core.xpsr() & 0x1FF, expected);
+        assert_eq!(board.core.registers().xpsr() & 0x1FF, expected);
         assert_eq!(board.r(4), 0, "no instruction of the handler yet");
     }
 }
@@ -57,7 +57,7 @@ fn hard_faults_are_caught_before_their_handler() {
     board.debug_write(DHCSR, KEY | 1);
     board.debug_write(DEMCR, 1 << 10);
     assert_eq!(run(&mut board), RunEnd::Held);
-    assert_eq!((board.core.xpsr() & 0x1FF, board.r(4)), (3, 0));
+    assert_eq!((board.core.registers().xpsr() & 0x1FF, board.r(4)), (3, 0));
     assert_eq!(board.debug_read(DFSR), 1 << 3);
 }
 

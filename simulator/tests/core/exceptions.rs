@@ -24,7 +24,7 @@ fn svc_stacks_the_frame_of_the_manual() {
     assert_eq!(frame[..6], [10, 11, 12, 13, 14, 15]);
     assert_eq!(frame[7], 0x6100_0000);
     assert_eq!(board.r(13), STACK_TOP);
-    assert_eq!(board.core.xpsr() & 0xFF, 0);
+    assert_eq!(board.core.registers().xpsr() & 0xFF, 0);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn the_process_stack_serves_threads_only() {
         board.registers([4, 5, 6, 7]),
         [0x2000_1000, STACK_TOP, 0xFFFF_FFFD, 0x2000_0FE0]
     );
-    assert_eq!((board.r(13), board.core.msp()), (0x2000_1000, STACK_TOP));
+    assert_eq!((board.r(13), board.core.registers().msp()), (0x2000_1000, STACK_TOP));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn run(instruction: &str, arrival: Option<u64>) -> Run {
         pc: board.r(15),
         outcome: (
             (0..15).map(|n| board.r(n)).collect(),
-            (0..32).map(|n| board.core.float_register(n)).collect(),
+            (0..32).map(|n| board.core.registers().float_register(n)).collect(),
             [
                 words,
                 if board.r(13) == STACK_TOP {
@@ -106,7 +106,7 @@ fn run(instruction: &str, arrival: Option<u64>) -> Run {
                 },
             ]
             .concat(),
-            board.core.xpsr() & 0xF800_0000,
+            board.core.registers().xpsr() & 0xF800_0000,
         ),
     }
 }

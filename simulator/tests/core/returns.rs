@@ -68,7 +68,7 @@ fn to_thread_mode_with_another_handler_active_is_refused_unless_allowed() {
     ));
     let stop = board.stop().to_string();
     assert!(stop.starts_with("breakpoint 2"), "NONBASETHRDENA: {stop}");
-    assert_eq!(board.core.xpsr() & 0x1FF, 0);
+    assert_eq!(board.core.registers().xpsr() & 0x1FF, 0);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn the_value_tells_mode_stack_and_frame() {
         assert_eq!(board.r(11), board.r(10), "{expected:#x}");
         assert_eq!(board.r(7) & 4, 0, "FPCA is the handler's own (B1.5.6)");
         let fpca = if expected & 0x10 == 0 { 4 } else { 0 };
-        assert_eq!(board.core.control() & 4, fpca, "{expected:#x}");
+        assert_eq!(board.core.registers().control() & 4, fpca, "{expected:#x}");
     }
 }
 

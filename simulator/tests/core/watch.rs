@@ -24,7 +24,7 @@ fn watched_with(
 ) -> (Board, Vec<Change>) {
     let source = format!("{COUNT}\n {program}\n bkpt 0\n .pool\n");
     let mut boards = [Board::new(&source), Board::new(&source)];
-    boards[1].core.watch_value(value);
+    boards[1].core.watch(value);
     for board in &mut boards {
         board.lines = lines.to_vec();
         board.finish();

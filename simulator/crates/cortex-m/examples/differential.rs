@@ -119,7 +119,7 @@ fn started(kind: CoreKind, memory: &mut Memory) -> Result<Core> {
 /// How a case ended: the first word of its result.
 fn outcome(core: &Core, stop: Option<Stop>) -> u32 {
     match stop {
-        None if core.fault_status() == 0 => 0,
+        None if core.fault_registers().cfsr == 0 => 0,
         None => 1,
         Some(Stop::Undefined { .. }) => 2,
         Some(Stop::Unpredictable { .. }) => 3,
@@ -146,8 +146,8 @@ fn run_case(core: &mut Core, memory: &mut Memory, case: &[u32]) -> u32 {
 fn write_result(out: &mut impl Write, core: &Core, outcome: u32, changes: u64) -> Result<()> {
     let mut words = vec![outcome, core.pc()];
     words.extend((0..15).map(|n| core.register(n)));
-    words.extend([core.xpsr(), core.fpscr()]);
-    words.extend((0..32).map(|n| core.float_register(n)));
+    words.extend([core.registers().xpsr(), core.registers().fpscr()]);
+    words.extend((0..32).map(|n| core.registers().float_register(n)));
     words.extend([changes as u32, (changes >> 32) as u32]);
     for word in words {
         out.write_all(&word.to_le_bytes())?;

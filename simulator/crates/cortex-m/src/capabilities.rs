@@ -4,18 +4,13 @@
 //! B3.1.1).
 
 use super::debug::identity;
-use super::exceptions::SVCALL;
+use super::memory_map::{DWT_CTRL, ICSR, SHCSR};
 use super::model::Facts;
-use super::trap::Exec;
-use super::Core;
 
-const ICSR: u32 = 0xE000_ED04;
-const SHCSR: u32 = 0xE000_ED24;
 const SHPR3: u32 = 0xE000_ED20;
 const DEBUG_MONITOR_PRIORITY: u32 = 0xFF;
-const DWT_CTRL: u32 = 0xE000_1000;
 const RETTOBASE: u32 = 1 << 11;
-const SVCALLPENDED: u32 = 1 << 15;
+pub const SVCALLPENDED: u32 = 1 << 15;
 /// Two watchpoints, no cycle counter, no trace (DDI 0432C, 6.1).
 const BASELINE_DWT_CTRL: u32 = 0x2000_0000;
 const BP_CTRL: u32 = 0xE000_2000;
@@ -26,13 +21,13 @@ const BP_ENABLED: u32 = 1;
 const IDENTIFICATION: u32 = 0xFBC;
 const ROM_TABLE: u32 = 0xE00F_F000;
 /// How a core answers at an address.
-enum Answer {
+pub enum Answer {
     AsWhole,
     Reserved,
     Only(u32),
 }
 
-fn answer(facts: &Facts, address: u32) -> Answer {
+pub fn answer(facts: &Facts, address: u32) -> Answer {
     if facts.mainline {
         mainline(facts, address)
     } else {
@@ -78,80 +73,23 @@ fn baseline(facts: &Facts, address: u32) -> Answer {
     }
 }
 
-impl Core {
-    /// What a core reads at `address` that does not answer as one that has all.
-    pub(super) fn read_partial(&mut self, address: u32, now: u64) -> Exec<Option<u32>> {
-        let facts = self.model.facts();
-        Ok(match answer(facts, address) {
-            Answer::Reserved => Some(0),
-            Answer::Only(value) => Some(value),
-            Answer::AsWhole if !facts.mainline => {
-                let word = self.read_whole_private_word(address, now)?;
-                Some(match address {
-                    ICSR => word & !RETTOBASE,
-                    BP_CTRL => BASELINE_BP_CTRL | word & BP_ENABLED,
-                    SHCSR => word & SVCALLPENDED,
-                    SHPR3 => word & !DEBUG_MONITOR_PRIORITY,
-                    _ => word,
-                })
-            }
-            Answer::AsWhole => None,
-        })
-    }
-
-    /// Takes a write that a core with all would take otherwise, or not at all. False if there is none to
-    /// take.
-    pub(super) fn write_partial(&mut self, address: u32, value: u32) -> Exec<bool> {
-        let facts = self.model.facts();
-        let baseline = !facts.mainline;
-        match (answer(facts, address), address) {
-            (Answer::AsWhole, SHCSR) if baseline => self.write_svcall_pended(value),
-            // CCR is constant, and AIRCR has no groups of priorities (DDI 0419C, B3.2.6 and B3.2.8).
-            (Answer::AsWhole, 0xE000_ED14) if baseline => {}
-            (Answer::AsWhole, 0xE000_ED0C) if baseline => {
-                self.write_aircr(value & !(7 << 8))?;
-            }
-            // DEMCR: there is nothing to trace.
-            (Answer::AsWhole, 0xE000_EDFC) if baseline => {
-                let stored = self.private.scb.demcr;
-                self.private.scb.demcr = stored & !VECTOR_CATCHES | value & VECTOR_CATCHES;
-            }
-            (Answer::AsWhole, _) => return Ok(false),
-            _ => {}
-        }
-        Ok(true)
-    }
-
-    fn write_svcall_pended(&mut self, value: u32) {
-        if value & SVCALLPENDED != 0 {
-            self.pend(SVCALL);
-        } else {
-            self.exceptions.unpend(SVCALL);
-        }
-    }
-
-    /// Clears the flags and bits of EPSR that the core does not have.
-    pub(super) fn drop_absent_flags(&mut self) {
-        let facts = self.model.facts();
-        if !facts.dsp {
-            self.registers.flags.ge = 0;
-        }
-        if !facts.mainline {
-            self.registers.flags.q = false;
-            self.registers.itstate = 0;
-        }
+/// What it reads of a register that answers as that of a core with all.
+pub fn shown(facts: &Facts, address: u32, word: u32) -> u32 {
+    match address {
+        _ if facts.mainline => word,
+        ICSR => word & !RETTOBASE,
+        BP_CTRL => BASELINE_BP_CTRL | word & BP_ENABLED,
+        SHCSR => word & SVCALLPENDED,
+        SHPR3 => word & !DEBUG_MONITOR_PRIORITY,
+        _ => word,
     }
 }
 
-/// VC_HARDERR, VC_CORERESET and DWTENA, the bits of ARMv6-M's DEMCR (DDI 0419C, C1.6.5).
-const VECTOR_CATCHES: u32 = 1 << 24 | 1 << 10 | 1;
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::bus::Width;
     use crate::model::CoreKind;
-    use crate::Timing;
+    use crate::{Core, Timing};
 
     /// Writes ones everywhere in the register, and reads what is left.
     fn kept(kind: CoreKind, address: u32) -> u32 {

@@ -4,8 +4,9 @@
 
 use super::code_cache::Page;
 use super::decode::{self, Form, Kind, Op};
-use super::exceptions::MEM_MANAGE;
+use super::nvic::MEM_MANAGE;
 use super::memory_map::execute_never;
+use super::state::PrivateUnits;
 use super::stop::Stop;
 use super::timing::{self, Fetch, Timing};
 use super::trap::{self, cfsr, Exec, Trap};
@@ -51,7 +52,7 @@ impl Core {
         let Some(page) = page else {
             return self.instruction(bus);
         };
-        let result = match self.time.model {
+        let result = match self.pipeline.timing() {
             Timing::Nucleo => self.instructions_of::<B, true>(bus, &page),
             _ => self.instructions_of::<B, false>(bus, &page),
         };
@@ -71,7 +72,7 @@ impl Core {
         page: &Page,
     ) -> Exec<Left> {
         let mut pc = self.registers.pc;
-        while self.time.cycles < self.fast.horizon && page.holds(pc) {
+        while self.pipeline.cycles() < self.fast.horizon && page.holds(pc) {
             let op = page.get(pc);
             if op.counter != 0 {
                 return Ok(Left::Single);
@@ -94,7 +95,7 @@ impl Core {
 
     #[inline(always)]
     fn carry_out_timed<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u32> {
-        match self.time.model {
+        match self.pipeline.timing() {
             Timing::Nucleo => self.carry_out::<B, true>(bus, op, self.registers.pc),
             _ => self.carry_out::<B, false>(bus, op, self.registers.pc),
         }
@@ -103,16 +104,25 @@ impl Core {
     /// Executes an instruction that is counted, and perhaps marked.
     #[inline(never)]
     fn counted_instruction<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
-        let (pc, continued) = (self.registers.pc, self.will_continue());
-        let passage = self.begun_passage(bus, op);
+        let continued = self.registers.will_continue();
+        let passage = self
+            .observers
+            .places
+            .begun(bus, op, &self.registers, &self.pipeline);
         let result = self.carry_out_timed(bus, op);
-        if let Some(passage) = passage {
-            self.end_passage(passage, (pc, op), continued, &result);
+        let places = &mut self.observers.places;
+        let forgets = passage.is_some_and(|passage| {
+            let how = (op, continued);
+            places.end(passage, how, &result, &self.registers, &self.pipeline)
+        });
+        if result.is_ok() {
+            places.count(op.place());
+            self.fast.busy_wait.disturb();
         }
-        result?;
-        self.observers.execution_counters[op.counter as usize - 1].executions += 1;
-        self.fast.busy_wait.disturb();
-        Ok(())
+        if forgets {
+            self.invalidate_code();
+        }
+        result.map(|_| ())
     }
 
     /// Executes `op`, the instruction at `pc`. Returns the address of the next one.
@@ -125,12 +135,7 @@ impl Core {
     ) -> Exec<u32> {
         let next_pc = pc.wrapping_add(op.size.into());
         self.registers.next_pc = next_pc;
-        if NUCLEO {
-            self.issue(op, pc, next_pc);
-        } else if self.time.model == Timing::OneBus {
-            self.issue_on_one_bus(op, pc, next_pc);
-        }
-        self.time.instructions += 1;
+        self.pipeline.issue::<NUCLEO>(op, pc, next_pc);
         let mut next = next_pc;
         let cycles = if self.registers.itstate == 0 {
             self.execute_form(bus, op, &mut next).map(|()| op.cycles)
@@ -140,31 +145,14 @@ impl Core {
             cycles
         };
         match cycles {
-            Ok(cycles) => self.time.cycles += u64::from(cycles),
+            Ok(cycles) => self.pipeline.retire(pc, cycles),
             Err(trap) => {
-                self.time.instructions -= 1;
+                self.pipeline.abandon();
                 return Err(trap);
             }
         }
-        self.time.previous_pc = pc;
         self.registers.pc = next;
         Ok(next)
-    }
-
-    /// Waits until the instruction is decoded and the registers of its address are ready.
-    #[inline(always)]
-    fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
-        let free =
-            self.time.cycles + u64::from(op.address_registers & self.time.late_registers != 0);
-        self.time.late_registers = op.late_registers;
-        self.time.cycles = self.time.fetch.issue(pc, next_pc, op, free);
-    }
-
-    /// The same on a core whose data waits for its only bus.
-    fn issue_on_one_bus(&mut self, op: &Op, pc: u32, next_pc: u32) {
-        let now = self.time.cycles;
-        (self.time.cycles, self.time.data_free) =
-            self.time.fetch.issue_on_one_bus(pc, next_pc, op, now);
     }
 
     /// Executes an instruction that EPSR.ICI continues, or one of an IT block, which is skipped
@@ -178,7 +166,7 @@ impl Core {
             return Err(self.unpredictable_here(bus, op.size, "in this place of an IT block"));
         }
         let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
-        let executed = unconditional || self.registers.flags.satisfy(self.registers.itstate >> 4);
+        let executed = unconditional || self.registers.condition_passed();
         if executed {
             self.execute(bus, op)?;
         }
@@ -198,7 +186,8 @@ impl Core {
             return Err(Trap::usage(cfsr::INVSTATE));
         }
         if self.private.debug.breaks_at(self.registers.pc) {
-            return Err(self.breakpoint(0));
+            let PrivateUnits { debug, scb, .. } = &self.private;
+            return Err(debug.breakpoint(scb, self.registers.pc, 0));
         }
         let first = self.fetch_halfword(bus, self.registers.pc)?;
         let wide = decode::is_wide(first);
@@ -223,12 +212,8 @@ impl Core {
         op.address_registers = timing::address_registers(self.model.kind, &op);
         op.late_registers = timing::late_registers(self.model.kind, &op);
         (op.arrives, op.leaves) = Fetch::slots(self.registers.pc, op.size);
-        op.counter = self
-            .observers
-            .execution_counters
-            .iter()
-            .position(|w| w.address == self.registers.pc)
-            .map_or(0, |n| n as u8 + 1);
+        let place = self.observers.places.at(self.registers.pc);
+        op.counter = place.map_or(0, |place| place as u8 + 1);
         // What the MPU allows depends on privilege and priority, so nothing is cached while it is
         // on.
         if !self.private.mpu.enabled() {
@@ -264,7 +249,12 @@ impl Core {
     }
 
     fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
-        if execute_never(address) || self.private.mpu.enabled() && !self.may_execute(address) {
+        let mpu = &self.private.mpu;
+        let forbids = || {
+            let (nvic, registers) = (&self.nvic, &self.registers);
+            !mpu.may_execute(address, nvic.execution_priority(), registers.privileged())
+        };
+        if execute_never(address) || mpu.enabled() && forbids() {
             return Err(Trap::Fault(trap::Fault {
                 exception: MEM_MANAGE,
                 cfsr: cfsr::IACCVIOL,

@@ -5,19 +5,17 @@
 //! over the frame (late arrival). Its own vector and handler are fetched from then on ("Cortex-M3
 //! Technical Reference Manual" DDI 0337, 5.7).
 
-use super::data_access::{read_either_alias, Purpose};
-use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
-use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
-use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
-use super::timing::{Timing, FLOAT_FRAME_CYCLES};
+use super::data_path::{read_either_alias, Purpose};
+use super::nvic::{Nvic, BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
+use super::registers::{Registers, CONTROL_FPCA, CONTROL_SPSEL};
+use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN, HFSR_FORCED, HFSR_VECTTBL};
+use super::timing::FLOAT_FRAME_CYCLES;
 use super::trap::{cfsr, Exec, Fault, Trap};
+use super::watch::Watch;
 use super::{Core, FaultEntry, Sleep, Stop};
-use crate::bus::{Bus, Width};
+use crate::bus::{Bus, Fault as BusFault, Width};
 use serde::{Deserialize, Serialize};
 
-const HFSR_VECTTBL: u32 = 1 << 1;
-const HFSR_FORCED: u32 = 1 << 30;
-const HFSR_DEBUGEVT: u32 = 1 << 31;
 /// xPSR bit 9 in a frame: the stack was moved by four bytes, to be aligned to eight.
 pub(super) const REALIGNED: u32 = 1 << 9;
 pub(super) const BASIC_FRAME_BYTES: u32 = 0x20;
@@ -51,7 +49,7 @@ impl Core {
         let Some(entry) = self.handling.entering else {
             return Ok(());
         };
-        let first = self.exceptions.preempting().unwrap_or(entry.exception);
+        let first = self.nvic.preempting().unwrap_or(entry.exception);
         if first != entry.exception {
             return self.fetch_vector(bus, first, entry.exc_return, entry.handler_cycle);
         }
@@ -65,39 +63,39 @@ impl Core {
     /// SysTick's expiry, since that may change what comes next. True if `cycle` is reached and
     /// nothing else is due first.
     pub(super) fn waited_until(&mut self, cycle: u64, until: u64) -> bool {
-        if self.time.cycles >= cycle {
+        if self.pipeline.cycles() >= cycle {
             return true;
         }
         let limit = until.min(self.next_own_event());
-        self.time.cycles = cycle.min(limit).max(self.time.cycles);
-        self.time.cycles < limit && !self.attention
+        self.pipeline.wait_until(cycle.min(limit));
+        self.pipeline.cycles() < limit && !self.attention
     }
 
     /// Enters an exception on the frame that is already there: after a handler, or instead of a
     /// return.
     pub(super) fn tail_chain<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
-        match self.exceptions.preempting() {
-            Some(first) => self.fetch_vector(bus, first, exc_return, self.time.cycles),
+        match self.nvic.preempting() {
+            Some(first) => self.fetch_vector(bus, first, exc_return, self.pipeline.cycles()),
             None => Ok(()),
         }
     }
 
     /// `PushStack` and the EXC_RETURN value of `ExceptionTaken`.
     fn stack_frame<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let Some(cause) = self.exceptions.preempting() else {
+        let Some(cause) = self.nvic.preempting() else {
             return Ok(());
         };
         self.handling.sleep = Sleep::Awake;
-        self.note_entry_begins();
+        self.watching(Watch::begin_entry);
         let extended = self.registers.control & CONTROL_FPCA != 0;
-        let exc_return = self.exc_return(extended);
-        let began = self.time.cycles;
+        let exc_return = exc_return(&self.registers, extended);
+        let began = self.pipeline.cycles();
         let stacked = self.on_behalf_of(Purpose::Stacking, |core| core.push_frame(bus, extended));
-        let stacking_done = self.time.cycles + u64::from(self.model.facts().entry_cycles);
+        let stacking_done = self.pipeline.cycles() + u64::from(self.model.facts().entry_cycles);
         // The vector is read while the frame is written.
-        self.time.cycles = began;
+        self.pipeline.go_back_to(began);
         self.derived_fault(stacked, cfsr::STKERR, cfsr::MSTKERR)?;
-        let first = self.exceptions.preempting().unwrap_or(cause);
+        let first = self.nvic.preempting().unwrap_or(cause);
         self.fetch_vector(bus, first, exc_return, stacking_done)
     }
 
@@ -114,7 +112,7 @@ impl Core {
         };
         let sp = self.registers.general[13];
         let frame = sp.wrapping_sub(size) & !align;
-        let xpsr = self.xpsr() | if sp & align != 0 { REALIGNED } else { 0 };
+        let xpsr = self.registers.xpsr() | if sp & align != 0 { REALIGNED } else { 0 };
         self.registers.general[13] = frame;
         let words = [
             self.registers.general[0],
@@ -142,21 +140,25 @@ impl Core {
         exc_return: u32,
         stacking_done: u64,
     ) -> Result<(), Stop> {
-        self.decide_planned(exception);
-        let address = self.private.scb.vtor.wrapping_add(4 * u32::from(exception));
-        let vector = match self.read_vector(bus, address) {
-            Ok(vector) => vector,
-            Err(Trap::Stop(stop)) => return Err(*stop),
-            Err(Trap::Fault(_)) => {
+        let now = self.pipeline.cycles();
+        self.observers.planned.decide(exception, now);
+        let address = self.private.scb.vector_address(exception);
+        let vector = match read_either_alias(bus, address, Width::Word, now + 1) {
+            Ok(loaded) => loaded.value,
+            Err(BusFault::Unmodelled { what, address }) => {
+                let pc = self.registers.pc;
+                return Err(Stop::Unmodelled { what, address, pc });
+            }
+            Err(BusFault::Bus { .. }) => {
                 self.vector_table_fault(exception)?;
                 0
             }
-            Err(Trap::Halt(_) | Trap::Interrupted) => {
-                unreachable!("only instructions halt and end")
-            }
         };
-        let chained = self.time.cycles + u64::from(self.model.facts().tail_chain_cycles);
-        let (handler_cycle, fetch_cycle) = self.handler_cycles(address, stacking_done.max(chained));
+        let chained = now + u64::from(self.model.facts().tail_chain_cycles);
+        let ready = stacking_done.max(chained);
+        let (handler_cycle, fetch_cycle) =
+            self.pipeline
+                .handler_cycles(address, ready, self.registers.pc);
         self.handling.entering = Some(Entry {
             exc_return,
             exception,
@@ -167,38 +169,10 @@ impl Core {
         Ok(())
     }
 
-    /// When the handler begins whose vector is at `address`, if it could in cycle `ready` without
-    /// wait states; and when its code is asked for. A core with one bus reads the vector over it.
-    fn handler_cycles(&mut self, address: u32, ready: u64) -> (u64, u64) {
-        if self.time.model == Timing::OneBus {
-            let handler = ready + self.time.fetch.wait_cycles(address);
-            return (handler, handler - self.time.fetch.fetch_cycles());
-        }
-        (ready, 1 + self.vector_arrival(address))
-    }
-
-    fn read_vector<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u32> {
-        let loaded = read_either_alias(bus, address, Width::Word, self.time.cycles + 1);
-        loaded
-            .map(|loaded| loaded.value)
-            .map_err(|fault| self.data_fault(fault))
-    }
-
-    /// The vector comes over the I-Code bus, while the system bus does the stacking (TRM 2.3.1,
-    /// "ICode memory interface").
-    fn vector_arrival(&mut self, address: u32) -> u64 {
-        if self.time.model.is_nucleo() {
-            self.time
-                .fetch
-                .vector(address, self.registers.pc, self.time.cycles)
-        } else {
-            self.time.cycles + 1
-        }
-    }
-
     #[inline(always)]
     fn store_words<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
-        if let Some(run) = self.store_run(bus, address, words.len() as u32) {
+        let (pipeline, fast) = (&mut self.pipeline, &mut self.fast);
+        if let Some(run) = self.data.store_run(bus, address, words.len() as u32, pipeline, fast) {
             for (place, word) in run.zip(words) {
                 place.copy_from_slice(&word.to_le_bytes());
             }
@@ -221,42 +195,19 @@ impl Core {
         Ok(())
     }
 
-    fn exc_return(&self, extended: bool) -> u32 {
-        let mode = match (
-            self.registers.ipsr,
-            self.registers.control & CONTROL_SPSEL != 0,
-        ) {
-            (0, true) => 0xD,
-            (0, false) => 0x9,
-            _ => 0x1,
-        };
-        0xFFFF_FFE0 | mode | if extended { 0 } else { 0x10 }
-    }
-
     /// Reserves space for S0–S15 and FPSCR. Saves them now, or later if FPCCR.LSPEN allows it
     /// (`UpdateFPCCR`).
     #[inline(never)]
     fn stack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         if self.private.scb.fpccr & FPCCR_LSPEN == 0 {
-            self.time.cycles += FLOAT_FRAME_CYCLES;
+            self.pipeline.spend(FLOAT_FRAME_CYCLES);
             return self.store_float_state(bus, address);
         }
-        self.private.scb.fpcar = address;
-        self.private.scb.fpccr =
-            self.private.scb.fpccr & 0xC000_0000 | self.fpccr_context() | FPCCR_LSPACT;
+        let context = fpccr_context(&self.registers, &self.nvic);
+        let scb = &mut self.private.scb;
+        scb.fpcar = address;
+        scb.fpccr = scb.fpccr & 0xC000_0000 | context | FPCCR_LSPACT;
         Ok(())
-    }
-
-    /// What FPCCR records of the context that owns the reserved space: mode, privilege, and which
-    /// faults could be taken there.
-    fn fpccr_context(&self) -> u32 {
-        let ready =
-            |exception: u8, bit: u32| (self.exceptions.would_preempt(exception) as u32) << bit;
-        (!self.privileged() as u32) << 1
-            | ((self.registers.ipsr == 0) as u32) << 3
-            | ((self.exceptions.execution_priority() > -1) as u32) << 4
-            | ready(MEM_MANAGE, 5)
-            | ready(BUS_FAULT, 6)
     }
 
     fn store_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
@@ -270,50 +221,44 @@ impl Core {
     /// registers to the reserved space. An exception of higher priority interrupts it; it then
     /// starts again (TRM 7.2.7).
     pub(super) fn preserve_float_state<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        if self.interrupted_before(bus, self.time.cycles + FLOAT_FRAME_CYCLES) {
+        if self.interrupted_before(bus, FLOAT_FRAME_CYCLES) {
             return Err(Trap::Interrupted);
         }
         let saved = self.on_behalf_of(Purpose::LazyStacking, |core| {
             core.store_float_state(bus, core.private.scb.fpcar)
         });
         saved.map_err(|trap| frame_fault(trap, cfsr::LSPERR, cfsr::MLSPERR))?;
-        self.time.cycles += FLOAT_FRAME_CYCLES;
+        self.pipeline.spend(FLOAT_FRAME_CYCLES);
         self.private.scb.fpccr &= !FPCCR_LSPACT;
         Ok(())
     }
 
     /// `ExceptionTaken`: the handler's first instruction comes next.
     fn take_exception(&mut self, entry: Entry) {
+        let exception = entry.exception;
+        let now = self.pipeline.cycles();
         self.handling.entering = None;
-        self.take_planned(entry.exception);
-        self.exceptions.activate(entry.exception);
-        self.catch_vector(entry.exception);
-        self.note_fault(entry.exception);
-        self.set_mode(entry.exception, false);
-        self.registers.general[14] = entry.exc_return;
-        self.registers.control &= !CONTROL_FPCA;
-        self.registers.itstate = 0;
-        self.handling.event = true;
-        self.registers.exclusive = false;
-        self.time.pairs.forget();
-        self.time.late_registers = 0;
-        self.time
-            .fetch
-            .restart(entry.vector & !1, entry.fetch_cycle);
-        self.registers.pc = entry.vector & !1;
-        self.registers.thumb = entry.vector & 1 != 0;
-        self.note_entered(entry.exception);
-        self.leave_fast_loop();
-    }
-
-    /// Remembers where a fault has stacked its frame.
-    fn note_fault(&mut self, exception: u8) {
+        self.observers.planned.take(exception, now);
+        self.nvic.activate(exception);
+        self.private.debug.catch_vector(exception, &self.private.scb);
         if matches!(exception, HARD_FAULT..=USAGE_FAULT) {
             self.handling.fault = Some(FaultEntry {
                 exception,
                 frame: self.registers.general[13],
             });
         }
+        let registers = &mut self.registers;
+        registers.set_mode(exception, false);
+        registers.general[14] = entry.exc_return;
+        registers.control &= !CONTROL_FPCA;
+        registers.itstate = 0;
+        registers.exclusive = false;
+        registers.pc = entry.vector & !1;
+        registers.thumb = entry.vector & 1 != 0;
+        self.handling.event = true;
+        self.pipeline.enter(entry.vector & !1, entry.fetch_cycle);
+        self.watching(|watch, now| watch.entered(now, exception));
+        self.leave_fast_loop();
     }
 
     /// The exception stays pending and HardFault is taken first. If the vector of HardFault or NMI
@@ -321,14 +266,12 @@ impl Core {
     #[cold]
     fn vector_table_fault(&mut self, exception: u8) -> Result<(), Stop> {
         let cause = "an exception vector cannot be read";
-        self.private.scb.hfsr |= HFSR_VECTTBL;
         if matches!(exception, NMI | HARD_FAULT) {
-            return Err(Stop::Lockup {
-                pc: self.registers.pc,
-                cause,
-            });
+            self.private.scb.hfsr |= HFSR_VECTTBL;
+            let pc = self.registers.pc;
+            return Err(Stop::Lockup { pc, cause });
         }
-        self.pend_hard_fault(cause)
+        self.escalate(HFSR_VECTTBL, cause)
     }
 
     pub(super) fn take_trap(&mut self, trap: Trap) -> Result<(), Stop> {
@@ -336,7 +279,8 @@ impl Core {
             Trap::Stop(stop) => Err(*stop),
             Trap::Fault(fault) => self.raise(fault),
             Trap::Halt(cause) => {
-                self.request_halt(cause);
+                self.private.debug.request(cause);
+                self.leave_fast_loop();
                 Ok(())
             }
             Trap::Interrupted => Ok(()),
@@ -349,36 +293,26 @@ impl Core {
             return self.breakpoint_to_monitor();
         }
         self.private.scb.record(&fault);
-        if self.exceptions.would_preempt(fault.exception) {
+        if self.nvic.would_preempt(fault.exception) {
             self.pend(fault.exception);
             return Ok(());
         }
-        self.escalate(match fault.exception {
+        let cause = match fault.exception {
             MEM_MANAGE => "a MemManage fault",
             BUS_FAULT => "a BusFault",
             USAGE_FAULT => "a UsageFault",
             _ => "an SVC",
-        })
+        };
+        self.escalate(HFSR_FORCED, cause)
     }
 
-    /// Priority escalation (B1.5.4).
-    pub(super) fn escalate(&mut self, cause: &'static str) -> Result<(), Stop> {
-        self.private.scb.hfsr |= HFSR_FORCED;
-        self.pend_hard_fault(cause)
-    }
-
-    /// A debug event that the monitor cannot take becomes a HardFault (C1.4).
-    pub(super) fn escalate_debug_event(&mut self, cause: &'static str) -> Result<(), Stop> {
-        self.private.scb.hfsr |= HFSR_DEBUGEVT;
-        self.pend_hard_fault(cause)
-    }
-
-    fn pend_hard_fault(&mut self, cause: &'static str) -> Result<(), Stop> {
-        if !self.exceptions.would_preempt(HARD_FAULT) {
-            return Err(Stop::Lockup {
-                pc: self.registers.pc,
-                cause,
-            });
+    /// Priority escalation (B1.5.4, C1.4) to a HardFault, whose reason is a bit of HFSR. Where that cannot
+    /// be taken, the core locks up.
+    pub(super) fn escalate(&mut self, reason: u32, cause: &'static str) -> Result<(), Stop> {
+        self.private.scb.hfsr |= reason;
+        if !self.nvic.would_preempt(HARD_FAULT) {
+            let pc = self.registers.pc;
+            return Err(Stop::Lockup { pc, cause });
         }
         self.pend(HARD_FAULT);
         Ok(())
@@ -388,11 +322,11 @@ impl Core {
     /// its turn, otherwise it escalates (B1.5.14).
     pub(super) fn raise_later(&mut self, fault: Fault) -> Exec<()> {
         self.private.scb.record(&fault);
-        if self.exceptions.is_enabled(fault.exception) {
+        if self.nvic.is_enabled(fault.exception) {
             self.pend(fault.exception);
             return Ok(());
         }
-        self.escalate("an imprecise BusFault")
+        self.escalate(HFSR_FORCED, "an imprecise BusFault")
             .map_err(|stop| Trap::Stop(Box::new(stop)))
     }
 
@@ -404,18 +338,32 @@ impl Core {
         bus_error: u32,
         violation: u32,
     ) -> Result<(), Stop> {
-        match result {
-            Ok(()) => Ok(()),
-            Err(trap) => self.take_frame_fault(trap, bus_error, violation),
-        }
-    }
-
-    #[cold]
-    fn take_frame_fault(&mut self, trap: Trap, bus_error: u32, violation: u32) -> Result<(), Stop> {
-        self.take_trap(frame_fault(trap, bus_error, violation))
+        result.or_else(|trap| self.take_trap(frame_fault(trap, bus_error, violation)))
     }
 }
 
+/// The EXC_RETURN value of a context.
+fn exc_return(registers: &Registers, extended: bool) -> u32 {
+    let mode = match (registers.ipsr, registers.control & CONTROL_SPSEL != 0) {
+        (0, true) => 0xD,
+        (0, false) => 0x9,
+        _ => 0x1,
+    };
+    0xFFFF_FFE0 | mode | if extended { 0 } else { 0x10 }
+}
+
+/// What FPCCR records of the context that owns the reserved space: mode, privilege, and which
+/// faults could be taken there.
+fn fpccr_context(registers: &Registers, nvic: &Nvic) -> u32 {
+    let ready = |exception: u8, bit: u32| (nvic.would_preempt(exception) as u32) << bit;
+    (!registers.privileged() as u32) << 1
+        | ((registers.ipsr == 0) as u32) << 3
+        | ((nvic.execution_priority() > -1) as u32) << 4
+        | ready(MEM_MANAGE, 5)
+        | ready(BUS_FAULT, 6)
+}
+
+#[cold]
 /// A fault of an access to a frame has its own bits in CFSR and no address (B3.2.15).
 fn frame_fault(trap: Trap, bus_error: u32, violation: u32) -> Trap {
     let Trap::Fault(fault) = trap else {

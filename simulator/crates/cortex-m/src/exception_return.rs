@@ -1,13 +1,14 @@
 //! Returning from an exception (B1.5.8), or going straight to the next one (tail-chaining,
 //! B1.5.12).
 
-use super::data_access::Purpose;
+use super::data_path::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
-use super::exceptions::{FIRST_IRQ, USAGE_FAULT};
+use super::nvic::{FIRST_IRQ, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
-use super::timing::{Timing, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
+use super::timing::FLOAT_FRAME_CYCLES;
 use super::trap::{cfsr, Exec, Fault};
+use super::watch::Watch;
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
@@ -34,18 +35,24 @@ impl Core {
 
     fn return_from_exception<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         let legal = self.is_legal_return(exc_return);
-        self.note_return_begins(exc_return);
+        self.watching(|watch, now| watch.begin_return(now, exc_return));
         self.look_at_last_store(bus);
-        self.exceptions.deactivate(self.registers.ipsr);
-        self.note_masks();
+        self.nvic.deactivate(self.registers.ipsr);
+        self.observers.raised.note(&self.nvic, self.registers.pc);
         self.registers.exclusive = false;
         self.leave_fast_loop();
         if !legal {
             return self.refuse_return(bus, exc_return);
         }
+        // The floating-point state is read only if it had been written.
+        let float = if exc_return & 0x10 == 0 && !self.private.scb.lazy_state_pending() {
+            FLOAT_FRAME_CYCLES
+        } else {
+            0
+        };
         self.handling.leaving = Some(Return {
             exc_return,
-            unstacked_cycle: self.time.cycles + self.unstacking_cycles(exc_return),
+            unstacked_cycle: self.pipeline.cycles() + UNSTACKING_CYCLES + float,
         });
         Ok(())
     }
@@ -57,15 +64,10 @@ impl Core {
             return;
         };
         let its_own = u16::from(self.registers.ipsr) == irq + u16::from(FIRST_IRQ);
-        if its_own && self.time.cycles < arrives {
-            bus.returns_before_its_store(irq, self.time.cycles);
+        let now = self.pipeline.cycles();
+        if its_own && now < arrives {
+            bus.returns_before_its_store(irq, now);
         }
-    }
-
-    /// One cycle for each word. The floating-point state is read only if it had been written.
-    fn unstacking_cycles(&self, exc_return: u32) -> u64 {
-        let float = exc_return & 0x10 == 0 && !self.lazy_state_pending();
-        UNSTACKING_CYCLES + if float { FLOAT_FRAME_CYCLES } else { 0 }
     }
 
     /// Continues the return under way, to its end or to cycle `until`. An exception that becomes
@@ -74,8 +76,8 @@ impl Core {
         let Some(leaving) = self.handling.leaving else {
             return Ok(());
         };
-        let unstacking = self.time.cycles < leaving.unstacked_cycle;
-        if unstacking && self.exceptions.preempting().is_some() {
+        let unstacking = self.pipeline.cycles() < leaving.unstacked_cycle;
+        if unstacking && self.nvic.preempting().is_some() {
             self.handling.leaving = None;
             return self.tail_chain(bus, leaving.exc_return);
         }
@@ -91,17 +93,13 @@ impl Core {
         // The handler's number is known only when its frame is read. Any number but 0 selects the
         // main stack.
         let mode = if to_handler { self.registers.ipsr } else { 0 };
-        self.set_mode(mode, exc_return & 0xF == 0xD);
+        self.registers.set_mode(mode, exc_return & 0xF == 0xD);
         let frame = self.registers.general[13];
-        let began = self.time.cycles - UNSTACKING_CYCLES;
+        let began = self.pipeline.cycles() - UNSTACKING_CYCLES;
         let popped = self.on_behalf_of(Purpose::Stacking, |core| core.unstack(bus, exc_return));
         // From here on the return cannot be abandoned.
-        self.time.cycles += u64::from(self.model.facts().return_cycles) - UNSTACKING_CYCLES;
-        let address_cycle = match self.time.model {
-            Timing::OneBus => self.time.cycles - self.time.fetch.fetch_cycles(),
-            _ => began + RETURN_ADDRESS_CYCLES,
-        };
-        self.time.fetch.restart(self.registers.pc, address_cycle);
+        let more = u64::from(self.model.facts().return_cycles) - UNSTACKING_CYCLES;
+        self.pipeline.resume(self.registers.pc, began, more);
         if popped.is_err() {
             self.derived_fault(popped, cfsr::UNSTKERR, cfsr::MUNSTKERR)?;
             return self.tail_chain(bus, exc_return);
@@ -110,26 +108,26 @@ impl Core {
             return self.refuse_frame(bus, exc_return, frame);
         }
         self.handling.event = true;
-        self.note_left();
+        self.watching(Watch::left);
         self.leave_fast_loop();
         let sleeps =
-            self.private.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
+            self.private.scb.scr & SCR_SLEEPONEXIT != 0 && self.nvic.active_count() == 0;
         if self.registers.ipsr == 0 && sleeps {
             self.handling.sleep = Sleep::UntilInterrupt;
-            self.notice_pending();
+            self.observers.planned.notice();
         }
         Ok(())
     }
 
     /// The checks of `ExceptionReturn` before unstacking.
     fn is_legal_return(&self, exc_return: u32) -> bool {
-        let others_active = self.exceptions.active_count() > 1;
+        let others_active = self.nvic.active_count() > 1;
         let to_handler = exc_return & 0xF == 1;
         let float = if self.model.facts().float { 0x10 } else { 0 };
         let known = matches!(exc_return | float, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD);
         let nesting =
             to_handler || !others_active || self.private.scb.ccr & CCR_NONBASETHRDENA != 0;
-        known && nesting && self.exceptions.is_active(self.registers.ipsr)
+        known && nesting && self.nvic.is_active(self.registers.ipsr)
     }
 
     /// INVPC: the UsageFault is taken on the same frame, by tail-chaining.
@@ -151,11 +149,7 @@ impl Core {
         exc_return: u32,
         frame: u32,
     ) -> Result<(), Stop> {
-        if exc_return & 0xF == 0xD {
-            self.set_psp(frame);
-        } else {
-            self.set_msp(frame);
-        }
+        self.registers.set_stack(exc_return & 0xF == 0xD, frame);
         self.refuse_return(bus, exc_return)
     }
 
@@ -185,12 +179,12 @@ impl Core {
         self.registers.pc = words[6] & !1;
         self.registers.control =
             self.registers.control & !CONTROL_FPCA | if extended { CONTROL_FPCA } else { 0 };
-        self.set_xpsr(words[7]);
+        self.registers.set_xpsr(words[7], self.model.facts());
         Ok(())
     }
 
     fn load_basic_frame<B: Bus>(&mut self, bus: &mut B, frame: u32) -> Exec<[u32; 8]> {
-        if let Some(run) = self.load_run(bus, frame, 8) {
+        if let Some(run) = self.data.load_run(bus, frame, 8, &mut self.pipeline) {
             let mut words = [0; 8];
             words
                 .iter_mut()
@@ -213,7 +207,7 @@ impl Core {
     /// State that was never saved is still in the registers, so only the reservation ends.
     #[inline(never)]
     fn unstack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
-        if self.lazy_state_pending() {
+        if self.private.scb.lazy_state_pending() {
             self.private.scb.fpccr &= !FPCCR_LSPACT;
             return Ok(());
         }

@@ -16,15 +16,17 @@ impl Core {
     /// advanced to that transfer's address.
     #[inline(always)]
     pub(super) fn interrupted_at<B: Bus>(&mut self, bus: &mut B, transfer: u64) -> bool {
-        let now = self.time.cycles + transfer;
+        let now = self.pipeline.cycles() + transfer;
         now >= self.fast.horizon && transfer > 0 && self.interrupts(bus, now)
     }
 
-    /// Whether an exception must be taken before the instruction ends at cycle `end`. If so, time
-    /// has advanced to the exception.
+    /// Whether an exception must be taken before the next `cycles` cycles are over. If so, time has
+    /// advanced to the exception.
     #[inline(always)]
-    pub(super) fn interrupted_before<B: Bus>(&mut self, bus: &mut B, end: u64) -> bool {
-        end > self.fast.horizon && (self.time.cycles + 1..end).any(|now| self.interrupts(bus, now))
+    pub(super) fn interrupted_before<B: Bus>(&mut self, bus: &mut B, cycles: u64) -> bool {
+        let now = self.pipeline.cycles();
+        let end = now + cycles;
+        end > self.fast.horizon && (now + 1..end).any(|now| self.interrupts(bus, now))
     }
 
     /// VDIV and VSQRT, which take `cycles`, do not delay an exception: the unit finishes during the
@@ -32,8 +34,9 @@ impl Core {
     /// operation"; erratum 776924).
     pub(super) fn finish_beside_entry<B: Bus>(&mut self, bus: &mut B, cycles: u8) {
         let cycles = u64::from(cycles);
-        if self.interrupted_before(bus, self.time.cycles + cycles) {
-            self.time.cycles = self.time.cycles.saturating_sub(cycles);
+        if self.interrupted_before(bus, cycles) {
+            let now = self.pipeline.cycles();
+            self.pipeline.go_back_to(now.saturating_sub(cycles));
         }
     }
 
@@ -47,9 +50,9 @@ impl Core {
         if let Some(lines) = bus.interrupt_lines(now) {
             self.set_irq_lines(lines);
         }
-        let taken = self.exceptions.preempting().is_some();
+        let taken = self.nvic.preempting().is_some();
         if taken {
-            self.time.cycles = now;
+            self.pipeline.wait_until(now);
         }
         taken
     }

@@ -9,7 +9,7 @@
 //! | `decode`, `code_cache` | turns opcodes into operations, and remembers them |
 //! | `execute`, `registers` | does what the operations say |
 //! | `timing` | says what they cost |
-//! | `data_access`, `fast_memory`, `memory_map`, `mpu` | loads and stores |
+//! | `data_path`, `memory_map`, `mpu` | loads and stores |
 //! | `exceptions` | decides what preempts |
 //! | `exception_entry`, `exception_return` | takes exceptions and returns from them |
 //! | `interrupted_instructions` | ends instructions early for an interrupt |
@@ -30,23 +30,22 @@ pub mod bus;
 mod busy_wait;
 mod capabilities;
 mod code_cache;
-mod data_access;
+mod data_path;
 mod debug;
 mod decode;
 mod dispatch;
 mod dwt;
 mod exception_entry;
 mod exception_return;
-mod exceptions;
 mod execute;
-mod fast_memory;
 mod halt_cause;
 mod interrupted_instructions;
 mod itm;
-mod marks;
 mod memory_map;
 pub mod model;
 mod mpu;
+mod nvic;
+mod places;
 mod planned_interrupt;
 mod private_bus;
 mod private_gaps;
@@ -63,39 +62,38 @@ mod watch;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, encodings_of, is_wide, Encoding};
-pub use exceptions::IRQ_LINES;
 pub use itm::Stimulus;
-pub use marks::Passage;
 pub use model::{CoreKind, Model};
-pub use planned_interrupt::{Hold, Planned, Raised};
+pub use nvic::{Hold, IRQ_LINES};
+pub use places::Passage;
+pub use planned_interrupt::{Planned, Raised};
 pub use state::FaultEntry;
 pub use stop::{RunEnd, Stop};
 pub use timing::{unaligned_cycles, Timing};
 pub use watch::{Change, Context, ExceptionFrame, Watched, What};
 
 use crate::bus::{Bus, Fault as BusFault, Width};
-use data_access::Purpose;
-use decode::Op;
+use data_path::DataPath;
 use dwt::Event;
-use exceptions::{Exceptions, FIRST_IRQ};
+use nvic::Nvic;
 use serde::{Deserialize, Serialize};
-use state::{ExecutionCounter, Fast, Handling, Observers, PrivateUnits, Registers, Sleep, Time};
+use registers::Registers;
+use state::{Fast, Handling, Observers, PrivateUnits, Sleep};
+use timing::Pipeline;
 
-/// The processor. Cycles count from power-up. Data is on the bus one cycle after its instruction
-/// issues.
+/// The processor.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Core {
     model: Model,
     registers: Registers,
-    exceptions: Exceptions,
+    nvic: Nvic,
     handling: Handling,
     private: PrivateUnits,
-    time: Time,
+    pipeline: Pipeline,
     observers: Observers,
     #[serde(skip)]
     fast: Fast,
-    /// For whom memory is accessed just now.
-    purpose: Purpose,
+    data: DataPath,
     /// The machine must act before the next instruction.
     attention: bool,
 }
@@ -119,13 +117,13 @@ impl Core {
         Core {
             model,
             registers: Registers::new(),
-            exceptions: Exceptions::new(model.priority_mask()),
+            nvic: Nvic::new(model.priority_mask()),
             handling: Handling::default(),
             private: PrivateUnits::new(model),
-            time: Time::new(model, timing),
+            pipeline: Pipeline::new(model, timing),
             observers: Observers::default(),
             fast: Fast::default(),
-            purpose: Purpose::Instruction,
+            data: DataPath::new(),
             attention: false,
         }
     }
@@ -134,7 +132,7 @@ impl Core {
     pub fn active_fault(&self) -> Option<FaultEntry> {
         self.handling
             .fault
-            .filter(|fault| self.exceptions.is_active(fault.exception))
+            .filter(|fault| self.nvic.is_active(fault.exception))
     }
 
     /// The last fault that was taken, whether or not its handler has returned.
@@ -155,11 +153,11 @@ impl Core {
     /// instruction and execution counts go on. The debug units keep their state, which only
     /// power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let old = std::mem::replace(self, Core::of(self.model, self.time.model));
-        self.time.cycles = old.time.cycles;
-        self.time.instructions = old.time.instructions;
-        self.observers.execution_counters = old.observers.execution_counters;
-        self.observers.marks = old.observers.marks;
+        let after = Core::of(self.model, self.pipeline.timing());
+        let mut old = std::mem::replace(self, after);
+        old.pipeline.reset(self.model);
+        self.pipeline = old.pipeline;
+        self.observers.places = old.observers.places;
         self.private.cycle_counter = old.private.cycle_counter;
         self.private.events = old.private.events;
         self.private.itm = old.private.itm;
@@ -173,25 +171,27 @@ impl Core {
         self.registers.general[14] = 0xFFFF_FFFF;
         self.registers.pc = entry & !1;
         self.registers.thumb = entry & 1 != 0;
-        self.time.fetch.configure(bus.flash_access_control());
+        self.pipeline.configure(bus.flash_access_control());
         self.carry_debug_over(old.private.debug);
-        self.carry_watch_over(old.observers.watch);
+        if let Some(watch) = old.observers.watch {
+            self.carry_watch_over(watch);
+        }
         Ok(())
     }
 
     /// Takes over the state of the flash's access control at once, not only at the next store.
     pub fn heed_flash_access_control<B: Bus>(&mut self, bus: &B) {
-        self.time.fetch.configure(bus.flash_access_control());
+        self.pipeline.configure(bus.flash_access_control());
     }
 
     /// Computes the fields that a snapshot leaves out.
     pub fn rebuild_derived(&mut self) {
-        self.exceptions.rebuild_derived();
+        self.nvic.rebuild_derived();
         self.update_guard();
     }
 
     fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {
-        match bus.read(address, Width::Word, self.time.cycles) {
+        match bus.read(address, Width::Word, self.pipeline.cycles()) {
             Ok(loaded) => Ok(loaded.value),
             Err(BusFault::Bus { .. }) => Err(Stop::Lockup {
                 pc: address,
@@ -210,27 +210,78 @@ impl Core {
         self.model
     }
 
+    /// The registers, to look at.
+    pub fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    /// General register `n`. 13 is the SP in use, 15 the address of the next instruction.
+    pub fn register(&self, n: usize) -> u32 {
+        match n {
+            15 => self.registers.pc,
+            _ => self.registers.general[n],
+        }
+    }
+
+    pub fn set_register(&mut self, n: usize, value: u32) {
+        match n {
+            13 => self.registers.general[13] = value & !3,
+            15 => {
+                self.registers.pc = value & !1;
+                self.pipeline.moved(self.registers.pc);
+            }
+            _ => self.registers.general[n] = value,
+        }
+    }
+
+    pub fn pc(&self) -> u32 {
+        self.registers.pc
+    }
+
+    pub fn set_xpsr(&mut self, value: u32) {
+        self.registers.set_xpsr(value, self.model.facts());
+    }
+
+    pub fn set_float_register(&mut self, n: usize, value: u32) {
+        self.registers.float.s[n] = value;
+    }
+
+    pub fn set_fpscr(&mut self, value: u32) {
+        self.registers.float.fpscr = value & registers::FPSCR_WRITABLE;
+    }
+
+    pub fn primask(&self) -> bool {
+        self.nvic.primask()
+    }
+
+    pub fn faultmask(&self) -> bool {
+        self.nvic.faultmask()
+    }
+
+    pub fn basepri(&self) -> u8 {
+        self.nvic.basepri()
+    }
+
     /// Core cycles since power-up.
     pub fn cycles(&self) -> u64 {
-        self.time.cycles
+        self.pipeline.cycles()
     }
 
     /// Instructions executed, including those skipped in IT blocks.
     pub fn instructions(&self) -> u64 {
-        self.time.instructions
+        self.pipeline.instructions()
     }
 
     /// Sets interrupt input `irq` (0 = exception 16). It is level-sensitive: its exception pends
     /// when it rises, and again if it is high when the handler returns. Panics if the core has no
     /// such line.
     pub fn set_irq_line(&mut self, irq: u16, level: bool) {
-        let exception = FIRST_IRQ + irq as u8;
-        let was_pending = self.exceptions.is_pending(exception);
-        self.exceptions.set_line(irq, level);
-        if !level && self.time.data_free > self.time.cycles {
-            self.handling.lowered = Some((irq, self.time.data_free));
+        let newly = self.nvic.set_line(irq, level);
+        let lowered = self.pipeline.storing_until().filter(|_| !level);
+        if let Some(arrives) = lowered {
+            self.handling.lowered = Some((irq, arrives));
         }
-        self.note_pending(!was_pending && self.exceptions.is_pending(exception));
+        self.note_pending(newly);
         self.leave_fast_loop();
     }
 
@@ -243,7 +294,7 @@ impl Core {
     /// Sets all interrupt inputs. Bit n is line n.
     #[inline]
     pub fn set_irq_lines(&mut self, lines: u128) {
-        let changed = lines ^ self.exceptions.irq_lines();
+        let changed = lines ^ self.nvic.irq_lines();
         if changed != 0 {
             self.change_irq_lines(changed, lines);
         }
@@ -261,14 +312,14 @@ impl Core {
     pub fn asleep(&self) -> bool {
         match self.handling.sleep {
             Sleep::Awake => false,
-            Sleep::UntilInterrupt => !self.exceptions.wakes(),
-            Sleep::UntilEvent => !self.handling.event && !self.exceptions.wakes(),
+            Sleep::UntilInterrupt => !self.nvic.wakes(),
+            Sleep::UntilEvent => !self.handling.event && !self.nvic.wakes(),
         }
     }
 
     /// Whether an exception is pending that would be taken if PRIMASK were clear.
     pub fn wakes(&self) -> bool {
-        self.exceptions.wakes()
+        self.nvic.wakes()
     }
 
     /// Lets time pass while the core sleeps or waits for its flash. SysTick and CYCCNT follow. A
@@ -281,9 +332,9 @@ impl Core {
         };
         self.private
             .events
-            .count(event, cycle.saturating_sub(self.time.cycles));
-        self.time.cycles = self.time.cycles.max(cycle);
-        self.sync_systick(self.time.cycles);
+            .count(event, cycle.saturating_sub(self.pipeline.cycles()));
+        self.pipeline.wait_until(cycle);
+        self.sync_systick(self.pipeline.cycles());
     }
 
     /// Keeps what software writes to the ITM's stimulus ports from now on.
@@ -307,6 +358,11 @@ impl Core {
         !self.sequence_due() && !self.asleep() && self.handling.returning.is_none()
     }
 
+    /// Of the instructions counted, those of skipped iterations of busy waits.
+    pub fn skipped_instructions(&self) -> u64 {
+        self.fast.busy_wait.skipped_instructions()
+    }
+
     /// Forgets decoded instructions. Call it when anything but a store by this core changed code.
     pub fn invalidate_code(&mut self) {
         self.fast.code.clear();
@@ -324,38 +380,51 @@ impl Core {
     /// [`Core::executions`]. Instructions that an IT block skips count too. Panics beyond 254
     /// addresses.
     pub fn count_executions(&mut self, address: u32) -> usize {
-        assert!(
-            self.observers.execution_counters.len() < usize::from(Op::NOTHING) - 1,
-            "at most 254 addresses can be counted"
-        );
-        self.observers.execution_counters.push(ExecutionCounter {
-            address: address & !1,
-            executions: 0,
-        });
         self.invalidate_code();
-        self.observers.execution_counters.len() - 1
+        self.observers.places.add(address)
+    }
+
+    pub fn executions(&self, index: usize) -> u64 {
+        self.observers.places.executions(index)
     }
 
     /// Stops counting executions, and forgets the counts.
     pub fn clear_execution_counters(&mut self) {
-        self.observers.execution_counters.clear();
+        self.observers.places.clear();
         self.invalidate_code();
+    }
+
+    /// From now on, notes passages of the instruction at `address`, under `index`; or only the first one,
+    /// and the instruction costs the host nothing from then on. Panics as [`Core::count_executions`] does.
+    pub fn mark(&mut self, address: u32, index: usize, once: bool) {
+        let place = self.count_executions(address);
+        self.observers.places.mark(place, index, once);
+    }
+
+    /// Passages tell the word at this address of memory, too.
+    pub fn tell_task(&mut self, address: u32) {
+        self.observers.places.tell_task(address);
+    }
+
+    /// Passages since the last call, in the order in which they ended.
+    pub fn take_passages(&mut self) -> Vec<Passage> {
+        self.observers.places.take_passages()
     }
 
     /// Interrupts that were ever enabled, and other exceptions that were ever taken. Bit n is
     /// exception n.
     pub fn used_exceptions(&self) -> u128 {
-        self.exceptions.used()
+        self.nvic.used()
     }
 
     /// Interrupts that are enabled. Bit n is exception n.
     pub fn enabled_interrupts(&self) -> u128 {
-        self.exceptions.enabled()
+        self.nvic.enabled()
     }
 
     /// The address of the instruction executed last.
     pub fn last_executed(&self) -> u32 {
-        self.time.previous_pc
+        self.pipeline.previous_pc()
     }
 
     /// The exception that the core is in. 0 is Thread mode.
@@ -365,31 +434,11 @@ impl Core {
 
     /// The address of the handler of `exception` is in the word at this address.
     pub fn vector_address(&self, exception: u8) -> u32 {
-        self.private.scb.vtor.wrapping_add(4 * u32::from(exception))
+        self.private.scb.vector_address(exception)
     }
 
     pub fn is_pending(&self, exception: u8) -> bool {
-        self.exceptions.is_pending(exception)
-    }
-
-    fn counts_executions(&self, address: u32) -> bool {
-        let mut counters = self.observers.execution_counters.iter();
-        counters.any(|counter| counter.address == address)
-    }
-
-    /// Counts no more of the instruction at `address`. The indices of the others stay.
-    fn stop_counting(&mut self, address: u32) {
-        const NOWHERE: u32 = 1; // no instruction has an odd address
-        for counter in &mut self.observers.execution_counters {
-            if counter.address == address {
-                counter.address = NOWHERE;
-            }
-        }
-        self.invalidate_code();
-    }
-
-    pub fn executions(&self, index: usize) -> u64 {
-        self.observers.execution_counters[index].executions
+        self.nvic.is_pending(exception)
     }
 }
 

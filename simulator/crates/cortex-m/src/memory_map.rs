@@ -14,6 +14,11 @@ const CORE_COUPLED: RangeInclusive<u32> = 0x1000_0000..=0x1000_FFFF;
 pub const NORMAL_MEMORY_END: u32 = 0x4000_0000;
 
 const PRIVATE_BUS: RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
+pub const DWT_CTRL: u32 = 0xE000_1000;
+pub const ICSR: u32 = 0xE000_ED04;
+pub const AIRCR: u32 = 0xE000_ED0C;
+pub const SHCSR: u32 = 0xE000_ED24;
+pub const DEMCR: u32 = 0xE000_EDFC;
 /// The registers of the comparators of DWT and FPB.
 pub const DWT_COMPARATORS: RangeInclusive<u32> = 0xE000_1020..=0xE000_105F;
 pub const FPB: RangeInclusive<u32> = 0xE000_2000..=0xE000_202F;

@@ -88,7 +88,7 @@ pub struct Facts {
     /// DPIDR of the debug port, and IDR of its access port (RM0368, 23.8.3 and 23.9; RM0008, 31.8.3;
     /// RM0091, 32.5.3; RM0444, 40.5; the rest as boards report it).
     pub debug_port: (u32, u32),
-    pub pipeline: Pipeline,
+    pub supply: Supply,
     pub multiplies_long: LongMultiply,
     /// From an exception to its handler's first instruction, without wait states.
     pub entry_cycles: u8,
@@ -100,7 +100,7 @@ pub struct Facts {
 
 /// How instructions come from memory, and what the manual's table counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pipeline {
+pub enum Supply {
     /// A prefetch unit with a bus of its own (DDI 0439D, 3.3.1).
     Buffered,
     /// One bus for code and data.
@@ -162,7 +162,7 @@ const M0: Facts = Facts {
     features: None,
     debug_port: (0x0BB1_1477, 0x0477_0021),
     // Three stages (DDI 0432C, 2.1 and table 3-1).
-    pipeline: Pipeline::OneBus {
+    supply: Supply::OneBus {
         decode: 2,
         special: 4,
     },
@@ -183,7 +183,7 @@ const M0_PLUS: Facts = Facts {
     mpu: true,
     io_port: Some(0x5000_0000), // RM0444 §2.1: the ports
     // Two stages: a branch takes a cycle less (DDI 0484C, 2.1 and table 3-1).
-    pipeline: Pipeline::OneBus {
+    supply: Supply::OneBus {
         decode: 1,
         special: 3,
     },
@@ -215,7 +215,7 @@ const M3: Facts = Facts {
     io_port: None,
     features: Some(&M3_FEATURES),
     debug_port: (0x1BA0_1477, 0x1477_0011),
-    pipeline: Pipeline::Buffered,
+    supply: Supply::Buffered,
     multiplies_long: LongMultiply::EarlyEnding,
     entry_cycles: 12,     // DDI 0337G, 5.5.1
     tail_chain_cycles: 6, // DDI 0337G, 5.5.2
@@ -242,7 +242,7 @@ const M4: Facts = Facts {
     io_port: None,
     features: None,
     debug_port: (0x2BA0_1477, 0x2477_0011),
-    pipeline: Pipeline::Buffered,
+    supply: Supply::Buffered,
     multiplies_long: LongMultiply::OneCycle,
     // Stacking and vector fetch in parallel, zero wait states (DDI 0439D, 3.9.1).
     entry_cycles: 12,

@@ -1,9 +1,8 @@
 //! The Memory Protection Unit (B3.5): eight regions with subregions, on top of the default memory
 //! map.
 
-use super::exceptions::MEM_MANAGE;
+use super::nvic::MEM_MANAGE;
 use super::trap::{cfsr, Exec, Fault, Trap};
-use super::Core;
 use serde::{Deserialize, Serialize};
 
 const REGIONS: usize = 8;
@@ -143,32 +142,23 @@ impl Mpu {
     fn applies_at(&self, execution_priority: i16) -> bool {
         self.enabled() && (self.control & CTRL_HFNMIENA != 0 || execution_priority >= 0)
     }
-}
 
-impl Core {
     /// `ValidateAddress` (B3.5.3) for the first and the last byte of a data access. The MPU does
     /// not check the private bus.
-    #[cold]
-    pub(super) fn check_protection(&self, address: u32, bytes: u32, intent: Intent) -> Exec<()> {
+    pub fn check(
+        &self,
+        address: u32,
+        bytes: u32,
+        intent: Intent,
+        execution_priority: i16,
+        privileged: bool,
+    ) -> Exec<()> {
         let last = address.wrapping_add(bytes - 1);
-        if address >> 20 == 0xE00
-            || !self
-                .private
-                .mpu
-                .applies_at(self.exceptions.execution_priority())
-        {
+        if address >> 20 == 0xE00 || !self.applies_at(execution_priority) {
             return Ok(());
         }
-        let privileged = self.access_privileged();
-        if ![address, last]
-            .map(|byte| self.private.mpu.permits(byte, intent, privileged))
-            .contains(&false)
-        {
-            let device = self
-                .private
-                .mpu
-                .region_at(address)
-                .is_some_and(Region::is_device);
+        if [address, last].iter().all(|byte| self.permits(*byte, intent, privileged)) {
+            let device = self.region_at(address).is_some_and(Region::is_device);
             if device && address & (bytes - 1) != 0 {
                 return Err(Trap::usage(cfsr::UNALIGNED));
             }
@@ -182,14 +172,7 @@ impl Core {
     }
 
     /// Whether an instruction may be fetched here. `execute_never` checks the default memory map.
-    pub(super) fn may_execute(&self, address: u32) -> bool {
-        !self
-            .private
-            .mpu
-            .applies_at(self.exceptions.execution_priority())
-            || self
-                .private
-                .mpu
-                .permits(address, Intent::Execute, self.privileged())
+    pub fn may_execute(&self, address: u32, execution_priority: i16, privileged: bool) -> bool {
+        !self.applies_at(execution_priority) || self.permits(address, Intent::Execute, privileged)
     }
 }

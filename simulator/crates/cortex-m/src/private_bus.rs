@@ -1,16 +1,15 @@
 //! The registers of the private peripheral bus (B3.1.1): SCB, NVIC, SysTick, DWT, FPU, DEMCR.
 
-use super::exceptions::{
-    NvicRegister, BUS_FAULT, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, MEM_MANAGE, NMI, PENDSV, SVCALL,
-    SYSTICK, USAGE_FAULT,
-};
-use super::private_gaps::name;
-use super::registers::FPSCR_MODES;
-use super::scb::{CCR_USERSETMPEND, CCR_WRITABLE, FPCCR_LSPACT};
-use super::stop::Stop;
-use super::trap::{cfsr, Exec, Trap};
 use super::{dwt, itm, Core};
 use crate::bus::Width;
+use crate::capabilities::{answer, shown, Answer, SVCALLPENDED};
+use crate::debug::{monitor_pended, DCRSR, MON_PEND};
+use crate::memory_map::{AIRCR, DEMCR, DWT_CTRL, FPB, ICSR, SHCSR};
+use crate::nvic::{DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, NMI, PENDSV, SVCALL, SYSTICK};
+use crate::private_gaps::name;
+use crate::scb::CCR_USERSETMPEND;
+use crate::stop::Stop;
+use crate::trap::{cfsr, Exec, Trap};
 
 const CYCCNT: u32 = 0xE000_1004;
 const CFSR: u32 = 0xE000_ED28;
@@ -19,7 +18,9 @@ const AIRCR_KEY: u32 = 0x05FA;
 const AIRCR_KEY_READ: u32 = 0xFA05;
 const AIRCR_VECTRESET: u32 = 1 << 0;
 const AIRCR_SYSRESETREQ: u32 = 1 << 2;
-const HFSR_WRITABLE: u32 = 0xC000_0002;
+const AIRCR_PRIGROUP: u32 = 7 << 8;
+/// VC_HARDERR, VC_CORERESET and DWTENA, the bits of ARMv6-M's DEMCR (DDI 0419C, C1.6.5).
+const BASELINE_DEMCR: u32 = 1 << 24 | 1 << 10 | 1;
 const DWT_CTRL_MODELLED: u32 = dwt::CYCCNTENA | dwt::EVENT_ENABLES;
 const DEMCR_TRCENA: u32 = 1 << 24;
 /// Vector catches take effect only with a debugger. MON_PEND is the exception's own pending state.
@@ -42,24 +43,6 @@ const FEATURES: [u32; 13] = [
     0x0131_0132,
 ];
 
-/// SHCSR: the bit and the exception of each active, pended and enabled state (B3.2.13).
-const SHCSR_ACTIVE: [(u32, u8); 7] = [
-    (0, MEM_MANAGE),
-    (1, BUS_FAULT),
-    (3, USAGE_FAULT),
-    (7, SVCALL),
-    (8, DEBUG_MONITOR),
-    (10, PENDSV),
-    (11, SYSTICK),
-];
-const SHCSR_PENDED: [(u32, u8); 4] = [
-    (12, USAGE_FAULT),
-    (13, MEM_MANAGE),
-    (14, BUS_FAULT),
-    (15, SVCALL),
-];
-const SHCSR_ENABLED: [(u32, u8); 3] = [(16, MEM_MANAGE), (17, BUS_FAULT), (18, USAGE_FAULT)];
-
 /// The part of a word that an access of `width` at `address` sees.
 pub(super) fn lane(word: u32, address: u32, width: Width) -> u32 {
     word >> (8 * (address & 3)) & width.mask()
@@ -77,12 +60,9 @@ impl Core {
     /// Unprivileged code may access STIR, if CCR.USERSETMPEND is set (B3.1.1, B3.2.26), and the
     /// ITM's stimulus ports. It sees nothing else of the private bus.
     pub(super) fn check_privilege(&self, address: u32) -> Exec<()> {
-        if self.access_privileged() {
-            return Ok(());
-        }
         let stir = address == STIR && self.private.scb.ccr & CCR_USERSETMPEND != 0;
         // The ITM checks the privilege of its ports itself (C1.7.3).
-        if stir || itm::STIMULUS.contains(&address) {
+        if self.access_privileged() || stir || itm::STIMULUS.contains(&address) {
             return Ok(());
         }
         Err(Trap::bus(cfsr::PRECISERR, Some(address)))
@@ -99,17 +79,11 @@ impl Core {
 
     fn read_other_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
         if itm::STIMULUS.contains(&address) {
-            return Ok(self
-                .private
-                .itm
-                .read_stimulus(address, self.access_privileged()));
+            let privileged = self.access_privileged();
+            return Ok(self.private.itm.read_stimulus(address, privileged));
         }
         if width != Width::Word && !byte_accessible(address) {
-            return Err(Trap::unmodelled(
-                "a narrow read of a word register",
-                address,
-                self.registers.pc,
-            ));
+            return Err(self.lacks("a narrow read of a word register", address));
         }
         let word = self.read_private_word(address & !3, now)?;
         Ok(lane(word, address, width))
@@ -132,11 +106,7 @@ impl Core {
         let mut word = value;
         if width != Width::Word {
             if !byte_accessible(address) {
-                return Err(Trap::unmodelled(
-                    "a narrow write of a word register",
-                    address,
-                    self.registers.pc,
-                ));
+                return Err(self.lacks("a narrow write of a word register", address));
             }
             let shift = 8 * (address & 3);
             let mask = width.mask() << shift;
@@ -153,110 +123,110 @@ impl Core {
         Ok(())
     }
 
-    fn read_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
-        if !self.model.facts().is_whole() {
-            if let Some(word) = self.read_partial(address, now)? {
-                return Ok(word);
-            }
-        }
-        self.read_whole_private_word(address, now)
+    /// What the model lacks at `address` of the private bus.
+    fn lacks(&self, what: impl Into<String>, address: u32) -> Trap {
+        Trap::unmodelled(what, address, self.registers.pc)
     }
 
-    pub(super) fn read_whole_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
-        Ok(match address {
-            0xE000_1000 => self.private.cycle_counter.control() | self.private.events.control(),
-            CYCCNT => self.private.cycle_counter.read(now),
-            0xE000_1008..=0xE000_1018 => self
-                .private
-                .events
-                .read((address - 0xE000_1008) as usize / 4),
-            0xE000_E004 => IRQ_WORDS - 1,
-            0xE000_E008 => self.private.scb.actlr,
+    fn read_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
+        let facts = self.model.facts();
+        match answer(facts, address) {
+            Answer::Reserved => Ok(0),
+            Answer::Only(value) => Ok(value),
+            Answer::AsWhole => {
+                let word = self.read_whole_private_word(address, now)?;
+                Ok(shown(facts, address, word))
+            }
+        }
+    }
+
+    fn read_whole_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
+        self.notice_access(address);
+        let units = &mut self.private;
+        let word = match address {
+            DWT_CTRL => Some(units.cycle_counter.control() | units.events.control()),
+            CYCCNT => Some(units.cycle_counter.read(now)),
+            0xE000_1008..=0xE000_1018 => Some(units.events.read(counter(address))),
+            0xE000_E004 => Some(IRQ_WORDS - 1),
             0xE000_E010..=0xE000_E01F => {
                 self.sync_systick(now);
-                self.private.systick.read(address & 0xF, now)
+                Some(self.private.systick.read(address & 0xF, now))
             }
-            0xE000_E100..=0xE000_E4FF => {
-                self.notice_access(address);
-                self.read_nvic(address)
-            }
-            0xE000_ED00..=0xE000_ED3F => {
-                self.notice_access(address);
-                self.read_scb(address)
-            }
-            0xE000_ED40..=0xE000_ED73 => FEATURES[(address - 0xE000_ED40) as usize / 4],
-            0xE000_ED88 => self.private.scb.cpacr,
-            0xE000_ED90..=0xE000_EDB8 => self.private.mpu.read(address - 0xE000_ED90),
-            0xE000_EDFC => self.private.scb.demcr | self.monitor_pended(),
-            _ if itm::REGISTERS.contains(&address) => {
-                return self
-                    .private
-                    .itm
-                    .read(address)
-                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
-            }
-            0xE000_EF34 => self.private.scb.fpccr,
-            0xE000_EF38 => self.private.scb.fpcar,
-            0xE000_EF3C => self.private.scb.fpdscr,
+            0xE000_E100..=0xE000_E4FF => Some(self.nvic.read(address)),
+            0xE000_ED00 => Some(self.model.facts().cpuid),
+            ICSR => Some(self.nvic.icsr(self.registers.ipsr)),
+            AIRCR => Some(AIRCR_KEY_READ << 16 | u32::from(self.nvic.prigroup()) << 8),
+            0xE000_ED18..=0xE000_ED23 => Some(self.nvic.read_priorities(address)),
+            SHCSR => Some(self.nvic.shcsr()),
+            0xE000_ED40..=0xE000_ED73 => Some(FEATURES[(address - 0xE000_ED40) as usize / 4]),
+            0xE000_ED90..=0xE000_EDB8 => Some(units.mpu.read(address - 0xE000_ED90)),
+            DEMCR => Some(units.scb.demcr | monitor_pended(&self.nvic)),
             // MVFR0, MVFR1 (TRM table 7-2).
-            0xE000_EF40 => 0x1011_0021,
-            0xE000_EF44 => 0x1100_0011,
-            // Cache registers and MVFR2. Without caches and double precision they are reserved.
-            0xE000_ED74..=0xE000_ED87 | 0xE000_EF48 => 0,
+            0xE000_EF40 => Some(0x1011_0021),
+            0xE000_EF44 => Some(0x1100_0011),
+            // AFSR: no auxiliary faults. Cache registers and MVFR2: without caches and double precision
+            // they are reserved.
+            0xE000_ED3C | 0xE000_ED74..=0xE000_ED87 | 0xE000_EF48 => Some(0),
+            _ if itm::REGISTERS.contains(&address) => units.itm.read(address),
             _ => {
-                return self
-                    .read_debug_unit(address)
-                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
+                let stored = units.scb.read(address);
+                stored.or_else(|| units.debug.read(address, self.registers.pc))
             }
-        })
+        };
+        word.ok_or_else(|| self.lacks(name(address), address))
     }
 
     fn write_private_word(&mut self, address: u32, value: u32, now: u64) -> Exec<()> {
-        if !self.model.facts().is_whole() && self.write_partial(address, value)? {
+        let facts = self.model.facts();
+        let Answer::AsWhole = answer(facts, address) else {
             return Ok(());
-        }
+        };
+        self.notice_access(address);
+        let units = &mut self.private;
         match address {
-            0xE000_1000 => return self.write_dwt_control(value, now),
-            CYCCNT => self.private.cycle_counter.write(value, now),
-            0xE000_1008..=0xE000_1018 => self
-                .private
-                .events
-                .write((address - 0xE000_1008) as usize / 4, value),
-            0xE000_E008 => self.private.scb.actlr = value & 0x307,
+            DWT_CTRL => return self.write_dwt_control(value, now),
+            CYCCNT => units.cycle_counter.write(value, now),
+            0xE000_1008..=0xE000_1018 => units.events.write(counter(address), value),
             0xE000_E010..=0xE000_E01F => {
                 self.sync_systick(now);
                 self.private.systick.write(address & 0xF, value, now);
             }
             0xE000_E100..=0xE000_E4FF => {
-                self.notice_access(address);
-                self.write_nvic(address, value);
+                let newly = self.nvic.write(address, value);
+                self.note_pending(newly);
             }
-            0xE000_ED00..=0xE000_ED3F => {
-                self.notice_access(address);
-                return self.write_scb(address, value);
-            }
-            0xE000_ED88 => self.private.scb.cpacr = value & 0x00F0_0000,
+            0xE000_ED00 | 0xE000_ED3C => {}
+            ICSR => self.write_icsr(value),
+            // It has no groups of priorities (DDI 0419C, B3.2.6).
+            AIRCR if !facts.mainline => return self.write_aircr(value & !AIRCR_PRIGROUP),
+            AIRCR => return self.write_aircr(value),
+            0xE000_ED18..=0xE000_ED23 => self.nvic.write_priorities(address, value),
+            SHCSR if !facts.mainline && value & SVCALLPENDED != 0 => self.pend(SVCALL),
+            SHCSR if !facts.mainline => self.nvic.unpend(SVCALL),
+            SHCSR => self.nvic.write_shcsr(value),
             0xE000_ED90..=0xE000_EDB8 => {
-                self.private.mpu.write(address - 0xE000_ED90, value);
+                units.mpu.write(address - 0xE000_ED90, value);
                 self.update_guard();
                 self.invalidate_code();
             }
-            0xE000_EDFC => self.write_demcr(value, now),
-            _ if itm::REGISTERS.contains(&address) => {
-                return self
-                    .private
-                    .itm
-                    .write(address, value)
-                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
-            }
-            STIR => self.pend_irq(value),
-            0xE000_EF34 => self.private.scb.fpccr = value & 0xC000_017B,
-            0xE000_EF38 => self.private.scb.fpcar = value & !7,
-            0xE000_EF3C => self.private.scb.fpdscr = value & FPSCR_MODES,
+            // There is nothing to trace.
+            DEMCR if !facts.mainline => units.scb.demcr = value & BASELINE_DEMCR,
+            DEMCR => self.write_demcr(value, now),
+            STIR if value < 32 * IRQ_WORDS => self.pend(FIRST_IRQ + value as u8),
+            STIR => {}
+            DCRSR => self.transfer_register(value),
             _ => {
-                return self
-                    .write_debug_unit(address, value)
-                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
+                let written = if itm::REGISTERS.contains(&address) {
+                    units.itm.write(address, value)
+                } else {
+                    let stored = units.scb.write(address, value, facts);
+                    stored.or_else(|| units.debug.write(address, value))
+                };
+                written.ok_or_else(|| self.lacks(name(address), address))?;
+                self.update_guard();
+                if FPB.contains(&address) {
+                    self.invalidate_code();
+                }
             }
         }
         Ok(())
@@ -264,27 +234,22 @@ impl Core {
 
     /// ISPR, ICPR, ICSR and SHCSR tell and change what is pending.
     fn notice_access(&mut self, address: u32) {
-        if matches!(
-            address,
-            0xE000_E200..=0xE000_E2FF | 0xE000_ED04 | 0xE000_ED24
-        ) {
-            self.notice_pending();
+        if matches!(address, 0xE000_E200..=0xE000_E2FF | ICSR | SHCSR) {
+            self.observers.planned.notice();
         }
     }
 
     fn write_dwt_control(&mut self, value: u32, now: u64) -> Exec<()> {
-        self.private
-            .cycle_counter
-            .set_counting(value & dwt::CYCCNTENA != 0, now);
+        let counts = value & dwt::CYCCNTENA != 0;
+        self.private.cycle_counter.set_counting(counts, now);
         self.private.events.set_control(value);
         // Whoever does not go past it stops, so the bits before it may be set.
         match value & 0x0FFF_FFFF & !DWT_CTRL_MODELLED {
             0 => Ok(()),
-            bits => Err(Trap::unmodelled(
-                format!("DWT_CTRL (bits {bits:#010x}: DWT's packets)"),
-                0xE000_1000,
-                self.registers.pc,
-            )),
+            bits => {
+                let what = format!("DWT_CTRL (bits {bits:#010x}: DWT's packets)");
+                Err(self.lacks(what, DWT_CTRL))
+            }
         }
     }
 
@@ -294,122 +259,8 @@ impl Core {
         self.private.cycle_counter.set_trace_enabled(traces, now);
         self.private.events.set_trace_enabled(traces);
         self.private.itm.set_trace_enabled(traces);
-        self.set_monitor(value);
-    }
-
-    fn pend_irq(&mut self, irq: u32) {
-        if irq < 32 * IRQ_WORDS {
-            self.pend(FIRST_IRQ + irq as u8);
-        }
-    }
-
-    /// Registers of interrupts that do not exist read as 0 and ignore writes.
-    fn read_nvic(&self, address: u32) -> u32 {
-        let word = (address & 0x7F) / 4;
-        let register = match address & 0xF80 {
-            0x100 | 0x180 => NvicRegister::Enable,
-            0x200 | 0x280 => NvicRegister::Pending,
-            0x300 => NvicRegister::Active,
-            _ => return self.read_irq_priorities(address),
-        };
-        if word < IRQ_WORDS {
-            self.exceptions.irq_word(register, word)
-        } else {
-            0
-        }
-    }
-
-    fn read_irq_priorities(&self, address: u32) -> u32 {
-        let first = address.wrapping_sub(0xE000_E400);
-        if first >= 32 * IRQ_WORDS {
-            return 0;
-        }
-        let of =
-            |n: u32| u32::from(self.exceptions.priority(FIRST_IRQ + (first + n) as u8)) << (8 * n);
-        of(0) | of(1) | of(2) | of(3)
-    }
-
-    fn write_nvic(&mut self, address: u32, value: u32) {
-        let word = (address & 0x7F) / 4;
-        let (register, set) = match address & 0xF80 {
-            0x100 => (NvicRegister::Enable, true),
-            0x180 => (NvicRegister::Enable, false),
-            0x200 => (NvicRegister::Pending, true),
-            0x280 => (NvicRegister::Pending, false),
-            0x400.. => return self.write_irq_priorities(address, value),
-            _ => return,
-        };
-        if word < IRQ_WORDS {
-            let before = self.exceptions.irq_word(NvicRegister::Pending, word);
-            self.exceptions.write_irq_word(register, word, value, set);
-            let after = self.exceptions.irq_word(NvicRegister::Pending, word);
-            self.note_pending(after & !before != 0);
-        }
-    }
-
-    fn write_irq_priorities(&mut self, address: u32, value: u32) {
-        let first = address - 0xE000_E400;
-        for n in 0..4 {
-            if first + n < 32 * IRQ_WORDS {
-                self.exceptions
-                    .set_priority(FIRST_IRQ + (first + n) as u8, (value >> (8 * n)) as u8);
-            }
-        }
-    }
-
-    fn read_scb(&self, address: u32) -> u32 {
-        match address {
-            0xE000_ED00 => self.model.facts().cpuid,
-            0xE000_ED04 => self.icsr(),
-            0xE000_ED08 => self.private.scb.vtor,
-            0xE000_ED0C => AIRCR_KEY_READ << 16 | u32::from(self.exceptions.prigroup()) << 8,
-            0xE000_ED10 => self.private.scb.scr,
-            0xE000_ED14 => self.private.scb.ccr,
-            0xE000_ED18..=0xE000_ED23 => self.read_system_priorities(address),
-            0xE000_ED24 => self.shcsr(),
-            0xE000_ED28 => self.private.scb.cfsr,
-            0xE000_ED2C => self.private.scb.hfsr,
-            0xE000_ED30 => self.private.scb.dfsr,
-            0xE000_ED34 => self.private.scb.mmfar,
-            0xE000_ED38 => self.private.scb.bfar,
-            // AFSR: no auxiliary faults.
-            _ => 0,
-        }
-    }
-
-    fn write_scb(&mut self, address: u32, value: u32) -> Exec<()> {
-        match address {
-            0xE000_ED04 => self.write_icsr(value),
-            // 96 lines and 16 exceptions need a table that is aligned to 512 bytes (B3.2.5).
-            0xE000_ED08 => self.private.scb.vtor = value & self.model.facts().vtor,
-            0xE000_ED0C => return self.write_aircr(value),
-            0xE000_ED10 => self.private.scb.scr = value & 0x16,
-            0xE000_ED14 => self.private.scb.ccr = value & CCR_WRITABLE,
-            0xE000_ED18..=0xE000_ED23 => self.write_system_priorities(address, value),
-            0xE000_ED24 => self.write_shcsr(value),
-            0xE000_ED28 => self.private.scb.cfsr &= !value,
-            0xE000_ED2C => self.private.scb.hfsr &= !(value & HFSR_WRITABLE),
-            0xE000_ED30 => self.private.scb.dfsr &= !value,
-            0xE000_ED34 => self.private.scb.mmfar = value,
-            0xE000_ED38 => self.private.scb.bfar = value,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn icsr(&self) -> u32 {
-        let pending = self.exceptions.first_pending();
-        let interrupts =
-            (0..IRQ_WORDS).any(|w| self.exceptions.irq_word(NvicRegister::Pending, w) != 0);
-        let alone = self.exceptions.active_count() <= 1;
-        let flag = |set: bool, bit: u32| (set as u32) << bit;
-        u32::from(self.registers.ipsr)
-            | flag(self.registers.ipsr != 0 && alone, 11)
-            | u32::from(pending.unwrap_or(0)) << 12
-            | flag(interrupts, 22)
-            | flag(self.exceptions.is_pending(SYSTICK), 26)
-            | flag(self.exceptions.is_pending(PENDSV), 28)
-            | flag(self.exceptions.is_pending(NMI), 31)
+        self.set_pending(DEBUG_MONITOR, value & MON_PEND != 0);
+        self.heed_debugger();
     }
 
     fn write_icsr(&mut self, value: u32) {
@@ -418,15 +269,22 @@ impl Core {
             (26, Some(25), SYSTICK),
             (31, None, NMI),
         ] {
-            if value >> set & 1 != 0 {
-                self.pend(exception);
-            } else if clear.is_some_and(|bit| value >> bit & 1 != 0) {
-                self.exceptions.unpend(exception);
+            let sets = value >> set & 1 != 0;
+            if sets || clear.is_some_and(|bit| value >> bit & 1 != 0) {
+                self.set_pending(exception, sets);
             }
         }
     }
 
-    pub(super) fn write_aircr(&mut self, value: u32) -> Exec<()> {
+    fn set_pending(&mut self, exception: u8, pending: bool) {
+        if pending {
+            self.pend(exception);
+        } else {
+            self.nvic.unpend(exception);
+        }
+    }
+
+    fn write_aircr(&mut self, value: u32) -> Exec<()> {
         if value >> 16 != AIRCR_KEY {
             return Ok(());
         }
@@ -436,69 +294,16 @@ impl Core {
             })));
         }
         if value & AIRCR_VECTRESET != 0 {
-            return Err(Trap::unmodelled(
-                "a reset of the core alone (AIRCR.VECTRESET)",
-                0xE000_ED0C,
-                self.registers.pc,
-            ));
+            return Err(self.lacks("a reset of the core alone (AIRCR.VECTRESET)", AIRCR));
         }
-        self.exceptions.set_prigroup((value >> 8 & 7) as u8);
+        self.nvic.set_prigroup((value >> 8 & 7) as u8);
         Ok(())
     }
+}
 
-    fn read_system_priorities(&self, address: u32) -> u32 {
-        let first = (address - 0xE000_ED18) as u8 + 4;
-        (0..4)
-            .map(|n| u32::from(self.exceptions.priority(first + n)) << (8 * n))
-            .sum()
-    }
-
-    fn write_system_priorities(&mut self, address: u32, value: u32) {
-        let first = (address - 0xE000_ED18) as u8 + 4;
-        for n in 0..4u8 {
-            let implemented = matches!(
-                first + n,
-                MEM_MANAGE | BUS_FAULT | USAGE_FAULT | SVCALL | DEBUG_MONITOR | PENDSV | SYSTICK
-            );
-            if implemented {
-                self.exceptions
-                    .set_priority(first + n, (value >> (8 * n)) as u8);
-            }
-        }
-    }
-
-    fn shcsr(&self) -> u32 {
-        let gather = |bits: &[(u32, u8)], test: &dyn Fn(u8) -> bool| -> u32 {
-            bits.iter()
-                .map(|&(bit, exception)| (test(exception) as u32) << bit)
-                .sum()
-        };
-        gather(&SHCSR_ACTIVE, &|n| self.exceptions.is_active(n))
-            | gather(&SHCSR_PENDED, &|n| self.exceptions.is_pending(n))
-            | gather(&SHCSR_ENABLED, &|n| self.exceptions.is_enabled(n))
-    }
-
-    fn write_shcsr(&mut self, value: u32) {
-        for (bit, exception) in SHCSR_ACTIVE {
-            self.exceptions.set_active(exception, value >> bit & 1 != 0);
-        }
-        for (bit, exception) in SHCSR_PENDED {
-            if value >> bit & 1 != 0 {
-                self.exceptions.pend(exception);
-            } else {
-                self.exceptions.unpend(exception);
-            }
-        }
-        for (bit, exception) in SHCSR_ENABLED {
-            self.exceptions
-                .set_enabled(exception, value >> bit & 1 != 0);
-        }
-    }
-
-    /// Whether a lazily reserved frame still waits for S0–S15.
-    pub(super) fn lazy_state_pending(&self) -> bool {
-        self.private.scb.fpccr & FPCCR_LSPACT != 0
-    }
+/// The number of a counter of DWT's events, by its register.
+fn counter(address: u32) -> usize {
+    (address - 0xE000_1008) as usize / 4
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! What the private peripheral bus has and the model lacks: its name, and of which kind it is.
 
 use super::access::Access;
-use super::memory_map::{DWT_COMPARATORS, FPB};
+use super::memory_map::{AIRCR, DWT_COMPARATORS, DWT_CTRL, FPB};
 use crate::bus::{Lack, Width};
 
-const DWT_CTRL: u32 = 0xE000_1000;
-const AIRCR: u32 = 0xE000_ED0C;
 const UNIT_BYTES: u32 = 0x1000;
 
 /// The units by their address (table B3-1; TPIU and ETM: RM0368, 23.17 and 23.15).

@@ -9,14 +9,14 @@ use crate::bus::Bus;
 impl Core {
     /// Executes one instruction and accounts for its cycles.
     pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let (began, before) = (self.time.cycles, self.time.instructions);
+        let (began, before) = (self.pipeline.cycles(), self.pipeline.instructions());
         let op = self.next_op(bus);
         let grouped = op
             .as_ref()
             .is_some_and(|op| self.is_behind_unaligned_transfer(op));
         let result = self.instruction_or_fault(bus);
-        let retired = self.time.instructions - before;
-        let more = self.time.cycles as i64 - began as i64 - retired as i64;
+        let retired = self.pipeline.instructions() - before;
+        let more = self.pipeline.cycles() as i64 - began as i64 - retired as i64;
         match u64::try_from(more) {
             Ok(more) => self.account(more, began, op.as_ref(), grouped),
             // It began beside the instruction before it, and took no cycle of its own.
@@ -30,7 +30,7 @@ impl Core {
     /// load-store unit's if it is lost behind a load or store (compendium.i-0.nl, "Alignment
     /// rules").
     fn account(&mut self, more: u64, began: u64, op: Option<&Op>, behind_transfer: bool) {
-        let decoded = op.map_or(0, |op| self.decoded(op));
+        let decoded = op.map_or(0, |op| self.pipeline.decoded(op));
         let waited = decoded.saturating_sub(began).min(more);
         let lost = u64::from(behind_transfer).min(waited);
         self.private.events.count(Event::LoadStore, lost);
@@ -47,8 +47,9 @@ impl Core {
     /// right before it.
     fn is_behind_unaligned_transfer(&self, op: &Op) -> bool {
         let straddles = |op: &Op, pc: u32| op.size == 4 && pc & 2 != 0;
-        let before = self.fast.code.get(self.time.previous_pc);
-        self.time.previous_pc.wrapping_add(4) == self.registers.pc
+        let previous_pc = self.pipeline.previous_pc();
+        let before = self.fast.code.get(previous_pc);
+        previous_pc.wrapping_add(4) == self.registers.pc
             && straddles(op, self.registers.pc)
             && before.size == 4
             && transfers(&before)

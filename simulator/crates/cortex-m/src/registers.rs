@@ -1,7 +1,6 @@
 //! The register file and the program status registers (B1.4).
 
-use super::trap::{cfsr, Exec, Trap};
-use super::Core;
+use crate::model::Facts;
 use serde::{Deserialize, Serialize};
 
 /// APSR.
@@ -139,172 +138,164 @@ pub const CONTROL_NPRIV: u8 = 1 << 0;
 pub const CONTROL_SPSEL: u8 = 1 << 1;
 pub const CONTROL_FPCA: u8 = 1 << 2;
 
-impl Core {
-    /// General register `n`. 13 is the SP in use, 15 the address of the next instruction.
-    pub fn register(&self, n: usize) -> u32 {
-        if n == 15 {
-            self.registers.pc
-        } else {
-            self.registers.general[n]
-        }
-    }
+/// What instructions read and write (B1.4).
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Registers {
+    /// R0–R12, the current SP, LR, and the PC as general instructions read it.
+    pub general: [u32; 16],
+    /// The SP that is not in use: PSP while MSP is, and the other way round.
+    pub other_sp: u32,
+    pub pc: u32,
+    pub next_pc: u32,
+    pub flags: Flags,
+    /// ITSTATE. If its low half is 0, EPSR.ICI: the register from which a multiple continues.
+    pub itstate: u8,
+    pub thumb: bool,
+    pub ipsr: u8,
+    pub control: u8,
+    pub float: FloatRegisters,
+    /// The local monitor of LDREX and STREX.
+    pub exclusive: bool,
+}
 
-    pub fn set_register(&mut self, n: usize, value: u32) {
-        match n {
-            13 => self.registers.general[13] = value & !3,
-            15 => {
-                self.registers.pc = value & !1;
-                self.time.fetch.moved(self.registers.pc);
-            }
-            _ => self.registers.general[n] = value,
+impl Registers {
+    pub fn new() -> Registers {
+        Registers {
+            thumb: true,
+            float: FloatRegisters::new(),
+            ..Registers::default()
         }
-    }
-
-    pub fn pc(&self) -> u32 {
-        self.registers.pc
     }
 
     /// APSR, IPSR and EPSR in one.
     pub fn xpsr(&self) -> u32 {
-        self.registers.flags.bits()
-            | u32::from(self.registers.itstate >> 2) << 10
-            | u32::from(self.registers.itstate & 3) << 25
-            | (self.registers.thumb as u32) << 24
-            | u32::from(self.registers.ipsr)
+        self.flags.bits()
+            | u32::from(self.itstate >> 2) << 10
+            | u32::from(self.itstate & 3) << 25
+            | (self.thumb as u32) << 24
+            | u32::from(self.ipsr)
     }
 
-    pub fn set_xpsr(&mut self, value: u32) {
-        self.registers.flags.set_nzcvq(value);
-        self.registers.flags.set_ge(value);
-        self.registers.itstate = ((value >> 10 & 0x3F) << 2 | value >> 25 & 3) as u8;
-        self.registers.thumb = value >> 24 & 1 != 0;
-        self.registers.ipsr = (value & 0x7F) as u8;
-        if !self.model.facts().is_whole() {
-            self.drop_absent_flags();
+    /// What the core does not have of it stays clear.
+    pub fn set_xpsr(&mut self, value: u32, facts: &Facts) {
+        self.itstate = ((value >> 10 & 0x3F) << 2 | value >> 25 & 3) as u8;
+        self.thumb = value >> 24 & 1 != 0;
+        self.ipsr = (value & 0x7F) as u8;
+        self.flags.set_nzcvq(value);
+        self.flags.set_ge(value);
+        self.drop_absent_flags(facts);
+    }
+
+    /// Writes APSR's flags, its GE bits, or both.
+    pub fn set_apsr(&mut self, value: u32, (flags, ge): (bool, bool), facts: &Facts) {
+        if flags {
+            self.flags.set_nzcvq(value);
+        }
+        if ge {
+            self.flags.set_ge(value);
+        }
+        self.drop_absent_flags(facts);
+    }
+
+    /// Clears the flags and bits of EPSR that the core does not have.
+    fn drop_absent_flags(&mut self, facts: &Facts) {
+        if !facts.dsp {
+            self.flags.ge = 0;
+        }
+        if !facts.mainline {
+            self.flags.q = false;
+            self.itstate = 0;
         }
     }
 
     pub fn msp(&self) -> u32 {
         if self.uses_psp() {
-            self.registers.other_sp
+            self.other_sp
         } else {
-            self.registers.general[13]
+            self.general[13]
         }
     }
 
     pub fn psp(&self) -> u32 {
         if self.uses_psp() {
-            self.registers.general[13]
+            self.general[13]
         } else {
-            self.registers.other_sp
+            self.other_sp
         }
     }
 
-    pub fn set_msp(&mut self, value: u32) {
-        let value = value & !3;
-        if self.uses_psp() {
-            self.registers.other_sp = value;
+    /// Sets PSP, or MSP.
+    pub fn set_stack(&mut self, process: bool, value: u32) {
+        let place = if self.uses_psp() == process {
+            &mut self.general[13]
         } else {
-            self.registers.general[13] = value;
-        }
-    }
-
-    pub fn set_psp(&mut self, value: u32) {
-        let value = value & !3;
-        if self.uses_psp() {
-            self.registers.general[13] = value;
-        } else {
-            self.registers.other_sp = value;
-        }
-    }
-
-    pub fn control(&self) -> u32 {
-        self.registers.control.into()
-    }
-
-    pub fn primask(&self) -> bool {
-        self.exceptions.primask()
-    }
-
-    pub fn faultmask(&self) -> bool {
-        self.exceptions.faultmask()
-    }
-
-    pub fn basepri(&self) -> u8 {
-        self.exceptions.basepri()
+            &mut self.other_sp
+        };
+        *place = value & !3;
     }
 
     /// S register `n`.
     pub fn float_register(&self, n: usize) -> u32 {
-        self.registers.float.s[n]
-    }
-
-    pub fn set_float_register(&mut self, n: usize, value: u32) {
-        self.registers.float.s[n] = value;
+        self.float.s[n]
     }
 
     pub fn fpscr(&self) -> u32 {
-        self.registers.float.fpscr
+        self.float.fpscr
     }
 
-    pub fn set_fpscr(&mut self, value: u32) {
-        self.registers.float.fpscr = value & FPSCR_WRITABLE;
+    pub fn control(&self) -> u32 {
+        self.control.into()
     }
 
-    /// CFSR: the faults taken and not cleared.
-    pub fn fault_status(&self) -> u32 {
-        self.private.scb.cfsr
+    /// Writes the bits of CONTROL that `plain` names, and in Thread mode SPSEL, which is writable
+    /// there only.
+    pub fn set_control(&mut self, value: u8, plain: u8) {
+        self.control = self.control & !plain | value & plain;
+        if self.ipsr == 0 {
+            self.set_mode(0, value & CONTROL_SPSEL != 0);
+        }
     }
 
     /// Thread mode with SPSEL uses the process stack.
-    pub(super) fn uses_psp(&self) -> bool {
-        self.registers.control & CONTROL_SPSEL != 0 && self.registers.ipsr == 0
+    fn uses_psp(&self) -> bool {
+        self.control & CONTROL_SPSEL != 0 && self.ipsr == 0
     }
 
-    pub(super) fn privileged(&self) -> bool {
-        self.registers.ipsr != 0 || self.registers.control & CONTROL_NPRIV == 0
+    pub fn privileged(&self) -> bool {
+        self.ipsr != 0 || self.control & CONTROL_NPRIV == 0
     }
 
     /// Changes mode and SPSEL, and selects the SP that belongs to them.
-    pub(super) fn set_mode(&mut self, ipsr: u8, process_stack: bool) {
+    pub fn set_mode(&mut self, ipsr: u8, process_stack: bool) {
         let before = self.uses_psp();
-        self.registers.ipsr = ipsr;
-        self.registers.control =
-            self.registers.control & !CONTROL_SPSEL | if process_stack { CONTROL_SPSEL } else { 0 };
+        self.ipsr = ipsr;
+        self.control =
+            self.control & !CONTROL_SPSEL | if process_stack { CONTROL_SPSEL } else { 0 };
         if self.uses_psp() != before {
-            std::mem::swap(
-                &mut self.registers.general[13],
-                &mut self.registers.other_sp,
-            );
+            std::mem::swap(&mut self.general[13], &mut self.other_sp);
         }
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, n: u8) -> u32 {
-        self.registers.general[n as usize & 15]
+    pub fn get(&self, n: u8) -> u32 {
+        self.general[n as usize & 15]
     }
 
     /// Writes a result to any register but the PC. The two low bits of SP stay clear.
     #[inline(always)]
-    pub(super) fn set(&mut self, n: u8, value: u32) {
+    pub fn set(&mut self, n: u8, value: u32) {
         let value = if n == 13 { value & !3 } else { value };
-        self.registers.general[n as usize & 15] = value;
+        self.general[n as usize & 15] = value;
     }
 
-    /// `BXWritePC` (B1.4.7): an interworking branch or an exception return.
-    pub(super) fn branch_exchange(&mut self, address: u32) -> Exec<()> {
-        if self.registers.ipsr != 0 && address >> 28 == 0xF {
-            self.handling.returning = Some(address);
-            self.leave_fast_loop();
-            return Ok(());
-        }
-        if address & 1 == 0 {
-            self.registers.pc = address;
-            self.registers.itstate = 0;
-            self.registers.thumb = false;
-            return Err(Trap::usage(cfsr::INVSTATE));
-        }
-        Ok(())
+    /// Whether the condition of an instruction in an IT block holds.
+    pub fn condition_passed(&self) -> bool {
+        self.itstate & 0xF == 0 || self.flags.satisfy(self.itstate >> 4)
+    }
+
+    /// Whether EPSR.ICI says that the instruction at the PC goes on from where it was cut off.
+    pub fn will_continue(&self) -> bool {
+        self.itstate != 0 && self.itstate & 0xF == 0
     }
 }
 

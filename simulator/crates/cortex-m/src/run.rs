@@ -2,8 +2,10 @@
 //! exceptions, timers, sleep and halting debug.
 
 use super::dwt::Event;
-use super::exceptions::SYSTICK;
+use super::nvic::SYSTICK;
+use super::halt_cause::DFSR_HALTED;
 use super::stop::{RunEnd, Stop};
+use super::watch::Watch;
 use super::{Core, Sleep};
 use crate::bus::Bus;
 
@@ -12,13 +14,17 @@ impl Core {
     /// after the deadline.
     pub fn run<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
         if self.private.debug.holds() {
-            return self.run_held(bus);
+            self.step(bus)?;
+            return Ok(RunEnd::Held);
         }
         self.fast.busy_wait.forget();
         loop {
             self.set_horizon(deadline_cycle);
             if self.fast.busy_wait.take_due() && !self.supervised() {
-                self.skip_iterations();
+                let horizon = self.fast.horizon;
+                self.fast
+                    .busy_wait
+                    .skip(&self.registers, &mut self.pipeline, horizon);
             }
             self.execute_to_horizon(bus)?;
             if self.fast.busy_wait.is_due() {
@@ -35,10 +41,11 @@ impl Core {
     /// return. The result is the same as in one go.
     pub fn run_one<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
         if self.private.debug.holds() {
-            return self.run_held(bus);
+            self.step(bus)?;
+            return Ok(RunEnd::Held);
         }
         self.set_horizon(deadline_cycle);
-        if self.time.cycles < self.fast.horizon {
+        if self.pipeline.cycles() < self.fast.horizon {
             self.next_instruction(bus)?;
         }
         let end = self.between_instructions(bus, deadline_cycle)?;
@@ -48,11 +55,11 @@ impl Core {
     #[inline(always)]
     fn execute_to_horizon<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         if self.supervised() {
-            while self.time.cycles < self.fast.horizon {
+            while self.pipeline.cycles() < self.fast.horizon {
                 self.next_instruction(bus)?;
             }
         }
-        while self.time.cycles < self.fast.horizon {
+        while self.pipeline.cycles() < self.fast.horizon {
             self.page_or_fault(bus)?;
         }
         Ok(())
@@ -73,7 +80,7 @@ impl Core {
             self.instruction_or_fault(bus)?;
         }
         if steps {
-            self.end_monitor_step();
+            self.call_monitor(DFSR_HALTED);
         }
         Ok(())
     }
@@ -90,43 +97,46 @@ impl Core {
 
     fn step_unheld<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         self.fast.horizon = 0;
-        self.sync_systick(self.time.cycles);
+        self.sync_systick(self.pipeline.cycles());
         self.attention = false;
         self.wake_if_due();
         if self.sequence_due() {
-            return self.finish_sequence(bus);
+            return self.finish_while(bus, Core::sequence_due);
         }
         if !self.asleep() {
             self.next_instruction(bus)?;
             self.begin_return(bus)?;
             self.tells_changes(bus);
             if self.handling.leaving.is_some() {
-                self.finish_sequence(bus)?;
+                self.finish_while(bus, Core::sequence_due)?;
             }
         }
         Ok(())
     }
 
-    /// Continues exception entries and returns until an instruction can execute.
-    fn finish_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        while self.sequence_due() {
+    /// Continues exception entries and returns while `more` holds.
+    pub(super) fn finish_while<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        more: fn(&Core) -> bool,
+    ) -> Result<(), Stop> {
+        while more(self) {
             self.advance_sequence(bus, u64::MAX)?;
-            self.sync_systick(self.time.cycles);
+            self.sync_systick(self.pipeline.cycles());
         }
         Ok(())
     }
 
     /// Continues an exception's entry or return, up to cycle `until`.
-    pub(super) fn advance_sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
-        let began = self.time.cycles;
+    fn advance_sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+        let began = self.pipeline.cycles();
         let result = if self.handling.leaving.is_some() {
             self.leave_exception(bus, until)
         } else {
             self.enter_exception(bus, until)
         };
-        self.private
-            .events
-            .count(Event::Exception, self.time.cycles - began);
+        let took = self.pipeline.cycles() - began;
+        self.private.events.count(Event::Exception, took);
         result
     }
 
@@ -137,7 +147,7 @@ impl Core {
             || self.handling.sleep != Sleep::Awake
             || self.handling.returning.is_some()
             || self.private.debug.halt_requested()
-            || self.has_news();
+            || self.observers.watch.as_ref().is_some_and(|w| w.has_news());
         self.fast.horizon = if busy {
             0
         } else {
@@ -154,14 +164,14 @@ impl Core {
         deadline_cycle: u64,
     ) -> Result<Option<RunEnd>, Stop> {
         self.begin_return(bus)?;
-        self.sync_systick(self.time.cycles);
+        self.sync_systick(self.pipeline.cycles());
         if !self.sequence_begun() && self.halt_if_requested() {
             return Ok(Some(RunEnd::Held));
         }
         if std::mem::take(&mut self.attention) | self.tells_changes(bus) {
             return Ok(Some(RunEnd::Attention));
         }
-        if self.time.cycles >= deadline_cycle {
+        if self.pipeline.cycles() >= deadline_cycle {
             return Ok(Some(RunEnd::Deadline));
         }
         if self.sequence_due() {
@@ -177,7 +187,7 @@ impl Core {
         if self.handling.sleep != Sleep::Awake && !self.asleep() {
             self.handling.event &= self.handling.sleep != Sleep::UntilEvent;
             self.handling.sleep = Sleep::Awake;
-            self.note_waking();
+            self.watching(Watch::woken);
         }
     }
 
@@ -188,7 +198,7 @@ impl Core {
 
     /// Whether an exception must be entered or left before the next instruction.
     pub(super) fn sequence_due(&self) -> bool {
-        self.sequence_begun() || self.exceptions.preempting().is_some()
+        self.sequence_begun() || self.nvic.preempting().is_some()
     }
 
     /// Ends the fast loop before its next instruction. Call it when exceptions, priorities, timers
@@ -201,13 +211,14 @@ impl Core {
         if self.private.systick.sync(now) {
             self.pend(SYSTICK);
         }
-        self.pend_what_is_planned(now);
+        if now >= self.observers.planned.due {
+            self.pend_planned();
+        }
     }
 
     pub(super) fn pend(&mut self, exception: u8) {
-        let was_pending = self.exceptions.is_pending(exception);
-        self.exceptions.pend(exception);
-        self.note_pending(!was_pending);
+        let newly = self.nvic.pend(exception);
+        self.note_pending(newly);
         self.leave_fast_loop();
     }
 

@@ -1,8 +1,9 @@
-//! Registers of the System Control Block that are plain storage (B3.2). `exceptions` holds what
-//! pends and masks.
+//! Registers of the System Control Block that are plain storage (B3.2). `nvic` holds what pends
+//! and masks.
 
-use super::exceptions::{BUS_FAULT, MEM_MANAGE};
-use super::model::CoreKind;
+use super::nvic::{BUS_FAULT, MEM_MANAGE};
+use super::model::{CoreKind, Facts};
+use super::registers::FPSCR_MODES;
 use super::trap::{cfsr, Fault};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,12 @@ pub const CCR_UNALIGN_TRP: u32 = 1 << 3;
 pub const CCR_DIV_0_TRP: u32 = 1 << 4;
 pub const CCR_STKALIGN: u32 = 1 << 9;
 /// NONBASETHRDENA, USERSETMPEND, UNALIGN_TRP, DIV_0_TRP, BFHFNMIGN, STKALIGN.
-pub const CCR_WRITABLE: u32 = 0x31B;
+const CCR_WRITABLE: u32 = 0x31B;
+
+pub const HFSR_VECTTBL: u32 = 1 << 1;
+pub const HFSR_FORCED: u32 = 1 << 30;
+pub const HFSR_DEBUGEVT: u32 = 1 << 31;
+const HFSR_WRITABLE: u32 = 0xC000_0002;
 
 pub const SCR_SLEEPONEXIT: u32 = 1 << 1;
 const SCR_SEVONPEND: u32 = 1 << 4;
@@ -68,6 +74,59 @@ impl Scb {
             fpdscr: 0,
             demcr: 0,
         }
+    }
+
+    /// A register by its address. `None` if it is none of these.
+    pub fn read(&self, address: u32) -> Option<u32> {
+        Some(match address {
+            0xE000_E008 => self.actlr,
+            0xE000_ED08 => self.vtor,
+            0xE000_ED10 => self.scr,
+            0xE000_ED14 => self.ccr,
+            0xE000_ED28 => self.cfsr,
+            0xE000_ED2C => self.hfsr,
+            0xE000_ED30 => self.dfsr,
+            0xE000_ED34 => self.mmfar,
+            0xE000_ED38 => self.bfar,
+            0xE000_ED88 => self.cpacr,
+            0xE000_EF34 => self.fpccr,
+            0xE000_EF38 => self.fpcar,
+            0xE000_EF3C => self.fpdscr,
+            _ => return None,
+        })
+    }
+
+    pub fn write(&mut self, address: u32, value: u32, facts: &Facts) -> Option<()> {
+        match address {
+            0xE000_E008 => self.actlr = value & 0x307,
+            // 96 lines and 16 exceptions need a table that is aligned to 512 bytes (B3.2.5).
+            0xE000_ED08 => self.vtor = value & facts.vtor,
+            0xE000_ED10 => self.scr = value & 0x16,
+            // Constant in ARMv6-M (DDI 0419C, B3.2.8).
+            0xE000_ED14 if !facts.mainline => {}
+            0xE000_ED14 => self.ccr = value & CCR_WRITABLE,
+            0xE000_ED28 => self.cfsr &= !value,
+            0xE000_ED2C => self.hfsr &= !(value & HFSR_WRITABLE),
+            0xE000_ED30 => self.dfsr &= !value,
+            0xE000_ED34 => self.mmfar = value,
+            0xE000_ED38 => self.bfar = value,
+            0xE000_ED88 => self.cpacr = value & FLOAT_FULL_ACCESS,
+            0xE000_EF34 => self.fpccr = value & 0xC000_017B,
+            0xE000_EF38 => self.fpcar = value & !7,
+            0xE000_EF3C => self.fpdscr = value & FPSCR_MODES,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The address of the handler of `exception` is in the word at this address.
+    pub fn vector_address(&self, exception: u8) -> u32 {
+        self.vtor.wrapping_add(4 * u32::from(exception))
+    }
+
+    /// Whether a lazily reserved frame still waits for S0–S15.
+    pub fn lazy_state_pending(&self) -> bool {
+        self.fpccr & FPCCR_LSPACT != 0
     }
 
     pub fn traps_unaligned(&self) -> bool {

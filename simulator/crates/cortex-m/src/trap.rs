@@ -1,8 +1,9 @@
 //! What ends an instruction early.
 
-use super::exceptions::{BUS_FAULT, USAGE_FAULT};
+use super::nvic::{BUS_FAULT, USAGE_FAULT};
 use super::halt_cause::Cause;
 use super::stop::Stop;
+use crate::bus::Fault as BusFault;
 
 /// An architectural fault: the exception it raises and its bit in CFSR (B3.2.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,15 @@ impl Trap {
             cfsr,
             address,
         })
+    }
+
+    /// A fault of data that is reported at its instruction, with its address.
+    #[cold]
+    pub fn of_data(fault: BusFault, pc: u32) -> Trap {
+        match fault {
+            BusFault::Bus { address } => Trap::bus(cfsr::PRECISERR, Some(address)),
+            BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, pc),
+        }
     }
 
     pub fn unmodelled(what: impl Into<String>, address: u32, pc: u32) -> Trap {

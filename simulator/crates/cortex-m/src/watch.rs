@@ -5,7 +5,10 @@
 //! a change is seen at the end of the instruction that made it. Nothing of this changes what the
 //! core does, nor when.
 
-use super::{Core, Sleep};
+use super::nvic::Nvic;
+use super::registers::Registers;
+use super::timing::Pipeline;
+use super::Core;
 use crate::bus::Bus;
 
 /// What changed.
@@ -72,6 +75,15 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// The word at this address.
+    pub fn word(address: u32) -> Watched {
+        Watched {
+            pointer: None,
+            address,
+            bytes: 4,
+        }
+    }
+
     /// The address of the value now. `None` while nothing is pointed to.
     fn place<B: Bus>(&self, bus: &mut B) -> Option<u32> {
         let Some(pointer) = self.pointer else {
@@ -109,7 +121,7 @@ struct Sequence {
 }
 
 #[derive(Clone)]
-pub(super) struct Watch {
+pub struct Watch {
     word: Option<Watched>,
     /// Where the watched value was at the last look.
     place: Option<u32>,
@@ -123,40 +135,177 @@ pub(super) struct Watch {
     news: bool,
 }
 
-impl Core {
-    /// Watches from now on. The first changes say that the watch begins (a reset), and what differs
-    /// from the state after a reset. `word` is the address of a word of SRAM to watch as well.
-    pub fn watch(&mut self, word: Option<u32>) {
-        self.watch_value(word.map(|address| Watched {
-            pointer: None,
-            address,
-            bytes: 4,
-        }));
-    }
+/// The core, as the watch sees it.
+pub struct View<'a> {
+    registers: &'a Registers,
+    nvic: &'a Nvic,
+    pipeline: &'a Pipeline,
+    asleep: bool,
+}
 
-    /// As [`Core::watch`], with any value in SRAM.
-    pub fn watch_value(&mut self, word: Option<Watched>) {
-        let sequence = self.sequence_here();
-        let after_reset = Core::of(self.model, self.time.model);
-        self.observers.watch = Some(Box::new(Watch {
+impl Watch {
+    fn new(word: Option<Watched>, after_reset: &View, now: &View) -> Watch {
+        Watch {
             word,
             place: None,
             seen: after_reset.state(0),
-            priorities: *after_reset.exceptions.priorities(),
-            sequence,
-            returned_at: Some(self.time.instructions),
+            priorities: *after_reset.nvic.priorities(),
+            sequence: now.sequence(),
+            returned_at: Some(now.pipeline.instructions()),
             changes: Vec::new(),
             news: false,
-        }));
-        self.begin_watch();
-        if self.registers.ipsr != 0 {
-            self.note_change(
-                What::Exception,
-                self.registers.ipsr.into(),
-                self.registers.pc,
-                Some(self.time.cycles),
-            );
         }
+    }
+
+    /// The core was reset.
+    fn reset(&mut self, now: &View) {
+        self.returned_at = Some(now.pipeline.instructions());
+        self.priorities = *now.nvic.priorities();
+        self.seen = now.state(self.seen.word);
+    }
+
+    /// Whether a change was noted of which the machine has not been told.
+    pub fn has_news(&self) -> bool {
+        self.news
+    }
+
+    /// Notes what has changed. Returns where the watched value is, if it has moved there.
+    fn look<B: Bus>(&mut self, now: &View, bus: &mut B) -> Option<u32> {
+        let place = self.word.and_then(|word| word.place(bus));
+        let moved = self.word.is_some_and(|word| word.pointer.is_some()) && place != self.place;
+        if moved {
+            self.place = place;
+        }
+        let word = self.word.zip(place);
+        let word = word.and_then(|(word, place)| word.value(bus, place));
+        let state = now.state(word.unwrap_or(0));
+        if state != self.seen || *now.nvic.priorities() != self.priorities {
+            self.note_changes(now, state);
+        }
+        place.filter(|_| moved)
+    }
+
+    /// Notes what of `state` and of the priorities differs from what was last seen.
+    fn note_changes(&mut self, now: &View, state: State) {
+        let pc = match self.returned_at {
+            Some(count) if count == now.pipeline.instructions() => now.registers.pc,
+            _ => now.pipeline.previous_pc(),
+        };
+        let mut changes = self.seen.changes(&state);
+        let priorities = *now.nvic.priorities();
+        changes.extend(priority_changes(&self.priorities, &priorities));
+        (self.seen, self.priorities) = (state, priorities);
+        for (what, value) in changes {
+            self.note(now, what, value, pc);
+        }
+    }
+
+    fn note(&mut self, now: &View, what: What, value: u32, pc: u32) {
+        self.changes.push(Change {
+            cycle: now.pipeline.cycles(),
+            what,
+            value,
+            pc,
+            began: None,
+            context: now.context(None),
+        });
+        self.news = true;
+    }
+
+    /// The core has woken, at this cycle.
+    pub fn woken(&mut self, now: &View) {
+        if std::mem::take(&mut self.seen.asleep) {
+            self.note(now, What::Sleep, 0, now.pipeline.previous_pc());
+        }
+    }
+
+    /// An entry begins, with the stacking.
+    pub fn begin_entry(&mut self, now: &View) {
+        self.sequence = now.sequence();
+    }
+
+    /// A return begins, after its instruction.
+    pub fn begin_return(&mut self, now: &View, exc_return: u32) {
+        self.sequence = Sequence {
+            pc: now.pipeline.previous_pc(),
+            context: now.context(Some(ExceptionFrame::Left { exc_return })),
+            ..now.sequence()
+        };
+    }
+
+    /// The first instruction of the handler of `exception` comes next.
+    pub fn entered(&mut self, now: &View, exception: u8) {
+        let exc_return = now.registers.general[14];
+        let context = now.context(Some(ExceptionFrame::Entered { exc_return }));
+        self.end_sequence(now, exception, context);
+    }
+
+    /// The return is complete.
+    pub fn left(&mut self, now: &View) {
+        self.returned_at = Some(now.pipeline.instructions());
+        self.end_sequence(now, now.registers.ipsr, self.sequence.context);
+    }
+
+    fn end_sequence(&mut self, now: &View, exception: u8, context: Context) {
+        self.changes.push(Change {
+            cycle: now.pipeline.cycles(),
+            what: What::Exception,
+            value: exception.into(),
+            pc: self.sequence.pc,
+            began: Some(self.sequence.cycle),
+            context,
+        });
+        self.news = true;
+    }
+}
+
+impl View<'_> {
+    fn state(&self, word: u32) -> State {
+        let (primask, faultmask, basepri) = self.nvic.masks();
+        State {
+            primask,
+            faultmask,
+            basepri,
+            prigroup: self.nvic.prigroup(),
+            asleep: self.asleep,
+            word,
+            enabled: self.nvic.enabled(),
+        }
+    }
+
+    fn context(&self, frame: Option<ExceptionFrame>) -> Context {
+        let mut registers = [0; 15];
+        registers.copy_from_slice(&self.registers.general[..15]);
+        Context {
+            registers,
+            psp: self.registers.psp(),
+            frame,
+        }
+    }
+
+    /// An entry that begins now.
+    fn sequence(&self) -> Sequence {
+        Sequence {
+            cycle: self.pipeline.cycles(),
+            pc: self.registers.pc,
+            context: self.context(None),
+        }
+    }
+}
+
+impl Core {
+    /// Watches from now on, and a value in SRAM as well. The first changes say that the watch begins (a
+    /// reset), and what differs from the state after a reset.
+    pub fn watch(&mut self, word: Option<Watched>) {
+        let after_reset = Core::of(self.model, self.pipeline.timing());
+        let watch = Watch::new(word, &after_reset.view(), &self.view());
+        self.begin_watch(Box::new(watch));
+        self.watching(|watch, now| {
+            if now.registers.ipsr != 0 {
+                watch.sequence = now.sequence();
+                watch.end_sequence(now, now.registers.ipsr, now.context(None));
+            }
+        });
     }
 
     /// The changes since the last call, in order. After a change [`Core::run`] returns.
@@ -167,30 +316,22 @@ impl Core {
 
     /// Waits up to `cycle` for the flash, which is programmed or erased.
     pub fn wait_for_busy_flash(&mut self, cycle: u64) {
-        self.note_change(What::Flash, 1, self.registers.pc, None);
+        self.watching(|watch, now| watch.note(now, What::Flash, 1, now.registers.pc));
         self.advance_to(cycle);
-        self.note_change(What::Flash, 0, self.registers.pc, None);
+        self.watching(|watch, now| watch.note(now, What::Flash, 0, now.registers.pc));
     }
 
     /// Goes on watching after a reset.
-    pub(super) fn carry_watch_over(&mut self, watch: Option<Box<Watch>>) {
-        self.observers.watch = watch;
-        let after = self.state(0);
-        let Some(watch) = &mut self.observers.watch else {
-            return;
-        };
-        watch.returned_at = Some(self.time.instructions);
-        watch.priorities = *self.exceptions.priorities();
-        watch.seen = State {
-            word: watch.seen.word,
-            ..after
-        };
-        self.begin_watch();
+    pub(super) fn carry_watch_over(&mut self, mut watch: Box<Watch>) {
+        watch.reset(&self.view());
+        self.begin_watch(watch);
     }
 
-    fn begin_watch(&mut self) {
-        self.note_change(What::Reset, 0, self.registers.pc, None);
-        if let Some(word) = self.observers.watch.as_ref().and_then(|watch| watch.word) {
+    fn begin_watch(&mut self, watch: Box<Watch>) {
+        let word = watch.word;
+        self.observers.watch = Some(watch);
+        self.watching(|watch, now| watch.note(now, What::Reset, 0, now.registers.pc));
+        if let Some(word) = word {
             // As if code were there: then stores leave the fast loop.
             self.fast
                 .code
@@ -199,213 +340,38 @@ impl Core {
         self.leave_fast_loop();
     }
 
-    /// Whether changes of masks must leave the fast loop.
-    #[inline(always)]
-    pub(super) fn watched(&self) -> bool {
-        self.observers.watch.is_some()
+    fn view(&self) -> View<'_> {
+        View {
+            registers: &self.registers,
+            nvic: &self.nvic,
+            pipeline: &self.pipeline,
+            asleep: self.asleep(),
+        }
     }
 
-    /// Whether a change was noted of which the machine has not been told.
+    /// Lets the watch, if there is one, see the core.
     #[inline(always)]
-    pub(super) fn has_news(&self) -> bool {
-        self.observers
-            .watch
-            .as_ref()
-            .is_some_and(|watch| watch.news)
+    pub(super) fn watching(&mut self, see: impl FnOnce(&mut Watch, &View)) {
+        if let Some(mut watch) = self.observers.watch.take() {
+            see(&mut watch, &self.view());
+            self.observers.watch = Some(watch);
+        }
     }
 
     /// Looks for changes between two instructions. True if the machine must be told of some.
     #[inline(always)]
     pub(super) fn tells_changes<B: Bus>(&mut self, bus: &mut B) -> bool {
-        self.observers.watch.is_some() && self.look(bus)
-    }
-
-    #[inline(never)]
-    fn look<B: Bus>(&mut self, bus: &mut B) -> bool {
-        let word = self.watched_value(bus);
-        let now = self.state(word);
-        let Some(watch) = &self.observers.watch else {
-            return false;
-        };
-        if now != watch.seen || *self.exceptions.priorities() != watch.priorities {
-            self.note_changes(now);
-        }
-        let watch = self.observers.watch.as_mut();
-        watch.is_some_and(|watch| std::mem::take(&mut watch.news))
-    }
-
-    /// The watched value; 0 where there is none.
-    fn watched_value<B: Bus>(&mut self, bus: &mut B) -> u32 {
-        let Some(watch) = &mut self.observers.watch else {
-            return 0;
-        };
-        let Some(word) = watch.word else {
-            return 0;
-        };
-        let place = word.place(bus);
-        if word.pointer.is_some() && place != watch.place {
-            watch.place = place;
-            if let Some(place) = place {
-                self.fast.code.guard(place, 4);
-                self.leave_fast_loop();
-            }
-        }
-        place.and_then(|place| word.value(bus, place)).unwrap_or(0)
-    }
-
-    /// Notes what of `now` and of the priorities differs from what was last seen.
-    fn note_changes(&mut self, now: State) {
-        let Some(watch) = &mut self.observers.watch else {
-            return;
-        };
-        let pc = match watch.returned_at {
-            Some(count) if count == self.time.instructions => self.registers.pc,
-            _ => self.time.previous_pc,
-        };
-        let mut changes = watch.seen.changes(&now);
-        let priorities = *self.exceptions.priorities();
-        changes.extend(priority_changes(&watch.priorities, &priorities));
-        (watch.seen, watch.priorities) = (now, priorities);
-        for (what, value) in changes {
-            self.note_change(what, value, pc, None);
-        }
-    }
-
-    fn state(&self, word: u32) -> State {
-        State {
-            primask: self.exceptions.primask(),
-            faultmask: self.exceptions.faultmask(),
-            basepri: self.exceptions.basepri(),
-            prigroup: self.exceptions.prigroup(),
-            asleep: self.handling.sleep != Sleep::Awake && self.asleep(),
-            word,
-            enabled: self.exceptions.enabled(),
-        }
-    }
-
-    fn note_change(&mut self, what: What, value: u32, pc: u32, began: Option<u64>) {
-        if self.observers.watch.is_none() {
-            return;
-        }
-        let context = self.context(None);
-        self.note(Change {
-            cycle: self.time.cycles,
-            what,
-            value,
-            pc,
-            began,
-            context,
+        let mut moved = None;
+        let mut news = false;
+        self.watching(|watch, now| {
+            moved = watch.look(now, bus);
+            news = std::mem::take(&mut watch.news);
         });
-    }
-
-    fn note(&mut self, change: Change) {
-        if let Some(watch) = &mut self.observers.watch {
-            watch.changes.push(change);
-            watch.news = true;
+        if let Some(place) = moved {
+            self.fast.code.guard(place, 4);
+            self.leave_fast_loop();
         }
-    }
-
-    fn context(&self, frame: Option<ExceptionFrame>) -> Context {
-        let mut registers = [0; 15];
-        registers.copy_from_slice(&self.registers.general[..15]);
-        Context {
-            registers,
-            psp: self.psp(),
-            frame,
-        }
-    }
-
-    fn sequence_here(&self) -> Sequence {
-        Sequence {
-            cycle: self.time.cycles,
-            pc: self.registers.pc,
-            context: self.context(None),
-        }
-    }
-
-    /// The core has woken, at this cycle.
-    #[inline(always)]
-    pub(super) fn note_waking(&mut self) {
-        if self
-            .observers
-            .watch
-            .as_ref()
-            .is_some_and(|watch| watch.seen.asleep)
-        {
-            self.note_end_of_sleep();
-        }
-    }
-
-    #[inline(never)]
-    fn note_end_of_sleep(&mut self) {
-        if let Some(watch) = &mut self.observers.watch {
-            watch.seen.asleep = false;
-        }
-        self.note_change(What::Sleep, 0, self.time.previous_pc, None);
-    }
-
-    /// An entry begins, with the stacking.
-    #[inline(always)]
-    pub(super) fn note_entry_begins(&mut self) {
-        if self.observers.watch.is_some() {
-            let sequence = self.sequence_here();
-            self.set_sequence(sequence);
-        }
-    }
-
-    /// A return begins, after its instruction.
-    #[inline(always)]
-    pub(super) fn note_return_begins(&mut self, exc_return: u32) {
-        if self.observers.watch.is_some() {
-            self.set_sequence(Sequence {
-                cycle: self.time.cycles,
-                pc: self.time.previous_pc,
-                context: self.context(Some(ExceptionFrame::Left { exc_return })),
-            });
-        }
-    }
-
-    fn set_sequence(&mut self, sequence: Sequence) {
-        if let Some(watch) = &mut self.observers.watch {
-            watch.sequence = sequence;
-        }
-    }
-
-    /// The first instruction of the handler of `exception` comes next.
-    #[inline(always)]
-    pub(super) fn note_entered(&mut self, exception: u8) {
-        if self.observers.watch.is_some() {
-            let exc_return = self.registers.general[14];
-            let context = self.context(Some(ExceptionFrame::Entered { exc_return }));
-            self.note_sequence(exception, context);
-        }
-    }
-
-    /// The return is complete.
-    #[inline(always)]
-    pub(super) fn note_left(&mut self) {
-        if let Some(watch) = &mut self.observers.watch {
-            watch.returned_at = Some(self.time.instructions);
-            let context = watch.sequence.context;
-            self.note_sequence(self.registers.ipsr, context);
-        }
-    }
-
-    #[inline(never)]
-    fn note_sequence(&mut self, exception: u8, context: Context) {
-        let Some(Sequence { cycle, pc, .. }) =
-            self.observers.watch.as_ref().map(|watch| watch.sequence)
-        else {
-            return;
-        };
-        self.note(Change {
-            cycle: self.time.cycles,
-            what: What::Exception,
-            value: exception.into(),
-            pc,
-            began: Some(cycle),
-            context,
-        });
+        news
     }
 }
 

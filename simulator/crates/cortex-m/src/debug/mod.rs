@@ -3,19 +3,19 @@
 
 mod breakpoints;
 pub(super) mod identity;
-mod monitor;
 mod watchpoints;
 
-pub use monitor::CONTROLS as MONITOR_CONTROLS;
-
 use super::access::Access;
-use super::data_access::{read_either_alias, with_bit};
-use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::data_path::{read_either_alias, with_bit};
 use super::halt_cause::{Cause, DFSR_BKPT};
 use super::memory_map::{bit_band, is_private, DWT_COMPARATORS, FPB, TRACE_UNITS};
-use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
-use super::stop::{RunEnd, Stop};
-use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
+use super::nvic::{Nvic, BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::private_bus::lane;
+use super::registers::{Registers, CONTROL_FPCA, CONTROL_NPRIV};
+use super::scb::{Scb, HFSR_DEBUGEVT};
+use super::state::PrivateUnits;
+use super::stop::Stop;
+use super::trap::{cfsr, Fault as CoreFault, Trap};
 use super::{Core, Sleep};
 use crate::bus::{Bus, Fault, Width};
 use breakpoints::Breakpoints;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use watchpoints::Watchpoints;
 
 pub const DHCSR: u32 = 0xE000_EDF0;
-const DCRSR: u32 = 0xE000_EDF4;
+pub const DCRSR: u32 = 0xE000_EDF4;
 const DCRDR: u32 = 0xE000_EDF8;
 const DWT_PCSR: u32 = 0xE000_101C;
 
@@ -51,6 +51,15 @@ const VC_STATERR: u32 = 1 << 7;
 const VC_BUSERR: u32 = 1 << 8;
 const VC_INTERR: u32 = 1 << 9;
 const VC_HARDERR: u32 = 1 << 10;
+
+/// The debug monitor's bits of DEMCR (C1.5, C1.6.5): an exception of configurable priority that takes
+/// debug events when no debugger halts the core.
+const MON_EN: u32 = 1 << 16;
+pub const MON_PEND: u32 = 1 << 17;
+const MON_STEP: u32 = 1 << 18;
+const MON_REQ: u32 = 1 << 19;
+/// Every reset of the core clears these (Cortex-M3 TRM, ARM DDI 0337, 10.2.4).
+pub const MONITOR_CONTROLS: u32 = MON_EN | MON_PEND | MON_STEP | MON_REQ;
 
 const DCRSR_WRITE: u32 = 1 << 16;
 /// The PC of a core that has locked up (B1.5.15).
@@ -97,8 +106,151 @@ impl Debug {
         self.breakpoints.matches(address)
     }
 
-    fn request(&mut self, cause: Cause) {
+    pub fn request(&mut self, cause: Cause) {
         self.requested.get_or_insert(cause);
+    }
+
+    /// Whether the core executes nothing.
+    pub fn held(&self) -> bool {
+        self.halted || self.locked_up
+    }
+
+    pub fn halted(&self) -> bool {
+        self.halted
+    }
+
+    /// C_MASKINTS.
+    fn holds_back(&self) -> bool {
+        self.enabled() && self.controls & C_MASKINTS != 0
+    }
+
+    /// Halts if that was requested; then the reason.
+    fn halt(&mut self) -> Option<Cause> {
+        let cause = self.requested.take()?;
+        self.halted = true;
+        self.locked_up = false;
+        self.controls |= C_HALT;
+        Some(cause)
+    }
+
+    /// As if the debugger had cleared C_DEBUGEN and gone.
+    fn detach(&mut self) {
+        self.controls = 0;
+        self.halted = false;
+        self.requested = None;
+        self.locked_up = false;
+    }
+
+    /// The state after a reset. `instructions` have been executed.
+    fn reset(&mut self, instructions: u64) {
+        self.controls &= !(C_HALT | C_STEP);
+        self.halted = false;
+        self.locked_up = false;
+        self.requested = None;
+        self.reset_seen = true;
+        self.retired_at_read = instructions;
+    }
+
+    /// The monitor works if it is enabled and halting is not (C1.4).
+    pub fn monitor_enabled(&self, scb: &Scb) -> bool {
+        scb.demcr & MON_EN != 0 && !self.enabled()
+    }
+
+    /// Whether data accesses must be seen.
+    pub fn watches_data(&self, scb: &Scb) -> bool {
+        (self.enabled() || self.monitor_enabled(scb)) && self.watchpoints.any()
+    }
+
+    /// Whether the access touches watched data.
+    pub fn watches(&mut self, address: u32, width: Width, access: Access) -> bool {
+        self.watchpoints.note(address, width, access)
+    }
+
+    /// What BKPT and a comparator of the FPB do: halt if halting is enabled, otherwise call the
+    /// monitor. With neither, the caller of the core decides: [`Core::fault_at_breakpoint`] is what
+    /// the chip does.
+    pub fn breakpoint(&self, scb: &Scb, pc: u32, immediate: u8) -> Trap {
+        if self.enabled() {
+            return Trap::Halt(Cause::Breakpoint);
+        }
+        if self.monitor_enabled(scb) {
+            return Trap::Fault(CoreFault {
+                exception: DEBUG_MONITOR,
+                cfsr: 0,
+                address: None,
+            });
+        }
+        Trap::Stop(Box::new(Stop::Breakpoint { pc, immediate }))
+    }
+
+    /// Vector catch (C1.6.5): halts before the first instruction of a fault's handler.
+    pub fn catch_vector(&mut self, exception: u8, scb: &Scb) {
+        let catches = match exception {
+            HARD_FAULT => VC_HARDERR,
+            MEM_MANAGE => VC_MMERR,
+            BUS_FAULT if scb.cfsr & (cfsr::STKERR | cfsr::UNSTKERR) != 0 => VC_INTERR | VC_BUSERR,
+            BUS_FAULT => VC_BUSERR,
+            USAGE_FAULT if scb.cfsr & cfsr::NOCP != 0 => VC_NOCPERR,
+            USAGE_FAULT if scb.cfsr & (cfsr::UNALIGNED | cfsr::DIVBYZERO) != 0 => VC_CHKERR,
+            USAGE_FAULT => VC_STATERR,
+            _ => 0,
+        };
+        if self.enabled() && scb.demcr & catches != 0 {
+            self.request(Cause::VectorCatch);
+        }
+    }
+
+    /// DHCSR as a debugger reads it. S_RESET_ST and S_RETIRE_ST tell what happened since the last
+    /// read.
+    fn read_dhcsr(&mut self, instructions: u64, asleep: bool) -> u32 {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        let before = std::mem::replace(&mut self.retired_at_read, instructions);
+        let reset = std::mem::take(&mut self.reset_seen);
+        self.controls
+            | S_REGRDY
+            | flag(self.halted, S_HALT)
+            | flag(!self.halted && asleep, S_SLEEP)
+            | flag(self.locked_up, S_LOCKUP)
+            | flag(instructions != before, S_RETIRE_ST)
+            | flag(reset, S_RESET_ST)
+    }
+
+    /// A register of the debug units on the private bus. `None` if there is no such register. The
+    /// program is at `pc`.
+    pub fn read(&mut self, address: u32, pc: u32) -> Option<u32> {
+        match address {
+            // Software reads only the control bits of DHCSR (C1.6.2).
+            DHCSR => Some(self.controls),
+            DCRSR => Some(0), // write-only
+            DCRDR => Some(self.transfer),
+            // No sample is taken while the core is halted (C1.8.16).
+            DWT_PCSR if self.halted => Some(0xFFFF_FFFF),
+            DWT_PCSR => Some(pc),
+            _ if DWT_COMPARATORS.contains(&address) => {
+                self.watchpoints.read(address - DWT_COMPARATORS.start())
+            }
+            _ if FPB.contains(&address) => self.breakpoints.read(address - FPB.start()),
+            _ => identity::read(address),
+        }
+    }
+
+    /// All but DCRSR, which reaches the core's registers.
+    pub fn write(&mut self, address: u32, value: u32) -> Option<()> {
+        match address {
+            // Only a debugger sets C_DEBUGEN, and without it the other bits have no effect
+            // (C1.6.2).
+            DHCSR => Some(()),
+            DCRDR => {
+                self.transfer = value;
+                Some(())
+            }
+            _ if DWT_COMPARATORS.contains(&address) => {
+                let offset = address - DWT_COMPARATORS.start();
+                self.watchpoints.write(offset, value)
+            }
+            _ if FPB.contains(&address) => self.breakpoints.write(address - FPB.start(), value),
+            _ => None,
+        }
     }
 }
 
@@ -106,11 +258,11 @@ impl Core {
     /// Whether the core executes nothing: a debugger has halted it, or it has locked up and no
     /// debugger has looked yet.
     pub fn held(&self) -> bool {
-        self.private.debug.halted || self.private.debug.locked_up
+        self.private.debug.held()
     }
 
     pub fn halted(&self) -> bool {
-        self.private.debug.halted
+        self.private.debug.halted()
     }
 
     /// A debugger has enabled halting (DHCSR.C_DEBUGEN).
@@ -120,23 +272,17 @@ impl Core {
 
     /// The debug units without what a debugger has set: the power was gone.
     pub fn power_down_debug(&mut self) {
-        self.detach_debugger();
         self.private.debug = Debug::default();
         self.private.scb.demcr = 0;
         self.private.scb.dfsr = 0;
-        self.update_guard();
+        self.heed_debugger();
         self.invalidate_code();
     }
 
     /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone. Nothing holds the core any more.
     pub fn detach_debugger(&mut self) {
-        self.private.debug.controls = 0;
-        self.private.debug.halted = false;
-        self.private.debug.requested = None;
-        self.private.debug.locked_up = false;
-        self.update_interrupt_mask();
-        self.update_monitor();
-        self.leave_fast_loop();
+        self.private.debug.detach();
+        self.heed_debugger();
     }
 
     /// With a debugger, a core that locks up stays locked up until it is halted or reset (B1.5.15).
@@ -153,19 +299,15 @@ impl Core {
         self.leave_fast_loop();
     }
 
-    /// `Core::run` for a core that is halted, locked up or stepping: nothing, or one step.
-    pub(super) fn run_held<B: Bus>(&mut self, bus: &mut B) -> Result<RunEnd, Stop> {
-        self.step(bus)?;
-        Ok(RunEnd::Held)
-    }
-
     /// Halts after a step.
     pub(super) fn end_step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        if self.private.debug.stepping() {
-            self.private.debug.request(Cause::Request);
+        let debug = &mut self.private.debug;
+        if debug.stepping() {
+            debug.request(Cause::Request);
         }
-        if self.private.debug.halt_requested() {
-            self.finish_begun_sequence(bus)?;
+        if debug.halt_requested() {
+            // The core halts between instructions: what has begun is finished.
+            self.finish_while(bus, Core::sequence_begun)?;
             self.halt_if_requested();
         }
         Ok(())
@@ -173,57 +315,19 @@ impl Core {
 
     /// Halts if that was requested; true then.
     pub(super) fn halt_if_requested(&mut self) -> bool {
-        let Some(cause) = self.private.debug.requested.take() else {
+        let Some(cause) = self.private.debug.halt() else {
             return false;
         };
-        self.private.debug.halted = true;
-        self.private.debug.locked_up = false;
-        self.private.debug.controls |= C_HALT;
         self.handling.sleep = Sleep::Awake;
         self.private.scb.dfsr |= cause.dfsr();
         self.leave_fast_loop();
         true
     }
 
-    pub(super) fn request_halt(&mut self, cause: Cause) {
-        self.private.debug.request(cause);
-        self.leave_fast_loop();
-    }
-
-    /// The core halts between instructions. An exception's entry or return that has begun is
-    /// finished.
-    fn finish_begun_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        while self.sequence_begun() {
-            self.advance_sequence(bus, u64::MAX)?;
-            self.sync_systick(self.time.cycles);
-        }
-        Ok(())
-    }
-
-    /// What BKPT and a comparator of the FPB do: halt if halting is enabled, otherwise call the
-    /// monitor. With neither, the caller of the core decides: [`Core::fault_at_breakpoint`] is what
-    /// the chip does.
-    pub(super) fn breakpoint(&self, immediate: u8) -> Trap {
-        if self.private.debug.enabled() {
-            return Trap::Halt(Cause::Breakpoint);
-        }
-        if self.monitor_enabled() {
-            return Trap::Fault(CoreFault {
-                exception: DEBUG_MONITOR,
-                cfsr: 0,
-                address: None,
-            });
-        }
-        Trap::Stop(Box::new(Stop::Breakpoint {
-            pc: self.registers.pc,
-            immediate,
-        }))
-    }
-
     /// A BKPT that neither a debugger nor the monitor takes becomes a HardFault (C1.4).
     pub fn fault_at_breakpoint(&mut self) -> Result<(), Stop> {
         self.private.scb.dfsr |= DFSR_BKPT;
-        self.escalate_debug_event("a BKPT without a debugger")?;
+        self.escalate(HFSR_DEBUGEVT, "a BKPT without a debugger")?;
         self.leave_fast_loop();
         Ok(())
     }
@@ -235,58 +339,59 @@ impl Core {
         Ok(())
     }
 
-    /// Whether [`Core::check_watchpoints`] must see data accesses.
-    pub(super) fn has_data_watchpoints(&self) -> bool {
-        (self.private.debug.enabled() || self.monitor_enabled())
-            && self.private.debug.watchpoints.any()
-    }
-
     /// If the access touches watched data, the core halts or calls the monitor after the
-    /// instruction.
+    /// instruction. At the monitor's priority or above, watchpoints are ignored (C1.4).
     pub(super) fn check_watchpoints(&mut self, address: u32, width: Width, access: Access) {
-        if !self.private.debug.watchpoints.note(address, width, access) {
+        let debug = &mut self.private.debug;
+        if !debug.watches(address, width, access) {
             return;
         }
-        if self.private.debug.enabled() {
-            self.request_halt(Cause::Watchpoint);
-        } else {
-            self.watchpoint_to_monitor();
+        if debug.enabled() {
+            debug.request(Cause::Watchpoint);
+            self.leave_fast_loop();
+        } else if self.nvic.would_preempt(DEBUG_MONITOR) {
+            self.call_monitor(Cause::Watchpoint.dfsr());
         }
     }
 
-    /// Vector catch (C1.6.5): halts before the first instruction of a fault's handler.
-    pub(super) fn catch_vector(&mut self, exception: u8) {
-        let catches = match exception {
-            HARD_FAULT => VC_HARDERR,
-            MEM_MANAGE => VC_MMERR,
-            BUS_FAULT if self.private.scb.cfsr & (cfsr::STKERR | cfsr::UNSTKERR) != 0 => {
-                VC_INTERR | VC_BUSERR
-            }
-            BUS_FAULT => VC_BUSERR,
-            USAGE_FAULT if self.private.scb.cfsr & cfsr::NOCP != 0 => VC_NOCPERR,
-            USAGE_FAULT if self.private.scb.cfsr & (cfsr::UNALIGNED | cfsr::DIVBYZERO) != 0 => {
-                VC_CHKERR
-            }
-            USAGE_FAULT => VC_STATERR,
-            _ => 0,
-        };
-        if self.private.debug.enabled() && self.private.scb.demcr & catches != 0 {
-            self.request_halt(Cause::VectorCatch);
+    /// BKPT and the comparators of the FPB. At the monitor's priority or above they become a
+    /// HardFault (C1.4, B1.5.4).
+    pub(super) fn breakpoint_to_monitor(&mut self) -> Result<(), Stop> {
+        if !self.nvic.would_preempt(DEBUG_MONITOR) {
+            self.private.scb.dfsr |= DFSR_BKPT;
+            return self.escalate(HFSR_DEBUGEVT, "a breakpoint");
         }
+        self.call_monitor(DFSR_BKPT);
+        Ok(())
     }
 
-    /// The debug state of a core that was just reset. It halts again if the debugger catches
-    /// resets.
-    pub(super) fn carry_debug_over(&mut self, mut debug: Debug) {
-        debug.controls &= !(C_HALT | C_STEP);
-        debug.halted = false;
-        debug.locked_up = false;
-        debug.requested = None;
-        debug.reset_seen = true;
-        debug.retired_at_read = self.time.instructions;
+    /// Whether the monitor is called after the next instruction. Code of the monitor's priority or
+    /// above is not stepped (C1.5.5).
+    pub(super) fn monitor_steps(&self) -> bool {
+        self.private.scb.demcr & MON_STEP != 0 && self.nvic.would_preempt(DEBUG_MONITOR)
+    }
+
+    pub(super) fn call_monitor(&mut self, dfsr: u32) {
+        self.private.scb.dfsr |= dfsr;
+        self.pend(DEBUG_MONITOR);
+    }
+
+    /// Call after each change of DHCSR and DEMCR.
+    pub(super) fn heed_debugger(&mut self) {
+        let PrivateUnits { debug, scb, .. } = &self.private;
+        self.nvic.hold_back(debug.holds_back());
+        self.nvic
+            .set_enabled(DEBUG_MONITOR, debug.monitor_enabled(scb));
+        self.update_guard();
+        self.leave_fast_loop();
+    }
+
+    /// The debug state of a core that was just reset, from that before. It halts again if the debugger
+    /// catches resets.
+    pub(super) fn carry_debug_over(&mut self, debug: Debug) {
         self.private.debug = debug;
-        self.update_interrupt_mask();
-        self.update_monitor();
+        self.private.debug.reset(self.pipeline.instructions());
+        self.heed_debugger();
         if self.private.debug.enabled() && self.private.scb.demcr & VC_CORERESET != 0 {
             self.private.debug.request(Cause::VectorCatch);
             self.halt_if_requested();
@@ -305,21 +410,18 @@ impl Core {
         if !self.model.facts().mainline && TRACE_UNITS.contains(&address) {
             return Ok(0);
         }
-        if is_private(address) {
-            return self
-                .debug_read_private(address, width)
-                .map_err(|trap| DebugFault::from_trap(trap, address));
-        }
-        let loaded = read_either_alias(bus, address, width, self.time.cycles)?;
-        Ok(loaded.value)
-    }
-
-    fn debug_read_private(&mut self, address: u32, width: Width) -> Exec<u32> {
         if address & !3 == DHCSR {
-            let status = self.read_dhcsr();
-            return Ok(super::private_bus::lane(status, address, width));
+            let (instructions, asleep) = (self.pipeline.instructions(), self.asleep());
+            let status = self.private.debug.read_dhcsr(instructions, asleep);
+            return Ok(lane(status, address, width));
         }
-        self.read_private(address, width, self.time.cycles)
+        let now = self.pipeline.cycles();
+        if is_private(address) {
+            let read = self.read_private(address, width, now);
+            return read.map_err(|trap| DebugFault::from_trap(trap, address));
+        }
+        let loaded = read_either_alias(bus, address, width, now)?;
+        Ok(loaded.value)
     }
 
     /// A debugger's write. It takes no time.
@@ -333,40 +435,22 @@ impl Core {
         if address == DHCSR && width == Width::Word {
             return self.write_dhcsr(bus, value).map_err(DebugFault::Stop);
         }
+        let now = self.pipeline.cycles();
         if is_private(address) {
-            return self
-                .write_private(address, width, value, self.time.cycles)
-                .map_err(|trap| DebugFault::from_trap(trap, address));
+            let written = self.write_private(address, width, value, now);
+            return written.map_err(|trap| DebugFault::from_trap(trap, address));
         }
         let (address, width, value) = match bit_band(address) {
             Some((word, bit)) => {
-                let old = bus.read(word, Width::Word, self.time.cycles)?.value;
+                let old = bus.read(word, Width::Word, now)?.value;
                 (word, Width::Word, with_bit(old, bit, value))
             }
             None => (address, width, value),
         };
         self.forget_code(address, width.bytes());
-        let written = bus.write(address, width, value, self.time.cycles);
-        self.time.fetch.configure(bus.flash_access_control());
+        let written = bus.write(address, width, value, now);
+        self.pipeline.configure(bus.flash_access_control());
         written.map(|_| ()).map_err(DebugFault::from)
-    }
-
-    /// DHCSR as a debugger reads it. S_RESET_ST and S_RETIRE_ST tell what happened since the last
-    /// read.
-    fn read_dhcsr(&mut self) -> u32 {
-        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        let retired = self.time.instructions != self.private.debug.retired_at_read;
-        self.private.debug.retired_at_read = self.time.instructions;
-        self.private.debug.controls
-            | S_REGRDY
-            | flag(self.private.debug.halted, S_HALT)
-            | flag(!self.private.debug.halted && self.asleep(), S_SLEEP)
-            | flag(self.private.debug.locked_up, S_LOCKUP)
-            | flag(retired, S_RETIRE_ST)
-            | flag(
-                std::mem::take(&mut self.private.debug.reset_seen),
-                S_RESET_ST,
-            )
     }
 
     fn write_dhcsr<B: Bus>(&mut self, bus: &mut B, value: u32) -> Result<(), Stop> {
@@ -375,135 +459,77 @@ impl Core {
         }
         let enabled = value & C_DEBUGEN != 0;
         self.private.debug.controls = if enabled { value & CONTROLS } else { 0 };
-        self.update_interrupt_mask();
-        self.update_monitor();
+        self.heed_debugger();
         if self.private.debug.controls & C_HALT == 0 {
             self.private.debug.halted = false;
         } else if !self.private.debug.halted {
-            self.finish_begun_sequence(bus)?;
+            self.finish_while(bus, Core::sequence_begun)?;
             self.private.debug.request(Cause::Request);
             self.halt_if_requested();
         }
-        self.leave_fast_loop();
         Ok(())
     }
 
-    fn update_interrupt_mask(&mut self) {
-        let held_back =
-            self.private.debug.enabled() && self.private.debug.controls & C_MASKINTS != 0;
-        self.exceptions.hold_back(held_back);
-    }
-
-    /// A register of the debug units on the private bus. `None` if there is no such register.
-    pub(super) fn read_debug_unit(&mut self, address: u32) -> Option<u32> {
-        match address {
-            // Software reads only the control bits of DHCSR (C1.6.2).
-            DHCSR => Some(self.private.debug.controls),
-            DCRSR => Some(0), // write-only
-            DCRDR => Some(self.private.debug.transfer),
-            // No sample is taken while the core is halted (C1.8.16).
-            DWT_PCSR if self.private.debug.halted => Some(0xFFFF_FFFF),
-            DWT_PCSR => Some(self.registers.pc),
-            _ if DWT_COMPARATORS.contains(&address) => self
-                .private
-                .debug
-                .watchpoints
-                .read(address - DWT_COMPARATORS.start()),
-            _ if FPB.contains(&address) => {
-                self.private.debug.breakpoints.read(address - FPB.start())
-            }
-            _ => identity::read(address),
-        }
-    }
-
-    pub(super) fn write_debug_unit(&mut self, address: u32, value: u32) -> Option<()> {
-        match address {
-            // Only a debugger sets C_DEBUGEN, and without it the other bits have no effect
-            // (C1.6.2).
-            DHCSR => Some(()),
-            DCRSR => {
-                self.transfer_register(value);
-                Some(())
-            }
-            DCRDR => {
-                self.private.debug.transfer = value;
-                Some(())
-            }
-            _ if DWT_COMPARATORS.contains(&address) => {
-                let offset = address - DWT_COMPARATORS.start();
-                let written = self.private.debug.watchpoints.write(offset, value);
-                self.update_guard();
-                written
-            }
-            _ if FPB.contains(&address) => {
-                let written = self
-                    .private
-                    .debug
-                    .breakpoints
-                    .write(address - FPB.start(), value);
-                self.invalidate_code();
-                written
-            }
-            _ => None,
-        }
-    }
-
     /// DCRSR (C1.6.3): copies a register to or from DCRDR. The core must be halted.
-    fn transfer_register(&mut self, selection: u32) {
+    pub(super) fn transfer_register(&mut self, selection: u32) {
         if !self.private.debug.halted {
             return;
         }
         let register = selection & 0x7F;
         if selection & DCRSR_WRITE == 0 {
-            self.private.debug.transfer = self.selected_register(register);
+            self.private.debug.transfer = selected(register, &self.registers, &self.nvic);
         } else {
             self.select_and_write(register, self.private.debug.transfer);
         }
     }
 
-    fn selected_register(&self, register: u32) -> u32 {
-        match register {
-            0..=15 => self.register(register as usize),
-            16 => self.xpsr(),
-            17 => self.msp(),
-            18 => self.psp(),
-            20 => {
-                self.control() << 24
-                    | u32::from(self.faultmask()) << 16
-                    | u32::from(self.basepri()) << 8
-                    | u32::from(self.primask())
-            }
-            33 => self.fpscr(),
-            64..=95 => self.float_register(register as usize - 64),
-            _ => 0,
-        }
-    }
-
     fn select_and_write(&mut self, register: u32, value: u32) {
+        let registers = &mut self.registers;
         match register {
             0..=15 => self.set_register(register as usize, value),
             // Only exception entry and return change the exception number.
             16 => self.set_xpsr(value & !0x1FF | u32::from(self.registers.ipsr)),
-            17 => self.set_msp(value),
-            18 => self.set_psp(value),
-            20 => self.write_special_registers(value),
+            17 | 18 => registers.set_stack(register == 18, value),
+            20 => {
+                self.nvic.set_primask(value & 1 != 0);
+                self.nvic.set_basepri((value >> 8) as u8);
+                self.nvic.set_faultmask(value >> 16 & 1 != 0);
+                registers.set_control((value >> 24) as u8, CONTROL_NPRIV | CONTROL_FPCA);
+            }
             33 => self.set_fpscr(value),
-            64..=95 => self.set_float_register(register as usize - 64, value),
+            64..=95 => registers.float.s[register as usize - 64] = value,
             _ => {}
         }
         self.leave_fast_loop();
     }
+}
 
-    fn write_special_registers(&mut self, value: u32) {
-        self.exceptions.set_primask(value & 1 != 0);
-        self.exceptions.set_basepri((value >> 8) as u8);
-        self.exceptions.set_faultmask(value >> 16 & 1 != 0);
-        let control = (value >> 24) as u8;
-        let plain = CONTROL_NPRIV | CONTROL_FPCA;
-        self.registers.control = self.registers.control & !plain | control & plain;
-        if self.registers.ipsr == 0 {
-            self.set_mode(0, control & CONTROL_SPSEL != 0);
+/// The register that DCRSR selects.
+fn selected(register: u32, registers: &Registers, nvic: &Nvic) -> u32 {
+    match register {
+        15 => registers.pc,
+        0..=14 => registers.general[register as usize],
+        16 => registers.xpsr(),
+        17 => registers.msp(),
+        18 => registers.psp(),
+        20 => {
+            registers.control() << 24
+                | u32::from(nvic.faultmask()) << 16
+                | u32::from(nvic.basepri()) << 8
+                | u32::from(nvic.primask())
         }
+        33 => registers.fpscr(),
+        64..=95 => registers.float_register(register as usize - 64),
+        _ => 0,
+    }
+}
+
+/// MON_PEND, as DEMCR shows it.
+pub fn monitor_pended(nvic: &Nvic) -> u32 {
+    if nvic.is_pending(DEBUG_MONITOR) {
+        MON_PEND
+    } else {
+        0
     }
 }
 

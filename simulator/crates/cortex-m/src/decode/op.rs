@@ -1,7 +1,6 @@
 //! A decoded instruction.
 
 use super::Form;
-use crate::timing::Slot;
 
 /// What an instruction does, by group. `decode` and `execute` have a file for each group. The tag
 /// has its own byte, so that one look finds the group.
@@ -280,6 +279,20 @@ pub enum Index {
     Post,
 }
 
+/// Where the prefetch unit keeps the cycles of a word of code: by the word's number modulo 4. That is enough for the three
+/// words in the buffer and the one that has just left it. An index of this type needs no bounds
+/// check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Slot {
+    Zero,
+    One,
+    Two,
+    Three,
+    /// For cycles that belong to no word.
+    Nowhere,
+}
+
 /// Operands by role, so that every group uses the same fields. Where a field's meaning is not
 /// obvious, the group's kinds say it.
 #[derive(Clone, Copy, Debug)]
@@ -292,7 +305,7 @@ pub struct Op {
     pub size: u8,
     /// Cycles of the timing table, without what depends on operands.
     pub cycles: u8,
-    /// 1 + the index of the execution counter; 0 if there is none. [`Op::NOTHING`]: not decoded.
+    /// 1 + the index of its place, of which something is noted; 0 if there is none. [`Op::NOTHING`]: not decoded.
     pub counter: u8,
     pub d: u8,
     pub n: u8,
@@ -342,6 +355,11 @@ impl Op {
         counter: Op::NOTHING,
         ..Op::new(Kind::Undecoded)
     };
+
+    /// The index of its place, of which something is noted.
+    pub fn place(&self) -> usize {
+        usize::from(self.counter) - 1
+    }
 
     pub fn undecoded(&self) -> bool {
         self.counter == Op::NOTHING

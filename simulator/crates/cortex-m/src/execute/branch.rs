@@ -3,7 +3,7 @@
 use crate::bus::{Bus, Width};
 use crate::decode::{Branch, Op};
 use crate::timing::{Resolved, TABLE_BRANCH_ADDITION_CYCLES};
-use crate::trap::Exec;
+use crate::trap::{cfsr, Exec, Trap};
 use crate::Core;
 
 impl Core {
@@ -23,49 +23,44 @@ impl Core {
                 } else {
                     Resolved::Execute
                 };
-                return self.jump_exchange(self.get(op.m), resolved, op.cycles);
+                return self.jump_exchange(self.registers.get(op.m), resolved, op.cycles);
             }
             Branch::LinkExchange => {
-                let target = self.get(op.m);
+                let target = self.registers.get(op.m);
                 self.registers.general[14] = self.registers.next_pc | 1;
                 return self.jump_exchange(target, Resolved::Execute, op.cycles);
             }
             Branch::IfZero => {
-                if self.get(op.n) == 0 {
+                if self.registers.get(op.n) == 0 {
                     self.branch_ahead(op);
                 }
             }
             Branch::IfNotZero => {
-                if self.get(op.n) != 0 {
+                if self.registers.get(op.n) != 0 {
                     self.branch_ahead(op);
                 }
             }
             Branch::TableByte => return self.table_branch(bus, op, Width::Byte, 0),
             Branch::TableHalf => return self.table_branch(bus, op, Width::Half, 1),
-            Branch::MovPc => _ = self.jump(self.get(op.m), Resolved::Execute, op.cycles),
+            Branch::MovPc => _ = self.jump(self.registers.get(op.m), Resolved::Execute, op.cycles),
             Branch::AddPc => {
-                let target = self.registers.general[15].wrapping_add(self.get(op.m));
+                let target = self.registers.general[15].wrapping_add(self.registers.get(op.m));
                 self.jump(target, Resolved::Execute, op.cycles);
             }
-            Branch::It => self.begin_it(op),
+            Branch::It => {
+                self.registers.itstate = op.imm as u8;
+                self.pipeline.fold_it(op, self.registers.pc);
+            }
         }
         Ok(())
-    }
-
-    /// IT costs nothing if it is folded onto a 16-bit instruction before it (TRM table 3-1, note
-    /// d). Such an instruction begins two bytes before.
-    fn begin_it(&mut self, op: &Op) {
-        self.registers.itstate = op.imm as u8;
-        if self.time.model.is_nucleo() && self.time.previous_pc.wrapping_add(2) == self.registers.pc
-        {
-            self.overlap(op);
-        }
     }
 
     /// Branches within a function. A backward one may begin an iteration of a busy wait.
     #[inline(always)]
     pub(super) fn branch_here(&mut self, op: &Op) -> u32 {
-        self.note_turn(op.imm);
+        if self.fast.busy_wait.turn(op.imm, &self.registers) {
+            self.leave_fast_loop();
+        }
         self.jump(op.imm, Resolved::Decode, op.cycles)
     }
 
@@ -86,32 +81,36 @@ impl Core {
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, resolved: Resolved, cycles: u8) -> u32 {
         let target = target & !1;
-        if self.time.model.is_nucleo() {
-            let at = resolved.address_cycle(self.time.cycles, cycles);
-            self.time.fetch.branch(target, self.registers.next_pc, at);
-        } else {
-            self.time.cycles += self.time.refill_cycles;
-        }
+        self.pipeline
+            .branch(target, self.registers.next_pc, resolved, cycles);
         self.registers.next_pc = target;
         target
     }
 
-    /// An interworking branch, or an exception return, which pays for itself.
+    /// `BXWritePC` (B1.4.7): an interworking branch, or an exception return, which pays for itself.
     pub(super) fn jump_exchange(
         &mut self,
         target: u32,
         resolved: Resolved,
         cycles: u8,
     ) -> Exec<()> {
-        self.branch_exchange(target)?;
-        if self.handling.returning.is_none() {
-            self.jump(target, resolved, cycles);
+        if self.registers.ipsr != 0 && target >> 28 == 0xF {
+            self.handling.returning = Some(target);
+            self.leave_fast_loop();
+            return Ok(());
         }
+        if target & 1 == 0 {
+            self.registers.pc = target;
+            self.registers.itstate = 0;
+            self.registers.thumb = false;
+            return Err(Trap::usage(cfsr::INVSTATE));
+        }
+        self.jump(target, resolved, cycles);
         Ok(())
     }
 
     fn table_branch<B: Bus>(&mut self, bus: &mut B, op: &Op, width: Width, scale: u32) -> Exec<()> {
-        let address = self.get(op.n).wrapping_add(self.get(op.m) << scale);
+        let address = self.registers.get(op.n).wrapping_add(self.registers.get(op.m) << scale);
         let entry = self.load(bus, address, width, 0)?;
         let target = self.registers.general[15].wrapping_add(entry << 1);
         self.jump(

@@ -3,52 +3,52 @@
 
 use super::arithmetic::{add_with_carry, shift_with_carry};
 use crate::decode::{Alu, Op, SetFlags};
-use crate::Core;
+use crate::registers::Registers;
 
-impl Core {
+impl Registers {
     #[inline(always)]
-    pub(super) fn alu_immediate(&mut self, op: &Op, alu: Alu) {
+    pub fn alu_immediate(&mut self, op: &Op, alu: Alu) {
         let carry = if op.amount != 0 {
             op.imm >> 31 != 0
         } else {
-            self.registers.flags.c
+            self.flags.c
         };
         self.alu(op, alu, op.imm, carry)
     }
 
     #[inline(always)]
-    pub(super) fn alu_register(&mut self, op: &Op, alu: Alu) {
-        self.alu(op, alu, self.get(op.m), self.registers.flags.c)
+    pub fn alu_register(&mut self, op: &Op, alu: Alu) {
+        self.alu(op, alu, self.get(op.m), self.flags.c)
     }
 
     #[inline(always)]
-    pub(super) fn alu_shifted(&mut self, op: &Op, alu: Alu) {
+    pub fn alu_shifted(&mut self, op: &Op, alu: Alu) {
         let (operand, carry) = shift_with_carry(
             self.get(op.m),
             op.shift,
             op.amount.into(),
-            self.registers.flags.c,
+            self.flags.c,
         );
         self.alu(op, alu, operand, carry)
     }
 
-    pub(super) fn shift_by_register(&mut self, op: &Op) {
+    pub fn shift_by_register(&mut self, op: &Op) {
         let amount = self.get(op.m) & 0xFF;
         let (result, carry) =
-            shift_with_carry(self.get(op.n), op.shift, amount, self.registers.flags.c);
+            shift_with_carry(self.get(op.n), op.shift, amount, self.flags.c);
         self.set(op.d, result);
         if self.sets_flags(op) {
-            self.registers.flags.set_nz(result);
-            self.registers.flags.c = carry;
+            self.flags.set_nz(result);
+            self.flags.c = carry;
         }
     }
 
     #[inline(always)]
-    pub(super) fn sets_flags(&self, op: &Op) -> bool {
+    pub fn sets_flags(&self, op: &Op) -> bool {
         match op.flags {
             SetFlags::Never => false,
             SetFlags::Always => true,
-            SetFlags::OutsideIt => self.registers.itstate == 0,
+            SetFlags::OutsideIt => self.itstate == 0,
         }
     }
 
@@ -56,7 +56,7 @@ impl Core {
     #[inline(always)]
     fn alu(&mut self, op: &Op, alu: Alu, b: u32, carry: bool) {
         let a = self.get(op.n);
-        let c = self.registers.flags.c;
+        let c = self.flags.c;
         match alu {
             Alu::And => self.logical(op, a & b, carry),
             Alu::Bic => self.logical(op, a & !b, carry),
@@ -97,16 +97,16 @@ impl Core {
 
     #[inline(always)]
     fn set_logical_flags(&mut self, result: u32, carry: bool) {
-        self.registers.flags.set_nz(result);
-        self.registers.flags.c = carry;
+        self.flags.set_nz(result);
+        self.flags.c = carry;
     }
 
     #[inline(always)]
     fn set_arithmetic_flags(&mut self, a: u32, b: u32, carry: bool) -> u32 {
         let (result, carry, overflow) = add_with_carry(a, b, carry);
-        self.registers.flags.set_nz(result);
-        self.registers.flags.c = carry;
-        self.registers.flags.v = overflow;
+        self.flags.set_nz(result);
+        self.flags.c = carry;
+        self.flags.v = overflow;
         result
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::bus::{Bus, Width};
 use crate::decode::{Form, Op};
+use crate::registers::Registers;
 use crate::trap::Exec;
 use crate::Core;
 
@@ -20,19 +21,19 @@ impl Core {
                 self.execute(bus, op)?;
                 *next = self.registers.next_pc;
             }
-            Form::LoadWord => self.load_word(bus, op, self.get(op.n).wrapping_add(op.imm))?,
+            Form::LoadWord => self.load_word(bus, op, self.registers.get(op.n).wrapping_add(op.imm))?,
             Form::LoadWordRegister => {
-                let offset = self.get(op.m) << (op.amount & 3);
-                self.load_word(bus, op, self.get(op.n).wrapping_add(offset))?;
+                let offset = self.registers.get(op.m) << (op.amount & 3);
+                self.load_word(bus, op, self.registers.get(op.n).wrapping_add(offset))?;
             }
             Form::LoadWordLiteral => self.load_word(bus, op, op.imm)?,
             Form::LoadHalf => {
-                let address = self.get(op.n).wrapping_add(op.imm);
+                let address = self.registers.get(op.n).wrapping_add(op.imm);
                 let half = |bytes| u16::from_le_bytes(bytes).into();
                 self.load_low(bus, op, address, Width::Half, half)?;
             }
             Form::LoadByte => {
-                let address = self.get(op.n).wrapping_add(op.imm);
+                let address = self.registers.get(op.n).wrapping_add(op.imm);
                 self.load_low(bus, op, address, Width::Byte, |[byte]| byte.into())?;
             }
             Form::StoreWord => self.store_low(bus, op, Width::Word, u32::to_le_bytes)?,
@@ -48,81 +49,57 @@ impl Core {
             }
             Form::BranchLink => *next = self.branch_link(op),
             Form::BranchIfZero => {
-                if self.get(op.n) == 0 {
+                if self.registers.get(op.n) == 0 {
                     *next = self.branch_ahead(op);
                 }
             }
             Form::BranchIfNotZero => {
-                if self.get(op.n) != 0 {
+                if self.registers.get(op.n) != 0 {
                     *next = self.branch_ahead(op);
                 }
             }
-            Form::Move => self.put(op, self.get(op.m)),
-            Form::MoveImmediate => self.put(op, op.imm),
-            Form::MoveImmediateFlags => self.put_nz(op, op.imm),
+            Form::Move => self.registers.put(op, self.registers.get(op.m)),
+            Form::MoveImmediate => self.registers.put(op, op.imm),
+            Form::MoveImmediateFlags => self.registers.put_nz(op, op.imm),
             Form::ShiftLeftFlags => {
-                let wide = u64::from(self.get(op.m)) << (op.amount & 31);
+                let wide = u64::from(self.registers.get(op.m)) << (op.amount & 31);
                 self.registers.flags.c = wide >> 32 & 1 != 0;
-                self.put_nz(op, wide as u32);
+                self.registers.put_nz(op, wide as u32);
             }
             Form::ShiftRightFlags => {
-                let wide = u64::from(self.get(op.m)) << 1 >> (op.amount & 31);
+                let wide = u64::from(self.registers.get(op.m)) << 1 >> (op.amount & 31);
                 self.registers.flags.c = wide & 1 != 0;
-                self.put_nz(op, (wide >> 1) as u32);
+                self.registers.put_nz(op, (wide >> 1) as u32);
             }
-            Form::ZeroExtendHalf => self.put(op, self.get(op.m) & 0xFFFF),
-            Form::ZeroExtendByte => self.put(op, self.get(op.m) & 0xFF),
+            Form::ZeroExtendHalf => self.registers.put(op, self.registers.get(op.m) & 0xFFFF),
+            Form::ZeroExtendByte => self.registers.put(op, self.registers.get(op.m) & 0xFF),
             Form::Compare => {
                 _ = self
                     .registers
                     .flags
-                    .subtract(self.get(op.n), self.get(op.m))
+                    .subtract(self.registers.get(op.n), self.registers.get(op.m))
             }
-            Form::CompareImmediate => _ = self.registers.flags.subtract(self.get(op.n), op.imm),
-            Form::Add => self.put(op, self.get(op.n).wrapping_add(self.get(op.m))),
-            Form::AddFlags => self.put_sum(op, self.get(op.m)),
-            Form::AddImmediate => self.put(op, self.get(op.n).wrapping_add(op.imm)),
-            Form::AddImmediateFlags => self.put_sum(op, op.imm),
+            Form::CompareImmediate => _ = self.registers.flags.subtract(self.registers.get(op.n), op.imm),
+            Form::Add => self.registers.put(op, self.registers.get(op.n).wrapping_add(self.registers.get(op.m))),
+            Form::AddFlags => self.registers.put_sum(op, self.registers.get(op.m)),
+            Form::AddImmediate => self.registers.put(op, self.registers.get(op.n).wrapping_add(op.imm)),
+            Form::AddImmediateFlags => self.registers.put_sum(op, op.imm),
             Form::AddShiftedLeft => {
-                let shifted = self.get(op.m) << (op.amount & 31);
-                self.put(op, self.get(op.n).wrapping_add(shifted));
+                let shifted = self.registers.get(op.m) << (op.amount & 31);
+                self.registers.put(op, self.registers.get(op.n).wrapping_add(shifted));
             }
-            Form::Subtract => self.put(op, self.get(op.n).wrapping_sub(self.get(op.m))),
-            Form::SubtractFlags => self.put_difference(op, self.get(op.m)),
-            Form::SubtractImmediate => self.put(op, self.get(op.n).wrapping_sub(op.imm)),
-            Form::SubtractImmediateFlags => self.put_difference(op, op.imm),
-            Form::AndImmediate => self.put(op, self.get(op.n) & op.imm),
-            Form::Or => self.put(op, self.get(op.n) | self.get(op.m)),
+            Form::Subtract => self.registers.put(op, self.registers.get(op.n).wrapping_sub(self.registers.get(op.m))),
+            Form::SubtractFlags => self.registers.put_difference(op, self.registers.get(op.m)),
+            Form::SubtractImmediate => self.registers.put(op, self.registers.get(op.n).wrapping_sub(op.imm)),
+            Form::SubtractImmediateFlags => self.registers.put_difference(op, op.imm),
+            Form::AndImmediate => self.registers.put(op, self.registers.get(op.n) & op.imm),
+            Form::Or => self.registers.put(op, self.registers.get(op.n) | self.registers.get(op.m)),
             Form::ExclusiveOrShiftedRight => {
-                let shifted = self.get(op.m) >> (op.amount & 31);
-                self.put(op, self.get(op.n) ^ shifted);
+                let shifted = self.registers.get(op.m) >> (op.amount & 31);
+                self.registers.put(op, self.registers.get(op.n) ^ shifted);
             }
         }
         Ok(())
-    }
-
-    /// Writes a result to any register but SP and PC.
-    #[inline(always)]
-    fn put(&mut self, op: &Op, result: u32) {
-        self.registers.general[usize::from(op.d & 15)] = result;
-    }
-
-    #[inline(always)]
-    fn put_nz(&mut self, op: &Op, result: u32) {
-        self.registers.flags.set_nz(result);
-        self.put(op, result);
-    }
-
-    #[inline(always)]
-    fn put_sum(&mut self, op: &Op, addend: u32) {
-        let sum = self.registers.flags.add(self.get(op.n), addend);
-        self.put(op, sum);
-    }
-
-    #[inline(always)]
-    fn put_difference(&mut self, op: &Op, subtrahend: u32) {
-        let difference = self.registers.flags.subtract(self.get(op.n), subtrahend);
-        self.put(op, difference);
     }
 
     /// Loads the low bytes of a register and clears the others.
@@ -135,16 +112,14 @@ impl Core {
         width: Width,
         low: fn([u8; N]) -> u32,
     ) -> Exec<()> {
-        self.overlap_with_load(op, address);
-        self.wait_behind_store();
-        let value = match self.load_plain(bus, address) {
+        self.pipeline.overlap_with_load(op, address);
+        self.pipeline.wait_behind_store();
+        let value = match self.data.load_plain(bus, address, &mut self.pipeline) {
             Some(bytes) => low(bytes),
             None => self.load(bus, address, width, 0)?,
         };
-        self.put(op, value);
-        self.time
-            .pairs
-            .loaded(self.time.instructions, op.d, address);
+        self.registers.put(op, value);
+        self.pipeline.loaded(op.d, address);
         Ok(())
     }
 
@@ -162,15 +137,43 @@ impl Core {
         width: Width,
         low: fn(u32) -> [u8; N],
     ) -> Exec<()> {
-        let address = self.get(op.n).wrapping_add(op.imm);
-        let value = self.get(op.d);
-        if self.time.model.is_nucleo() {
-            self.overlap_with_load(op, address);
-        }
-        if self.store_plain(bus, address, low(value)) {
+        let address = self.registers.get(op.n).wrapping_add(op.imm);
+        let value = self.registers.get(op.d);
+        self.pipeline.overlap_store_with_load(op, address);
+        let (pipeline, fast) = (&mut self.pipeline, &mut self.fast);
+        if self
+            .data
+            .store_plain(bus, address, low(value), pipeline, fast)
+        {
             return Ok(());
         }
         self.store(bus, address, width, value, 0)
+    }
+}
+
+impl Registers {
+    /// Writes a result to any register but SP and PC.
+    #[inline(always)]
+    fn put(&mut self, op: &Op, result: u32) {
+        self.general[usize::from(op.d & 15)] = result;
+    }
+
+    #[inline(always)]
+    fn put_nz(&mut self, op: &Op, result: u32) {
+        self.flags.set_nz(result);
+        self.put(op, result);
+    }
+
+    #[inline(always)]
+    fn put_sum(&mut self, op: &Op, addend: u32) {
+        let sum = self.flags.add(self.get(op.n), addend);
+        self.put(op, sum);
+    }
+
+    #[inline(always)]
+    fn put_difference(&mut self, op: &Op, subtrahend: u32) {
+        let difference = self.flags.subtract(self.get(op.n), subtrahend);
+        self.put(op, difference);
     }
 }
 

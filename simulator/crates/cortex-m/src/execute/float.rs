@@ -1,6 +1,7 @@
 //! Floating-point transfers. Arithmetic is in `float_arithmetic`.
 
 use crate::bus::{Bus, Width};
+use crate::data_path::require_aligned;
 use crate::decode::{Float, Index, Op};
 use crate::registers::{CONTROL_FPCA, FPSCR_MODES, FPSCR_WRITABLE};
 use crate::scb::FPCCR_ASPEN;
@@ -11,32 +12,38 @@ impl Core {
     pub(super) fn float<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
         self.prepare_float(bus)?;
         match float {
-            Float::FromCore => self.registers.float.s[op.n as usize] = self.get(op.a),
-            Float::ToCore => self.set(op.a, self.registers.float.s[op.n as usize]),
+            Float::FromCore => self.registers.float.s[op.n as usize] = self.registers.get(op.a),
+            Float::ToCore => self.registers.set(op.a, self.registers.float.s[op.n as usize]),
             Float::FromCorePair => {
-                self.registers.float.s[op.m as usize] = self.get(op.a);
-                self.registers.float.s[usize::from(op.m + 1) & 31] = self.get(op.n);
+                self.registers.float.s[op.m as usize] = self.registers.get(op.a);
+                self.registers.float.s[usize::from(op.m + 1) & 31] = self.registers.get(op.n);
             }
             Float::ToCorePair => {
                 let (first, second) = (
                     self.registers.float.s[op.m as usize],
                     self.registers.float.s[usize::from(op.m + 1) & 31],
                 );
-                self.set(op.a, first);
-                self.set(op.n, second);
+                self.registers.set(op.a, first);
+                self.registers.set(op.n, second);
             }
-            Float::FromFpscr if op.a == 15 => self.flags_from_fpscr(),
-            Float::FromFpscr => self.set(op.a, self.registers.float.fpscr),
-            Float::ToFpscr => self.registers.float.fpscr = self.get(op.a) & FPSCR_WRITABLE,
+            // VMRS APSR_nzcv, FPSCR.
+            Float::FromFpscr if op.a == 15 => {
+                let q = self.registers.flags.q;
+                self.registers.flags.set_nzcvq(self.registers.float.fpscr);
+                self.registers.flags.q = q;
+            }
+            Float::FromFpscr => self.registers.set(op.a, self.registers.float.fpscr),
+            Float::ToFpscr => self.registers.float.fpscr = self.registers.get(op.a) & FPSCR_WRITABLE,
             Float::Load | Float::Store => return self.transfer_single(bus, op, float),
             Float::LoadMultiple | Float::StoreMultiple => {
-                return self.transfer_multiple(bus, op, float)
+                let base = self.registers.get(op.n);
+                return self.transfer_words(bus, op, base, 0, float == Float::LoadMultiple);
             }
             Float::Div | Float::Sqrt => {
-                self.float_arithmetic(op, float)?;
+                self.registers.float.arithmetic(op, float);
                 self.finish_beside_entry(bus, op.cycles);
             }
-            _ => return self.float_arithmetic(op, float),
+            _ => self.registers.float.arithmetic(op, float),
         }
         Ok(())
     }
@@ -44,10 +51,10 @@ impl Core {
     /// `ExecuteFPCheck` (B1.5.7): checks access rights, saves the state of the last context if that
     /// was put off, and begins a new context.
     fn prepare_float<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        if !self.private.scb.float_accessible(self.privileged()) {
+        if !self.private.scb.float_accessible(self.registers.privileged()) {
             return Err(Trap::usage(cfsr::NOCP));
         }
-        if self.lazy_state_pending() {
+        if self.private.scb.lazy_state_pending() {
             self.preserve_float_state(bus)?;
         }
         if self.private.scb.fpccr & FPCCR_ASPEN != 0 && self.registers.control & CONTROL_FPCA == 0 {
@@ -58,30 +65,18 @@ impl Core {
         Ok(())
     }
 
-    /// VMRS APSR_nzcv, FPSCR.
-    fn flags_from_fpscr(&mut self) {
-        let q = self.registers.flags.q;
-        self.registers.flags.set_nzcvq(self.registers.float.fpscr);
-        self.registers.flags.q = q;
-    }
-
     fn transfer_single<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
         let base = if op.n == 15 {
             self.registers.general[15] & !3
         } else {
-            self.get(op.n)
+            self.registers.get(op.n)
         };
         let address = base.wrapping_add(op.imm);
-        self.require_aligned(address, Width::Word)?;
+        require_aligned(address, Width::Word)?;
         for n in 0..op.amount {
             self.transfer_word(bus, op, address, n, n, float == Float::Load)?;
         }
         Ok(())
-    }
-
-    fn transfer_multiple<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
-        let base = self.get(op.n);
-        self.transfer_words(bus, op, base, 0, float == Float::LoadMultiple)
     }
 
     /// Continues VLDM, VSTM, VPUSH or VPOP after `done` words. A fault restores the base.
@@ -94,10 +89,10 @@ impl Core {
     ) -> Exec<()> {
         self.prepare_float(bus)?;
         let moved = op.index == Index::Pre;
-        let base = self.get(op.n).wrapping_add(if moved { op.imm } else { 0 });
+        let base = self.registers.get(op.n).wrapping_add(if moved { op.imm } else { 0 });
         let result = self.transfer_words(bus, op, base, done, float == Float::LoadMultiple);
         if moved && matches!(result, Err(Trap::Fault(_) | Trap::Stop(_))) {
-            self.set(op.n, base);
+            self.registers.set(op.n, base);
         }
         result
     }
@@ -116,7 +111,7 @@ impl Core {
             Index::Post => (base, base.wrapping_add(op.imm)),
             Index::Offset => (base, base),
         };
-        self.require_aligned(address, Width::Word)?;
+        require_aligned(address, Width::Word)?;
         for n in first..op.amount {
             let register = op.d + n;
             // EPSR.ICI holds the number of a D register.
@@ -125,14 +120,14 @@ impl Core {
             }
             self.transfer_word(bus, op, address, n, n - first, load)?;
         }
-        self.set(op.n, updated);
+        self.registers.set(op.n, updated);
         Ok(())
     }
 
     #[cold]
     fn leave_float(&mut self, op: &Op, next: u8, updated: u32) -> Exec<()> {
         if self.save_continuation(next) && op.index == Index::Pre {
-            self.set(op.n, updated);
+            self.registers.set(op.n, updated);
         }
         Err(Trap::Interrupted)
     }

@@ -5,8 +5,7 @@ use super::rounding::{
     self, Environment, Flagged, Round, FPSCR_DZC, FPSCR_IDC, FPSCR_IOC, FPSCR_IXC,
 };
 use crate::decode::{Float, Op};
-use crate::trap::Exec;
-use crate::Core;
+use crate::registers::FloatRegisters;
 
 const SIGN: u32 = 0x8000_0000;
 const QUIET: u32 = 0x0040_0000;
@@ -32,10 +31,10 @@ fn number(bits: u32) -> f64 {
     f32::from_bits(bits).into()
 }
 
-impl Core {
-    pub(super) fn float_arithmetic(&mut self, op: &Op, float: Float) -> Exec<()> {
+impl FloatRegisters {
+    pub fn arithmetic(&mut self, op: &Op, float: Float) {
         let [d, n, m] =
-            [op.d, op.n, op.m].map(|register| self.registers.float.s[register as usize]);
+            [op.d, op.n, op.m].map(|register| self.s[register as usize]);
         let result = match float {
             Float::Move => m,
             Float::Immediate => op.imm,
@@ -52,17 +51,16 @@ impl Core {
             Float::Nmul => self.two_operands(Float::Mul, n, m) ^ SIGN,
             _ => self.accumulate(float, d, n, m),
         };
-        self.registers.float.s[op.d as usize] = result;
-        Ok(())
+        self.s[op.d as usize] = result;
     }
 
     fn environment(&self) -> Environment {
-        Environment::of(self.registers.float.fpscr)
+        Environment::of(self.fpscr)
     }
 
     /// Sets cumulative flags and returns the result.
     fn flagged<T>(&mut self, (result, flags): Flagged<T>) -> T {
-        self.registers.float.fpscr |= flags;
+        self.fpscr |= flags;
         result
     }
 
@@ -79,7 +77,7 @@ impl Core {
     fn propagate_nan(&mut self, operands: &[u32]) -> Option<u32> {
         let signalling = operands.iter().copied().find(|&bits| is_signalling(bits));
         if signalling.is_some() {
-            self.registers.float.fpscr |= FPSCR_IOC;
+            self.fpscr |= FPSCR_IOC;
         }
         let nan = signalling.or_else(|| operands.iter().copied().find(|&bits| is_nan(bits)))?;
         Some(if self.environment().default_nan {
@@ -124,7 +122,7 @@ impl Core {
 
     fn quotient(&mut self, n: f64, m: f64) -> u32 {
         if m == 0.0 && n != 0.0 && n.is_finite() {
-            self.registers.float.fpscr |= FPSCR_DZC;
+            self.fpscr |= FPSCR_DZC;
         }
         self.finish(rounding::divide(n, m))
     }
@@ -164,11 +162,11 @@ impl Core {
         }
     }
 
-    fn compare(&mut self, op: &Op, d: u32, m: u32) -> Exec<()> {
+    fn compare(&mut self, op: &Op, d: u32, m: u32) {
         let (d, m) = (self.operand(d), self.operand(m));
         let any_nan_signals = op.imm & 1 != 0;
         if is_signalling(d) || is_signalling(m) || any_nan_signals && (is_nan(d) || is_nan(m)) {
-            self.registers.float.fpscr |= FPSCR_IOC;
+            self.fpscr |= FPSCR_IOC;
         }
         let nzcv = match number(d).partial_cmp(&number(m)) {
             Some(std::cmp::Ordering::Equal) => EQUAL,
@@ -176,8 +174,7 @@ impl Core {
             Some(std::cmp::Ordering::Greater) => GREATER,
             None => UNORDERED,
         };
-        self.registers.float.fpscr = self.registers.float.fpscr & 0x0FFF_FFFF | nzcv << 28;
-        Ok(())
+        self.fpscr = self.fpscr & 0x0FFF_FFFF | nzcv << 28;
     }
 
     fn convert_integer(&mut self, op: &Op, float: Float, m: u32) -> u32 {

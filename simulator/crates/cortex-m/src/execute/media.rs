@@ -2,7 +2,7 @@
 
 use super::arithmetic::{saturate_signed, saturate_unsigned, shift_with_carry};
 use crate::decode::{Media, Op};
-use crate::Core;
+use crate::registers::Registers;
 
 /// Bytes 0 and 2, each extended to a halfword.
 fn extend_pair(value: u32, extend: fn(u8) -> u16) -> (u16, u16) {
@@ -17,8 +17,8 @@ fn pair(low: u16, high: u16) -> u32 {
     u32::from(high) << 16 | u32::from(low)
 }
 
-impl Core {
-    pub(super) fn media(&mut self, op: &Op, media: Media) {
+impl Registers {
+    pub fn media(&mut self, op: &Op, media: Media) {
         let (n, m) = (self.get(op.n), self.get(op.m));
         let rotated = m.rotate_right(op.amount.into());
         let result = match media {
@@ -82,7 +82,7 @@ impl Core {
             Media::Ssat => saturate_signed(value, op.imm),
             _ => saturate_unsigned(value, op.imm),
         };
-        self.registers.flags.q |= saturated;
+        self.flags.q |= saturated;
         result as u32
     }
 
@@ -94,28 +94,28 @@ impl Core {
         };
         let (low, low_saturated) = function((n as i16).into(), op.imm);
         let (high, high_saturated) = function(((n >> 16) as i16).into(), op.imm);
-        self.registers.flags.q |= low_saturated | high_saturated;
+        self.flags.q |= low_saturated | high_saturated;
         pair(low as u16, high as u16)
     }
 
     /// Each byte of n if its GE flag is set, otherwise of m.
     fn select(&self, n: u32, m: u32) -> u32 {
         let mask: u32 = (0..4)
-            .map(|byte| (u32::from(self.registers.flags.ge >> byte & 1) * 0xFF) << (8 * byte))
+            .map(|byte| (u32::from(self.flags.ge >> byte & 1) * 0xFF) << (8 * byte))
             .sum();
         n & mask | m & !mask
     }
 
     fn saturating_sum(&mut self, a: u32, b: i64, sign: i64) -> u32 {
         let (result, saturated) = saturate_signed(a.into_signed() + sign * b, 32);
-        self.registers.flags.q |= saturated;
+        self.flags.q |= saturated;
         result as u32
     }
 
     /// QDADD, QDSUB: doubling saturates too.
     fn saturating_double_sum(&mut self, a: u32, b: u32, sign: i64) -> u32 {
         let (doubled, saturated) = saturate_signed(2 * b.into_signed(), 32);
-        self.registers.flags.q |= saturated;
+        self.flags.q |= saturated;
         self.saturating_sum(a, doubled, sign)
     }
 }

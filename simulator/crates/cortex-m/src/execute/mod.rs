@@ -24,11 +24,11 @@ impl Core {
     pub(super) fn execute<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
         self.registers.general[15] = self.registers.pc.wrapping_add(4);
         match op.kind {
-            Kind::Immediate(alu) => self.alu_immediate(op, alu),
-            Kind::Register(alu) => self.alu_register(op, alu),
-            Kind::Shifted(alu) => self.alu_shifted(op, alu),
-            Kind::ShiftByRegister => self.shift_by_register(op),
-            Kind::Media(media) => self.media(op, media),
+            Kind::Immediate(alu) => self.registers.alu_immediate(op, alu),
+            Kind::Register(alu) => self.registers.alu_register(op, alu),
+            Kind::Shifted(alu) => self.registers.alu_shifted(op, alu),
+            Kind::ShiftByRegister => self.registers.shift_by_register(op),
+            Kind::Media(media) => self.registers.media(op, media),
             Kind::Multiply(multiply) => return self.multiply(bus, op, multiply),
             Kind::Branch(branch) => return self.branch(bus, op, branch),
             Kind::Memory(memory) => return self.memory(bus, op, memory),

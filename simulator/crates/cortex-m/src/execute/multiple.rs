@@ -1,8 +1,10 @@
 //! LDM, STM, PUSH and POP. An interrupt can end them between two transfers.
 
 use crate::bus::{Bus, Width};
+use crate::data_path::require_aligned;
 use crate::decode::{Index, Multiple, Op};
 use crate::interrupted_instructions::moves_base_first;
+use crate::registers::Registers;
 use crate::timing::Resolved;
 use crate::trap::{Exec, Trap};
 use crate::Core;
@@ -18,6 +20,16 @@ struct Transfers {
     base_first: bool,
 }
 
+impl Registers {
+    /// Moves the base register, if the instruction does and `due`.
+    #[inline(always)]
+    fn move_base(&mut self, op: &Op, transfers: &Transfers, due: bool) {
+        if op.index == Index::Pre && due {
+            self.set(op.n, transfers.updated);
+        }
+    }
+}
+
 impl Core {
     pub(super) fn multiple<B: Bus>(
         &mut self,
@@ -25,8 +37,8 @@ impl Core {
         op: &Op,
         multiple: Multiple,
     ) -> Exec<()> {
-        let base = self.get(op.n);
-        self.require_aligned(base, Width::Word)?;
+        let base = self.registers.get(op.n);
+        require_aligned(base, Width::Word)?;
         let transfers = all_transfers(op, multiple, base);
         self.transfer_list(bus, op, multiple, &transfers)
     }
@@ -41,7 +53,7 @@ impl Core {
     ) -> Exec<()> {
         let moved = op.index == Index::Pre && moves_base_first(multiple);
         let bytes = if moved { 4 * u32::from(op.amount) } else { 0 };
-        let base = self.get(op.n).wrapping_add(bytes);
+        let base = self.registers.get(op.n).wrapping_add(bytes);
         let mut rest = all_transfers(op, multiple, base);
         rest.address = rest.address.wrapping_add(4 * u32::from(done));
         rest.list = listed(op.imm)
@@ -50,7 +62,7 @@ impl Core {
         rest.words -= u32::from(done);
         let result = self.transfer_list(bus, op, multiple, &rest);
         if moved && matches!(result, Err(Trap::Fault(_) | Trap::Stop(_))) {
-            self.set(op.n, base);
+            self.registers.set(op.n, base);
         }
         result
     }
@@ -75,10 +87,12 @@ impl Core {
 
     #[inline(always)]
     fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
-        self.wait_behind_store();
-        if self.runs_through(transfers.words) {
-            if let Some(words) = self.load_run(bus, transfers.address, transfers.words) {
-                return self.end_load(op, transfers, words);
+        self.pipeline.wait_behind_store();
+        if self.pipeline.runs_through(transfers.words, self.fast.horizon) {
+            let pipeline = &mut self.pipeline;
+            let run = self.data.load_run(bus, transfers.address, transfers.words, pipeline);
+            if let Some(words) = run {
+                return self.end_list(op, transfers, words);
             }
         }
         self.load_singly(bus, op, *transfers)
@@ -95,35 +109,27 @@ impl Core {
             values[register as usize] = self.load(bus, place, Width::Word, n as u64)?;
         }
         let words = listed(transfers.list).map(|register| values[register as usize]);
-        self.end_load(op, &transfers, words)
+        self.end_list(op, &transfers, words)
     }
 
     /// Writes loaded words to the registers, the lowest register first.
     #[inline(always)]
-    fn end_load(
+    fn end_list(
         &mut self,
         op: &Op,
         transfers: &Transfers,
         words: impl Iterator<Item = u32>,
     ) -> Exec<()> {
-        if op.index == Index::Pre {
-            self.set(op.n, transfers.updated);
-        }
+        self.registers.move_base(op, transfers, true);
         let mut list = transfers.list;
         for word in words {
             let register = take_lowest(&mut list);
             if register == 15 {
                 return self.jump_exchange(word, Resolved::End, op.cycles);
             }
-            self.set(register, word);
+            self.registers.set(register, word);
         }
         Ok(())
-    }
-
-    fn set_list(&mut self, list: u32, values: &[u32; 16]) {
-        for register in listed(list) {
-            self.set(register, values[register as usize]);
-        }
     }
 
     /// Ends a load before register `next`. If the base is already loaded, the load continues from
@@ -141,22 +147,19 @@ impl Core {
         let from = if base_loaded { op.n } else { next };
         let restarted = base_loaded && op.imm.trailing_zeros() == u32::from(op.n);
         if !restarted && self.save_continuation(from) {
-            self.set_list(transfers.list & ((1 << from) - 1), values);
-            self.move_base_first(op, transfers);
+            for register in listed(transfers.list & ((1 << from) - 1)) {
+                self.registers.set(register, values[register as usize]);
+            }
+            self.registers.move_base(op, transfers, transfers.base_first);
         }
         Err(Trap::Interrupted)
-    }
-
-    fn move_base_first(&mut self, op: &Op, transfers: &Transfers) {
-        if op.index == Index::Pre && transfers.base_first {
-            self.set(op.n, transfers.updated);
-        }
     }
 
     #[inline(always)]
     fn store_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         if self.store_undivided(bus, transfers) {
-            return self.end_store(op, transfers);
+            self.registers.move_base(op, transfers, true);
+            return Ok(());
         }
         self.store_singly(bus, op, *transfers)
     }
@@ -168,16 +171,9 @@ impl Core {
                 return self.leave_store(op, &transfers, register);
             }
             let place = transfers.address.wrapping_add(4 * n as u32);
-            self.store(bus, place, Width::Word, self.get(register), n as u64)?;
+            self.store(bus, place, Width::Word, self.registers.get(register), n as u64)?;
         }
-        self.end_store(op, &transfers)
-    }
-
-    #[inline(always)]
-    fn end_store(&mut self, op: &Op, transfers: &Transfers) -> Exec<()> {
-        if op.index == Index::Pre {
-            self.set(op.n, transfers.updated);
-        }
+        self.registers.move_base(op, &transfers, true);
         Ok(())
     }
 
@@ -185,16 +181,20 @@ impl Core {
     /// if it may.
     #[inline(always)]
     fn store_undivided<B: Bus>(&mut self, bus: &mut B, transfers: &Transfers) -> bool {
-        if !self.runs_through(transfers.words) {
+        if !self.pipeline.runs_through(transfers.words, self.fast.horizon) {
             return false;
         }
-        let Some(run) = self.store_run(bus, transfers.address, transfers.words) else {
+        let (pipeline, fast) = (&mut self.pipeline, &mut self.fast);
+        let run = self
+            .data
+            .store_run(bus, transfers.address, transfers.words, pipeline, fast);
+        let Some(run) = run else {
             return false;
         };
         let mut list = transfers.list;
         for place in run {
             let register = take_lowest(&mut list);
-            place.copy_from_slice(&self.get(register).to_le_bytes());
+            place.copy_from_slice(&self.registers.get(register).to_le_bytes());
         }
         true
     }
@@ -202,7 +202,7 @@ impl Core {
     #[cold]
     fn leave_store(&mut self, op: &Op, transfers: &Transfers, next: u8) -> Exec<()> {
         if self.save_continuation(next) {
-            self.move_base_first(op, transfers);
+            self.registers.move_base(op, transfers, transfers.base_first);
         }
         Err(Trap::Interrupted)
     }

@@ -3,6 +3,7 @@
 use super::arithmetic::saturate_signed;
 use crate::bus::Bus;
 use crate::decode::{Multiply, Op};
+use crate::registers::Registers;
 use crate::timing::{divide_cycles, long_operand_cycles};
 use crate::trap::{cfsr, Exec, Trap};
 use crate::Core;
@@ -40,11 +41,11 @@ impl Core {
         op: &Op,
         multiply: Multiply,
     ) -> Exec<()> {
-        let (n, m) = (self.get(op.n), self.get(op.m));
+        let (n, m) = (self.registers.get(op.n), self.registers.get(op.m));
         match multiply {
-            Multiply::Mul => self.plain_product(op, n.wrapping_mul(m)),
-            Multiply::Mla => self.set(op.d, self.get(op.a).wrapping_add(n.wrapping_mul(m))),
-            Multiply::Mls => self.set(op.d, self.get(op.a).wrapping_sub(n.wrapping_mul(m))),
+            Multiply::Mul => self.registers.plain_product(op, n.wrapping_mul(m)),
+            Multiply::Mla => self.registers.set(op.d, self.registers.get(op.a).wrapping_add(n.wrapping_mul(m))),
+            Multiply::Mls => self.registers.set(op.d, self.registers.get(op.a).wrapping_sub(n.wrapping_mul(m))),
             Multiply::Sdiv => {
                 return self.divide(
                     bus,
@@ -56,23 +57,22 @@ impl Core {
             }
             Multiply::Udiv => return self.divide(bus, op, n, m, false),
             Multiply::SmlaHalves | Multiply::SmlaWide | Multiply::Smlad | Multiply::Smlsd => {
-                self.halfword_product(op, multiply, n, m)
+                self.registers.halfword_product(op, multiply, n, m)
             }
-            Multiply::Smmla | Multiply::Smmls => self.top_product(op, multiply, n, m),
+            Multiply::Smmla | Multiply::Smmls => self.registers.top_product(op, multiply, n, m),
             Multiply::Usada8 => {
                 let sum = absolute_differences(n, m);
-                self.set(op.d, self.addend(op).wrapping_add(sum as i64) as u32);
+                self.registers.set(op.d, self.registers.addend(op).wrapping_add(sum as i64) as u32);
             }
-            _ => return self.long_product(bus, op, multiply, n, m),
+            _ => {
+                // On a Cortex-M3 it takes several cycles, by its operands, and an interrupt abandons it.
+                if op.cycles > 1 {
+                    self.wait_for_operands(bus, op, multiply, n, m)?;
+                }
+                self.registers.long_product(op, multiply, n, m);
+            }
         }
         Ok(())
-    }
-
-    fn plain_product(&mut self, op: &Op, product: u32) {
-        self.set(op.d, product);
-        if self.sets_flags(op) {
-            self.registers.flags.set_nz(product);
-        }
     }
 
     /// Division by zero gives zero, unless CCR makes it a fault. An interrupt abandons the
@@ -89,12 +89,12 @@ impl Core {
             return Err(Trap::usage(cfsr::DIVBYZERO));
         }
         let more_cycles = divide_cycles(dividend, divisor);
-        if self.interrupted_before(bus, self.time.cycles + u64::from(op.cycles) + more_cycles) {
+        if self.interrupted_before(bus, u64::from(op.cycles) + more_cycles) {
             return Err(Trap::Interrupted);
         }
-        self.time.cycles += more_cycles;
+        self.pipeline.spend(more_cycles);
         let quotient = dividend.checked_div(divisor).unwrap_or(0);
-        self.set(
+        self.registers.set(
             op.d,
             if negative {
                 quotient.wrapping_neg()
@@ -103,6 +103,35 @@ impl Core {
             },
         );
         Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_operands<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        multiply: Multiply,
+        n: u32,
+        m: u32,
+    ) -> Exec<()> {
+        let signed = matches!(multiply, Multiply::Smull | Multiply::Smlal);
+        let more_cycles = long_operand_cycles(n, m, signed);
+        if self.interrupted_before(bus, u64::from(op.cycles) + more_cycles) {
+            return Err(Trap::Interrupted);
+        }
+        self.pipeline.spend(more_cycles);
+        Ok(())
+    }
+
+}
+
+impl Registers {
+    fn plain_product(&mut self, op: &Op, product: u32) {
+        self.set(op.d, product);
+        if self.sets_flags(op) {
+            self.flags.set_nz(product);
+        }
     }
 
     /// Ra, sign-extended. 0 if the encoding has none.
@@ -130,7 +159,7 @@ impl Core {
             }
         };
         let sum = self.addend(op) + product;
-        self.registers.flags.q |= saturate_signed(sum, 32).1;
+        self.flags.q |= saturate_signed(sum, 32).1;
         self.set(op.d, sum as u32);
     }
 
@@ -147,37 +176,7 @@ impl Core {
         self.set(op.d, (sum.wrapping_add(rounding) >> 32) as u32);
     }
 
-    #[cold]
-    #[inline(never)]
-    fn wait_for_operands<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        op: &Op,
-        multiply: Multiply,
-        n: u32,
-        m: u32,
-    ) -> Exec<()> {
-        let signed = matches!(multiply, Multiply::Smull | Multiply::Smlal);
-        let more_cycles = long_operand_cycles(n, m, signed);
-        if self.interrupted_before(bus, self.time.cycles + u64::from(op.cycles) + more_cycles) {
-            return Err(Trap::Interrupted);
-        }
-        self.time.cycles += more_cycles;
-        Ok(())
-    }
-
-    /// On a Cortex-M3 it takes several cycles, by its operands, and an interrupt abandons it.
-    fn long_product<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        op: &Op,
-        multiply: Multiply,
-        n: u32,
-        m: u32,
-    ) -> Exec<()> {
-        if op.cycles > 1 {
-            self.wait_for_operands(bus, op, multiply, n, m)?;
-        }
+    fn long_product(&mut self, op: &Op, multiply: Multiply, n: u32, m: u32) {
         let old = u64::from(self.get(op.a)) << 32 | u64::from(self.get(op.d));
         let signed = (i64::from(n as i32) * i64::from(m as i32)) as u64;
         let unsigned = u64::from(n) * u64::from(m);
@@ -195,6 +194,5 @@ impl Core {
         };
         self.set(op.d, result as u32);
         self.set(op.a, (result >> 32) as u32);
-        Ok(())
     }
 }

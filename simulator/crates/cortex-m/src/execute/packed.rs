@@ -2,7 +2,7 @@
 
 use super::arithmetic::{saturate_signed, saturate_unsigned};
 use crate::decode::Op;
-use crate::Core;
+use crate::registers::Registers;
 
 /// Bits 6:4 of the opcode.
 #[derive(Clone, Copy)]
@@ -64,8 +64,8 @@ fn shape(operation: u8) -> (u32, u8, bool) {
     }
 }
 
-impl Core {
-    pub(super) fn packed(&mut self, op: &Op, n: u32, m: u32) -> u32 {
+impl Registers {
+    pub fn packed(&mut self, op: &Op, n: u32, m: u32) -> u32 {
         let flavour = Flavour::from_bits(op.imm);
         let (bits, subtracting, exchange) = shape(op.amount);
         let m = if exchange { m.rotate_right(16) } else { m };
@@ -80,7 +80,7 @@ impl Core {
             ge |= (flavour.ge(value, bits, subtract) as u8 * lane_ge) << (index * bits / 8);
         }
         if !flavour.saturating && !flavour.halving {
-            self.registers.flags.ge = ge;
+            self.flags.ge = ge;
         }
         result
     }

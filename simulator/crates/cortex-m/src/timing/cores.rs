@@ -8,17 +8,17 @@
 
 use super::{register_hazards, table};
 use crate::decode::{Branch, Kind, Multiply, Op, System};
-use crate::model::{CoreKind, LongMultiply, Pipeline};
+use crate::model::{CoreKind, LongMultiply, Supply};
 
 /// The static cost of an instruction, without the refill of a branch.
 pub fn base_cycles(kind: CoreKind, op: &Op) -> u8 {
     let facts = kind.facts();
-    match facts.pipeline {
-        Pipeline::OneBus { special, .. } => one_bus_cycles(op, special),
-        Pipeline::Buffered if facts.multiplies_long == LongMultiply::EarlyEnding => {
+    match facts.supply {
+        Supply::OneBus { special, .. } => one_bus_cycles(op, special),
+        Supply::Buffered if facts.multiplies_long == LongMultiply::EarlyEnding => {
             early_ending_cycles(op).unwrap_or_else(|| table::base_cycles(op))
         }
-        Pipeline::Buffered => table::base_cycles(op),
+        Supply::Buffered => table::base_cycles(op),
     }
 }
 
@@ -26,9 +26,9 @@ pub fn base_cycles(kind: CoreKind, op: &Op) -> u8 {
 /// stage is the branch's own (DDI 0432C, table 3-1: B 3, BL 4, BX 3, POP with PC 4 + N, all with their
 /// own 1, 2, 1, 2 + N; DDI 0484C: one less).
 pub fn refill_cycles(kind: CoreKind) -> u64 {
-    match kind.facts().pipeline {
-        Pipeline::OneBus { decode, .. } => decode,
-        Pipeline::Buffered => table::IDEAL_REFILL_CYCLES,
+    match kind.facts().supply {
+        Supply::OneBus { decode, .. } => decode,
+        Supply::Buffered => table::IDEAL_REFILL_CYCLES,
     }
 }
 
@@ -82,9 +82,9 @@ fn one_bus_cycles(op: &Op, special: u8) -> u8 {
 /// [`register_hazards::address_registers`] for a core. With one bus nothing overlaps with a load, as
 /// if each address needed what was loaded; and no result is late.
 pub fn address_registers(kind: CoreKind, op: &Op) -> u16 {
-    match kind.facts().pipeline {
-        Pipeline::OneBus { .. } => u16::MAX,
-        Pipeline::Buffered => register_hazards::address_registers(op),
+    match kind.facts().supply {
+        Supply::OneBus { .. } => u16::MAX,
+        Supply::Buffered => register_hazards::address_registers(op),
     }
 }
 
@@ -95,9 +95,9 @@ pub fn overlaps_indexed(kind: CoreKind) -> bool {
 }
 
 pub fn late_registers(kind: CoreKind, op: &Op) -> u16 {
-    match kind.facts().pipeline {
-        Pipeline::OneBus { .. } => 0,
-        Pipeline::Buffered => register_hazards::late_registers(op),
+    match kind.facts().supply {
+        Supply::OneBus { .. } => 0,
+        Supply::Buffered => register_hazards::late_registers(op),
     }
 }
 

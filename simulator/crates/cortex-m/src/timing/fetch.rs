@@ -13,9 +13,9 @@ mod one_bus;
 use serde::{Deserialize, Serialize};
 
 use super::flash::{Flash, FlashShape};
-use crate::decode::Op;
+use crate::decode::{Op, Slot};
 use crate::memory_map::CODE_END;
-use crate::model::{Model, Pipeline};
+use crate::model::{Model, Supply};
 
 /// Words that the buffer holds.
 const BUFFER_WORDS: u32 = 3;
@@ -36,26 +36,10 @@ const BUFFERED: Line = Line { start: 0, end: 0 };
 /// fetching begins at the next instruction.
 const BEFORE_ALL: u32 = 0xC000_0000;
 
-/// Where the cycles of a word are kept: by the word's number modulo 4. That is enough for the three
-/// words in the buffer and the one that has just left it. An index of this type needs no bounds
-/// check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Slot {
-    Zero,
-    One,
-    Two,
-    Three,
-    /// For cycles that belong to no word.
-    Nowhere,
-}
-
 const SLOTS: usize = Slot::Nowhere as usize + 1;
 
-impl Slot {
-    fn of(address: u32) -> Slot {
-        [Slot::Zero, Slot::One, Slot::Two, Slot::Three][slot(address)]
-    }
+fn slot_of(address: u32) -> Slot {
+    [Slot::Zero, Slot::One, Slot::Two, Slot::Three][slot(address)]
 }
 
 fn slot(address: u32) -> usize {
@@ -124,9 +108,9 @@ impl Fetch {
             reaches_two_lines: flash.buffer.is_some() || line_bytes < BUFFER_WORDS * WORD_BYTES,
             flash,
             follows: BEFORE_ALL,
-            decode_cycles: match model.facts().pipeline {
-                Pipeline::OneBus { decode, .. } => decode,
-                Pipeline::Buffered => DECODE_CYCLES,
+            decode_cycles: match model.facts().supply {
+                Supply::OneBus { decode, .. } => decode,
+                Supply::Buffered => DECODE_CYCLES,
             },
         }
     }
@@ -138,11 +122,11 @@ impl Fetch {
         let last = pc.wrapping_add(u32::from(size) - 1);
         let leaves = (pc & 2) + u32::from(size) >= WORD_BYTES;
         let room = if leaves {
-            Slot::of(buffer_end(pc))
+            slot_of(buffer_end(pc))
         } else {
             Slot::Nowhere
         };
-        (Slot::of(last), room)
+        (slot_of(last), room)
     }
 
     /// The cycle in which the instruction from `pc` to `end` executes, if the core is free from

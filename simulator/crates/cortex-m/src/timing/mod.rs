@@ -9,8 +9,10 @@
 mod cores;
 mod fetch;
 mod flash;
+mod iteration;
 mod load_store_pairs;
 mod lru;
+mod pipeline;
 mod prefetch_buffer;
 mod register_hazards;
 mod table;
@@ -19,14 +21,17 @@ pub use cores::{
     address_registers, base_cycles, late_registers, long_operand_cycles, overlaps_indexed,
     refill_cycles,
 };
-pub use fetch::{Fetch, FetchShape, Slot};
-pub use load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
+use fetch::FetchShape;
+pub use fetch::Fetch;
+pub use iteration::{Iteration, Start};
+use load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
+pub use pipeline::Pipeline;
 pub use table::{
     divide_cycles, unaligned_cycles, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES,
     TABLE_BRANCH_ADDITION_CYCLES,
 };
 
-use crate::model::{CoreKind, Pipeline};
+use crate::model::{CoreKind, Supply};
 use serde::{Deserialize, Serialize};
 
 /// The chip whose timing the core has.
@@ -66,8 +71,8 @@ impl Timing {
 
     /// The same way of counting, for a core of this kind.
     pub fn of(self, kind: CoreKind) -> Timing {
-        match (self, kind.facts().pipeline) {
-            (Timing::Nucleo, Pipeline::OneBus { .. }) => Timing::OneBus,
+        match (self, kind.facts().supply) {
+            (Timing::Nucleo, Supply::OneBus { .. }) => Timing::OneBus,
             _ => self,
         }
     }

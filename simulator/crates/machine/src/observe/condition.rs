@@ -108,7 +108,7 @@ fn pulse_met(
 }
 
 fn fault_met(step: &LastStep, exception: &mut u8) -> Option<String> {
-    let now = (step.machine.core().xpsr() & 0x1FF) as u8;
+    let now = (step.machine.core().registers().xpsr() & 0x1FF) as u8;
     let before = std::mem::replace(exception, now);
     let name = match now {
         3 => "HardFault",

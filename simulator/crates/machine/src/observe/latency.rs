@@ -230,9 +230,9 @@ fn cause_of_wait(fork: &Machine, exception: u8, pended: bool) -> Cause {
 fn return_address(fork: &Machine) -> Option<u32> {
     let core = fork.core();
     let frame = if core.register(14) & 4 == 0 {
-        core.msp()
+        core.registers().msp()
     } else {
-        core.psp()
+        core.registers().psp()
     };
     fork.word(frame.wrapping_add(24))
 }

@@ -34,7 +34,7 @@ impl Masks {
 
     /// From now on the machine returns after each change.
     pub fn attach(&self, machine: &mut Machine) {
-        machine.core_mut().watch_value(self.kernel.scheduler_locked);
+        machine.core_mut().watch(self.kernel.scheduler_locked);
     }
 
     /// Takes the changes since the last call. Call it after each step of the machine.

@@ -139,7 +139,7 @@ impl State {
         State {
             pc: core.pc(),
             registers: std::array::from_fn(|n| core.register(n)),
-            xpsr: core.xpsr(),
+            xpsr: core.registers().xpsr(),
         }
     }
 }

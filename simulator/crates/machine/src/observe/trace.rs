@@ -45,7 +45,7 @@ impl Before {
             cycle: core.cycles(),
             instructions: core.instructions(),
             pc: core.pc(),
-            exception: core.xpsr() & 0x1FF,
+            exception: core.registers().xpsr() & 0x1FF,
             registers: std::array::from_fn(|n| core.register(n)),
             about_to_execute: core.about_to_execute(),
         }

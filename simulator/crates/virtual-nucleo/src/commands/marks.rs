@@ -95,10 +95,7 @@ impl Marks {
         for (address, index) in addresses {
             let places = [Some(address), Memory::alias(address)];
             for place in places.into_iter().flatten() {
-                match always.contains(&address) {
-                    true => core.mark(place, index),
-                    false => core.mark_once(place, index),
-                }
+                core.mark(place, index, !always.contains(&address));
             }
         }
         if let Some(task) = task {

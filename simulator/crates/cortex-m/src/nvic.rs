@@ -26,9 +26,52 @@ const ALWAYS_ENABLED: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SVCALL | 1 << PEN
 /// What C_MASKINTS holds back.
 const HELD_BACK: u128 = !0 << PENDSV;
 
+/// The exceptions whose priority can be set.
+const CONFIGURABLE: u128 = 1 << MEM_MANAGE
+    | 1 << BUS_FAULT
+    | 1 << USAGE_FAULT
+    | 1 << SVCALL
+    | 1 << DEBUG_MONITOR
+    | 1 << PENDSV
+    | 1 << SYSTICK
+    | ((1 << IRQ_LINES) - 1) << FIRST_IRQ;
+const IPR0: u32 = 0xE000_E400;
+const SHPR1: u32 = 0xE000_ED18;
+
+/// SHCSR: the bit and the exception of each active, pended and enabled state (B3.2.13).
+const SHCSR_ACTIVE: [(u32, u8); 7] = [
+    (0, MEM_MANAGE),
+    (1, BUS_FAULT),
+    (3, USAGE_FAULT),
+    (7, SVCALL),
+    (8, DEBUG_MONITOR),
+    (10, PENDSV),
+    (11, SYSTICK),
+];
+const SHCSR_PENDED: [(u32, u8); 4] = [
+    (12, USAGE_FAULT),
+    (13, MEM_MANAGE),
+    (14, BUS_FAULT),
+    (15, SVCALL),
+];
+const SHCSR_ENABLED: [(u32, u8); 3] = [(16, MEM_MANAGE), (17, BUS_FAULT), (18, USAGE_FAULT)];
+
+/// Why an interrupt that is pending is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// The NVIC does not let it through.
+    Disabled,
+    /// This exception is active, or is taken first: its priority is not lower.
+    Handler(u8),
+    Primask,
+    Faultmask,
+    /// The level of BASEPRI.
+    Basepri(u8),
+}
+
 /// Sets of exceptions are bit masks: bit n is exception n.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Exceptions {
+pub struct Nvic {
     pending: u128,
     active: u128,
     enabled: u128,
@@ -52,14 +95,14 @@ pub struct Exceptions {
     /// `update_preempting`.
     #[serde(skip)]
     preempting: Option<u8>,
-    /// See [`Exceptions::used`]. It changes no result.
+    /// See [`Nvic::used`]. It changes no result.
     #[serde(skip)]
     used: u128,
 }
 
-impl Exceptions {
-    pub fn new(priority_mask: u8) -> Exceptions {
-        Exceptions {
+impl Nvic {
+    pub fn new(priority_mask: u8) -> Nvic {
+        Nvic {
             pending: 0,
             active: 0,
             enabled: ALWAYS_ENABLED,
@@ -100,6 +143,27 @@ impl Exceptions {
         self.update_preempting();
     }
 
+    /// PRIMASK, FAULTMASK and BASEPRI.
+    #[inline(always)]
+    pub fn masks(&self) -> (bool, bool, u8) {
+        (self.primask, self.faultmask, self.basepri)
+    }
+
+    /// As [`Nvic::set_faultmask`] by an instruction: it cannot set it at HardFault priority or above.
+    pub fn change_faultmask(&mut self, set: bool) {
+        if !set || self.execution_priority() > -1 {
+            self.set_faultmask(set);
+        }
+    }
+
+    /// BASEPRI_MAX can only mask more.
+    pub fn raise_basepri(&mut self, value: u8) {
+        let value = value & self.priority_mask;
+        if value != 0 && (value < self.basepri || self.basepri == 0) {
+            self.set_basepri(value);
+        }
+    }
+
     pub fn hold_back(&mut self, held_back: bool) {
         self.held_back = held_back;
         self.update_preempting();
@@ -112,10 +176,6 @@ impl Exceptions {
     pub fn set_prigroup(&mut self, value: u8) {
         self.prigroup = value;
         self.update_active_priority();
-    }
-
-    pub fn priority_mask(&self) -> u8 {
-        self.priority_mask
     }
 
     pub fn basepri(&self) -> u8 {
@@ -136,9 +196,12 @@ impl Exceptions {
         self.update_active_priority();
     }
 
-    pub fn pend(&mut self, exception: u8) {
+    /// Whether it was not pending before.
+    pub fn pend(&mut self, exception: u8) -> bool {
+        let newly = !self.is_pending(exception);
         self.pending |= 1 << exception;
         self.update_preempting();
+        newly
     }
 
     pub fn unpend(&mut self, exception: u8) {
@@ -201,13 +264,14 @@ impl Exceptions {
     }
 
     /// A rising line pends its exception. A line that stays high pends it again when the handler
-    /// returns.
-    pub fn set_line(&mut self, irq: u16, level: bool) {
+    /// returns. Whether it pends the exception newly.
+    pub fn set_line(&mut self, irq: u16, level: bool) -> bool {
         assert!(
             irq < IRQ_LINES,
             "interrupt line {irq} does not exist: this core has {IRQ_LINES}"
         );
         let bit = 1 << (irq + FIRST_IRQ as u16);
+        let newly = level && (self.lines | self.pending) & bit == 0;
         if level && self.lines & bit == 0 {
             self.pending |= bit;
             self.update_preempting();
@@ -217,6 +281,7 @@ impl Exceptions {
         } else {
             self.lines & !bit
         };
+        newly
     }
 
     /// Bit n is the level of interrupt line n.
@@ -317,13 +382,40 @@ impl Exceptions {
         self.is_enabled(exception) && self.group_priority(exception) < self.execution_priority()
     }
 
+    /// Why `exception`, which is pending, is not taken now. `None`: it is. `entering` is the exception
+    /// whose handler is being entered.
+    pub fn hold(&self, exception: u8, entering: Option<u8>) -> Option<Hold> {
+        if !self.is_enabled(exception) {
+            return Some(Hold::Disabled);
+        }
+        match self.preempting.or(entering) {
+            Some(first) if first == exception => None,
+            Some(other) => Some(Hold::Handler(other)),
+            None => self.masks_or_handler(exception),
+        }
+    }
+
+    fn masks_or_handler(&self, exception: u8) -> Option<Hold> {
+        if let Some(handler) = self.active_above(exception) {
+            return Some(Hold::Handler(handler));
+        }
+        if self.faultmask {
+            return Some(Hold::Faultmask);
+        }
+        if self.primask {
+            return Some(Hold::Primask);
+        }
+        let held = self.held_by_basepri(exception);
+        held.then_some(Hold::Basepri(self.basepri))
+    }
+
     /// The active exception of the highest priority, if `exception` cannot preempt it.
-    pub fn active_above(&self, exception: u8) -> Option<u8> {
+    fn active_above(&self, exception: u8) -> Option<u8> {
         let highest = members(self.active).min_by_key(|&n| self.group_priority(n))?;
         (self.group_priority(exception) >= self.group_priority(highest)).then_some(highest)
     }
 
-    pub fn held_by_basepri(&self, exception: u8) -> bool {
+    fn held_by_basepri(&self, exception: u8) -> bool {
         let level = self.group(self.basepri.into());
         self.basepri != 0 && self.group_priority(exception) >= level
     }
@@ -334,22 +426,49 @@ impl Exceptions {
         self.used
     }
 
-    /// 32 interrupt lines as the NVIC's registers show them.
-    pub fn irq_word(&self, register: NvicRegister, word: u32) -> u32 {
-        let set = match register {
-            NvicRegister::Enable => self.enabled,
-            NvicRegister::Pending => self.pending,
-            NvicRegister::Active => self.active,
+    /// Registers of interrupts that do not exist read as 0 and ignore writes.
+    pub fn read(&self, address: u32) -> u32 {
+        let word = (address & 0x7F) / 4;
+        let set = match address & 0xF80 {
+            0x100 | 0x180 => self.enabled,
+            0x200 | 0x280 => self.pending,
+            0x300 => self.active,
+            0x400.. => return self.read_priorities(address),
+            _ => return 0,
         };
-        (set >> (FIRST_IRQ as u32 + 32 * word)) as u32
+        if word < IRQ_WORDS {
+            irq_word(set, word)
+        } else {
+            0
+        }
     }
 
-    pub fn write_irq_word(&mut self, register: NvicRegister, word: u32, bits: u32, set: bool) {
+    /// Whether an interrupt is pending that was not before.
+    pub fn write(&mut self, address: u32, value: u32) -> bool {
+        let word = (address & 0x7F) / 4;
+        let (register, set) = match address & 0xF80 {
+            0x100 => (NvicRegister::Enable, true),
+            0x180 => (NvicRegister::Enable, false),
+            0x200 => (NvicRegister::Pending, true),
+            0x280 => (NvicRegister::Pending, false),
+            0x400.. => {
+                self.write_priorities(address, value);
+                return false;
+            }
+            _ => return false,
+        };
+        let before = self.pending;
+        if word < IRQ_WORDS {
+            self.write_irq_word(register, word, value, set);
+        }
+        self.pending & !before != 0
+    }
+
+    fn write_irq_word(&mut self, register: NvicRegister, word: u32, bits: u32, set: bool) {
         let mask = (bits as u128) << (FIRST_IRQ as u32 + 32 * word);
         let target = match register {
             NvicRegister::Enable => &mut self.enabled,
             NvicRegister::Pending => &mut self.pending,
-            NvicRegister::Active => return,
         };
         *target = if set { *target | mask } else { *target & !mask };
         self.used |= self.enabled & !ALWAYS_ENABLED;
@@ -357,13 +476,79 @@ impl Exceptions {
         self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
         self.update_preempting();
     }
+
+    /// SHPR1 to SHPR3, or IPR: the priorities of four exceptions.
+    pub fn read_priorities(&self, address: u32) -> u32 {
+        let first = first_of_priorities(address);
+        let of = |n: usize| self.priority.get(first + n).copied().unwrap_or(0);
+        u32::from_le_bytes([of(0), of(1), of(2), of(3)])
+    }
+
+    pub fn write_priorities(&mut self, address: u32, value: u32) {
+        let first = first_of_priorities(address);
+        for (n, value) in (first..).zip(value.to_le_bytes()) {
+            if n < 128 && CONFIGURABLE >> n & 1 != 0 {
+                self.set_priority(n as u8, value);
+            }
+        }
+    }
+
+    /// SHCSR (B3.2.13).
+    pub fn shcsr(&self) -> u32 {
+        let gather = |bits: &[(u32, u8)], set: u128| -> u32 {
+            let bits = bits.iter().map(|&(bit, n)| ((set >> n & 1) as u32) << bit);
+            bits.sum()
+        };
+        gather(&SHCSR_ACTIVE, self.active)
+            | gather(&SHCSR_PENDED, self.pending)
+            | gather(&SHCSR_ENABLED, self.enabled)
+    }
+
+    pub fn write_shcsr(&mut self, value: u32) {
+        for (bits, set) in [
+            (&SHCSR_ACTIVE[..], &mut self.active),
+            (&SHCSR_PENDED, &mut self.pending),
+            (&SHCSR_ENABLED, &mut self.enabled),
+        ] {
+            for &(bit, n) in bits {
+                *set = *set & !(1 << n) | u128::from(value >> bit & 1) << n;
+            }
+        }
+        self.update_active_priority();
+    }
+
+    /// ICSR (B3.2.4), in the handler of exception `ipsr`.
+    pub fn icsr(&self, ipsr: u8) -> u32 {
+        let alone = self.active_count() <= 1;
+        let flag = |set: bool, bit: u32| (set as u32) << bit;
+        u32::from(ipsr)
+            | flag(ipsr != 0 && alone, 11)
+            | u32::from(self.first_pending().unwrap_or(0)) << 12
+            | flag((0..IRQ_WORDS).any(|word| irq_word(self.pending, word) != 0), 22)
+            | flag(self.is_pending(SYSTICK), 26)
+            | flag(self.is_pending(PENDSV), 28)
+            | flag(self.is_pending(NMI), 31)
+    }
+}
+
+/// The first exception of the four whose priorities are in SHPR or IPR at `address`.
+fn first_of_priorities(address: u32) -> usize {
+    let first = match address {
+        SHPR1.. => address - SHPR1 + u32::from(MEM_MANAGE),
+        _ => address - IPR0 + u32::from(FIRST_IRQ),
+    };
+    first as usize
+}
+
+/// 32 interrupts of a set, as the NVIC's registers show them.
+fn irq_word(set: u128, word: u32) -> u32 {
+    (set >> (FIRST_IRQ as u32 + 32 * word)) as u32
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NvicRegister {
+enum NvicRegister {
     Enable,
     Pending,
-    Active,
 }
 
 /// The exception numbers in `set`, ascending.
@@ -381,7 +566,7 @@ mod tests {
     use crate::random::Random;
 
     /// `ExecutionPriority` and what preempts it, computed from the bits alone (B1.5.4).
-    fn preempting(state: &Exceptions) -> Option<u8> {
+    fn preempting(state: &Nvic) -> Option<u8> {
         let group = |n: u8| match n {
             NMI => -2,
             HARD_FAULT => -1,
@@ -395,10 +580,10 @@ mod tests {
         let active = (1..128).filter(|&n| state.is_active(n)).map(group).min();
         let base = i32::from(state.basepri) >> (state.prigroup + 1) << (state.prigroup + 1);
         let mask = match state {
-            Exceptions {
+            Nvic {
                 faultmask: true, ..
             } => -1,
-            Exceptions { primask: true, .. } => 0,
+            Nvic { primask: true, .. } => 0,
             _ if state.basepri != 0 => base,
             _ => 256,
         };
@@ -411,18 +596,18 @@ mod tests {
 
     #[test]
     fn what_preempts_follows_every_change() {
-        let mut state = Exceptions::new(0xF0);
+        let mut state = Nvic::new(0xF0);
         let (mut source, mut taken) = (Random(1), 0);
         for step in 0..200_000 {
             let random = source.next();
             let (on, value) = (random & 1 != 0, (random >> 8) as u8);
             let exception = 2 + (random >> 16) as u8 % 40;
             match random >> 24 & 15 {
-                0 => state.pend(exception),
+                0 => _ = state.pend(exception),
                 1 => state.unpend(exception),
                 2 => state.set_enabled(exception, on),
                 3 => state.set_priority(exception, value),
-                4 => state.set_line(u16::from(exception), on),
+                4 => _ = state.set_line(u16::from(exception), on),
                 5 => state.activate(exception),
                 6 | 7 => state.deactivate(exception),
                 8 => state.set_active(exception, on && value < 50),
