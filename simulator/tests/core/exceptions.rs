@@ -54,7 +54,10 @@ fn the_process_stack_serves_threads_only() {
         board.registers([4, 5, 6, 7]),
         [0x2000_1000, STACK_TOP, 0xFFFF_FFFD, 0x2000_0FE0]
     );
-    assert_eq!((board.r(13), board.core.registers().msp()), (0x2000_1000, STACK_TOP));
+    assert_eq!(
+        (board.r(13), board.core.registers().msp()),
+        (0x2000_1000, STACK_TOP)
+    );
 }
 
 #[test]

@@ -35,7 +35,11 @@ fn a_handler_without_floats_never_saves_them() {
     assert_eq!(board.r(8) & 4, 0);
     assert_eq!(board.memory.word(STACK_TOP - 0x68 + 0x20), 0);
     assert_eq!(
-        (s(&board, 0), board.core.registers().control() & 4, board.r(13)),
+        (
+            s(&board, 0),
+            board.core.registers().control() & 4,
+            board.r(13)
+        ),
         (2.0, 4, STACK_TOP)
     );
 }

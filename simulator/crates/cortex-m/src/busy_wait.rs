@@ -171,10 +171,17 @@ impl State {
     /// The cost of the iteration from here to `now`, if it changed nothing but the time.
     fn iteration_to(&self, now: &State) -> Option<Iteration> {
         let state = |state: &State| {
-            let State { flags, itstate, exclusive, .. } = *state;
+            let State {
+                flags,
+                itstate,
+                exclusive,
+                ..
+            } = *state;
             (state.registers, flags, itstate, exclusive)
         };
         let alike = state(self) == state(now);
-        alike.then(|| self.timing.iteration_to(&now.timing)).flatten()
+        alike
+            .then(|| self.timing.iteration_to(&now.timing))
+            .flatten()
     }
 }

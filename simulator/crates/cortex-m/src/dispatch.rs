@@ -4,8 +4,8 @@
 
 use super::code_cache::Page;
 use super::decode::{self, Form, Kind, Op};
-use super::nvic::MEM_MANAGE;
 use super::memory_map::execute_never;
+use super::nvic::MEM_MANAGE;
 use super::state::PrivateUnits;
 use super::stop::Stop;
 use super::timing::{self, Fetch, Timing};

@@ -172,7 +172,10 @@ impl Core {
     #[inline(always)]
     fn store_words<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
         let (pipeline, fast) = (&mut self.pipeline, &mut self.fast);
-        if let Some(run) = self.data.store_run(bus, address, words.len() as u32, pipeline, fast) {
+        if let Some(run) = self
+            .data
+            .store_run(bus, address, words.len() as u32, pipeline, fast)
+        {
             for (place, word) in run.zip(words) {
                 place.copy_from_slice(&word.to_le_bytes());
             }
@@ -240,7 +243,9 @@ impl Core {
         self.handling.entering = None;
         self.observers.planned.take(exception, now);
         self.nvic.activate(exception);
-        self.private.debug.catch_vector(exception, &self.private.scb);
+        self.private
+            .debug
+            .catch_vector(exception, &self.private.scb);
         if matches!(exception, HARD_FAULT..=USAGE_FAULT) {
             self.handling.fault = Some(FaultEntry {
                 exception,

@@ -110,8 +110,7 @@ impl Core {
         self.handling.event = true;
         self.watching(Watch::left);
         self.leave_fast_loop();
-        let sleeps =
-            self.private.scb.scr & SCR_SLEEPONEXIT != 0 && self.nvic.active_count() == 0;
+        let sleeps = self.private.scb.scr & SCR_SLEEPONEXIT != 0 && self.nvic.active_count() == 0;
         if self.registers.ipsr == 0 && sleeps {
             self.handling.sleep = Sleep::UntilInterrupt;
             self.observers.planned.notice();

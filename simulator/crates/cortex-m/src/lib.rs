@@ -10,11 +10,11 @@
 //! | `execute`, `registers` | does what the operations say |
 //! | `timing` | says what they cost |
 //! | `data_path`, `memory_map`, `mpu` | loads and stores |
-//! | `exceptions` | decides what preempts |
+//! | `nvic` | decides what preempts |
 //! | `exception_entry`, `exception_return` | takes exceptions and returns from them |
 //! | `interrupted_instructions` | ends instructions early for an interrupt |
 //! | `busy_wait` | skips iterations of loops that only wait |
-//! | `marks` | notes when marked instructions execute |
+//! | `places` | notes when instructions at places execute |
 //! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `private_gaps` | what the model lacks of them |
@@ -76,8 +76,8 @@ use crate::bus::{Bus, Fault as BusFault, Width};
 use data_path::DataPath;
 use dwt::Event;
 use nvic::Nvic;
-use serde::{Deserialize, Serialize};
 use registers::Registers;
+use serde::{Deserialize, Serialize};
 use state::{Fast, Handling, Observers, PrivateUnits, Sleep};
 use timing::Pipeline;
 

@@ -157,7 +157,10 @@ impl Mpu {
         if address >> 20 == 0xE00 || !self.applies_at(execution_priority) {
             return Ok(());
         }
-        if [address, last].iter().all(|byte| self.permits(*byte, intent, privileged)) {
+        if [address, last]
+            .iter()
+            .all(|byte| self.permits(*byte, intent, privileged))
+        {
             let device = self.region_at(address).is_some_and(Region::is_device);
             if device && address & (bytes - 1) != 0 {
                 return Err(Trap::usage(cfsr::UNALIGNED));

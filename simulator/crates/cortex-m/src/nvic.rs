@@ -524,7 +524,10 @@ impl Nvic {
         u32::from(ipsr)
             | flag(ipsr != 0 && alone, 11)
             | u32::from(self.first_pending().unwrap_or(0)) << 12
-            | flag((0..IRQ_WORDS).any(|word| irq_word(self.pending, word) != 0), 22)
+            | flag(
+                (0..IRQ_WORDS).any(|word| irq_word(self.pending, word) != 0),
+                22,
+            )
             | flag(self.is_pending(SYSTICK), 26)
             | flag(self.is_pending(PENDSV), 28)
             | flag(self.is_pending(NMI), 31)

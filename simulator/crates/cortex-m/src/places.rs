@@ -80,7 +80,9 @@ impl Places {
 
     /// The index of the place at `address`, if one is there.
     pub fn at(&self, address: u32) -> Option<usize> {
-        self.places.iter().position(|place| place.address == address)
+        self.places
+            .iter()
+            .position(|place| place.address == address)
     }
 
     pub fn clear(&mut self) {

@@ -2,8 +2,8 @@
 //! exceptions, timers, sleep and halting debug.
 
 use super::dwt::Event;
-use super::nvic::SYSTICK;
 use super::halt_cause::DFSR_HALTED;
+use super::nvic::SYSTICK;
 use super::stop::{RunEnd, Stop};
 use super::watch::Watch;
 use super::{Core, Sleep};

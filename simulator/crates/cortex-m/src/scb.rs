@@ -1,8 +1,8 @@
 //! Registers of the System Control Block that are plain storage (B3.2). `nvic` holds what pends
 //! and masks.
 
-use super::nvic::{BUS_FAULT, MEM_MANAGE};
 use super::model::{CoreKind, Facts};
+use super::nvic::{BUS_FAULT, MEM_MANAGE};
 use super::registers::FPSCR_MODES;
 use super::trap::{cfsr, Fault};
 use serde::{Deserialize, Serialize};

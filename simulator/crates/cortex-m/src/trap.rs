@@ -1,7 +1,7 @@
 //! What ends an instruction early.
 
-use super::nvic::{BUS_FAULT, USAGE_FAULT};
 use super::halt_cause::Cause;
+use super::nvic::{BUS_FAULT, USAGE_FAULT};
 use super::stop::Stop;
 use crate::bus::Fault as BusFault;
 

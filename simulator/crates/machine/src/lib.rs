@@ -217,7 +217,8 @@ impl Machine {
     /// peripherals can do anything any more.
     pub fn faulted_for_ever(&mut self) -> bool {
         const HARD_FAULT: u32 = 3;
-        self.core.registers().xpsr() & 0x1FF == HARD_FAULT && self.soc.fetch(self.core.pc()) == Ok(LOOP)
+        self.core.registers().xpsr() & 0x1FF == HARD_FAULT
+            && self.soc.fetch(self.core.pc()) == Ok(LOOP)
     }
 
     /// The levels of the analyzer's eight channels. Bit n is channel n.

@@ -110,7 +110,10 @@ impl Core {
     }
 
     fn table_branch<B: Bus>(&mut self, bus: &mut B, op: &Op, width: Width, scale: u32) -> Exec<()> {
-        let address = self.registers.get(op.n).wrapping_add(self.registers.get(op.m) << scale);
+        let address = self
+            .registers
+            .get(op.n)
+            .wrapping_add(self.registers.get(op.m) << scale);
         let entry = self.load(bus, address, width, 0)?;
         let target = self.registers.general[15].wrapping_add(entry << 1);
         self.jump(

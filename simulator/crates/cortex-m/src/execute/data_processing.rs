@@ -23,19 +23,14 @@ impl Registers {
 
     #[inline(always)]
     pub fn alu_shifted(&mut self, op: &Op, alu: Alu) {
-        let (operand, carry) = shift_with_carry(
-            self.get(op.m),
-            op.shift,
-            op.amount.into(),
-            self.flags.c,
-        );
+        let (operand, carry) =
+            shift_with_carry(self.get(op.m), op.shift, op.amount.into(), self.flags.c);
         self.alu(op, alu, operand, carry)
     }
 
     pub fn shift_by_register(&mut self, op: &Op) {
         let amount = self.get(op.m) & 0xFF;
-        let (result, carry) =
-            shift_with_carry(self.get(op.n), op.shift, amount, self.flags.c);
+        let (result, carry) = shift_with_carry(self.get(op.n), op.shift, amount, self.flags.c);
         self.set(op.d, result);
         if self.sets_flags(op) {
             self.flags.set_nz(result);

@@ -21,7 +21,9 @@ impl Core {
                 self.execute(bus, op)?;
                 *next = self.registers.next_pc;
             }
-            Form::LoadWord => self.load_word(bus, op, self.registers.get(op.n).wrapping_add(op.imm))?,
+            Form::LoadWord => {
+                self.load_word(bus, op, self.registers.get(op.n).wrapping_add(op.imm))?
+            }
             Form::LoadWordRegister => {
                 let offset = self.registers.get(op.m) << (op.amount & 3);
                 self.load_word(bus, op, self.registers.get(op.n).wrapping_add(offset))?;
@@ -79,21 +81,43 @@ impl Core {
                     .flags
                     .subtract(self.registers.get(op.n), self.registers.get(op.m))
             }
-            Form::CompareImmediate => _ = self.registers.flags.subtract(self.registers.get(op.n), op.imm),
-            Form::Add => self.registers.put(op, self.registers.get(op.n).wrapping_add(self.registers.get(op.m))),
+            Form::CompareImmediate => {
+                _ = self
+                    .registers
+                    .flags
+                    .subtract(self.registers.get(op.n), op.imm)
+            }
+            Form::Add => self.registers.put(
+                op,
+                self.registers
+                    .get(op.n)
+                    .wrapping_add(self.registers.get(op.m)),
+            ),
             Form::AddFlags => self.registers.put_sum(op, self.registers.get(op.m)),
-            Form::AddImmediate => self.registers.put(op, self.registers.get(op.n).wrapping_add(op.imm)),
+            Form::AddImmediate => self
+                .registers
+                .put(op, self.registers.get(op.n).wrapping_add(op.imm)),
             Form::AddImmediateFlags => self.registers.put_sum(op, op.imm),
             Form::AddShiftedLeft => {
                 let shifted = self.registers.get(op.m) << (op.amount & 31);
-                self.registers.put(op, self.registers.get(op.n).wrapping_add(shifted));
+                self.registers
+                    .put(op, self.registers.get(op.n).wrapping_add(shifted));
             }
-            Form::Subtract => self.registers.put(op, self.registers.get(op.n).wrapping_sub(self.registers.get(op.m))),
+            Form::Subtract => self.registers.put(
+                op,
+                self.registers
+                    .get(op.n)
+                    .wrapping_sub(self.registers.get(op.m)),
+            ),
             Form::SubtractFlags => self.registers.put_difference(op, self.registers.get(op.m)),
-            Form::SubtractImmediate => self.registers.put(op, self.registers.get(op.n).wrapping_sub(op.imm)),
+            Form::SubtractImmediate => self
+                .registers
+                .put(op, self.registers.get(op.n).wrapping_sub(op.imm)),
             Form::SubtractImmediateFlags => self.registers.put_difference(op, op.imm),
             Form::AndImmediate => self.registers.put(op, self.registers.get(op.n) & op.imm),
-            Form::Or => self.registers.put(op, self.registers.get(op.n) | self.registers.get(op.m)),
+            Form::Or => self
+                .registers
+                .put(op, self.registers.get(op.n) | self.registers.get(op.m)),
             Form::ExclusiveOrShiftedRight => {
                 let shifted = self.registers.get(op.m) >> (op.amount & 31);
                 self.registers.put(op, self.registers.get(op.n) ^ shifted);

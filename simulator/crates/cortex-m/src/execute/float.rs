@@ -13,7 +13,9 @@ impl Core {
         self.prepare_float(bus)?;
         match float {
             Float::FromCore => self.registers.float.s[op.n as usize] = self.registers.get(op.a),
-            Float::ToCore => self.registers.set(op.a, self.registers.float.s[op.n as usize]),
+            Float::ToCore => self
+                .registers
+                .set(op.a, self.registers.float.s[op.n as usize]),
             Float::FromCorePair => {
                 self.registers.float.s[op.m as usize] = self.registers.get(op.a);
                 self.registers.float.s[usize::from(op.m + 1) & 31] = self.registers.get(op.n);
@@ -33,7 +35,9 @@ impl Core {
                 self.registers.flags.q = q;
             }
             Float::FromFpscr => self.registers.set(op.a, self.registers.float.fpscr),
-            Float::ToFpscr => self.registers.float.fpscr = self.registers.get(op.a) & FPSCR_WRITABLE,
+            Float::ToFpscr => {
+                self.registers.float.fpscr = self.registers.get(op.a) & FPSCR_WRITABLE
+            }
             Float::Load | Float::Store => return self.transfer_single(bus, op, float),
             Float::LoadMultiple | Float::StoreMultiple => {
                 let base = self.registers.get(op.n);
@@ -51,7 +55,11 @@ impl Core {
     /// `ExecuteFPCheck` (B1.5.7): checks access rights, saves the state of the last context if that
     /// was put off, and begins a new context.
     fn prepare_float<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        if !self.private.scb.float_accessible(self.registers.privileged()) {
+        if !self
+            .private
+            .scb
+            .float_accessible(self.registers.privileged())
+        {
             return Err(Trap::usage(cfsr::NOCP));
         }
         if self.private.scb.lazy_state_pending() {
@@ -89,7 +97,10 @@ impl Core {
     ) -> Exec<()> {
         self.prepare_float(bus)?;
         let moved = op.index == Index::Pre;
-        let base = self.registers.get(op.n).wrapping_add(if moved { op.imm } else { 0 });
+        let base = self
+            .registers
+            .get(op.n)
+            .wrapping_add(if moved { op.imm } else { 0 });
         let result = self.transfer_words(bus, op, base, done, float == Float::LoadMultiple);
         if moved && matches!(result, Err(Trap::Fault(_) | Trap::Stop(_))) {
             self.registers.set(op.n, base);

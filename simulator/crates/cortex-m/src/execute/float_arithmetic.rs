@@ -33,8 +33,7 @@ fn number(bits: u32) -> f64 {
 
 impl FloatRegisters {
     pub fn arithmetic(&mut self, op: &Op, float: Float) {
-        let [d, n, m] =
-            [op.d, op.n, op.m].map(|register| self.s[register as usize]);
+        let [d, n, m] = [op.d, op.n, op.m].map(|register| self.s[register as usize]);
         let result = match float {
             Float::Move => m,
             Float::Immediate => op.imm,

@@ -89,11 +89,17 @@ impl Core {
                 })
             }
             Memory::LoadRegister(access) => {
-                let address = self.registers.get(op.n).wrapping_add(self.registers.get(op.m) << op.amount);
+                let address = self
+                    .registers
+                    .get(op.n)
+                    .wrapping_add(self.registers.get(op.m) << op.amount);
                 self.load_single(bus, op, access, address)
             }
             Memory::StoreRegister(access) => {
-                let address = self.registers.get(op.n).wrapping_add(self.registers.get(op.m) << op.amount);
+                let address = self
+                    .registers
+                    .get(op.n)
+                    .wrapping_add(self.registers.get(op.m) << op.amount);
                 self.pipeline.overlap_with_load(op, address);
                 self.store(bus, address, width(access), self.registers.get(op.d), 0)?;
                 self.pipeline.stored_in_two();
@@ -145,7 +151,13 @@ impl Core {
         let (address, updated) = self.registers.double_base(op);
         require_aligned(address, Width::Word)?;
         self.store(bus, address, Width::Word, self.registers.get(op.d), 0)?;
-        self.store(bus, address.wrapping_add(4), Width::Word, self.registers.get(op.m), 1)?;
+        self.store(
+            bus,
+            address.wrapping_add(4),
+            Width::Word,
+            self.registers.get(op.m),
+            1,
+        )?;
         self.registers.update_base(op, updated, 16);
         Ok(())
     }

@@ -88,9 +88,14 @@ impl Core {
     #[inline(always)]
     fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         self.pipeline.wait_behind_store();
-        if self.pipeline.runs_through(transfers.words, self.fast.horizon) {
+        if self
+            .pipeline
+            .runs_through(transfers.words, self.fast.horizon)
+        {
             let pipeline = &mut self.pipeline;
-            let run = self.data.load_run(bus, transfers.address, transfers.words, pipeline);
+            let run = self
+                .data
+                .load_run(bus, transfers.address, transfers.words, pipeline);
             if let Some(words) = run {
                 return self.end_list(op, transfers, words);
             }
@@ -150,7 +155,8 @@ impl Core {
             for register in listed(transfers.list & ((1 << from) - 1)) {
                 self.registers.set(register, values[register as usize]);
             }
-            self.registers.move_base(op, transfers, transfers.base_first);
+            self.registers
+                .move_base(op, transfers, transfers.base_first);
         }
         Err(Trap::Interrupted)
     }
@@ -171,7 +177,13 @@ impl Core {
                 return self.leave_store(op, &transfers, register);
             }
             let place = transfers.address.wrapping_add(4 * n as u32);
-            self.store(bus, place, Width::Word, self.registers.get(register), n as u64)?;
+            self.store(
+                bus,
+                place,
+                Width::Word,
+                self.registers.get(register),
+                n as u64,
+            )?;
         }
         self.registers.move_base(op, &transfers, true);
         Ok(())
@@ -181,7 +193,10 @@ impl Core {
     /// if it may.
     #[inline(always)]
     fn store_undivided<B: Bus>(&mut self, bus: &mut B, transfers: &Transfers) -> bool {
-        if !self.pipeline.runs_through(transfers.words, self.fast.horizon) {
+        if !self
+            .pipeline
+            .runs_through(transfers.words, self.fast.horizon)
+        {
             return false;
         }
         let (pipeline, fast) = (&mut self.pipeline, &mut self.fast);
@@ -202,7 +217,8 @@ impl Core {
     #[cold]
     fn leave_store(&mut self, op: &Op, transfers: &Transfers, next: u8) -> Exec<()> {
         if self.save_continuation(next) {
-            self.registers.move_base(op, transfers, transfers.base_first);
+            self.registers
+                .move_base(op, transfers, transfers.base_first);
         }
         Err(Trap::Interrupted)
     }

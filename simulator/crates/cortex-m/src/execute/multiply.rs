@@ -44,8 +44,14 @@ impl Core {
         let (n, m) = (self.registers.get(op.n), self.registers.get(op.m));
         match multiply {
             Multiply::Mul => self.registers.plain_product(op, n.wrapping_mul(m)),
-            Multiply::Mla => self.registers.set(op.d, self.registers.get(op.a).wrapping_add(n.wrapping_mul(m))),
-            Multiply::Mls => self.registers.set(op.d, self.registers.get(op.a).wrapping_sub(n.wrapping_mul(m))),
+            Multiply::Mla => self.registers.set(
+                op.d,
+                self.registers.get(op.a).wrapping_add(n.wrapping_mul(m)),
+            ),
+            Multiply::Mls => self.registers.set(
+                op.d,
+                self.registers.get(op.a).wrapping_sub(n.wrapping_mul(m)),
+            ),
             Multiply::Sdiv => {
                 return self.divide(
                     bus,
@@ -62,7 +68,10 @@ impl Core {
             Multiply::Smmla | Multiply::Smmls => self.registers.top_product(op, multiply, n, m),
             Multiply::Usada8 => {
                 let sum = absolute_differences(n, m);
-                self.registers.set(op.d, self.registers.addend(op).wrapping_add(sum as i64) as u32);
+                self.registers.set(
+                    op.d,
+                    self.registers.addend(op).wrapping_add(sum as i64) as u32,
+                );
             }
             _ => {
                 // On a Cortex-M3 it takes several cycles, by its operands, and an interrupt abandons it.
@@ -123,7 +132,6 @@ impl Core {
         self.pipeline.spend(more_cycles);
         Ok(())
     }
-
 }
 
 impl Registers {

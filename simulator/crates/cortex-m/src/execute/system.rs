@@ -3,9 +3,9 @@
 use crate::decode::{Op, System};
 use crate::nvic::SVCALL;
 use crate::registers::{CONTROL_FPCA, CONTROL_NPRIV};
+use crate::state::PrivateUnits;
 use crate::timing::Resolved;
 use crate::trap::{cfsr, Exec, Fault, Trap};
-use crate::state::PrivateUnits;
 use crate::{Core, Sleep};
 
 /// The option field of ISB (A7.7.37).

@@ -21,8 +21,8 @@ pub use cores::{
     address_registers, base_cycles, late_registers, long_operand_cycles, overlaps_indexed,
     refill_cycles,
 };
-use fetch::FetchShape;
 pub use fetch::Fetch;
+use fetch::FetchShape;
 pub use iteration::{Iteration, Start};
 use load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
 pub use pipeline::Pipeline;
