@@ -9,15 +9,14 @@ The best is taken as holding, and the others are tried on what is left, until no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from analysis.twin.replay import Board, Rerun, Side
-from analysis.twin.residuals import CYCLES, Pair, Unjoined, beyond, excess, pair, residuals
+from analysis.twin.residuals import CYCLES, Pair, beyond, excess, pair, residuals
 from base.tell import Tell
 from capture.acquisition.source import longest_s
 
@@ -47,31 +46,33 @@ class Tried:
 def in_words(flash_acr: int) -> str:
     """`2 wait states, prefetch on, both caches off`."""
     states = flash_acr & LATENCY
-    parts = [f"{states} wait state{'' if states == 1 else 's'}"]
-    on = [name for bit, name in _BITS.items() if flash_acr & bit]
-    off = [name for bit, name in _BITS.items() if not flash_acr & bit]
-    if not on:
-        return f"{parts[0]}, accelerator off"
-    if not off:
-        return f"{parts[0]}, accelerator on"
-    return ", ".join([*parts, f"{' and '.join(on)} on", f"{' and '.join(off)} off"])
+    waits = f"{states} wait state{'' if states == 1 else 's'}"
+    on, off = (
+        [name for bit, name in _BITS.items() if bool(flash_acr & bit) is is_on] for is_on in (True, False)
+    )
+    if not on or not off:
+        return f"{waits}, accelerator {'on' if on else 'off'}"
+    return f"{waits}, {' and '.join(on)} on, {' and '.join(off)} off"
 
 
-def rank(
-    rerun: Rerun, board: Side, claimed: int, tell: Callable[[str], None], placed: str = ""
-) -> list[Tried]:
+def rank(rerun: Rerun, board: Side, claimed: int, tell: Callable[[str], None]) -> list[Tried]:
     """The settings that were tried, the nearest first.
 
     That is the claimed one, then every other of the accelerator with the claimed wait states, then
-    all others. One that agrees to the cycle ends the search. `placed` is told with each.
+    all others. One that agrees to the cycle ends the search.
     """
-    until_s = _until_s(rerun, board)
+    # The time by which enough operations have run to tell settings apart.
+    until_s = longest_s(rerun.plan, rerun.core_hz)
+    starts = board.operations["start_sample"].drop_nulls()
+    if len(starts) > _OPERATIONS:
+        until_s = min(float(starts[_OPERATIONS]) / board.samplerate_hz * _REPLAY_MORE, until_s)
     claimed &= LATENCY | ACCELERATOR
+    every = [
+        bits | states for bits in range(0, ACCELERATOR + 1, 0x100) for states in range(_MOST_WAIT_STATES + 1)
+    ]
     settings: list[Tried] = []
-    for flash_acr in sorted(
-        _settings(), key=lambda acr: (acr != claimed, acr & LATENCY != claimed & LATENCY)
-    ):
-        tell(f"replaying with FLASH_ACR={flash_acr:#x}{placed}")
+    for flash_acr in sorted(every, key=lambda acr: (acr != claimed, acr & LATENCY != claimed & LATENCY)):
+        tell(f"replaying with FLASH_ACR={flash_acr:#x}")
         settings.append(Tried(flash_acr, _apart(board, rerun.beginning(until_s, flash_acr))))
         if settings[-1].mean_cycles == 0:
             break
@@ -81,21 +82,6 @@ def rank(
     )
 
 
-def _settings() -> list[int]:
-    return [
-        states | bits for bits in range(0, ACCELERATOR + 1, 0x100) for states in range(_MOST_WAIT_STATES + 1)
-    ]
-
-
-def _until_s(rerun: Rerun, board: Side) -> float:
-    """The time in s by which enough operations have run to tell settings apart."""
-    starts = board.operations["start_sample"].drop_nulls()
-    if len(starts) <= _OPERATIONS:
-        return longest_s(rerun.plan, rerun.core_hz)
-    enough_s = float(starts[_OPERATIONS]) / board.samplerate_hz * _REPLAY_MORE
-    return min(enough_s, longest_s(rerun.plan, rerun.core_hz))
-
-
 def _apart(board: Side, cycles: pl.DataFrame) -> float:
     """The mean distance of both kinds of cycles, over the operations that both have."""
     both = board.operations.join(cycles, on="seq").head(_OPERATIONS)
@@ -103,19 +89,17 @@ def _apart(board: Side, cycles: pl.DataFrame) -> float:
         return float("inf")
     critical = pl.col("dwt_cycles").cast(pl.Int64) - pl.col("critical")
     operation = pl.col("dwt_operation_cycles").cast(pl.Int64) - pl.col("operation")
-    apart = critical.abs() + operation.abs()
-    return float(np.mean(both.select(apart / 2).to_series().to_numpy()))
+    return float(both.select(((critical.abs() + operation.abs()) / 2).mean()).item())
 
 
 CLOCK, FLASH, PLACEMENT, PHASE = "clock", "flash_acr", "placement", "phase"
 
 # Functions begin at multiples of 4, and a line of the flash has 16 bytes.
 SHIFTS_BYTES = (4, 8, 12)
-# A hypothesis holds if it rids a quantity of so much of its excess, and all of them of so much; it
-# may hold together with another if it removes so much more.
-_OF_ONE, _OF_ALL, _PROMISING = 0.9, 0.05, 0.3
+# A hypothesis holds if it rids a quantity of so much of its excess, and all of them of so much.
+_OF_ONE, _OF_ALL = 0.9, 0.05
 _WORST = 2.0
-_NEVER = -2 * _WORST
+_NEVER = 2 * _WORST
 # Of the operations so many must be left where some are set aside.
 _OF_KEPT = 0.5
 
@@ -136,8 +120,8 @@ class Assumed:
 class Hypothesis:
     """One that was tried: `removed` is the part that it takes away, None where `words` say why it
     was not tried. `beyond` counts the residuals that are beyond their budgets with it, `left_out`
-    those that it sets aside. It `helps` if it rids a quantity of its excess, and `promises`
-    if it may do so together with another. `tried` are the settings of FLASH_ACR, the nearest first.
+    those that it sets aside. It `helps` if it rids a quantity of its excess. `tried` are the
+    settings of FLASH_ACR, the nearest first.
     `clock_uncertainty` is that of the ratio of the clocks.
     """
 
@@ -148,7 +132,6 @@ class Hypothesis:
     left_out: int = 0
     assumed: Assumed = Assumed()
     helps: bool = False
-    promises: bool = False
     tried: tuple[Tried, ...] = ()
     clock_uncertainty: float = 0.0
 
@@ -159,7 +142,6 @@ class Trials:
     with all that `holds`. `hypotheses` are ranked by what each removes of the first.
     """
 
-    unjoined: Unjoined
     given: Pair
     first: pl.DataFrame
     hypotheses: tuple[Hypothesis, ...]
@@ -179,7 +161,7 @@ class Bench:
     def __init__(self, board: Board, elf: Path, moved: Callable[[int], Path], tell: Tell) -> None:
         self.board, self.tell = board, tell
         self._elf, self._moved = elf, moved
-        self._made: dict[tuple[int | None, int], tuple[Pair, Unjoined]] = {}
+        self._made: dict[tuple[int | None, int], Pair] = {}
 
     def rerun(self, shift_bytes: int = 0) -> Rerun:
         """The settings to run it again, with the code shifted so far."""
@@ -190,12 +172,11 @@ class Bench:
             board.plan.recorded_by("uart"),
             max(board.manifest.samplerate_hz, board.core_hz),
             board.core_hz,
-            board.wait_states,
             board.reset_flags,
         )
 
-    def pair(self, assumed: Assumed) -> tuple[Pair, Unjoined]:
-        """Board and twin, and what could not be joined. Raises TwinError."""
+    def pair(self, assumed: Assumed) -> Pair:
+        """Board and twin. Raises TwinError."""
         key = (assumed.flash_acr, assumed.shift_bytes)
         if key not in self._made:
             self.tell("replaying on the virtual board")
@@ -205,55 +186,42 @@ class Bench:
 
     def residuals(self, assumed: Assumed) -> pl.DataFrame:
         """Board minus twin, with this assumed. Raises TwinError."""
-        given, _ = self.pair(assumed)
-        return residuals(given, assumed.ratio, assumed.phase)
+        return residuals(self.pair(assumed), assumed.ratio, assumed.phase)
 
 
 def try_all(bench: Bench) -> Trials:
     """Tries every hypothesis, then again on what the best one leaves. Raises TwinError."""
     assumed = Assumed()
-    given, unjoined = bench.pair(assumed)
-    first = left = bench.residuals(assumed)
-    ranked = tried = _ranked(bench, assumed, left)
-    steps: list[Hypothesis] = []
-    holds: tuple[Hypothesis, ...] = ()
-    last = first
-    while best := next((trial for trial in tried if trial.helps or trial.promises), None):
-        steps.append(best)
-        assumed, left = best.assumed, bench.residuals(best.assumed)
-        # A step that promises holds only with one that keeps the promise.
-        if best.helps:
-            holds, last = tuple(steps), left
-        tried = _ranked(bench, assumed, left) if not beyond(left).is_empty() else ()
-    return Trials(unjoined, given, first, ranked, holds, last)
+    first = last = bench.residuals(assumed)
+    ranked = tried = _ranked(bench, assumed, last)
+    holds: list[Hypothesis] = []
+    while tried and tried[0].helps:
+        holds.append(tried[0])
+        assumed, last = tried[0].assumed, bench.residuals(tried[0].assumed)
+        tried = [] if beyond(last).is_empty() else _ranked(bench, assumed, last)
+    return Trials(bench.pair(Assumed()), first, tuple(ranked), tuple(holds), last)
 
 
-def _ranked(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> tuple[Hypothesis, ...]:
+def _ranked(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> list[Hypothesis]:
     """The hypotheses: those that hold first, then by what they remove; untried ones last."""
-    trials = _try_each(bench, assumed, left)
-    return tuple(sorted(trials, key=lambda trial: (not trial.helps, not trial.promises, -_removes(trial))))
-
-
-def _removes(trial: Hypothesis) -> float:
-    return _NEVER if trial.removed is None else trial.removed
-
-
-def _try_each(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hypothesis]:
     cycles_differ = not beyond(left).filter(pl.col("quantity").is_in(CYCLES)).is_empty()
+    trials, settled = [], False
     if assumed.ratio == 1.0:
-        yield _clock(bench, assumed, left)
-    settled = False
+        trials.append(_clock(bench, assumed, left))
     if assumed.flash_acr is None:
         trial = _flash(bench, assumed, left) if cycles_differ else Hypothesis(FLASH, _EQUAL)
         settled = bool(trial.tried) and trial.tried[0].mean_cycles == 0
-        yield trial
+        trials.append(trial)
     if not assumed.shift_bytes:
         if cycles_differ and not settled:
-            yield _placement(bench, assumed, left)
+            trials.append(_placement(bench, assumed, left))
         else:
-            yield Hypothesis(PLACEMENT, _SETTLED if settled else _EQUAL)
+            trials.append(Hypothesis(PLACEMENT, _SETTLED if settled else _EQUAL))
     if not assumed.phase:
-        yield _phase(bench, assumed, left)
+        trials.append(_phase(bench, assumed, left))
+    return sorted(
+        trials, key=lambda trial: (not trial.helps, _NEVER if trial.removed is None else -trial.removed)
+    )
 
 
 _EQUAL = "not tried: all cycles are equal"
@@ -262,7 +230,7 @@ _SETTLED = "not tried: a setting of FLASH_ACR gives all cycles already"
 
 
 def _clock(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
-    clock = bench.pair(assumed)[0].clock
+    clock = bench.pair(assumed).clock
     if clock is None:
         return Hypothesis(CLOCK, _NO_RATIO)
     words = f"the board's clock against the analyzer's: {clock_words(clock.ratio, clock.uncertainty)}"
@@ -309,7 +277,7 @@ def _placement(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis
 
 def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     """A hypothesis that leaves values out; it holds only if the cycles of the rest agree."""
-    if bench.pair(assumed)[0].clock is None:
+    if bench.pair(assumed).clock is None:
         return Hypothesis(PHASE, _NO_RATIO)
     words = "stimuli met the code at another phase; what they decide is left out"
     trial = _judged(bench, Hypothesis(PHASE, words, assumed=replace(assumed, phase=True)), left)
@@ -318,26 +286,21 @@ def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     agree = all(has[key] <= (1 - _OF_ONE) * had[key] for key in CYCLES)
     operations = pl.col("quantity") == CYCLES[0]
     enough = after.filter(operations).height >= left.filter(operations).height * _OF_KEPT
-    return replace(trial, helps=trial.helps and agree and enough, promises=False)
+    return replace(trial, helps=trial.helps and agree and enough)
 
 
 def _judged(bench: Bench, trial: Hypothesis, left: pl.DataFrame) -> Hypothesis:
     after = bench.residuals(trial.assumed)
     had, has = excess(left), excess(after)
     helped = any(amount > 0 and has[key] <= (1 - _OF_ONE) * amount for key, amount in had.items())
-    removed = _removed(had, has)
+    left_over = [
+        _WORST if not had[key] else min(has[key] / had[key], _WORST) for key in had if had[key] or has[key]
+    ]
+    removed = 1 - sum(left_over) / len(left_over) if left_over else 0.0
     return replace(
         trial,
         removed=removed,
         beyond=beyond(after).height,
         left_out=max(left.height - after.height, 0),
         helps=helped and removed >= _OF_ALL,
-        promises=removed >= _PROMISING,
     )
-
-
-def _removed(had: Mapping[str, float], has: Mapping[str, float]) -> float:
-    left = [
-        _WORST if not had[key] else min(has[key] / had[key], _WORST) for key in had if had[key] or has[key]
-    ]
-    return 1 - sum(left) / len(left) if left else 0.0

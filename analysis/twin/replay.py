@@ -15,11 +15,11 @@ from base.run_folder import folder as names
 from base.run_folder.edges import CHANNELS, MOST_SAMPLES, NS_PER_S, EdgeList, settled
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, ToolReport, read_manifest
-from base.run_folder.records import Boot, OperationRecord, RecordLog, parse
+from base.run_folder.records import Boot, OperationRecord, parse
 from base.run_folder.tables import read_interrupts, read_operations
 from capture.acquisition.plan_file import read_plan
 from capture.acquisition.source import longest_s
-from capture.joining.evidence import Evidence, decode
+from capture.joining.evidence import decode
 from firmware.build import boards
 from scenarios.plan import Plan
 from simulator import run as simulator
@@ -76,11 +76,6 @@ class Board:
         return self.manifest.firmware.core_hz or boards.nominal_hz(self.manifest.asked)
 
     @property
-    def wait_states(self) -> int:
-        """Of the flash, as the firmware of this board sets them."""
-        return boards.board_of(self.manifest.asked).clock.wait_states
-
-    @property
     def claimed_flash_acr(self) -> int | None:
         """FLASH_ACR as BOOT tells it, or else as the firmware was built to set it."""
         manifest = self.manifest
@@ -115,12 +110,6 @@ def read_board(folder: Path) -> Board:
     return Board(manifest, side, read_plan(folder / names.PLAN, image), boot.reset_flags if boot else None)
 
 
-def side_of(evidence: Evidence) -> Side:
-    """The decoded evidence as a side of the comparison."""
-    joined = evidence.joined
-    return Side(joined.operations, joined.interrupts, evidence.edges.samplerate_hz)
-
-
 @dataclass(frozen=True)
 class Twin:
     """The virtual board's run. `critical_pulses` int64[operations] counts those of CRIT in each
@@ -143,8 +132,6 @@ class Rerun:
     plan: Plan
     samplerate_hz: int
     core_hz: int
-    wait_states: int
-    """Of the flash, as the firmware of that board sets them."""
     reset_flags: int | None = None
     """Of RCC_CSR, as that board's firmware found them."""
 
@@ -160,11 +147,21 @@ class Rerun:
         boot = evidence.log.first(Boot)
         if boot is None or evidence.joined.operations.is_empty():
             raise TwinError("The virtual board did not run these operations: is the image damaged?")
-        return Twin(side_of(evidence), evidence.joined.critical_pulses, boot.flash_acr)
+        joined = evidence.joined
+        side = Side(joined.operations, joined.interrupts, evidence.edges.samplerate_hz)
+        return Twin(side, joined.critical_pulses, boot.flash_acr)
 
     def beginning(self, until_s: float, flash_acr: int | None) -> pl.DataFrame:
         """The records of the operations up to `until_s` after reset: seq and cycles."""
-        return _cycles(self._run(f"{round(until_s * NS_PER_S)}ns", flash_acr).records)
+        log = self._run(f"{round(until_s * NS_PER_S)}ns", flash_acr).records
+        return pl.DataFrame(
+            [
+                (record.seq, record.critical_cycles, record.operation_cycles)
+                for record in log.all(OperationRecord)
+            ],
+            schema={"seq": pl.UInt32, "critical": pl.Int64, "operation": pl.Int64},
+            orient="row",
+        )
 
     def _run(self, until: str, flash_acr: int | None, **options: object) -> simulator.Run:
         try:
@@ -198,25 +195,9 @@ def edge_list(edges: pl.DataFrame, end: State, samplerate_hz: int) -> EdgeList:
         dtype=np.int64,
     )
     bit = edges["channel"].replace_strict({name: 1 << n for n, name in enumerate(CHANNELS)}).to_numpy()
-    before = _levels_before(edges)
+    # The word before the first edge: a channel that falls first was high.
+    falling = edges.group_by("channel").first().filter(~pl.col("level"))["channel"]
+    before = sum(1 << CHANNELS.index(name) for name in falling)
     word = np.bitwise_xor.accumulate(np.concatenate([[before], bit])).astype(np.uint8)
     rows = settled(np.concatenate([[0], sample]), word)
     return EdgeList(*rows, samplerate_hz, int(base) + 1)
-
-
-def _levels_before(edges: pl.DataFrame) -> int:
-    """The word before the first edge: a channel that falls first was high."""
-    falling = edges.group_by("channel").first().filter(~pl.col("level"))["channel"]
-    return sum(1 << CHANNELS.index(name) for name in falling)
-
-
-def _cycles(log: RecordLog) -> pl.DataFrame:
-    records = log.all(OperationRecord)
-    return pl.DataFrame(
-        {
-            "seq": [record.seq for record in records],
-            "critical": [record.critical_cycles for record in records],
-            "operation": [record.operation_cycles for record in records],
-        },
-        schema={"seq": pl.UInt32, "critical": pl.Int64, "operation": pl.Int64},
-    )

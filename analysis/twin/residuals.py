@@ -45,16 +45,8 @@ QUANTITIES = (
 )
 KEYS = tuple(quantity.key for quantity in QUANTITIES)
 CYCLES = tuple(quantity.key for quantity in QUANTITIES if not quantity.wire)
+LATENCIES = ("interrupt_latency", "task_latency", "control_latency")
 
-_COLUMNS = pl.Schema(
-    {
-        "quantity": pl.String,
-        "kind": pl.String,
-        "seq": pl.UInt32,
-        "residual": pl.Float64,
-        "budget": pl.Float64,
-    }
-)
 # A float's rounding of a time in cycles; the budgets are thousands of times larger.
 _ROUNDING_CYCLES = 1e-6
 
@@ -106,6 +98,8 @@ class Pair:
     `board` and `twin` have the same operations, in the same order. `critical_pulses` is that of
     the twin. `skew_cycles` is by the keys of the latencies. `clock` is None where the run does not
     tell its clocks' ratio, `tick_cycles` where it does not tell the period of the kernel's tick.
+    `only_planned` and `other_outcome` are the numbers of the operations that the two did not do
+    alike.
     """
 
     board: Side
@@ -115,6 +109,13 @@ class Pair:
     clock: ClockRatio | None
     skew_cycles: Mapping[str, float]
     tick_cycles: int | None
+    only_planned: tuple[int, ...]
+    other_outcome: tuple[int, ...]
+
+    @property
+    def doubt(self) -> float:
+        """That of the clocks' ratio."""
+        return self.clock.uncertainty if self.clock else 0.0
 
     @cached_property
     def classes(self) -> Mapping[bool, Matched]:
@@ -122,52 +123,41 @@ class Pair:
         return {control: matched(self, control) for control in (False, True)}
 
 
-@dataclass(frozen=True)
-class Unjoined:
-    """The operations that the two did not do alike, by number."""
-
-    only_planned: tuple[int, ...]
-    other_outcome: tuple[int, ...]
-
-
-def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> tuple[Pair, Unjoined]:
+def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> Pair:
     """Joins both by the number of the operation. One that came out otherwise is not joined.
 
-    Raises TwinError where none is left.
+    The clocks' ratio is that by DWT over the whole run, or else by the frames. Raises TwinError
+    where no operation is left.
     """
     ours, theirs = board.operations, twin.side.operations
     both = ours.select("seq", "kind").join(
         theirs.select("seq", theirs_kind="kind"), on="seq", how="inner", maintain_order="left"
     )
-    alike = both.filter(pl.col("kind") == pl.col("theirs_kind"))["seq"]
-    other = both.filter(pl.col("kind") != pl.col("theirs_kind"))["seq"]
-    missing = theirs.filter(~pl.col("seq").is_in(both["seq"].implode()))["seq"]
+    same = pl.col("kind") == pl.col("theirs_kind")
+    alike = both.filter(same)["seq"]
     if alike.is_empty():
         raise TwinError("No operation of the run came out as on the virtual board: nothing can be compared.")
-    joined = Pair(
+    clock, clocks = manifest.clock, []
+    for ratio, uncertainty in (
+        (clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty),
+        (clock.ratio, clock.ratio_uncertainty),
+    ):
+        if ratio is not None and uncertainty is not None and ratio > 0:
+            clocks.append(ClockRatio(float(ratio), float(uncertainty)))
+    skews = {}
+    for key in LATENCIES:
+        budget = manifest.error_budget.get(f"{key}_ns")
+        skews[key] = float(budget.skew.ns if budget and budget.skew.ns else 0.0) * core_hz / NS_PER_S
+    return Pair(
         board.only(alike),
         twin.side.only(alike),
         twin.critical_pulses[theirs["seq"].is_in(alike.implode()).to_numpy()],
         core_hz,
-        clock_ratio(manifest),
-        {
-            key: _skew_cycles(manifest, f"{key}_ns", core_hz)
-            for key in ("interrupt_latency", "task_latency", "control_latency")
-        },
+        clocks[0] if clocks else None,
+        skews,
         manifest.tick.period_cycles if manifest.tick else None,
-    )
-    return joined, Unjoined(tuple(missing), tuple(other))
-
-
-def clock_ratio(manifest: Manifest) -> ClockRatio | None:
-    """The ratio by DWT over the whole run, or else by the frames; None if neither tells."""
-    clock = manifest.clock
-    ratios = (
-        (clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty),
-        (clock.ratio, clock.ratio_uncertainty),
-    )
-    return next(
-        (ClockRatio(float(r), float(u)) for r, u in ratios if r is not None and u is not None and r > 0), None
+        tuple(theirs.filter(~pl.col("seq").is_in(both["seq"].implode()))["seq"]),
+        tuple(both.filter(~same)["seq"]),
     )
 
 
@@ -180,15 +170,8 @@ def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFr
     critical section, the answers are compared by when they came.
     """
     scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
-    doubt = given.clock.uncertainty if given.clock else 0.0
-    classes = given.classes
-    left_out = _decided_by_phase(given, classes) if phase else _NOTHING
-    return pl.concat(
-        [
-            *_of_operations(given, scale, doubt, left_out),
-            *_of_latencies(given, scale, doubt, classes, left_out),
-        ]
-    )
+    left_out = _decided_by_phase(given) if phase else _NOTHING
+    return pl.concat([*_of_operations(given, scale, left_out), *_of_latencies(given, scale, left_out)])
 
 
 def beyond(residuals: pl.DataFrame) -> pl.DataFrame:
@@ -222,13 +205,13 @@ class _LeftOut:
 _NOTHING = _LeftOut(frozenset(), frozenset(), math.inf)
 
 
-def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
+def _decided_by_phase(given: Pair) -> _LeftOut:
     """Nothing, if no stimulus came otherwise. If one did, no operation that an interrupt met is
     compared: what ran before has left other lines in the caches for the handlers.
     """
     windows: set[int] = set()
     first = math.inf
-    for control, stimuli in classes.items():
+    for control, stimuli in given.classes.items():
         for side, matched_rows in ((given.board, stimuli.board), (given.twin, stimuli.twin)):
             elsewhere = side.interrupts.with_row_index("row").filter(
                 (pl.col("control") == control)
@@ -239,22 +222,19 @@ def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
                 first = min(first, float(elsewhere["sample"][0]))
     if not windows:
         return _NOTHING
-    met = set(given.board.operations.filter(_ticked_otherwise(given))["seq"])
+    # The kernel's tick fell into an operation on either side, and elsewhere.
+    until, lasts = [], []
+    for side in (given.board, given.twin):
+        until.append(_until_tick(side, given))
+        samples = side.operations["wire_operation_samples"].fill_null(0).to_numpy()
+        lasts.append(samples * given.core_hz / side.samplerate_hz)
+    ticked = (until[0] <= lasts[0]) | (until[1] <= lasts[1])
+    ticked &= np.abs(until[0] - until[1]) > given.core_hz / given.board.samplerate_hz
+    met = set(given.board.operations.filter(pl.Series(ticked))["seq"])
     for side in (given.board, given.twin):
         hit = side.operations.filter((pl.col("isr_hits") > 0) | (pl.col("control_hits") > 0))
         met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls().unique())
     return _LeftOut(frozenset(met), frozenset(windows), first)
-
-
-def _ticked_otherwise(given: Pair) -> pl.Series:
-    """Whether the kernel's tick fell into an operation on either side, and elsewhere."""
-    until = [_until_tick(side, given) for side in (given.board, given.twin)]
-    lasts = [
-        side.operations["wire_operation_samples"].fill_null(0).to_numpy() * given.core_hz / side.samplerate_hz
-        for side in (given.board, given.twin)
-    ]
-    inside = (until[0] <= lasts[0]) | (until[1] <= lasts[1])
-    return pl.Series(inside & (np.abs(until[0] - until[1]) > given.core_hz / given.board.samplerate_hz))
 
 
 def _until_tick(side: Side, given: Pair) -> Floats:
@@ -278,7 +258,7 @@ def _window(side: Side, samples: Integers) -> Integers:
     return np.maximum(np.searchsorted(starts, samples, side="right") - 1, 0)
 
 
-def _of_operations(given: Pair, scale: Scale, doubt: float, left_out: _LeftOut) -> list[pl.DataFrame]:
+def _of_operations(given: Pair, scale: Scale, left_out: _LeftOut) -> list[pl.DataFrame]:
     ours, theirs = given.board.operations, given.twin.operations
     compared = ~ours["seq"].is_in(list(left_out.operations)).to_numpy()
     frames = [
@@ -291,13 +271,13 @@ def _of_operations(given: Pair, scale: Scale, doubt: float, left_out: _LeftOut) 
     }
     for key, (column, edges) in pulses.items():
         here, there, both = _both(ours[column], theirs[column])
-        budget = edges * scale.resolution + doubt * scale.cycles(there)
+        budget = edges * scale.resolution + given.doubt * scale.cycles(there)
         frames.append(_rows(key, ours, scale.difference(here, there), budget, both & compared))
     here, there, both = _both(ours["start_sample"], theirs["start_sample"])
     if both.any():
         first = int(np.argmax(both))
         since_here, since_there = here - here[first], there - there[first]
-        budget = scale.resolution + doubt * scale.cycles(since_there)
+        budget = scale.resolution + given.doubt * scale.cycles(since_there)
         both &= here <= left_out.begins_from
         frames.append(_rows("begin", ours, scale.difference(since_here, since_there), budget, both))
     return frames
@@ -308,21 +288,17 @@ def _both(ours: pl.Series, theirs: pl.Series) -> tuple[Integers, Integers, npt.N
     return ours.fill_null(0).to_numpy(), theirs.fill_null(0).to_numpy(), both
 
 
-def _of_latencies(
-    given: Pair, scale: Scale, doubt: float, classes: Mapping[bool, Matched], left_out: _LeftOut
-) -> list[pl.DataFrame]:
+def _of_latencies(given: Pair, scale: Scale, left_out: _LeftOut) -> list[pl.DataFrame]:
     kinds = dict(given.board.operations.select("seq", "kind").iter_rows())
     frames = []
-    for key, control, column in (
-        ("interrupt_latency", False, "isr_latency_ns"),
-        ("task_latency", False, "task_latency_ns"),
-        ("control_latency", True, "isr_latency_ns"),
-    ):
-        met = classes[control]
+    for key in LATENCIES:
+        control = key == "control_latency"
+        column = "task_latency_ns" if key == "task_latency" else "isr_latency_ns"
+        met = given.classes[control]
         ours = given.board.samples(column, met.board)
         theirs = given.twin.samples(column, met.twin)
         apart = scale.difference(ours, theirs)
-        budget = scale.resolution + given.skew_cycles[key] + doubt * scale.cycles(theirs)
+        budget = scale.resolution + given.skew_cycles[key] + given.doubt * scale.cycles(theirs)
         answered = (ours >= 0) & (theirs >= 0)
         if left_out.windows:
             by_answer = met.moved & met.both_critical & (not control)
@@ -383,29 +359,23 @@ def matched(given: Pair, control: bool) -> Matched:
     since_hz = scale.twin_hz / (scale.board_hz * scale.ratio)
     since = (sample - starts[0][window]) * since_hz
     place = starts[1][window] + since
-    there = theirs["sample"].to_numpy()[other]
+    there = theirs["sample"].to_numpy()[other].astype(np.float64)
     nearest = _nearest(there, place)
-    back = _nearest(place, there.astype(np.float64))
+    back = _nearest(place, there)
     mutual = back[nearest] == np.arange(len(mine))
     rows, at = mine[mutual], other[nearest[mutual]]
     hits = (ours["hit"] == "critical").to_numpy()[rows] & (theirs["hit"] == "critical").to_numpy()[at]
     phase = (place[mutual] - there[nearest[mutual]]) * (scale.core_hz / scale.twin_hz)
-    doubt = given.clock.uncertainty if given.clock else 0.0
-    allowed = scale.resolution + doubt * np.abs(since[mutual]) * (scale.core_hz / scale.twin_hz)
+    allowed = scale.resolution + given.doubt * np.abs(since[mutual]) * (scale.core_hz / scale.twin_hz)
     moved = np.abs(phase) > allowed + _ROUNDING_CYCLES
     return Matched(rows, at, phase, moved, hits)
 
 
-def _nearest(points: npt.NDArray[np.generic], wanted: Floats) -> Integers:
+def _nearest(points: Floats, wanted: Floats) -> Integers:
     """The index of the nearest of the sorted `points` to each of `wanted`, int64[wanted]."""
-    right = np.clip(np.searchsorted(points, wanted), 1, max(len(points) - 1, 1))
-    right = np.minimum(right, len(points) - 1)
+    right = np.minimum(np.searchsorted(points, wanted), len(points) - 1)
     left = np.maximum(right - 1, 0)
-    nearer: Integers = np.where(
-        np.abs(wanted - points[left].astype(np.float64)) <= np.abs(points[right].astype(np.float64) - wanted),
-        left,
-        right,
-    )
+    nearer: Integers = np.where(np.abs(wanted - points[left]) <= np.abs(points[right] - wanted), left, right)
     return nearer
 
 
@@ -416,18 +386,10 @@ def _rows(
     budget: float | Floats,
     compared: npt.NDArray[np.bool_],
 ) -> pl.DataFrame:
-    columns = {
-        "quantity": pl.repeat(key, of.height, eager=True, dtype=pl.String),
-        "kind": of["kind"],
-        "seq": of["seq"],
-        "residual": pl.Series(residual.astype(np.float64)),
-        "budget": pl.Series(np.broadcast_to(budget, (of.height,)).astype(np.float64)),
-    }
-    frame = pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in _COLUMNS.items())
-    return frame.filter(pl.Series(compared))
-
-
-def _skew_cycles(manifest: Manifest, key: str, core_hz: int) -> float:
-    budget = manifest.error_budget.get(key)
-    ns = budget.skew.ns if budget else None
-    return 0.0 if ns is None else float(ns) * core_hz / NS_PER_S
+    return of.select(
+        quantity=pl.lit(key),
+        kind="kind",
+        seq="seq",
+        residual=pl.Series(residual.astype(np.float64)),
+        budget=pl.Series(np.broadcast_to(budget, of.height).astype(np.float64)),
+    ).filter(pl.Series(compared))

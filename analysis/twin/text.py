@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.twin.comparison import Comparison
+from analysis.twin.comparison import Causes, Comparison, Row, Units
 from analysis.twin.hypotheses import Trials
-from analysis.twin.verdict import Causes, Row, Units
 
 _WIDTH_COLUMNS = 120
 _STATISTICS = ("min", "median", "mean", "p99", "max")
@@ -24,7 +23,12 @@ def as_text(comparison: Comparison) -> str:
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
         console.print(comparison.verdict, *comparison.notes, sep="\n")
-        console.print("", _title(comparison), _residuals(comparison.rows), sep="\n")
+        manifest, planned = comparison.board.manifest, comparison.board.plan.operations.height
+        title = (
+            f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
+            f"{manifest.configuration}, {comparison.joined:,} of {planned:,} operations joined"
+        )
+        console.print("", title, _residuals(comparison.rows), sep="\n")
         worst = [f"  {words}: {each}" for words, each in worst_lines(comparison.rows, comparison.units)]
         console.print("", WORST if worst else "No residual is other than zero.", *worst, sep="\n")
         hypotheses = hypothesis_lines(comparison.trials)
@@ -37,17 +41,13 @@ def as_text(comparison: Comparison) -> str:
                 sep="\n",
             )
         if comparison.causes:
-            console.print("", *_causes(comparison.causes), sep="\n")
+            causes = comparison.causes
+            words = (
+                f"Where the cycles differ: {causes.differing:,} operations; {causes.met_otherwise:,} were "
+                f"met by other interrupts on the board; of the {causes.undisturbed:,} that none met:"
+            )
+            console.print("", words, f"  {in_proportion(causes)}", sep="\n")
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
-
-
-def _title(comparison: Comparison) -> str:
-    manifest = comparison.board.manifest
-    return (
-        f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
-        f"{manifest.configuration}, {comparison.joined:,} of "
-        f"{comparison.board.plan.operations.height:,} operations joined"
-    )
 
 
 def _residuals(rows: Sequence[Row]) -> Table:
@@ -72,12 +72,11 @@ def worst_lines(rows: Sequence[Row], units: Units) -> Iterator[tuple[str, str]]:
     """The words of a quantity, and its greatest residuals by number of the operation."""
     for row in rows:
         if row.kind is None and row.worst:
-            yield row.quantity.words, ", ".join(_residual(row, units, *worst) for worst in row.worst)
-
-
-def _residual(row: Row, units: Units, seq: int | None, cycles: float) -> str:
-    ns = f" ({units.ns(cycles):+.1f} ns)" if row.quantity.wire else ""
-    return f"{'-' if seq is None else seq}: {_number(cycles)}{ns}"
+            each = []
+            for seq, cycles in row.worst:
+                ns = f" ({units.ns(cycles):+.1f} ns)" if row.quantity.wire else ""
+                each.append(f"{'-' if seq is None else seq}: {_number(cycles)}{ns}")
+            yield row.quantity.words, ", ".join(each)
 
 
 def hypothesis_lines(trials: Trials) -> Iterator[tuple[str, ...]]:
@@ -93,18 +92,8 @@ def hypothesis_lines(trials: Trials) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _causes(causes: Causes) -> list[str]:
-    words = (
-        f"Where the cycles differ: {causes.differing:,} operations; {causes.met_otherwise:,} were met by "
-        f"other interrupts on the board; of the {causes.undisturbed:,} that none met:"
-    )
-    return [words, f"  {in_proportion(causes)}"]
-
-
 def in_proportion(causes: Causes) -> str:
     """What the difference of operations that no interrupt met goes with."""
-    if causes.constant_cycles is not None:
-        return f"each differs by {_number(causes.constant_cycles)} cycles"
     if causes.cycles_per_probe is None:
         return "the difference does not go with the probes"
     return (

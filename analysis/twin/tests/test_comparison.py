@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from analysis.errors import ExplainError, TwinError
 from analysis.twin.comparison import compare
+from analysis.twin.replay import edge_list
 from analysis.twin.residuals import KEYS, beyond
 from analysis.twin.tests.made import CORE_HZ, made_run, with_cycles
 from analysis.twin.text import as_text
@@ -20,6 +22,7 @@ from base.run_folder import folder as names
 from base.run_folder.tables import read_operations, write_table
 from scenarios import catalogue
 from scenarios.plan import Plan
+from simulator.outputs import State
 from tests.run_folders import edit_manifest, seal
 
 
@@ -165,3 +168,22 @@ def test_what_cannot_have_a_twin_is_refused_in_a_sentence(tmp_path: Path) -> Non
 
     (run / names.IMAGE).unlink()
     assert "imported without its image cannot be run again" in refused(run)
+
+
+def test_edges_fall_into_samples_and_the_last_level_of_a_sample_holds() -> None:
+    """At 84 MHz and 24 MS/s a sample is 3.5 cycles. Sample 28 has the cycles 98 to 101, sample 29
+    those from 102 to 104; the end, cycle 119, is in sample 34.
+    """
+    edges = pl.DataFrame(
+        {
+            "cycle": [98, 101, 102, 104, 105, 110],
+            "channel": ["CRIT", "CRIT", "OP", "CRIT", "CRIT", "SYNC"],
+            "level": [True, False, True, True, False, False],
+        }
+    )
+    end = State(119, Fraction(119, 84_000_000), Fraction(84_000_000), 0, {}, 0, b"")
+    edges_now = edge_list(edges, end, 24_000_000)
+    # CRIT is up and down within sample 28. SYNC falls first, so it was high.
+    assert edges_now.sample.tolist() == [0, 29, 30, 31]
+    assert edges_now.word.tolist() == [0x80, 0x83, 0x82, 0x02]
+    assert edges_now.total_samples == 35
