@@ -154,7 +154,7 @@ def _summary(store: Store, as_json: bool, written: bool) -> int:
     """Prints what there is, with runs.parquet `written` anew; 1 unless all of it is complete."""
     import polars as pl
 
-    from analysis.campaign.rows import DIFFERS
+    from analysis.campaign.work import DIFFERS
     from capture.acquisition.direct import ANALYZER
 
     table = str(store.write_runs()) if written else None
@@ -182,7 +182,7 @@ def _summary(store: Store, as_json: bool, written: bool) -> int:
 
 def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
     from analysis.campaign import store
-    from analysis.campaign.rows import DIFFERS
+    from analysis.campaign.work import DIFFERS
     from base.microseconds import microseconds
 
     def of_run(row: Mapping[str, Any], where: str = "allocator") -> str:

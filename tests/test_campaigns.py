@@ -18,11 +18,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 from analysis.campaign import conduct, matrix, work
-from analysis.campaign.order import Order
-from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import ATTEMPTS_MAX, RUNS, Store
 from analysis.campaign.tests.made import inline
-from analysis.campaign.work import Outcome
+from analysis.campaign.work import COLUMNS, Order, Outcome
 from analysis.errors import CampaignError
 from base.files.errors import TailscopeError
 from base.paths import ROOT

@@ -11,25 +11,27 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from analysis.campaign import work
 from analysis.campaign.matrix import Matrix
-from analysis.campaign.order import (
+from analysis.campaign.store import Store
+from analysis.campaign.work import (
+    DIFFERS,
     RECORDS,
     Order,
     Orders,
+    Outcome,
+    Sample,
     board,
+    failed_row,
+    hashed,
     image_of,
-    key_without_run,
     samplerate_hz,
 )
-from analysis.campaign.rows import DIFFERS, failed_row
-from analysis.campaign.store import Store
-from analysis.campaign.work import Outcome, Sample
 from analysis.errors import CampaignError
 from base.files.errors import TailscopeError, first_line
 from base.processes import signals
@@ -146,7 +148,14 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
             signals.check()
             for future in [future for future in under_way if future.done()]:
                 order = under_way.pop(future)
-                outcome = _outcome(future, order)
+                if future.status == "cancelled":
+                    raise _gone()
+                error = future.exception()
+                if error is None:
+                    outcome: Outcome = future.result()
+                else:
+                    why = f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}"
+                    outcome = Outcome(order.key, failed_row(order.key, order.point, why))
                 store.add(outcome)
                 if outcome.row["state"] == DIFFERS:
                     course.differs = outcome.row
@@ -173,7 +182,7 @@ def _unsettled(
         try:
             order = orders.make(point)
         except TailscopeError as error:
-            row = failed_row(key_without_run(point), point, str(error))
+            row = failed_row(hashed(asdict(point)), point, str(error))
             keys.add(row["key"])
             store.add(Outcome(row["key"], row))
             course.take(row)
@@ -184,18 +193,6 @@ def _unsettled(
         else:
             yield order
         keys.add(order.key)
-
-
-def _outcome(future: Any, order: Order) -> Outcome:
-    """The outcome of a run that ended. Raises CampaignError where the scheduler is gone."""
-    if future.status == "cancelled":
-        raise _gone()
-    error = future.exception()
-    if error is None:
-        outcome: Outcome = future.result()
-        return outcome
-    why = f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}"
-    return Outcome(order.key, failed_row(order.key, order.point, why))
 
 
 def _gone() -> CampaignError:

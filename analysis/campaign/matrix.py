@@ -17,7 +17,6 @@ from base.files.errors import TailscopeError
 from base.run_folder.records import Locking
 from firmware.build import boards, outside
 from firmware.build import catalogue as allocators_of
-from firmware.build.outside_file import OutsideError
 from firmware.build.placement import MOST as MOST_PLACEMENTS
 from scenarios import catalogue
 from scenarios.parameters import Value
@@ -194,12 +193,9 @@ class Matrix:
                     name, allocator, parameters, seed, heap_bytes, art, locking, knobs, samplerate,
                     placement, board,
                 )  # fmt: skip
-                if not self._leaves_out(point):
+                excluded = any(self._excludes(table, point) for table in file.exclude)
+                if not excluded and point.allocator not in self.left_out:
                     yield point
-
-    def _leaves_out(self, point: Point) -> bool:
-        excluded = any(self._excludes(table, point) for table in self._file.exclude)
-        return excluded or point.allocator in self.left_out
 
     def _excludes(self, table: _Exclude, point: Point) -> bool:
         """True if each key that the table has lists the value of the point."""
@@ -237,15 +233,6 @@ class Matrix:
         words = f"{point.title} cannot be run: {why} Mend it, or leave it out by [[exclude]]."
         return CampaignError(str(self._document.complain(words)))
 
-    def _check_seeds(self, name: str) -> None:
-        """Tries the least and the greatest. Raises CampaignError."""
-        seeds = self._file.seeds or []
-        for seed in {min(seeds), max(seeds)} if seeds and self._draws(name) else ():
-            try:
-                catalogue.load(self._place(name), seed=seed)
-            except TailscopeError as error:
-                raise self._document.complain(str(error)) from None
-
     def _draws(self, name: str) -> bool:
         """True if a scenario draws random numbers. Raises TailscopeError."""
         return catalogue.load(self._place(name)).seed is not None
@@ -258,29 +245,24 @@ def read(path: Path) -> Matrix:
     """Reads and checks a matrix. Raises CampaignError with file and key."""
     document = open_toml(path, CampaignError)
     file = document.check(_File)
-    matrix = Matrix(path, path.read_bytes(), document, file, _admitted(document, file))
-    for name in file.scenarios:
-        try:
-            matrix._draws(name)
-        except TailscopeError as error:
-            raise document.complain(str(error)) from None
-        matrix._check_seeds(name)
+    # The allocators that are given by path this process knows from now on.
+    paths = [word for word in file.allocators or () if outside.is_path(word)]
+    beside = [outside.beside(word, path.parent) for word in paths]
+    try:
+        admitted = dict(zip(paths, outside.admit_each(beside), strict=True))
+        matrix = Matrix(path, path.read_bytes(), document, file, admitted)
+        for name in file.scenarios:
+            seeds = file.seeds if matrix._draws(name) and file.seeds else ()
+            for seed in {min(seeds), max(seeds)} if seeds else ():
+                catalogue.load(matrix._place(name), seed=seed)
+    except TailscopeError as error:
+        raise document.complain(str(error)) from None
     if matrix.count() > MOST_POINTS:
         raise document.complain(
             f"The lists have more than {MOST_POINTS:,} combinations: shorten them, or give several campaigns "
             "a part each."
         )
     return matrix.without(())
-
-
-def _admitted(document: Document, file: _File) -> dict[str, str]:
-    """The names of the allocators that are given by path, which this process knows from now on."""
-    paths = [word for word in file.allocators or () if outside.is_path(word)]
-    beside = [outside.beside(word, document.path.parent) for word in paths]
-    try:
-        return dict(zip(paths, outside.admit_each(beside), strict=True))
-    except OutsideError as error:
-        raise document.complain(str(error)) from None
 
 
 def _or_default(listed: Sequence[T] | None) -> Sequence[T | None]:

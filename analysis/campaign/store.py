@@ -18,8 +18,7 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import Field
 
-from analysis.campaign.rows import COLUMNS, DIFFERS
-from analysis.campaign.work import Outcome
+from analysis.campaign.work import COLUMNS, DIFFERS, Outcome
 from analysis.errors import CampaignError
 from base.files import locks
 from base.files.documents import TOML_BYTES_MAX, Table, read_json

@@ -1,8 +1,13 @@
-"""Makes one run on a worker and returns its tables and a row; it makes some runs both ways."""
+"""An order, which a worker gets, its key, and the run that the worker makes of it: its tables and
+a row of runs.parquet (docs/reference/campaign-folder.md). Some runs are made both ways.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from io import BytesIO
@@ -12,24 +17,216 @@ from typing import Any
 import polars as pl
 
 from analysis.bounds.image import bounds_of
-from analysis.campaign.order import RECORDS, Order, digest, image_of, word
-from analysis.campaign.rows import DIFFERS, failed_row, row_of
-from analysis.fragmentation.of_run import memory_of_run
+from analysis.campaign.matrix import Capture, Matrix, Point
+from analysis.fragmentation.of_run import memory_of_run, program_of
+from base import run_index as index
+from base import source_digest
 from base.files.errors import TailscopeError
+from base.paths import ROOT
 from base.run_folder import folder as names
 from base.run_folder.manifest import Manifest, SectionBound, read_manifest
 from base.run_folder.memory import with_memory
+from base.run_folder.quantities import KEYS
 from base.run_folder.records import Boot
 from base.run_folder.tables import write_table
 from capture import same
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok
-from capture.acquisition.source import RunRequest
+from capture.acquisition.source import RunRequest, longest_s
 from capture.conduct import find
 from capture.conduct import run as conduct
+from capture.desk.bench import BoardResource, read_bench
 from capture.summary.summary import summarise_run
-from firmware.build import catalogue
+from firmware.build import catalogue, region
+from firmware.build import image as firmware
+from firmware.build.catalogue import Allocator, allocators
 from firmware.build.image import FirmwareImage
+from firmware.build.placement import placed, placement
+from scenarios.plan import Plan
+
+STATISTICS = ("n", "min", "mean", "median", "p99", "p99_9", "max")
+_NOT_OF_A_CAMPAIGN = {"id", "time", "problem", "state"}
+
+COLUMNS = pl.Schema(
+    {
+        "key": pl.String(),
+        "state": pl.String(),
+        "verified": pl.Boolean(),
+        "placement": pl.Int64(),
+        **{name: dtype for name, dtype in index.COLUMNS.items() if name not in _NOT_OF_A_CAMPAIGN},
+        **{
+            f"{key}_{name}": pl.Int64() if name == "n" else pl.Float64()
+            for key in KEYS
+            for name in STATISTICS
+        },
+    }
+)
+"""No column tells when, where or how often a run was made: equal runs have equal rows."""
+
+DIFFERS = "differs"
+"""The state of a direct run that is not what the real tools bring."""
+
+
+def row_of(key: str, manifest: Manifest, verified: bool | None = None, placement: int = 0) -> dict[str, Any]:
+    """The row of a run. `verified` is None of one by the real tools."""
+    row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
+    for quantity in KEYS:
+        summary = manifest.statistics.get(quantity)
+        for name in STATISTICS:
+            value = getattr(summary, name, None)
+            row[f"{quantity}_{name}"] = value if name == "n" or value is None else float(value)
+    return {**row, "key": key, "state": "finished", "verified": verified, "placement": placement}
+
+
+def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
+    """The row of a run that could not be made, with the sentence why."""
+    return {
+        "key": key,
+        "state": "failed",
+        "verified": None,
+        "placement": point.placement,
+        "scenario": point.scenario,
+        "allocator": point.allocator,
+        "board_folder": point.board,
+        "parameters": index.listed(point.parameters),
+        "seed": None if point.seed is None else str(point.seed),
+        "art": point.art == "on",
+        "locking": point.locking,
+        "knobs": index.listed(point.knobs),
+        "heap_bytes": point.heap_bytes,
+        "samplerate_hz": point.samplerate,
+        "verdict": None,
+        "reason": why[: index.MOST_REASON],
+    }
+
+
+ENTRY = "virtual"
+"""Runs can only go on side by side on a board that is a program."""
+RECORDS = "uart"
+
+_DECIDING = (
+    *("simulator/crates/**/*.rs", "simulator/crates/**/*.toml"),
+    *("simulator/Cargo.*", "simulator/*.py", "firmware/boards/*/*.toml"),
+    *("base/**/*.py", "base/**/*.csv", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
+    "analysis/campaign/work.py",
+    *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),
+    *("requirements.lock", "VERSION", "simulator/virtual-nucleo"),
+)
+_LEFT_OUT = {"tests", "__pycache__"}
+
+
+@dataclass(frozen=True)
+class Order:
+    """One run: its key, its settings, its plan, and the SHA-256 of the firmware. `bench` is the
+    digest() of the campaign's sources, `outside` an allocator that is not in the catalogue.
+
+    With `verify` it is also made by the real tools, and both are compared.
+    """
+
+    key: str
+    point: Point
+    plan: Plan = field(repr=False)
+    samplerate_hz: int
+    capture: Capture
+    image_sha256: str
+    bench: str
+    outside: Allocator | None = None
+    verify: bool = False
+
+
+def word(board: str) -> str:
+    """What a board is called for a run on it."""
+    return f"{ENTRY}:{board}"
+
+
+@cache
+def board(name: str) -> BoardResource:
+    """The entry of bench.toml with the board `name`, read once."""
+    return read_bench().board(word(name))
+
+
+def samplerate_hz(point: Point) -> int:
+    """The samplerate of a point in Hz, or the board's if the point has none."""
+    return point.samplerate or board(point.board).analyzer.samplerate_hz
+
+
+def image_of(point: Point, plan: Plan) -> FirmwareImage:
+    """The firmware of a point, which a process builds once. Raises TailscopeError."""
+    image = firmware.build(
+        *(point.allocator, point.art == "on", point.locking),
+        {name.upper(): value for name, value in point.knobs.items()},
+        plan.extras,
+        heap_bytes=plan.heap_bytes,
+        board=point.board,
+    )
+    return placed(image, placement(point.placement))
+
+
+def hashed(values: object) -> str:
+    """The key of what decides a run: of what cannot be ordered that is the point alone."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def digest() -> str:
+    """The digest of the sources that decide a run: simulator, capture and judgement.
+
+    Of sources, not of programs: two machines that build the same simulator agree.
+    """
+    return digest_of(ROOT, _DECIDING)
+
+
+def digest_of(root: Path, patterns: Iterable[str]) -> str:
+    """SHA-256 of the names and contents of the files, those of tests left out."""
+    files = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
+    own = (path for path in sorted(files) if not _LEFT_OUT & set(path.relative_to(root).parts))
+    return source_digest.digest_of(own, root)
+
+
+class Orders:
+    """Makes the orders of a matrix. The plan of the latest scenario and seed is kept."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+        self._latest: tuple[object, Plan] | None = None
+
+    def plan(self, point: Point) -> Plan:
+        """Raises TailscopeError."""
+        choice = (point.scenario, point.parameters, point.seed, point.heap_bytes, point.board)
+        if self._latest is None or self._latest[0] != choice:
+            place = region.place(board(point.board).board)
+            self._latest = choice, self._matrix.scenario(point).compile(place)
+        return self._latest[1]
+
+    def make(self, point: Point) -> Order:
+        """The order of a point, whose image is built where it is not yet.
+
+        Raises TailscopeError where it cannot be run.
+        """
+        plan, on, is_replayed = self.plan(point), board(point.board), True
+        image, rate, capture = image_of(point, plan), samplerate_hz(point), self._matrix.capture
+        try:
+            # Built for this machine, the allocator tells where blocks lay.
+            program_of(image)
+        except TailscopeError:
+            is_replayed = False
+        decisions = {
+            "image": image.sha256,
+            "looks": image.looks,
+            "operations": hashlib.sha256(plan.image).hexdigest(),
+            "parameters": plan.parameters,
+            "scenario": plan.name,
+            "duration_s": longest_s(plan, on.board.core_hz),
+            "samplerate_hz": rate,
+            "board": str(on),
+            "records": RECORDS,
+            "capture": capture,
+            "replayed": is_replayed,
+            "bench": digest(),
+        }
+        row = allocators()[image.allocator]
+        outside = None if row.source is None else row
+        return Order(hashed(decisions), point, plan, rate, capture, image.sha256, digest(), outside)
 
 
 class Sample:
@@ -66,16 +263,6 @@ def difference(real: Path, direct: Path) -> str | None:
     return None if place is None else f"The direct capture is not what the real tools bring: {place}"
 
 
-def _files(**folders: Path) -> dict[str, bytes]:
-    """The content of each file of some folders, by NAME/PATH. Raises OSError."""
-    return {
-        f"{name}/{path.relative_to(folder)}": path.read_bytes()
-        for name, folder in folders.items()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
 @dataclass(frozen=True)
 class Outcome:
     """The result of one attempt: its row, and the bytes of each table.
@@ -110,10 +297,6 @@ def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
         return Outcome(order.key, failed_row(order.key, order.point, str(error)))
 
 
-_Parts = tuple[Manifest, pl.DataFrame, pl.DataFrame]
-"""What a campaign keeps of a run: manifest, operations, interrupts."""
-
-
 def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
     request = RunRequest(
         order.plan,
@@ -125,7 +308,11 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
         memory=memory_of_run,
     )
     if order.capture == "direct" and not order.verify:
-        return _outcome(order, *_without_folder(Direct(request, program)))
+        # Nobody compares it, so it has no folder.
+        observed = find(Direct(request, program))
+        joined, setting = observed.evidence.joined, observed.setting
+        manifest = summarise_run(observed.evidence, setting)
+        return _outcome(order, manifest, with_memory(joined.operations, setting.memory), joined.interrupts)
     with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
         request = replace(request, runs=Path(name))
         first = Direct(request, program) if order.capture == "direct" else Sigrok(request)
@@ -135,34 +322,27 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
             words = difference(real, folder)
             if words is not None:
                 row = {**failed_row(order.key, order.point, words), "state": DIFFERS}
-                return Outcome(order.key, row, differing=_files(sigrok=real, direct=folder))
-        return _outcome(order, *_stored(folder))
-
-
-def _without_folder(source: Direct) -> _Parts:
-    """A direct run that nobody compares."""
-    observed = find(source)
-    joined, setting = observed.evidence.joined, observed.setting
-    manifest = summarise_run(observed.evidence, setting)
-    return manifest, with_memory(joined.operations, setting.memory), joined.interrupts
-
-
-def _stored(folder: Path) -> _Parts:
-    operations, interrupts = (folder / name for name in (names.OPERATIONS, names.INTERRUPTS))
-    return read_manifest(folder / names.MANIFEST), pl.read_parquet(operations), pl.read_parquet(interrupts)
+                files = {
+                    f"{name}/{path.relative_to(run)}": path.read_bytes()
+                    for name, run in (("sigrok", real), ("direct", folder))
+                    for path in sorted(run.rglob("*"))
+                    if path.is_file()
+                }
+                return Outcome(order.key, row, differing=files)
+        manifest = read_manifest(folder / names.MANIFEST)
+        tables = (pl.read_parquet(folder / name) for name in (names.OPERATIONS, names.INTERRUPTS))
+        return _outcome(order, manifest, *tables)
 
 
 def _outcome(order: Order, manifest: Manifest, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Outcome:
-    tables = {"operations": _packed(order.key, operations), "interrupts": _packed(order.key, interrupts)}
+    tables = {}
+    for name, table in (("operations", operations), ("interrupts", interrupts)):
+        packed = BytesIO()
+        # With the key of its run in front.
+        write_table(packed, table.select(pl.lit(order.key).alias("key"), pl.all()))
+        tables[name] = packed.getvalue()
     verified = order.verify if order.capture == "direct" else None
     return Outcome(order.key, row_of(order.key, manifest, verified, order.point.placement), tables)
-
-
-def _packed(key: str, table: pl.DataFrame) -> bytes:
-    """The bytes of a table with the key of its run in front."""
-    packed = BytesIO()
-    write_table(packed, table.select(pl.lit(key).alias("key"), pl.all()))
-    return packed.getvalue()
 
 
 def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:

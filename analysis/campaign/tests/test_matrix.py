@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.campaign import matrix, order
+from analysis.campaign import matrix
+from analysis.campaign import work as order
 from analysis.campaign.matrix import Point
 from analysis.errors import CampaignError
 from tests.sentences import Sentences

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from analysis.campaign.matrix import Point
-from analysis.campaign.order import Order
-from analysis.campaign.work import Sample
+from analysis.campaign.work import Order, Sample
 
 
 def order(key: str, image: str, samplerate_hz: int) -> Order:
