@@ -17,7 +17,7 @@ _BUILT = {"target", "__pycache__"}
 
 @cache
 def digest(room: str, root: Path = ROOT, leave_out: tuple[str, ...] = ()) -> str:
-    """Of every file in the room of a checkout, by name and content, in hexadecimal.
+    """Of every file in the room of a checkout, or of one file, by name and content, in hexadecimal.
 
     Left out is what builds make, what begins with a dot, and what has a suffix of `leave_out`.
     """
@@ -47,7 +47,7 @@ def simulator() -> str:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.iterdir()) if folder.is_dir() else (folder,):
         if path.name in _BUILT or path.name.startswith("."):
             continue
         if path.is_dir():

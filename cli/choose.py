@@ -74,8 +74,8 @@ def command(
     The exit status is 0 if one fits, 1 if none does, 2 where that cannot be said.
     For example: ./lab choose --heap 8k --board nucleo-f103rb --limit 20us
     """
-    from analysis.choice import text
-    from analysis.choice.candidates import Candidate, Choice
+    from analysis import choice as text
+    from analysis.choice import Candidate, Choice
     from base.run_folder.folder import MANIFEST
     from base.run_folder.manifest import Manifest, read_manifest
     from capture.acquisition import direct

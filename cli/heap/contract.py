@@ -16,8 +16,8 @@ from cli.shell.values import ALLOCATORS
 @json_option
 def command(allocator: list[str], as_json: bool) -> int:
     """Test an allocator against the contract, and show the shortest operations that break it."""
-    from analysis.contract import text
-    from analysis.contract.contract import hold
+    from analysis import contract as text
+    from analysis.contract import hold
     from cli.shell import under_way
     from firmware.build import outside
 

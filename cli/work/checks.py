@@ -190,6 +190,6 @@ def _contracts(room: Room) -> Iterator[Check]:
             yield Check(
                 f"heap/{row.id}: contract",
                 ((*_PYTHON, "cli", "heap", "contract", "--allocator", row.id),),
-                sources="firmware analysis/contract",
+                sources="firmware analysis/contract.py",
                 long=row.id not in catalogue.EACH_KIND,
             )

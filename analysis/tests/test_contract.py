@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.contract import contract, lists, text
-from analysis.contract.lists import shrink
+from analysis import contract
+from analysis.contract import shrink
 from base.paths import ROOT
 from firmware.build import catalogue, host_contract, outside
 from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
@@ -40,12 +40,12 @@ def test_the_example_holds_and_says_what_it_does_not_state() -> None:
     (name,) = outside.admit([str(EXAMPLE)])
     result = contract.hold(name)
     assert result.holds
-    assert result.lists == lists.LISTS + 5
+    assert result.lists == contract.LISTS + 5
     assert {suite.name for suite in result.suites} >= {"requests", "contents", "recovery", "markers"}
     assert set(result.not_stated) | {"frees", "merges", "reuses_holes", "tells_usable"} == set(
         catalogue.PROMISES
     )
-    said = text.as_text(result)
+    said = contract.as_text(result)
     assert "state what is true of yours as promises = […] in my_heap.toml beside it:\n  checks_frees " in said
     assert said.endswith("\nthe contract holds")
 
@@ -67,11 +67,11 @@ def test_each_rule_is_found_with_a_short_list(
     limits = {"within_s": 3, "hang_within_s": 1} if rule == "never_returns" else {}
     result = of_example(tmp_path, old, new, **limits)
     first = result.broken[0]
-    assert first.judged.rule == rule, text.as_text(result)
-    assert len(first.operations) <= operations, text.as_text(result)
+    assert first.judged.rule == rule, contract.as_text(result)
+    assert len(first.operations) <= operations, contract.as_text(result)
     assert not result.holds
     assert result.as_json()["broken"][0]["rule"] == rule
-    assert text.sentence(first) in text.as_text(result)
+    assert contract.broken_rule(first) in contract.as_text(result)
 
 
 @needs_tools
@@ -80,7 +80,7 @@ def test_an_allocator_that_aligns_to_4_is_held_to_all_other_rules(tmp_path: Path
     result = of_example(tmp_path, *rounded)
     assert [broken.judged.rule for broken in result.broken] == ["misaligned"]
     assert result.suites and all(suite.passed for suite in result.suites)
-    shown = text.as_text(result).partition("\n")[2].partition("\nnot stated")[0]
+    shown = contract.as_text(result).partition("\n")[2].partition("\nnot stated")[0]
     assert f"```\n{shown}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
 
 
@@ -111,7 +111,7 @@ def test_a_request_that_overflows_is_found(tmp_path: Path) -> None:
 def test_no_allocator_serves_more_than_any_region_has(name: str) -> None:
     """But those of which the catalogue says so, and they do."""
     row = catalogue.allocators()[name]
-    result = host_contract.judge(host_contract.build(name), lists.too_large(row.promises), 10)
+    result = host_contract.judge(host_contract.build(name), contract.too_large(row.promises), 10)
     assert result.rule == ("holds" if row.gives_too_large is None else "too_large"), result
 
 
@@ -133,7 +133,7 @@ def test_a_suite_that_fails_is_told_with_its_demand(tmp_path: Path) -> None:
     )
     (tmp_path / "bare.c").write_text("#define PLAIN_TELLS_USABLE\n" + source)
     (name,) = outside.admit([str(tmp_path / "bare.c")])
-    said = text.as_text(contract.hold(name))
+    said = contract.as_text(contract.hold(name))
     assert "  requests       broken: heap_last_operation().status is 1, not 2 (test_requests.c:" in said
     assert "it demands that a request that nobody can serve is refused with its reason" in said
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from analysis.choice import text
-from analysis.choice.candidates import Candidate, Choice, Standing
+from analysis import choice as text
+from analysis.choice import Candidate, Choice, Standing
 from base.run_folder.manifest import read_manifest
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.runs import load_run

@@ -1,15 +1,20 @@
-"""What is measured of each allocator, held to a limit and a heap, in the order of their merit."""
+"""Which allocator keeps a limit in a heap of a size: what is measured of each, in the order of
+their merit (docs/how-to/choose.md).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from rich.console import Console
+from rich.table import Table
+
 from base.metrology.summaries import AT_LEAST
-from base.microseconds import microseconds
-from base.run_folder.manifest import Manifest, PossibleWait
+from base.microseconds import UNIT, digits, microseconds
+from base.run_folder.manifest import Manifest
 
 Standing = Literal["fits", "not proven", "too long", "heap too small", "cannot say"]
 STANDINGS: tuple[Standing, ...] = ("fits", "not proven", "heap too small", "too long", "cannot say")
@@ -49,14 +54,28 @@ class Candidate:
         """
         heap_bytes = None if isinstance(smallest_heap, str) else smallest_heap
         missing = (f"Its smallest heap: {smallest_heap}",) if isinstance(smallest_heap, str) else ()
-        waits = [(run.possible_wait, run) for run in runs if run.complete and run.possible_wait]
-        if not runs or len(waits) < len(runs):
-            why = next(
-                (_why_none(run) for run in runs if not run.complete or not run.possible_wait), "No run."
-            )
-            return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why, *missing))
+        waits = []
+        for run in runs:
+            if not run.complete:
+                why = f"{run.scenario} is {run.verdict}: {' '.join(run.reasons)}"
+                return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why, *missing))
+            if not run.possible_wait:
+                why = f"{run.scenario} has no answer of an interrupt, or no critical section."
+                return cls(allocator, smallest_heap_bytes=heap_bytes, missing=(why, *missing))
+            waits.append((run.possible_wait, run))
+        if not waits:
+            return cls(allocator, smallest_heap_bytes=heap_bytes, missing=("No run.", *missing))
         wait, longest = max(waits, key=lambda pair: pair[0].ns)
-        bound, why_not = _bound(waits)
+        # Of the kinds of operations that the runs had, with the entry.
+        bounds = [
+            (bound, wait.entry_ns)
+            for wait, run in waits
+            for bound in run.bounds.values()
+            if bound.observed_cycles is not None
+        ]
+        why_not = [bound.why_not or "not computed." for bound, _ in bounds if bound.ns is None]
+        if not bounds:
+            why_not = ["not computed."]
         footprint = longest.footprint
         return cls(
             allocator,
@@ -66,12 +85,12 @@ class Candidate:
             None if wait.budget_ns is None else float(wait.budget_ns),
             longest.scenario,
             any(wait.open for wait, _ in waits),
-            bound,
+            None if why_not else max(float((bound.ns or 0) + entry_ns) for bound, entry_ns in bounds),
             heap_bytes,
             refused=sum(run.counts.out_of_memory for run in runs),
             flash_bytes=footprint.flash_bytes if footprint else None,
             static_ram_bytes=footprint.static_ram_bytes if footprint else None,
-            missing=(*([f"Its bound: {why_not}"] if why_not else []), *missing),
+            missing=(*(f"Its bound: {why}" for why in why_not[:1]), *missing),
         )
 
     def standing(self, limit_ns: float, heap_bytes: int) -> Standing:
@@ -91,29 +110,6 @@ class Candidate:
         """What it takes of RAM: its smallest heap and its static RAM; infinite where unknown."""
         parts = (self.smallest_heap_bytes, self.static_ram_bytes)
         return math.inf if None in parts else sum(part or 0 for part in parts)
-
-
-def _why_none(run: Manifest) -> str:
-    """Why nothing can be said of the waits of `run`."""
-    if not run.complete:
-        return f"{run.scenario} is {run.verdict}: {' '.join(run.reasons)}"
-    return f"{run.scenario} has no answer of an interrupt, or no critical section."
-
-
-def _bound(runs: Sequence[tuple[PossibleWait, Manifest]]) -> tuple[float | None, str | None]:
-    """The largest bound of the kinds of operations that the runs had, with the entry, or why there
-    is none.
-    """
-    bounds = [
-        (bound, wait.entry_ns)
-        for wait, run in runs
-        for bound in run.bounds.values()
-        if bound.observed_cycles is not None
-    ]
-    why_not = [bound.why_not or "not computed." for bound, _ in bounds if bound.ns is None]
-    if why_not or not bounds:
-        return None, next(iter(why_not), "not computed.")
-    return max(float((bound.ns or 0) + entry_ns) for bound, entry_ns in bounds), None
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,7 @@ class Choice:
 
         def merit(candidate: Candidate) -> tuple[float, ...]:
             standing = candidate.standing(limit_ns, heap_bytes)
-            times = (_or_infinite(candidate.wait_ns), _or_infinite(candidate.bound_ns))
+            times = [math.inf if ns is None else ns for ns in (candidate.wait_ns, candidate.bound_ns)]
             ram = (candidate.ram_bytes,) if standing == "fits" else ()
             return STANDINGS.index(standing), *ram, *times
 
@@ -197,23 +193,64 @@ class Choice:
 
     def as_json(self) -> dict[str, Any]:
         """The answer as plain values."""
-        rows: list[Mapping[str, Any]] = [
-            {**asdict(candidate), "standing": self.standing(candidate)} for candidate in self.candidates
-        ]
         return {
             "board": self.board,
             "heap_bytes": self.heap_bytes,
             "limit_ns": self.limit_ns,
             "choice": self.chosen.allocator if self.chosen else None,
             "sentence": self.sentence,
-            "candidates": rows,
+            "candidates": [
+                {**asdict(candidate), "standing": self.standing(candidate)} for candidate in self.candidates
+            ],
             "notes": list(self.notes),
         }
 
 
-def _or_infinite(value: float | None) -> float:
-    return math.inf if value is None else value
-
-
 def _of(value_ns: float | None) -> str:
     return "unknown" if value_ns is None else microseconds(value_ns)
+
+
+_WIDTH_COLUMNS = 100
+_COLUMNS: tuple[tuple[str, Callable[[Candidate], float | None], Callable[[float], str]], ...] = (
+    (f"wait {UNIT}", lambda row: row.wait_ns, digits),
+    (f"bound {UNIT}", lambda row: row.bound_ns, digits),
+    ("smallest heap", lambda row: row.smallest_heap_bytes, "{:,}".format),
+    ("static RAM", lambda row: row.static_ram_bytes, "{:,}".format),
+    ("flash", lambda row: row.flash_bytes, "{:,}".format),
+)
+
+
+def as_text(choice: Choice) -> str:
+    """The sentence, the table, what its columns are of, and what was not measured."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for heading in ("allocator", "standing", *(heading for heading, _, _ in _COLUMNS), "lock"):
+        is_word = heading in ("allocator", "standing", "lock")
+        table.add_column(heading, justify="left" if is_word else "right", no_wrap=True)
+    for row in choice.candidates:
+        figures = ((figure(row), form) for _, figure, form in _COLUMNS)
+        cells = ("-" if value is None else form(value) for value, form in figures)
+        table.add_row(row.allocator, choice.standing(row), *cells, row.locking or "-")
+    console = Console(width=_WIDTH_COLUMNS, highlight=False)
+    with console.capture() as captured:
+        console.print(choice.sentence, "", table, "", *_notes(choice), sep="\n", markup=False)
+    return captured.get().rstrip()
+
+
+def _notes(choice: Choice) -> Iterator[str]:
+    budgets = [row.budget_ns for row in choice.candidates if row.budget_ns is not None]
+    within = f", ±{microseconds(max(budgets))}" if budgets else ""
+    yield (
+        f"limit {microseconds(choice.limit_ns)}, heap {choice.heap_bytes:,} bytes, {choice.board}. wait: "
+        f"the longest possible{within}: the longest section seen, with what interrupted it, and the entry; "
+        "or a longer wait that was seen. bound: the most by the machine code, without interrupts within, and "
+        "the entry. smallest heap: serves all these requests. Sizes in bytes."
+    )
+    waiting = [row.allocator for row in choice.candidates if row.locking == "scheduler"]
+    if waiting:
+        yield f"{', '.join(waiting)}: the lock suspends the scheduler, so tasks wait, and interrupts do not."
+    yield from choice.notes
+    by_reason: dict[str, list[str]] = {}
+    for row in choice.candidates:
+        for reason in row.missing:
+            by_reason.setdefault(reason, []).append(row.allocator)
+    yield from (f"Not measured of {', '.join(names)}. {reason}" for reason, names in by_reason.items())

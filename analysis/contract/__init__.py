@@ -1,1 +1,0 @@
-"""An allocator against its contract: rules, shortest counterexamples, suites."""
