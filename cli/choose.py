@@ -140,7 +140,7 @@ def _smallest(
     """By allocator the bytes of the smallest heap that serves the requests of all plans, or of the
     whole trace; or the sentence why it is not found.
     """
-    from analysis.fragmentation import text
+    from analysis.fragmentation import study as text
     from analysis.fragmentation.of_run import trace_of
     from analysis.fragmentation.study import Study
     from base.files.errors import TailscopeError

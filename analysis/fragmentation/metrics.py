@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +72,16 @@ def _live(operations: Operations, served: npt.NDArray[np.bool_]) -> tuple[Bytes,
 
 
 def course(operations: Operations, replay: Replay) -> Course:
-    """Follows a replay. What was refused changes nothing."""
-    return Course(*_live(operations, replay.status == 0), _used(operations, replay))
+    """Follows a replay. What was refused changes nothing.
+
+    Used is the highest end so far less the lowest begin, 0 before there is a block.
+    """
+    has_block = (operations[:, KIND] != FREE) & (replay.status == 0)
+    highest = np.maximum.accumulate(np.where(has_block, replay.end.astype(np.int64), 0))
+    far = np.iinfo(np.int64).max
+    lowest = np.minimum.accumulate(np.where(has_block, replay.begin.astype(np.int64), far))
+    used = np.where(highest > 0, highest - np.where(lowest == far, 0, lowest), 0)
+    return Course(*_live(operations, replay.status == 0), used)
 
 
 def metrics(operations: Operations, replay: Replay) -> Metrics:
@@ -82,6 +90,8 @@ def metrics(operations: Operations, replay: Replay) -> Metrics:
     served = allocated & (replay.status == 0)
     heap_course = course(operations, replay)
     ratios = johnstone(heap_course) if served.any() else None
+    largest = replay.largest_free[served]
+    is_unknown = largest.size == 0 or bool((largest == UNKNOWN).any())
     peak, from_start = int(heap_course.live.max()), int(replay.end[served].max(initial=0))
     return Metrics(
         failures=int((allocated & ~served).sum()),
@@ -92,28 +102,21 @@ def metrics(operations: Operations, replay: Replay) -> Metrics:
         fragmentation_percent=None if ratios is None else 100 * (ratios[3] - 1),
         fragmentation_from_start_percent=None if ratios is None else 100 * (from_start / peak - 1),
         johnstone=ratios,
-        sbbm_bytes=_smallest_largest(replay.largest_free[served]),
+        sbbm_bytes=None if is_unknown else int(largest.min()),
         region_overhead_bytes=replay.region_overhead_bytes,
         block_overhead_bytes=replay.block_overhead_bytes,
     )
 
 
-def _smallest_largest(largest_free: npt.NDArray[np.uint32]) -> int | None:
-    unknown = largest_free.size == 0 or bool((largest_free == UNKNOWN).any())
-    return None if unknown else int(largest_free.min())
-
-
 def johnstone(course: Course) -> tuple[float, float, float, float]:
     """The four ratios of Johnstone and Wilson, in their order. Something must have been live."""
-    alive = course.live > 0
-    at_peak_live = int(course.live.argmax())
-    at_most_used = int(course.used.argmax())
     live, used = course.live, course.used
+    alive, peak, most = live > 0, int(live.argmax()), int(used.argmax())
     return (
         float((used[alive] / live[alive]).mean()),
-        float(used[at_peak_live] / live[at_peak_live]),
-        float(used[at_most_used] / live[at_most_used]),
-        float(used[-1] / live[at_peak_live]),
+        float(used[peak] / live[peak]),
+        float(used[most] / live[most]),
+        float(used[-1] / live[peak]),
     )
 
 
@@ -123,17 +126,6 @@ def least_bytes(operations: Operations, block_overhead_bytes: int) -> int:
     """
     live, blocks = _live(operations, operations[:, KIND] & RETRY == 0)
     return int((live + block_overhead_bytes * blocks).max(initial=0))
-
-
-def _used(operations: Operations, replay: Replay) -> Bytes:
-    """After each operation: the highest end so far less the
-    lowest begin, 0 before there is a block.
-    """
-    has_block = (operations[:, KIND] != FREE) & (replay.status == 0)
-    highest = np.maximum.accumulate(np.where(has_block, replay.end.astype(np.int64), 0))
-    far = np.iinfo(np.int64).max
-    lowest = np.minimum.accumulate(np.where(has_block, replay.begin.astype(np.int64), far))
-    return np.where(highest > 0, highest - np.where(lowest == far, 0, lowest), 0)
 
 
 SEARCHED_TIMES = 8
@@ -195,18 +187,25 @@ class Search:
         first = SMALLEST_BYTES + max(0, at_least_bytes - SMALLEST_BYTES) // STEP_BYTES * STEP_BYTES
         enough = max(SEARCHED_TIMES * first, DEFAULT_BYTES)
         largest = min(enough, host_heap.largest_bytes(self.allocator)) // STEP_BYTES * STEP_BYTES
-        bound = next((size for size in _doubled(first, largest) if any(self._serves(size, size))), None)
+        # What is twice, four times … as large, and last the largest; nothing above it.
+        doubled = takewhile(lambda size: size < largest, (first << times for times in count()))
+        tried = [*doubled, largest] if first <= largest else []
+        bound = next((size for size in tried if any(self._serves(size, size))), None)
         if bound is None:
             return CostMetric(None, largest)
-        if not self.exhaustive and self._replayed_operations(first, bound) > REPLAYED_OPERATIONS_LIMIT:
+        # The most operations that the search may replay.
+        replayed = (bound - first) // STEP_BYTES * (self.operations.stat().st_size // OPERATION_BYTES)
+        if not self.exhaustive and replayed > REPLAYED_OPERATIONS_LIMIT:
             return CostMetric(None, bound, between_bytes=(first, bound))
         smallest = self._first_serving(first, bound)
         above = min(smallest + LOOKED_AT_ABOVE * STEP_BYTES, largest)
-        return CostMetric(smallest, above, self._failing(smallest + STEP_BYTES, above))
-
-    def _replayed_operations(self, first: int, bound: int) -> int:
-        """The most operations that the search may replay."""
-        return (bound - first) // STEP_BYTES * (self.operations.stat().st_size // OPERATION_BYTES)
+        failing = tuple(
+            start + number * STEP_BYTES
+            for start, end in _parts(smallest + STEP_BYTES, above)
+            for number, served in enumerate(self._serves(start, end))
+            if not served
+        )
+        return CostMetric(smallest, above, failing)
 
     def _first_serving(self, first: int, bound: int) -> int:
         """Parts of the range are tried at the same time, and looked at in order."""
@@ -219,27 +218,9 @@ class Search:
                         return start + (len(free) - 1) * STEP_BYTES
         raise AssertionError("the bound serves")
 
-    def _failing(self, first: int, last: int) -> tuple[int, ...]:
-        return tuple(
-            start + number * STEP_BYTES
-            for start, end in _parts(first, last)
-            for number, served in enumerate(self._serves(start, end))
-            if not served
-        )
-
     def _serves(self, first: int, last: int, *, stop: bool = False) -> list[bool]:
         program = host_heap.build(self.allocator, last, self.knobs)
         return host_heap.serve(program, self.operations, first, last, stop=stop)
-
-
-def _doubled(first: int, largest: int) -> Iterator[int]:
-    """`first` and what is twice, four times … as large, and last the largest; nothing above it."""
-    size = first
-    while size < largest:
-        yield size
-        size *= 2
-    if first <= largest:
-        yield largest
 
 
 def _parts(first: int, last: int) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ operation the same outcome, probes and bytes in use.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -50,11 +50,14 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
     """
     try:
         operations = trace_of(plan).operations
-        # An allocator that never returned on the board does not on the PC either.
-        if len(_records(log)) != len(operations):
+        # Of the heap. An allocator that never returned on the board does not on the PC either.
+        records = [record for record in log.all(OperationRecord) if record.kind != "K"]
+        if len(records) != len(operations):
             return Memory.unknown(_NOT_EVERY_OPERATION)
-        replay = _replay(program_of(image), image.configuration.heap_bytes, operations)
-        why_not = _contradiction(operations, replay, log)
+        with tempfile.TemporaryDirectory() as folder:
+            file = host_heap.write(operations, Path(folder) / "operations")
+            replay = host_heap.run(program_of(image), file, image.configuration.heap_bytes)
+        why_not = _contradiction(operations, replay, records, log.first(Boot))
     except TailscopeError as error:
         why_not = str(error).partition("\n")[0]
     except signals.Stopped:
@@ -90,44 +93,28 @@ def program_of(image: FirmwareImage, *, static: bool = False) -> Path:
     return host_heap.build(image.allocator, built.heap_bytes, turned, address, static)
 
 
-def _replay(program: Path, heap_bytes: int, operations: Operations) -> Replay:
-    with tempfile.TemporaryDirectory() as folder:
-        file = host_heap.write(operations, Path(folder) / "operations")
-        return host_heap.run(program, file, heap_bytes)
-
-
 @lru_cache(maxsize=_KEPT)
 def _region(_sha256: str, elf: Path) -> int | None:
     """The address of the heap's region in the ELF file with that digest; None without one."""
     return Program(elf).data_address("heap_region")
 
 
-def _records(log: RecordLog) -> list[OperationRecord]:
-    """The records of the operations of the heap."""
-    return [record for record in log.all(OperationRecord) if record.kind != "K"]
-
-
-def _contradiction(operations: Operations, replay: Replay, log: RecordLog) -> str | None:
+def _contradiction(
+    operations: Operations, replay: Replay, records: Sequence[OperationRecord], boot: Boot | None
+) -> str | None:
     """A sentence on where records and replay differ; None if they agree."""
-    boot = log.first(Boot)
     fresh = (replay.free_blocks_at_start, replay.free_bytes_at_start)
     if boot is None or (boot.free_blocks, boot.free_bytes) != fresh:
         return "The fresh heap on the PC is not the board's: its blocks lie elsewhere."
-    outcomes = _outcomes(operations, replay)
-    for record, outcome in zip(_records(log), outcomes, strict=True):
-        if (record.kind, record.probes, record.bytes_in_use) != outcome:
-            return f"From operation {record.seq} on the replay on the PC does not do what the board did."
-    return None
-
-
-def _outcomes(operations: Operations, replay: Replay) -> Iterator[tuple[str, int, int]]:
-    """Kind, probes and bytes in use, as the records have them."""
     in_use = 0
-    rows = (operations[:, KIND], replay.status, replay.probes, replay.usable)
-    for kind, status, probes, usable in zip(*(column.tolist() for column in rows), strict=True):
+    columns = (operations[:, KIND], replay.status, replay.probes, replay.usable)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for record, (kind, status, probes, usable) in zip(records, rows, strict=True):
         letter = _OF_FREES.get(status, "E") if kind == FREE else _OF_ALLOCATIONS.get(status, "O")
         in_use += {"A": usable, "F": -usable}.get(letter, 0)
-        yield letter, probes, in_use
+        if (record.kind, record.probes, record.bytes_in_use) != (letter, probes, in_use):
+            return f"From operation {record.seq} on the replay on the PC does not do what the board did."
+    return None
 
 
 def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame:

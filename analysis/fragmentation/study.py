@@ -35,10 +35,17 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from statistics import fmean, median_low, stdev
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from analysis.fragmentation.metrics import CostMetric, Metrics, Search, least_bytes, metrics
+from base import heap_size
 from firmware.build import host_heap
 from scenarios.trace import Trace
 
@@ -59,29 +66,17 @@ class Row:
     smallest: Metrics | None
     """In a heap of the Cost Metric's size; None if there is none."""
 
-    @property
-    def fragmentation_there_percent(self) -> float | None:
-        return None if self.smallest is None else self.smallest.fragmentation_percent
-
-    @property
-    def sbbm_there_bytes(self) -> int | None:
-        return None if self.smallest is None else self.smallest.sbbm_bytes
-
     def as_json(self) -> dict[str, Any]:
         """The row as the document has it."""
+        names = ("allocator", "trace", "seed", "operations", "heap_bytes", "static_ram_bytes")
         return {
-            "allocator": self.allocator,
-            "trace": self.trace,
-            "seed": self.seed,
-            "operations": self.operations,
-            "heap_bytes": self.heap_bytes,
+            **{name: getattr(self, name) for name in names},
             **asdict(self.given),
-            "static_ram_bytes": self.static_ram_bytes,
             "cost_metric_bytes": self.cost_metric.smallest_bytes,
             "cost_metric_between_bytes": self.cost_metric.between_bytes,
             "looked_up_to_bytes": self.cost_metric.looked_up_to_bytes,
             "failing_above_bytes": list(self.cost_metric.failing_above_bytes),
-            "at_cost_metric": None if self.smallest is None else asdict(self.smallest),
+            "at_cost_metric": self.smallest and asdict(self.smallest),
         }
 
 
@@ -115,31 +110,29 @@ class Study:
                 host_heap.write(trace.operations, Path(folder) / f"{number}.operations")
                 for number, trace in enumerate(self.traces)
             ]
-            return list(self._measured(files, done))
+            pairs = [
+                (name, *each) for name in self.allocators for each in zip(self.traces, files, strict=True)
+            ]
+            # Rows share the processes; of fewer rows than processes, each search is shared.
+            within = max(1, self.jobs // len(pairs)) if pairs else 1
+            rows = []
+            with ThreadPoolExecutor(self.jobs) as pool:
+                for row in pool.map(lambda pair: self._measure(*pair, within), pairs):
+                    done(f"{row.trace} on {row.allocator}")
+                    rows.append(row)
+            return rows
 
-    def _measured(self, files: Sequence[Path], done: Callable[[str], None]) -> Iterator[Row]:
-        """Rows share the processes; if there are fewer rows than
-        processes, each search is shared.
-        """
-        pairs = [
-            (name, trace, file)
-            for name in self.allocators
-            for trace, file in zip(self.traces, files, strict=True)
-        ]
-        within = max(1, self.jobs // len(pairs)) if pairs else 1
-        with ThreadPoolExecutor(self.jobs) as pool:
-            for row in pool.map(lambda pair: self._measure(pair, within), pairs):
-                done(f"{row.trace} on {row.allocator}")
-                yield row
+    def _measure(self, allocator: str, trace: Trace, file: Path, jobs: int) -> Row:
+        def measured(heap_bytes: int) -> tuple[Path, Metrics]:
+            program = host_heap.build(allocator, heap_bytes, self.knobs)
+            return program, metrics(trace.operations, host_heap.run(program, file, heap_bytes))
 
-    def _measure(self, pair: tuple[str, Trace, Path], jobs: int) -> Row:
-        allocator, trace, file = pair
-        program = host_heap.build(allocator, self.heap_bytes, self.knobs)
-        replay = host_heap.run(program, file, self.heap_bytes)
+        program, given = measured(self.heap_bytes)
         metric = CostMetric(None, 0)
         if self.searches:
             search = Search(allocator, self.knobs, file, jobs, self.exhaustive)
-            metric = search.find(least_bytes(trace.operations, replay.block_overhead_bytes))
+            metric = search.find(least_bytes(trace.operations, given.block_overhead_bytes))
+        smallest = metric.smallest_bytes
         return Row(
             allocator,
             trace.name,
@@ -147,13 +140,161 @@ class Study:
             len(trace.operations),
             self.heap_bytes,
             host_heap.static_ram_bytes(program),
-            metrics(trace.operations, replay),
+            given,
             metric,
-            None
-            if metric.smallest_bytes is None
-            else self._at(allocator, trace, file, metric.smallest_bytes),
+            None if smallest is None else measured(smallest)[1],
         )
 
-    def _at(self, allocator: str, trace: Trace, file: Path, heap_bytes: int) -> Metrics:
-        program = host_heap.build(allocator, heap_bytes, self.knobs)
-        return metrics(trace.operations, host_heap.run(program, file, heap_bytes))
+
+WIDTH_COLUMNS, WIDTH_OF_RANGES_COLUMNS = 100, 132
+
+_Figure: TypeAlias = Callable[[Row], float | None]
+
+_COLUMNS: tuple[tuple[str, _Figure, str], ...] = (
+    ("smallest heap", lambda row: row.cost_metric.smallest_bytes, ",.0f"),
+    ("refused", lambda row: row.given.failures, ",.0f"),
+    ("used", lambda row: row.given.used_bytes, ",.0f"),
+    ("F %", lambda row: row.given.fragmentation_percent, ".2f"),
+    ("SBBM", lambda row: row.given.sbbm_bytes, ",.0f"),
+    ("F % there", lambda row: row.smallest and row.smallest.fragmentation_percent, ".2f"),
+    ("SBBM there", lambda row: row.smallest and row.smallest.sbbm_bytes, ",.0f"),
+    ("static RAM", lambda row: row.static_ram_bytes, ",.0f"),
+)
+"""Heading, figure, format."""
+
+
+def as_text(rows: Sequence[Row]) -> str:
+    """The table, what it is of, and what must be known to read it. There is at least one row."""
+    width = WIDTH_COLUMNS if len({row.seed for row in rows}) == 1 else WIDTH_OF_RANGES_COLUMNS
+    console = Console(width=width, highlight=False, soft_wrap=True)
+    further = notes(rows)
+    with console.capture() as captured:
+        lines = [*_smallest(rows), *_heading(rows), _table(rows), *_spread(rows)]
+        console.print(*lines, *([""] if further else []), *further, sep="\n")
+    return captured.get().rstrip()
+
+
+def _smallest(rows: Sequence[Row]) -> Iterator[str]:
+    """The least and the largest of the allocators' smallest heaps; nothing where none was found."""
+    sizes = {
+        allocator: [row.cost_metric.smallest_bytes for row in group]
+        for allocator, group in groupby(rows, key=lambda row: row.allocator)
+    }
+    present = {
+        allocator: median_low(size for size in of_seeds if size is not None)
+        for allocator, of_seeds in sizes.items()
+        if None not in of_seeds
+    }
+    if present:
+        ends = (
+            f"{size:,} bytes on {' and '.join(name for name in present if present[name] == size)}"
+            for size in sorted({min(present.values()), max(present.values())})
+        )
+        missing = [allocator for allocator in sizes if allocator not in present]
+        yield (
+            f"smallest heap: {' to '.join(ends)}{'; not found on ' if missing else ''}{', '.join(missing)}"
+        )
+
+
+def _heading(rows: Sequence[Row]) -> list[str]:
+    peaks = [row.given.peak_live_bytes for row in rows]
+    seeds = list(dict.fromkeys(row.seed for row in rows if row.seed is not None))
+    seed_words = {0: "", 1: f", seed {seeds[0]:#x}" if seeds else ""}.get(
+        len(seeds), f", {len(seeds)} seeds from {min(seeds, default=0):#x}"
+    )
+    peak = f"{min(peaks):,}" if min(peaks) == max(peaks) else f"{min(peaks):,}…{max(peaks):,}"
+    return [
+        f"{rows[0].trace}: operations {rows[0].operations:,}{seed_words}; live at most {peak} bytes; "
+        f"a heap of {rows[0].heap_bytes:,} bytes",
+        "bytes; of several seeds the median, and below it the range" if len(seeds) > 1 else "bytes",
+    ]
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("allocator", no_wrap=True)
+    for heading, _, _ in _COLUMNS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for allocator, group in groupby(rows, key=lambda row: row.allocator):
+        of_one = list(group)
+        cells = [_cell([figure(row) for row in of_one], form) for _, figure, form in _COLUMNS]
+        table.add_row(Text(allocator), *cells)
+    return table
+
+
+def _spread(rows: Sequence[Row]) -> list[str | Table]:
+    """F of several seeds, as slides on the subject have it: from the region's beginning too."""
+    if len({row.seed for row in rows}) == 1:
+        return []
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("F %", no_wrap=True)
+    for heading in ("mean", "sd", "max", "min", "from the start: mean", "sd", "max", "min"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for allocator, group in groupby(rows, key=lambda row: row.allocator):
+        given = [row.given for row in group]
+        first = [metrics.fragmentation_percent for metrics in given]
+        start = [metrics.fragmentation_from_start_percent for metrics in given]
+        table.add_row(Text(allocator), *_moments(first), *_moments(start))
+    return ["", table]
+
+
+def _moments(values: Sequence[float | None]) -> list[str]:
+    """Mean, standard deviation of the sample, greatest, least; `-` if nothing was served once."""
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < len(values):
+        return ["-"] * 4
+    return [f"{value:.2f}" for value in (fmean(numbers), stdev(numbers), max(numbers), min(numbers))]
+
+
+def _cell(values: Sequence[float | None], form: str) -> str:
+    """A median that occurred, and the range where there is one; `-` where a figure is missing."""
+    present = [value for value in values if value is not None]
+    if len(present) < len(values):
+        return f"- ({len(values) - len(present)} of {len(values)})" if present else "-"
+    least, most = f"{min(present):{form}}", f"{max(present):{form}}"
+    middle = f"{median_low(present):{form}}"
+    return middle if least == most else f"{middle}\n{least}…{most}"
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Sentences on requests that are refused, on sizes above the smallest that fail, and on heaps
+    that were not found.
+    """
+    sentences = []
+    if refusing := [row for row in rows if row.given.failures]:
+        names = ", ".join(dict.fromkeys(row.allocator for row in refusing))
+        sizes = [row.cost_metric.smallest_bytes for row in refusing]
+        enough = [
+            -(-size // heap_size.STEP_BYTES) * heap_size.STEP_BYTES for size in sizes if size is not None
+        ]
+        advice = f"give more with --heap, up to {heap_size.LARGEST_BYTES}"
+        if len(enough) == len(refusing) and max(enough) <= heap_size.LARGEST_BYTES:
+            advice = f"--heap {max(enough)} is enough"
+        sentences.append(
+            f"{names}: a heap of {refusing[0].heap_bytes:,} bytes refuses some requests, and the figures are of "
+            f"what it serves; {advice}."
+        )
+    for allocator, group in groupby(rows, key=lambda row: row.allocator):
+        of_one = list(group)
+        failing = [row for row in of_one if row.cost_metric.failing_above_bytes]
+        if failing:
+            row = max(failing, key=lambda row: row.cost_metric.failing_above_bytes[-1])
+            sentences.append(
+                f"{allocator}: serving is not monotonic"
+                f"{f' with {len(failing)} of {len(of_one)} seeds' if len(of_one) > 1 else ''}; "
+                f"{row.cost_metric.smallest_bytes:,} bytes serve, "
+                f"{row.cost_metric.failing_above_bytes[-1]:,} do not."
+            )
+        unserved = next((row for row in of_one if row.cost_metric.smallest_bytes is None), None)
+        if unserved and unserved.cost_metric.between_bytes:
+            low, high = unserved.cost_metric.between_bytes
+            sentences.append(
+                f"{allocator}: the smallest heap has from {low:,} to {high:,} bytes; "
+                "--exhaustive searches for it, and takes long."
+            )
+        elif unserved and unserved.cost_metric.looked_up_to_bytes:
+            sentences.append(
+                f"{allocator}: no heap that was tried serves all requests, "
+                f"up to {unserved.cost_metric.looked_up_to_bytes:,} bytes."
+            )
+    return sentences

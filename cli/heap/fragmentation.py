@@ -77,7 +77,7 @@ def command(
         raise OptionError("An exhaustive search cannot be left out; drop --exhaustive or --no-search.")
     if runs and not output:
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
-    from analysis.fragmentation import text
+    from analysis.fragmentation import study as text
     from analysis.fragmentation.study import Study
     from cli.shell import runs as runs_of_bench
     from cli.shell import under_way

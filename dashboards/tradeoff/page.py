@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.fragmentation.study import Row, Study
-from analysis.fragmentation.text import notes
+from analysis.fragmentation.study import Row, Study, notes
 from base.files.whole import write_bytes
 from base.run_index import configuration
 from dashboards.formatting import microseconds
