@@ -66,6 +66,14 @@ class Row:
     smallest: Metrics | None
     """In a heap of the Cost Metric's size; None if there is none."""
 
+    @property
+    def fragmentation_there_percent(self) -> float | None:
+        return None if self.smallest is None else self.smallest.fragmentation_percent
+
+    @property
+    def sbbm_there_bytes(self) -> int | None:
+        return None if self.smallest is None else self.smallest.sbbm_bytes
+
     def as_json(self) -> dict[str, Any]:
         """The row as the document has it."""
         names = ("allocator", "trace", "seed", "operations", "heap_bytes", "static_ram_bytes")
@@ -110,14 +118,16 @@ class Study:
                 host_heap.write(trace.operations, Path(folder) / f"{number}.operations")
                 for number, trace in enumerate(self.traces)
             ]
-            pairs = [
-                (name, *each) for name in self.allocators for each in zip(self.traces, files, strict=True)
-            ]
             # Rows share the processes; of fewer rows than processes, each search is shared.
-            within = max(1, self.jobs // len(pairs)) if pairs else 1
+            within = max(1, self.jobs // (len(self.allocators) * len(files)))
+            pairs = [
+                (name, trace, file, within)
+                for name in self.allocators
+                for trace, file in zip(self.traces, files, strict=True)
+            ]
             rows = []
             with ThreadPoolExecutor(self.jobs) as pool:
-                for row in pool.map(lambda pair: self._measure(*pair, within), pairs):
+                for row in pool.map(lambda pair: self._measure(*pair), pairs):
                     done(f"{row.trace} on {row.allocator}")
                     rows.append(row)
             return rows
@@ -156,8 +166,8 @@ _COLUMNS: tuple[tuple[str, _Figure, str], ...] = (
     ("used", lambda row: row.given.used_bytes, ",.0f"),
     ("F %", lambda row: row.given.fragmentation_percent, ".2f"),
     ("SBBM", lambda row: row.given.sbbm_bytes, ",.0f"),
-    ("F % there", lambda row: row.smallest and row.smallest.fragmentation_percent, ".2f"),
-    ("SBBM there", lambda row: row.smallest and row.smallest.sbbm_bytes, ",.0f"),
+    ("F % there", lambda row: row.fragmentation_there_percent, ".2f"),
+    ("SBBM there", lambda row: row.sbbm_there_bytes, ",.0f"),
     ("static RAM", lambda row: row.static_ram_bytes, ",.0f"),
 )
 """Heading, figure, format."""
@@ -264,15 +274,14 @@ def notes(rows: Sequence[Row]) -> list[str]:
     if refusing := [row for row in rows if row.given.failures]:
         names = ", ".join(dict.fromkeys(row.allocator for row in refusing))
         sizes = [row.cost_metric.smallest_bytes for row in refusing]
-        enough = [
-            -(-size // heap_size.STEP_BYTES) * heap_size.STEP_BYTES for size in sizes if size is not None
-        ]
+        step = heap_size.STEP_BYTES
+        enough = [-(-size // step) * step for size in sizes if size is not None]
         advice = f"give more with --heap, up to {heap_size.LARGEST_BYTES}"
         if len(enough) == len(refusing) and max(enough) <= heap_size.LARGEST_BYTES:
             advice = f"--heap {max(enough)} is enough"
         sentences.append(
-            f"{names}: a heap of {refusing[0].heap_bytes:,} bytes refuses some requests, and the figures are of "
-            f"what it serves; {advice}."
+            f"{names}: a heap of {refusing[0].heap_bytes:,} bytes refuses some requests, and the figures are "
+            f"of what it serves; {advice}."
         )
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
         of_one = list(group)
