@@ -119,7 +119,7 @@ class Study:
                 for number, trace in enumerate(self.traces)
             ]
             # Rows share the processes; of fewer rows than processes, each search is shared.
-            within = max(1, self.jobs // (len(self.allocators) * len(files)))
+            within = max(1, self.jobs // max(1, len(self.allocators) * len(files)))
             pairs = [
                 (name, trace, file, within)
                 for name in self.allocators
