@@ -179,7 +179,7 @@ class Places:
     def _may_call(self, call: int, function: Function | None) -> bool:
         """Whether the call may be one of the function: BL tells its target."""
         first, second = self._halfwords(call)
-        name, _, target = self._program.instruction_text(call, first << 16 | second, True).partition(" #")
+        name, _, target = self._program.instruction_text(call, first << 16 | second).partition(" #")
         if name != "bl":
             return True
         called = self._program.function_at(int(target, 0))
