@@ -1,4 +1,8 @@
-"""The program that is the virtual Nucleo: built with cargo, or as the installed package has it."""
+"""The programs that are the virtual Nucleo: built with cargo, or as the installed package has them.
+
+`NAME` runs and serves a board. `DESK` shows one with emulated USB devices, to test the bench; an
+installed package does not have it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from base.tell import Tell
 
 FOLDER = Path(__file__).resolve().parent
 NAME = "virtual-nucleo"
-BINARY = FOLDER / (NAME if INSTALLED else f"target/release/{NAME}")
+DESK = "virtual-desk"
 
 # The lowest version that Cargo.toml's rust-version and the locked dependencies accept.
 MINIMUM_CARGO = (1, 85)
@@ -47,49 +51,54 @@ class BuildError(SimulatorError):
     """The virtual Nucleo cannot be built."""
 
 
-_BUILT: list[Path] = []
-"""What this process has built or found, at most one: asking takes a while."""
+_BUILT: dict[str, Path] = {}
+"""What this process has built or found, by name: asking takes a while."""
 
 
-def build(tell: Tell = lambda _: None) -> Path:
+def build(tell: Tell = lambda _: None, name: str = NAME) -> Path:
     """Builds the program if it is out of date, and returns its path; `tell` hears of it where it is
     built. Raises BuildError.
 
     What was built of the same sources in any checkout of the user is taken from there. If several
-    processes build at once, cargo lets one build and the others wait. An installed package has it
-    built, for its own architecture.
+    processes build at once, cargo lets one build and the others wait. An installed package has
+    `NAME` built, for its own architecture.
     """
-    if not _BUILT:
-        _BUILT.append(BINARY if INSTALLED else _found_or_built(tell))
-    return _BUILT[0]
+    if name not in _BUILT:
+        if INSTALLED and name == DESK:
+            raise BuildError(
+                "The installed program has no emulated desk: use a checkout, or another board than this."
+            )
+        _BUILT[name] = FOLDER / name if INSTALLED else _found_or_built(tell, name)
+    return _BUILT[name]
 
 
-def _found_or_built(tell: Tell) -> Path:
-    digest = _digest(_cargo_version())
-    kept = CACHE / "built" / f"{NAME}-{digest}"
-    with taking_turns(BINARY):
-        if _note(digest).exists():
-            return BINARY
+def _found_or_built(tell: Tell, name: str) -> Path:
+    digest = _digest(_cargo_version(), name)
+    binary = FOLDER / "target/release" / name
+    kept = CACHE / "built" / f"{name}-{digest}"
+    with taking_turns(binary):
+        if _note(binary, digest).exists():
+            return binary
         if kept.exists():
-            write_whole(BINARY, partial(_copy, kept))
+            write_whole(binary, partial(_copy, kept))
         else:
             tell("building the virtual Nucleo")
-            _build()
+            _build(name)
             with suppress(WriteError):
-                write_whole(kept, partial(_copy, BINARY))
-        for note in BINARY.parent.glob(f"{NAME}-*.built"):
+                write_whole(kept, partial(_copy, binary))
+        for note in binary.parent.glob(f"{name}-*.built"):
             note.unlink()
-        _note(digest).touch()
-    return BINARY
+        _note(binary, digest).touch()
+    return binary
 
 
 def _copy(program: Path, path: Path) -> None:
     shutil.copy(program, path)
 
 
-def _build() -> None:
+def _build(name: str) -> None:
     try:
-        done = children.run(command(), within_s=BUILD_WITHIN_S, folder=FOLDER)
+        done = children.run(command(name), within_s=BUILD_WITHIN_S, folder=FOLDER)
     except subprocess.TimeoutExpired:
         raise BuildError(
             f"The virtual Nucleo was not built within {BUILD_WITHIN_S:g} s; does another cargo hold its lock?"
@@ -99,20 +108,20 @@ def _build() -> None:
         raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
 
 
-def _digest(cargo: str) -> str:
+def _digest(cargo: str, name: str) -> str:
     """Of what is compiled, without Python and pages, and of the cargo that builds it."""
-    words = (source_digest.digest(FOLDER.name, leave_out=(".py", ".md")), *command(), cargo)
+    words = (source_digest.digest(FOLDER.name, leave_out=(".py", ".md")), *command(name), cargo)
     return hashlib.sha256("\0".join(words).replace(str(FOLDER), "").encode()).hexdigest()[:32]
 
 
-def _note(digest: str) -> Path:
+def _note(binary: Path, digest: str) -> Path:
     """The file that is there if the program, as it lies there, is built of these sources."""
-    built = BINARY.stat().st_mtime_ns if BINARY.exists() else 0
-    return BINARY.with_name(f"{NAME}-{digest}-{built}.built")
+    built = binary.stat().st_mtime_ns if binary.exists() else 0
+    return binary.with_name(f"{binary.name}-{digest}-{built}.built")
 
 
-def command(target: str | None = None) -> list[str]:
-    """What builds the program; `lab` and `./lab test` build the same.
+def command(name: str = NAME, target: str | None = None) -> list[str]:
+    """What builds a program; `lab` and `./lab test` build the same.
 
     `target` is rustc's word for another machine; what is built for it lies at `binary(target)`.
     """
@@ -122,9 +131,9 @@ def command(target: str | None = None) -> list[str]:
         *cargo,
         *(("--target", target) if target else ()),
         "--package",
-        NAME,
+        name,
         "--bin",
-        NAME,
+        name,
         "--",
         *linking,
     ]

@@ -1,4 +1,4 @@
-"""A virtual Nucleo on an emulated desk, in a process of its own: `virtual-nucleo desk`."""
+"""A virtual Nucleo on an emulated desk, in a process of its own: `virtual-desk`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ctypes.util import find_library
 from pathlib import Path
 
-from simulator.build import SimulatorError
+from simulator.build import DESK, SimulatorError
 from simulator.process import ServingProcess
 from simulator.run import STRICT, image_argument
 
@@ -17,7 +17,7 @@ _LIBRARY = "umockdev-preload"
 
 def environment(folder: Path) -> dict[str, str]:
     """What a program's environment must have, beside its own, to find the USB devices and serial
-    ports of `folder` (`virtual-nucleo desk --folder`), and no others. It must be there before the
+    ports of `folder` (`virtual-desk --folder`), and no others. It must be there before the
     program starts, since the library redirects its calls.
 
     Raises SimulatorError where the library is not installed.
@@ -67,9 +67,11 @@ class EmulatedDesk(ServingProcess):
     flash does, whatever the firmware sets. `start` is now, or capture, which holds the board in
     reset until then. `options` are further words of the command line; without any the firmware
     stops at whatever is odd. `program` stands in for the one that is built. Raises SimulatorError
-    if umockdev is missing, or the process does not start, and BuildError.
+    if umockdev is missing, or the process does not start, and BuildError, also in an installed
+    package, which has no desk.
     """
 
+    _name = DESK
     control: Path
     stlink: str
     uart: str
@@ -114,7 +116,7 @@ class EmulatedDesk(ServingProcess):
 
     def _arguments(self) -> list[str | Path]:
         self._usb_folder.mkdir()
-        arguments: list[str | Path] = ["desk", "--folder", self._usb_folder, *self._options]
+        arguments: list[str | Path] = ["--folder", self._usb_folder, *self._options]
         arguments += self._note_arguments
         arguments += [self._elf] if self._elf else []
         if self._image is not None and self._elf:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from base.processes import children, signals
-from simulator.build import SimulatorError, build
+from simulator.build import NAME, SimulatorError, build
 from simulator.run import MOST_S, STRICT, said
 
 LISTENING_TIMEOUT_S = 20.0
@@ -23,7 +23,7 @@ _LINE_MOST_BYTES = 64 << 10
 
 
 class ServingProcess:
-    """virtual-nucleo as a server. A context manager, whose subclasses say what it serves.
+    """The virtual Nucleo as a server. A context manager, whose subclasses say what it serves.
 
     `program` stands in for the one that is built. Under `options` that are not STRICT it notes what
     is odd.
@@ -32,6 +32,9 @@ class ServingProcess:
     process. The process also exits when its standard input closes, so that even a bench that is
     killed leaves none behind.
     """
+
+    _name = NAME
+    """The program that is built (simulator.build)."""
 
     def __init__(self, program: Path | None, options: Sequence[str]) -> None:
         self._program = program
@@ -85,7 +88,7 @@ class ServingProcess:
         return self._stderr.read()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        command = [self._program or build(), *self._arguments()]
+        command = [self._program or build(name=self._name), *self._arguments()]
         try:
             # A session of its own, so that Ctrl-C at the terminal reaches the bench alone.
             return subprocess.Popen(

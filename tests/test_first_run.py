@@ -153,7 +153,7 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
 def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     """Wiring and line are right; 1,000 samples are missing, and no driver says so."""
     with EmulatedDesk() as desk:
-        bring_up = BroughtUp(desk, tmp_path, "threshold", "fault lose 1000 at 3000000")
+        bring_up = BroughtUp(desk, tmp_path, "threshold", "analyzer lose 1000 at 3000000")
     assert bring_up.status == 1
     assert list(bring_up.states) == list(KEYS[:11]) and bring_up.states["rate"] == "wrong"
     assert {state for key, state in bring_up.states.items() if key != "rate"} == {"right"}

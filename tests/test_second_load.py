@@ -61,9 +61,9 @@ def load(desk: EmulatedDesk, kind: str, target: str, elf: Path) -> str:
 
 def run_to_its_end(desk: EmulatedDesk) -> None:
     """The board has power again. It has no plan, says so, and is in halt() some ms later."""
-    desk.ask("unplug probe")
+    desk.ask("probe unplug")
     desk.ask("board power cycle")
-    desk.ask("plug probe")
+    desk.ask("probe plug")
     time.sleep(1.0)
 
 

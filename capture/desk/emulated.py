@@ -18,6 +18,7 @@ from base.files.errors import CaptureError
 from base.processes import children
 from capture.desk.bench import BoardResource
 from capture.desk.board import NOTES
+from simulator.build import DESK, build
 from simulator.desk import EmulatedDesk
 from simulator.run import STRICT
 
@@ -41,14 +42,16 @@ def run_again(resource: BoardResource, options: Sequence[str] = STRICT) -> int:
     """Runs this program's command line on the board's desk, and returns its exit status.
 
     `options` are those of somebody's own program. Signals are its to act on. Raises CaptureError
-    where this program is on a desk already, and SimulatorError where there can be none.
+    where this program is on a desk already, SimulatorError where there can be none, and BuildError.
     """
     if MARK in os.environ:
         raise CaptureError(
             f"The board {resource.name!r} is emulated, and this command runs on the desk of "
             f"{os.environ[MARK]!r} already; use one of them at a time."
         )
-    with desk_of(resource, options=options) as desk:
+    away = desk_of(resource, options=options)
+    build(_say, DESK)
+    with away as desk:
         status = children.attend([*seeing(resource, desk), sys.executable, *sys.orig_argv[1:]])
         _tell_of(desk)
     return status
@@ -99,5 +102,9 @@ def _tell_of(desk: EmulatedDesk) -> None:
     if ended is not None:
         said = f" The emulated desk ended by itself, with status {ended}; run again.{said}"
     if said:
-        with suppress(OSError):
-            print(said.strip(), file=sys.stderr)
+        _say(said.strip())
+
+
+def _say(words: str) -> None:
+    with suppress(OSError):
+        print(words, file=sys.stderr)

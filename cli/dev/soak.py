@@ -53,6 +53,7 @@ def command(
         if (minutes is None) == (runs is None):
             raise soak.SoakError("A soak needs an end: give --minutes or --runs.")
         simulator.build()
+        simulator.build(name=simulator.DESK)
         firmware.build("tlsf")
         began_s = time.monotonic()
         with under_way.shown() as shown:

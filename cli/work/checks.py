@@ -81,9 +81,8 @@ def _named(name: str, room: Room) -> str:
 def _builds(room: Room, everything: bool) -> Iterator[Check]:
     """Builds what most tests run on, or `everything`. What is not built, the first test builds."""
     if room.contains(_SIMULATOR):
-        yield Check(
-            "simulator: build", ((sys.executable, "-c", "from simulator import build; build.build()"),)
-        )
+        both = "from simulator.build import DESK, build; build(); build(name=DESK)"
+        yield Check("simulator: build", ((sys.executable, "-c", both),))
     if room.contains(HEAP.parent):
         of_most = () if everything else ("--allocator", "seglist,tlsf")
         build = (*_PYTHON, "cli", "dev", "build", *of_most)

@@ -103,7 +103,7 @@ def _simulator(architecture: str) -> Path:
             )
         return binary
     target = TARGETS[architecture]
-    done = children.run(simulator.command(target), within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
+    done = children.run(simulator.command(target=target), within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
     if done.returncode:
         said = children.last_words(done.stderr)
         raise PackageError(

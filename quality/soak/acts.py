@@ -25,12 +25,12 @@ def _terminate(_runs: Path) -> None:
 
 
 def _unplug_analyzer(_runs: Path) -> None:
-    ask(_control(), "unplug analyzer")
+    ask(_control(), "analyzer unplug")
 
 
 def _rename_port(_runs: Path) -> None:
-    ask(_control(), "unplug probe")
-    ask(_control(), "plug probe as ttyACM1")
+    ask(_control(), "probe unplug")
+    ask(_control(), "probe plug as ttyACM1")
 
 
 def _kill_sigrok(runs: Path) -> None:

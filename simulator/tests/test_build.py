@@ -12,7 +12,7 @@ from simulator.tests.stand_in import stand_in
 
 @pytest.fixture(autouse=True)
 def _nothing_built_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulator, "_BUILT", [])
+    monkeypatch.setattr(simulator, "_BUILT", {})
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,15 @@ def test_a_missing_cargo_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(simulator.BuildError, match=r"cargo is missing.*apt-get install"):
         simulator.build()
+
+
+def test_an_installed_program_says_in_one_sentence_that_it_has_no_desk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(simulator, "INSTALLED", True)
+    assert simulator.build() == simulator.FOLDER / simulator.NAME
+    with pytest.raises(simulator.BuildError, match=r"^[^.]*no emulated desk[^.]*\.$"):
+        simulator.build(name=simulator.DESK)
 
 
 def test_a_program_that_says_nothing_has_no_version(tmp_path: Path) -> None:

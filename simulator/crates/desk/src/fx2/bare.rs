@@ -85,8 +85,8 @@ impl Device for Bare {
 
 #[cfg(test)]
 mod tests {
-    use super::super::faults::Faults;
     use super::*;
+    use crate::faults::Faults;
     use crate::usb::Waker;
     use std::sync::mpsc;
 
@@ -106,7 +106,7 @@ mod tests {
         let wires = Wires {
             captures: mpsc::channel().0,
             waker: Waker::default(),
-            faults: Faults::default(),
+            faults: Faults::new(mpsc::channel().0),
             clock_error_ppm: 0,
         };
         Bare::new(false, wires)

@@ -1,11 +1,11 @@
 //! Samples on their way to the host.
 
-use super::faults::{Faults, Trouble};
-use crate::samples::Run;
-use crate::stream::{gather, Unit};
-use crate::usb::Fault;
+use crate::faults::{Clock, Fault, Faults};
+use crate::usb;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
+use virtual_nucleo::analyzer::samples::Run;
+use virtual_nucleo::analyzer::stream::{gather, Unit};
 
 /// A transfer that is not full ends after this long with what there is. sigrok gives up after 64
 /// empty ones, of which each takes 400 ms.
@@ -30,7 +30,7 @@ pub struct Capture {
     /// The ground clip is off: samples of noise that are still to come. Then all inputs are low.
     afloat: Option<u64>,
     ended: bool,
-    stalled: Option<Fault>,
+    stalled: Option<usb::Fault>,
 }
 
 /// The endpoint has four buffers of 512 bytes (fx2lafw, EP2CFG). The firmware ends a capture that
@@ -62,21 +62,21 @@ impl Capture {
     }
 
     /// What the next transfer carries, at most `most` bytes. None: it must wait.
-    pub fn transfer(&mut self, most: usize) -> Result<Option<Vec<u8>>, Fault> {
+    pub fn transfer(&mut self, most: usize) -> Result<Option<Vec<u8>>, usb::Fault> {
         if let Some(fault) = self.stalled {
             return Err(fault);
         }
         let most = most - most % self.unit.bytes();
         while !self.ended && self.gathered.len() < most {
-            let trouble = self.faults.next_at();
-            if trouble.is_some_and(|(_, at)| at <= self.position) {
-                if let Some(outcome) = self.suffer(most) {
+            if let Some((fault, _)) = self.faults.take_due(Clock::Analyzer, self.position) {
+                if let Some(outcome) = self.suffer(fault, most) {
                     return outcome;
                 }
                 continue;
             }
+            let next = self.faults.next_at(Clock::Analyzer);
             let room = ((most - self.gathered.len()) / self.unit.bytes()) as u64;
-            let limit = trouble.map_or(room, |(_, at)| room.min(at - self.position));
+            let limit = next.map_or(room, |at| room.min(at.saturating_sub(self.position)));
             if !self.gather(limit) {
                 break;
             }
@@ -181,29 +181,31 @@ impl Capture {
         self.runs.push(Run { samples, word });
     }
 
-    /// Lets the fault happen that is due. Some: the transfer ends with it.
-    fn suffer(&mut self, most: usize) -> Option<Result<Option<Vec<u8>>, Fault>> {
-        match self.faults.take_next()? {
-            Trouble::Stop => self.ended = true,
-            Trouble::Fail(fault) => {
+    /// Lets a fault happen. Some: the transfer ends with it.
+    fn suffer(&mut self, fault: Fault, most: usize) -> Option<Result<Option<Vec<u8>>, usb::Fault>> {
+        match fault {
+            Fault::Stop => self.ended = true,
+            Fault::Fail(fault) => {
                 self.stalled = Some(fault);
                 return Some(Err(fault));
             }
-            Trouble::Unplug => {
+            Fault::Unplug(back_as) => {
                 self.gathered.clear();
                 self.ended = true;
-                self.faults.unplug();
+                self.faults.unplug("analyzer", back_as);
             }
-            Trouble::Short => return Some(Ok(Some(self.hand_over(most)))),
-            Trouble::Lose(samples) => self.to_lose = self.to_lose.saturating_add(samples),
-            Trouble::Hub(samples) => {
+            Fault::Short => return Some(Ok(Some(self.hand_over(most)))),
+            Fault::Lose(samples) => self.to_lose = self.to_lose.saturating_add(samples),
+            Fault::Hub(samples) => {
                 let room = BUFFERED_BYTES / self.unit.bytes() as u64;
                 if samples > room {
-                    self.faults.add(Trouble::Stop, self.position + room);
+                    let full = self.position + room;
+                    self.faults.add(Clock::Analyzer, Fault::Stop, full);
                 }
             }
-            Trouble::Ring(input) => self.rings = Some(1 << input),
-            Trouble::Ground => self.afloat = Some(NOISE_SAMPLES),
+            Fault::Ring(input) => self.rings = Some(1 << input),
+            Fault::Ground => self.afloat = Some(NOISE_SAMPLES),
+            _ => {} // of another device
         }
         None
     }
@@ -224,7 +226,7 @@ mod tests {
 
     #[test]
     fn full_transfers_leave_at_once_and_the_rest_waits() {
-        let mut capture = counted(10, Unit::Eight, &Faults::default());
+        let mut capture = counted(10, Unit::Eight, &Faults::new(mpsc::channel().0));
         assert_eq!(capture.transfer(4), Ok(Some(vec![0, 1, 2, 3])));
         assert_eq!(capture.transfer(4), Ok(Some(vec![4, 5, 6, 7])));
         assert_eq!(capture.transfer(4), Ok(None));
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn wide_samples_have_two_bytes_and_are_never_split() {
-        let mut capture = counted(0x102, Unit::Sixteen, &Faults::default());
+        let mut capture = counted(0x102, Unit::Sixteen, &Faults::new(mpsc::channel().0));
         capture.transfer(0x1FF).unwrap();
         assert_eq!(capture.transfer(5), Ok(Some(vec![0xFF, 0, 0x00, 1])));
     }
@@ -244,16 +246,16 @@ mod tests {
         let (sender, arrivals) = mpsc::sync_channel(1);
         let samples: u64 = runs.iter().map(|run| run.samples).sum();
         sender.send(runs).unwrap();
-        let faults = Faults::default();
-        faults.plan(line).unwrap();
+        let faults = Faults::new(mpsc::channel().0);
+        faults.plan(&format!("analyzer {line}")).unwrap();
         let mut capture = Capture::new(arrivals, Unit::Eight, faults);
         capture.transfer(samples as usize).unwrap().unwrap()
     }
 
     #[test]
     fn a_hub_that_stalls_for_longer_than_the_buffers_hold_ends_the_capture() {
-        let faults = Faults::default();
-        faults.plan("hub 2049 at 100").unwrap();
+        let faults = Faults::new(mpsc::channel().0);
+        faults.plan("analyzer hub 2049 at 100").unwrap();
         let mut capture = counted(9000, Unit::Eight, &faults);
         assert_eq!(capture.transfer(2000).unwrap().unwrap().len(), 2000);
         assert_eq!(capture.transfer(2000), Ok(None));
@@ -290,17 +292,20 @@ mod tests {
     #[test]
     fn faults_happen_at_their_sample() {
         let outcome = |line: &str| {
-            let faults = Faults::default();
-            faults.plan(line).unwrap();
+            let faults = Faults::new(mpsc::channel().0);
+            faults.plan(&format!("analyzer {line}")).unwrap();
             let mut capture = counted(8, Unit::Eight, &faults);
             [capture.transfer(4), capture.transfer(4)]
         };
         let first = Ok(Some(vec![0, 1, 2, 3]));
         assert_eq!(outcome("stop at 4"), [first.clone(), Ok(None)]);
-        assert_eq!(outcome("stall at 4"), [first.clone(), Err(Fault::Stall)]);
+        assert_eq!(
+            outcome("stall at 4"),
+            [first.clone(), Err(usb::Fault::Stall)]
+        );
         assert_eq!(
             outcome("error at 2"),
-            [Err(Fault::Protocol), Err(Fault::Protocol)]
+            [Err(usb::Fault::Protocol), Err(usb::Fault::Protocol)]
         );
         assert_eq!(outcome("short at 6"), [first.clone(), Ok(Some(vec![4, 5]))]);
         // The buffers bridge a short pause of the hub.

@@ -2,21 +2,20 @@
 //!
 //! Commands: libsigrok's driver `src/hardware/fx2lafw` and its firmware's `include/command.h`.
 //! Nothing is dropped: the simulation is held back while the host does not read. What a real one
-//! does when it is too slow is a fault to inject ([`faults`]).
+//! does when it is too slow is a fault to inject ([`crate::faults`]).
 
 mod bare;
 mod capture;
 mod descriptors;
-pub mod faults;
 
 pub use bare::Bare;
 
 use super::usb::{Descriptors, Device, Fault, Setup, Waker};
-use crate::capture_request::CaptureRequest;
-use crate::stream::Unit;
+use crate::faults::Faults;
 use capture::Capture;
-use faults::Faults;
 use std::sync::mpsc::{self, Sender};
+use virtual_nucleo::analyzer::stream::Unit;
+use virtual_nucleo::analyzer::CaptureRequest;
 
 const GET_FIRMWARE_VERSION: u8 = 0xB0;
 const START: u8 = 0xB1;
@@ -45,11 +44,6 @@ pub struct Wires {
     pub faults: Faults,
     /// How much too fast the analyzer's clock is, in millionths.
     pub clock_error_ppm: i64,
-}
-
-/// What an analyzer samples at that means to sample at `samplerate_hz`.
-fn with_clock_error(samplerate_hz: u64, ppm: i64) -> u64 {
-    samplerate_hz.saturating_add_signed(samplerate_hz as i64 * ppm / 1_000_000)
 }
 
 /// The analyzer with its firmware running.
@@ -93,10 +87,13 @@ impl Fx2 {
             Unit::Eight
         };
         let (runs, arrivals) = mpsc::sync_channel(SLICES_AHEAD);
+        let waker = self.wires.waker.clone();
         let request = CaptureRequest {
-            samplerate_hz: with_clock_error(samplerate_hz, self.wires.clock_error_ppm),
+            samplerate_hz: samplerate_hz.saturating_add_signed(
+                samplerate_hz as i64 * self.wires.clock_error_ppm / 1_000_000,
+            ),
             runs,
-            arrived: Some(self.wires.waker.clone()),
+            arrived: Box::new(move || waker.wake()),
         };
         self.wires
             .captures

@@ -23,6 +23,19 @@ const PACKET_BYTES: usize = 64;
 const COMMAND_ENDPOINT: u8 = 0x01;
 const ANSWER_ENDPOINT: u8 = 0x81;
 
+/// Whether it can come back as this: a port's name as the kernel gives it, or a USB id of ST.
+pub fn may_be_called(name: &str) -> bool {
+    let digits = name.strip_prefix("ttyACM");
+    let is_port = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    digits.is_some_and(is_port) || product_of(name).is_some()
+}
+
+/// The product of `0483:3752`, a USB id of ST.
+pub fn product_of(name: &str) -> Option<u16> {
+    let product = name.strip_prefix(&format!("{VENDOR:04x}:"))?;
+    u16::from_str_radix(product, 16).ok()
+}
+
 pub struct StLink<T: Target> {
     descriptors: Descriptors,
     interpreter: Interpreter<T>,

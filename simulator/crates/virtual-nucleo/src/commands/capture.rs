@@ -1,19 +1,20 @@
 //! `virtual-nucleo capture`: what `serve` shows its clients, to files and without sockets. The
 //! samples are those of the same sampler, from reset on, and only their edges are written.
 
+use super::board::BoardArguments;
 use super::counts::WindowsArguments;
 use super::edge_stream::EdgeStream;
 use super::notes::NotesArgument;
 use super::outputs::Output;
-use super::{limit, stopped, BoardArguments};
+use super::{limit, stopped};
+use crate::analyzer::clips::{Clips, Inputs};
+use crate::analyzer::samples::Sampler;
 use crate::servers::beaglelogic::SAMPLERATES_HZ;
 use crate::simulation::{WindowsFile, SLICE_CYCLES};
 use anyhow::{anyhow, bail, Result};
 use clap::Args;
 use cortex_m::bus::Width;
 use cortex_m::{DebugFault, Stop};
-use desk::clips::{Clips, Inputs};
-use desk::samples::Sampler;
 use machine::{Limit, Machine};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,11 +52,7 @@ pub struct CaptureArguments {
 }
 
 pub fn execute(arguments: &CaptureArguments) -> Result<ExitCode> {
-    let (firmware, machine) = arguments.board.machine()?;
-    let mut machine = match machine {
-        Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop, None)),
-    };
+    let (firmware, mut machine) = arguments.board.machine()?;
     let chip = machine.chip();
     let mut windows = arguments.windows.begin(firmware.as_ref(), &mut machine)?;
     let captured = capture(arguments, &mut machine, &mut windows)?;
@@ -64,7 +61,7 @@ pub fn execute(arguments: &CaptureArguments) -> Result<ExitCode> {
     }
     Ok(match captured {
         Ok(()) => ExitCode::SUCCESS,
-        Err(stop) => stopped(&stop, Some((chip, "--gaps"))),
+        Err(stop) => stopped(&stop, chip),
     })
 }
 
@@ -85,7 +82,7 @@ fn capture(
     let mut stop = Ok(());
     while stop.is_ok() && edges.samples() < arguments.samples {
         stop = match windows {
-            Some(windows) => windows.run_slice(machine, SLICE_CYCLES),
+            Some(windows) => windows.run_slice(machine, Limit::Endless, SLICE_CYCLES),
             None => machine.run_slice(debugger.next(), SLICE_CYCLES),
         };
         debugger.act(machine).map_err(refused)?;

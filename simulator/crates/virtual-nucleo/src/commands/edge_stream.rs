@@ -1,8 +1,8 @@
 //! The file `edges.stream` (docs/reference/edges.md): a capture as its edges, in blocks.
 
 use super::outputs::Output;
+use crate::analyzer::samples::Run;
 use anyhow::Result;
-use desk::samples::Run;
 use serde_json::json;
 use std::path::Path;
 use stm32::edges::CHANNEL_NAMES;

@@ -3,8 +3,9 @@
 
 use super::outputs::Output;
 
+use super::board::BoardArguments;
 use super::semihosting::answer_in_silence;
-use super::{limit, notes, stopped, BoardArguments, STOPPED};
+use super::{limit, notes, stopped, STOPPED};
 use anyhow::{Context, Result};
 use clap::Args;
 use cortex_m::Stop;
@@ -75,10 +76,6 @@ const HEADER: &[u8] =
 
 pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
     let (firmware, machine) = board(arguments)?;
-    let machine = match machine {
-        Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop, None)),
-    };
     let chip = machine.chip();
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
@@ -101,19 +98,16 @@ pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
             eprintln!("virtual-nucleo: the program ended itself before the last pend");
             ExitCode::from(STOPPED)
         }
-        End::Stopped(stop) => stopped(&stop, Some((chip, "--gaps"))),
+        End::Stopped(stop) => stopped(&stop, chip),
     })
 }
 
 /// The board, and its firmware if it is known.
-fn board(arguments: &LatencyArguments) -> Result<(Option<Firmware>, Result<Machine, Stop>)> {
-    let (firmware, machine) = arguments.board.machine()?;
-    let machine = machine.map(|mut machine| {
-        if arguments.semihosting {
-            machine.answer_calls_by(answer_in_silence);
-        }
-        machine
-    });
+fn board(arguments: &LatencyArguments) -> Result<(Option<Firmware>, Machine)> {
+    let (firmware, mut machine) = arguments.board.machine()?;
+    if arguments.semihosting {
+        machine.answer_calls_by(answer_in_silence);
+    }
     Ok((firmware, machine))
 }
 
@@ -158,10 +152,7 @@ fn begun(
     };
     let first = first.max(arguments.not_before.unwrap_or(0));
     if first < machine.cycles() {
-        machine = match board(arguments)?.1 {
-            Ok(machine) => machine,
-            Err(stop) => return Ok(Err(End::Stopped(stop))),
-        };
+        machine = board(arguments)?.1;
     }
     // A snapshot has no past to pend in.
     let first = first.max(machine.cycles());

@@ -1,6 +1,6 @@
 //! `--masks`: the log of what holds interrupts off, and what the firmware's file tells about it.
 
-use super::BoardArguments;
+use super::board::BoardArguments;
 use anyhow::{Context, Result};
 use clap::Args;
 use cortex_m::Watched;

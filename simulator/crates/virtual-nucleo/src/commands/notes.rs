@@ -21,14 +21,6 @@ pub struct MannersArguments {
 }
 
 impl MannersArguments {
-    /// Of a board without a command line.
-    pub fn polite() -> MannersArguments {
-        MannersArguments {
-            strict: false,
-            gaps: false,
-        }
-    }
-
     pub fn manners(&self) -> Manners {
         match (self.strict, self.gaps) {
             (true, _) => Manners::Strict,

@@ -1,5 +1,6 @@
 //! `virtual-nucleo run`: runs to files, without sockets.
 
+use super::board::BoardArguments;
 use super::counts::{self, CountArgument};
 use super::marks::{MarkArgument, Marks, WindowArgument};
 use super::outputs::{Output, Paths, Recorder};
@@ -7,7 +8,7 @@ use super::save_point::SavePoint;
 use super::save_state;
 use super::semihosting::{Answer, Host};
 use super::stop_on::StopArgument;
-use super::{faults, gaps, limit, masks, notes, stopped, BoardArguments, FAULTED, MET, UNMET};
+use super::{faults, gaps, limit, masks, notes, stopped, FAULTED, MET, UNMET};
 use anyhow::{bail, Context, Result};
 use clap::Args;
 use cortex_m::bus::Bus;
@@ -132,15 +133,14 @@ const VECTORS: u8 = 112;
 const TRACE_LAST: u32 = 64;
 
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
-    if arguments.board.manners.gaps && !arguments.board.has_board() {
+    if arguments.board.manners.gaps
+        && arguments.board.firmware.is_none()
+        && arguments.board.from_snapshot.is_none()
+    {
         gaps::list_all(arguments.board.chip.0);
         return Ok(ExitCode::SUCCESS);
     }
-    let (firmware, machine) = arguments.board.machine()?;
-    let mut machine = match machine {
-        Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop, None)),
-    };
+    let (firmware, mut machine) = arguments.board.machine()?;
     if arguments.semihosting {
         machine.allow_semihosting();
     }
@@ -202,7 +202,7 @@ fn tell(
 ) -> ExitCode {
     match end {
         End::Stopped(stop) => {
-            let status = stopped(stop, Some((machine.chip(), "--gaps")));
+            let status = stopped(stop, machine.chip());
             let fault = machine.core().last_fault();
             if let (Stop::Lockup { .. }, Some(fault)) = (stop, fault) {
                 faults::details(machine, firmware, fault);

@@ -1,18 +1,19 @@
 //! `virtual-nucleo serve`: a board on the desk, with an analyzer and a serial port on the loopback
 //! interface.
 
+use super::board::BoardArguments;
 use super::counts::WindowsArguments;
 use super::notes::NotesArgument;
 use super::semihosting::answer_in_silence;
-use super::{stopped, BoardArguments};
+use super::stopped;
+use crate::analyzer::clips::Clips;
 use crate::servers::beaglelogic::Analyzer;
 use crate::servers::probe::Probe;
-use crate::simulation::{Debugger, Simulation, Start};
+use crate::servers::uart::{self, UartArgument};
+use crate::servers::Event;
+use crate::simulation::{Board, Debugger, Nothing};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use desk::clips::Clips;
-use desk::uart::{self, UartArgument};
-use desk::Event;
 use machine::debug_port::Wire;
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -52,7 +53,7 @@ pub struct ServeArguments {
     semihosting: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StartArgument {
     Get,
     Now,
@@ -62,11 +63,7 @@ enum StartArgument {
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
-    let (firmware, machine) = arguments.board.machine()?;
-    let mut machine = match machine {
-        Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop, None)),
-    };
+    let (firmware, mut machine) = arguments.board.machine()?;
     if arguments.semihosting {
         machine.answer_calls_by(answer_in_silence);
     }
@@ -74,7 +71,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let windows_file = arguments.windows.begin(firmware.as_ref(), &mut machine)?;
     let (events, arrivals) = mpsc::channel();
     let (analyzer, captures) = Analyzer::listen(arguments.analyzer)?;
-    let serial = uart::open(&arguments.uart, events.clone())?;
+    let (serial, uart) = uart::open(&arguments.uart, events.clone())?;
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
     let (wire, requests) = Wire::new();
@@ -83,18 +80,26 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         .map(|port| Probe::listen(port, wire))
         .transpose()?;
     let probe_address = probe.as_ref().map(Probe::address);
-    announce(&analyzer.address(), serial.name(), probe_address)?;
+    announce(&analyzer.address(), &uart, probe_address)?;
 
-    let simulation = Simulation::new(
+    let board = Board {
         machine,
-        arguments.clips.clone(),
+        clips: arguments.clips.clone(),
         captures,
         serial,
-        probe.is_some().then(|| Debugger::new(requests)),
+        debugger: probe.is_some().then(|| Debugger::new(requests)),
         windows_file,
-        arguments.notes.begin(firmware),
-    );
-    start(simulation, arguments.start, events.clone());
+        notes_file: arguments.notes.begin(firmware),
+        powered: arguments.start == StartArgument::Now,
+        capture: None,
+    };
+    let stopped = events.clone();
+    thread::spawn(move || {
+        if let Err(stop) = board.run(Nothing) {
+            // The receiver lives as long as the process.
+            let _ = stopped.send(Event::Stopped(stop));
+        }
+    });
     analyzer.serve(events);
     if let Some(probe) = probe {
         probe.serve();
@@ -111,19 +116,6 @@ fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {
     writeln!(stdout, "{addresses}")
         .and_then(|()| stdout.flush())
         .context("cannot say on standard output where the servers listen")
-}
-
-fn start(simulation: Simulation, start: StartArgument, events: Sender<Event>) {
-    let start = match start {
-        StartArgument::Get => Start::AtCapture,
-        StartArgument::Now => Start::AtOnce,
-    };
-    thread::spawn(move || {
-        if let Err(stop) = simulation.run(start) {
-            // The receiver lives as long as the process.
-            let _ = events.send(Event::Stopped(stop));
-        }
-    });
 }
 
 pub fn watch_stdin(events: Sender<Event>) {
@@ -149,7 +141,7 @@ fn wait(arrivals: &Receiver<Event>, chip: &Chip) -> ExitCode {
         match event {
             Event::StdinClosed | Event::Terminated => break,
             Event::Stopped(stop) => {
-                let status = stopped(&stop, Some((chip, "--gaps")));
+                let status = stopped(&stop, chip);
                 say_farewell(arrivals);
                 return status;
             }

@@ -2,12 +2,12 @@
 //! of ASCII, and each is answered by one line. After `get` the connection carries raw samples,
 //! until the client says `close`.
 
+use super::listener::Listener;
+use super::Event;
+use crate::analyzer::samples::Run;
+use crate::analyzer::stream::{Expander, Unit};
+use crate::analyzer::CaptureRequest;
 use anyhow::Result;
-use desk::capture_request::CaptureRequest;
-use desk::listener::Listener;
-use desk::samples::Run;
-use desk::stream::{Expander, Unit};
-use desk::Event;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::ops::RangeInclusive;
@@ -183,7 +183,7 @@ impl Client {
         let request = CaptureRequest {
             samplerate_hz: settings.samplerate_hz,
             runs,
-            arrived: None,
+            arrived: Box::new(|| ()),
         };
         if self.captures.send(request).is_err() {
             return socket.shutdown(Shutdown::Both); // the simulation has stopped already

@@ -4,8 +4,8 @@
 mod lock;
 pub mod protocol;
 
+use super::listener::Listener;
 use anyhow::Result;
-use desk::listener::Listener;
 use lock::{ClientId, ProbeLock};
 use machine::debug_port::{Target, Wire};
 use protocol::{Call, Refusal};

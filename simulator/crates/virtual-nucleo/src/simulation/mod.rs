@@ -1,219 +1,249 @@
-//! The thread that runs the machine for its servers. Simulated time depends neither on the host's
-//! clock nor on how fast clients are. They only delay this thread.
+//! The thread that moves a board, between what is attached to it: servers, a debugger, an analyzer,
+//! files, and what lies around it. Simulated time depends neither on the host's clock nor on how
+//! fast clients are, unless what lies around the board says so.
 
 mod debugger;
-mod desk;
-mod lead_in;
-pub mod mishaps;
 mod notes_file;
 mod ring;
 mod windows_file;
 
 pub use debugger::Debugger;
-pub use desk::{BoardFaults, Desk, Power, ProbeGone};
 pub use notes_file::NotesFile;
 pub use windows_file::WindowsFile;
 
-use ::desk::capture_request::CaptureRequest;
-use ::desk::clips::{Clips, Inputs};
-use ::desk::samples::Sampler;
-use ::desk::uart::Serial;
+use crate::analyzer::clips::{Clips, Inputs};
+use crate::analyzer::samples::{Run, Sampler};
+use crate::analyzer::CaptureRequest;
+use crate::servers::uart::Serial;
 use cortex_m::Stop;
 use machine::{Limit, Machine};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, TryRecvError, TrySendError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// When the machine leaves reset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// When a client asks for a capture; its sample 0 is the reset. Or when a debugger halts the
-    /// core and resumes it.
-    AtCapture,
-    /// At once. A capture begins wherever the machine is by then.
-    AtOnce,
-}
-
-/// How often the simulation looks at everything else while it waits for a debugger.
+/// How often the simulation looks at everything else while it waits for somebody.
 const ATTENTION_PERIOD: Duration = Duration::from_millis(2);
 
 /// Cycles between two exchanges with the servers. This limits the memory for edges.
 pub const SLICE_CYCLES: u64 = 1 << 20;
 
-/// What ended the wait for the board's start.
-enum Held {
-    Captured(CaptureRequest),
-    TakenOver,
-    Abandoned,
-}
-
 /// The machine holds at most this many bytes for the UART. Then the host must wait, since a client
 /// could send without end.
 const MOST_BYTES_TO_RECEIVE: usize = 1 << 16;
 
-/// Hands the host's bytes to the machine.
-fn hear(machine: &mut Machine, serial: &Serial) {
-    if machine.bytes_to_receive() < MOST_BYTES_TO_RECEIVE {
-        machine.receive(&serial.take_received());
+/// A capture that is under way.
+pub struct Capture {
+    pub request: CaptureRequest,
+    pub sampler: Sampler,
+    /// Samples that the analyzer has no room for yet. The board waits for it.
+    pub outbox: VecDeque<Vec<Run>>,
+}
+
+/// A board, and what every board that serves has attached to it.
+pub struct Board {
+    pub machine: Machine,
+    pub clips: Clips,
+    pub captures: Receiver<CaptureRequest>,
+    pub serial: Serial,
+    pub debugger: Option<Debugger>,
+    pub windows_file: Option<WindowsFile>,
+    pub notes_file: Option<NotesFile>,
+    /// Whether it has left reset: at once, with the first capture, whose sample 0 is the reset, or
+    /// when a debugger has halted the core and resumes it.
+    pub powered: bool,
+    pub capture: Option<Capture>,
+}
+
+/// What else lies around a board, and the moments at which it acts. By default it does nothing.
+pub trait Surroundings {
+    /// At each turn of the loop.
+    fn look(&mut self, _board: &mut Board) {}
+
+    /// Whether it keeps a board from running that may run.
+    fn holds(&self, _board: &Board) -> bool {
+        false
+    }
+
+    /// A capture has been asked for. `waits`: the board does not run.
+    fn begin_capture(&mut self, _board: &mut Board, _waits: bool) {}
+
+    /// The board does not run.
+    fn stand_still(&mut self, _board: &mut Board) {}
+
+    /// The board runs for a while, to this limit at most.
+    fn begin_slice(&mut self, _board: &mut Board) -> Limit {
+        Limit::Endless
+    }
+
+    /// What arrives of the bytes that the board has sent.
+    fn carry(&mut self, _board: &Board, sent: Vec<u8>) -> Vec<u8> {
+        sent
+    }
+
+    /// The board has run for a while. An error ends the simulation.
+    fn end_slice(&mut self, _board: &mut Board, slice: Result<(), Stop>) -> Result<(), Stop> {
+        slice
+    }
+
+    /// Without a capture, how long the board rests that is so far `ahead` of the host's clock and has
+    /// run for so long.
+    fn rest(&self, ahead: Duration, _ran: Duration) -> Duration {
+        ahead
     }
 }
 
-pub struct Simulation {
-    machine: Machine,
-    clips: Clips,
-    captures: Receiver<CaptureRequest>,
-    serial: Serial,
-    debugger: Option<Debugger>,
-    windows_file: Option<WindowsFile>,
-    notes_file: Option<NotesFile>,
-}
+/// Nothing more than the servers.
+pub struct Nothing;
 
-impl Simulation {
-    pub fn new(
-        machine: Machine,
-        clips: Clips,
-        captures: Receiver<CaptureRequest>,
-        serial: Serial,
-        debugger: Option<Debugger>,
-        windows_file: Option<WindowsFile>,
-        notes_file: Option<NotesFile>,
-    ) -> Simulation {
-        Simulation {
-            machine,
-            clips,
-            captures,
-            serial,
-            debugger,
-            windows_file,
-            notes_file,
-        }
-    }
+impl Surroundings for Nothing {}
 
-    /// Runs until the simulation stops. Returns early only if the analyzer is gone before a
-    /// capture.
-    pub fn run(mut self, start: Start) -> Result<(), Stop> {
-        if start == Start::AtCapture {
-            match self.held_in_reset() {
-                Held::Captured(request) => self.capture(request)?,
-                Held::TakenOver => {}
-                Held::Abandoned => return Ok(()),
-            }
-        }
-        loop {
-            let request = self.run_freely()?;
-            self.capture(request)?;
-        }
-    }
-
-    /// Waits for what starts the board. Meanwhile a debugger can look at it.
-    fn held_in_reset(&mut self) -> Held {
-        let Some(debugger) = &mut self.debugger else {
-            return self.captures.recv().map_or(Held::Abandoned, Held::Captured);
-        };
-        loop {
-            match self.captures.try_recv() {
-                Ok(request) => return Held::Captured(request),
-                Err(TryRecvError::Disconnected) => return Held::Abandoned,
-                Err(TryRecvError::Empty) => {}
-            }
-            debugger.attend(&mut self.machine, ATTENTION_PERIOD);
-            if debugger.took_over() {
-                return Held::TakenOver;
-            }
-        }
-    }
-
-    /// Sends samples until the client has enough.
-    fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
-        let inputs = Inputs::new(&self.clips, |pin| self.machine.soc().level(pin));
-        let cycle = self.machine.cycles();
-        let timebase = self.machine.timebase();
-        let mut sampler = Sampler::new(request.samplerate_hz, timebase, cycle, inputs);
-        loop {
-            if let Some(debugger) = &mut self.debugger {
-                let patience = debugger.patience(&mut self.machine);
-                debugger.attend(&mut self.machine, patience);
-                if !debugger.lets_run(&self.machine) {
-                    continue; // and the client waits
-                }
-            }
-            let slice = self.run_slice();
-            let edges = self.machine.take_edges();
-            let runs = sampler.runs(&edges, self.machine.cycles(), self.machine.timebase());
-            let wanted = runs.is_empty() || request.runs.send(runs).is_ok();
-            slice?;
-            if !wanted {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Runs without an analyzer until a capture is asked for. It runs no faster than a real board,
-    /// so that an idle one does not keep the host busy; a flash algorithm alone is not held back.
-    fn run_freely(&mut self) -> Result<CaptureRequest, Stop> {
-        let (mut started, mut origin_us) = (Instant::now(), self.microseconds());
-        loop {
-            if let Ok(request) = self.captures.try_recv() {
-                return Ok(request);
-            }
-            if !self.may_run() {
-                self.pass_time(ATTENTION_PERIOD);
-                (started, origin_us) = (Instant::now(), self.microseconds());
+impl Board {
+    /// Runs as long as the process, or until the simulation stops.
+    pub fn run(mut self, mut around: impl Surroundings) -> Result<(), Stop> {
+        // Where simulated time and the host's are compared from.
+        let mut anchor = (Instant::now(), self.simulated());
+        while self.take_request(&mut around) {
+            self.powered |= self.debugger.as_ref().is_some_and(Debugger::took_over);
+            around.look(&mut self);
+            if !self.deliver() {
+                self.attend(ATTENTION_PERIOD); // the analyzer's host takes its time
                 continue;
             }
-            self.run_slice()?;
-            self.machine.take_edges();
-            let ahead = Duration::from_micros(self.microseconds() - origin_us)
-                .saturating_sub(started.elapsed());
-            if self.is_awaited() {
-                self.pass_time(Duration::ZERO);
-            } else {
-                self.pass_time(ahead);
+            if self.may_run(&around) {
+                let patience = match &self.debugger {
+                    Some(debugger) => debugger.patience(&mut self.machine),
+                    None => Duration::ZERO,
+                };
+                self.attend(patience);
             }
+            if !self.may_run(&around) {
+                around.stand_still(&mut self);
+                self.attend(ATTENTION_PERIOD);
+                continue;
+            }
+            let slice = self.run_slice(&mut around);
+            if let Err(stop) = around.end_slice(&mut self, slice) {
+                if let Some(capture) = self.capture {
+                    // Whether the analyzer's host takes it or not, nothing more will come.
+                    let sent = |runs| capture.request.runs.send(runs);
+                    let _ = capture.outbox.into_iter().try_for_each(sent);
+                }
+                return Err(stop);
+            }
+            // Without a capture, simulated time is not faster than the host's, so that an idle board does
+            // not keep the host busy; a flash algorithm alone is not held back.
+            if self.capture.is_none() && !self.is_awaited() {
+                let (since, from) = anchor;
+                let ran = since.elapsed();
+                let ahead = self.simulated().saturating_sub(from).saturating_sub(ran);
+                let rest = around.rest(ahead, ran);
+                if !rest.is_zero() {
+                    self.attend(rest);
+                }
+            }
+            anchor = (Instant::now(), self.simulated());
         }
+        Ok(())
+    }
+
+    /// A capture that is asked for replaces the one under way. False when the analyzer is gone.
+    fn take_request(&mut self, around: &mut impl Surroundings) -> bool {
+        let request = match self.captures.try_recv() {
+            Ok(request) => request,
+            Err(error) => return error == TryRecvError::Empty,
+        };
+        let waits = !self.may_run(around);
+        let (cycle, timebase) = (self.machine.cycles(), self.machine.timebase());
+        self.capture = Some(Capture {
+            sampler: Sampler::new(request.samplerate_hz, timebase, cycle, self.inputs()),
+            outbox: VecDeque::new(),
+            request,
+        });
+        around.begin_capture(self, waits);
+        self.powered = true;
+        true
+    }
+
+    /// What the analyzer's inputs read now.
+    pub fn inputs(&self) -> Inputs {
+        Inputs::new(&self.clips, |pin| self.machine.soc().level(pin))
+    }
+
+    fn may_run(&self, around: &impl Surroundings) -> bool {
+        let debugger = self.debugger.as_ref();
+        self.powered
+            && debugger.is_none_or(|debugger| debugger.lets_run(&self.machine))
+            && !around.holds(self)
     }
 
     /// Whether a debugger waits for the core to halt.
     fn is_awaited(&self) -> bool {
-        self.debugger
-            .as_ref()
-            .is_some_and(|debugger| debugger.awaits_the_end(&self.machine))
-    }
-
-    fn may_run(&self) -> bool {
-        self.debugger
-            .as_ref()
-            .is_none_or(|debugger| debugger.lets_run(&self.machine))
+        let mut debugger = self.debugger.iter();
+        debugger.any(|debugger| debugger.awaits_the_end(&self.machine))
     }
 
     /// Lets the host's time pass. A debugger's request is answered and ends the wait.
-    fn pass_time(&mut self, time: Duration) {
+    fn attend(&mut self, time: Duration) {
         match &mut self.debugger {
             Some(debugger) => debugger.attend(&mut self.machine, time),
             None => thread::sleep(time),
         }
     }
 
-    fn run_slice(&mut self) -> Result<(), Stop> {
-        hear(&mut self.machine, &self.serial);
-        let cycles = self
-            .debugger
-            .as_ref()
-            .map_or(SLICE_CYCLES, |debugger| debugger.slice_cycles(SLICE_CYCLES));
+    /// Hands over what is sampled. False while the analyzer has no room for all of it.
+    fn deliver(&mut self) -> bool {
+        let Some(capture) = &mut self.capture else {
+            return true;
+        };
+        while let Some(runs) = capture.outbox.pop_front() {
+            match capture.request.runs.try_send(runs) {
+                Ok(()) => (capture.request.arrived)(),
+                Err(TrySendError::Full(runs)) => {
+                    capture.outbox.push_front(runs);
+                    return false;
+                }
+                Err(TrySendError::Disconnected(_)) => {
+                    self.capture = None;
+                    return true;
+                }
+            }
+        }
+        true
+    }
+
+    fn run_slice(&mut self, around: &mut impl Surroundings) -> Result<(), Stop> {
+        let limit = around.begin_slice(self);
+        let machine = &mut self.machine;
+        if machine.bytes_to_receive() < MOST_BYTES_TO_RECEIVE {
+            machine.receive(&self.serial.take_received());
+        }
+        let cycles = match &self.debugger {
+            Some(debugger) => debugger.slice_cycles(SLICE_CYCLES),
+            None => SLICE_CYCLES,
+        };
         let slice = match &mut self.windows_file {
-            Some(windows_file) => windows_file.run_slice(&mut self.machine, cycles),
-            None => self.machine.run_slice(Limit::Endless, cycles),
+            Some(windows_file) => windows_file.run_slice(machine, limit, cycles),
+            None => machine.run_slice(limit, cycles),
         };
         if let Some(notes_file) = &mut self.notes_file {
-            notes_file.see(&self.machine);
+            notes_file.see(machine);
         }
-        self.serial.send(self.machine.take_transmitted());
+        let sent = machine.take_transmitted();
+        self.serial.send(around.carry(self, sent));
+        let edges = self.machine.take_edges();
+        if let Some(capture) = &mut self.capture {
+            let (cycle, timebase) = (self.machine.cycles(), self.machine.timebase());
+            let runs = capture.sampler.runs(&edges, cycle, timebase);
+            if !runs.is_empty() {
+                capture.outbox.push_back(runs);
+            }
+        }
         slice
     }
 
-    fn microseconds(&self) -> u64 {
-        self.machine
-            .timebase()
-            .sample(self.machine.cycles(), 1_000_000)
+    fn simulated(&self) -> Duration {
+        let cycle = self.machine.cycles();
+        Duration::from_micros(self.machine.timebase().sample(cycle, 1_000_000))
     }
 }

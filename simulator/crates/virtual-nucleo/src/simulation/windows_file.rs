@@ -33,11 +33,14 @@ impl WindowsFile {
         })
     }
 
-    /// As [`Machine::run_slice`] without a limit.
-    pub fn run_slice(&mut self, machine: &mut Machine, slice_cycles: u64) -> Result<(), Stop> {
-        let slice = self
-            .observer
-            .run_slice(machine, Limit::Endless, slice_cycles);
+    /// As [`Machine::run_slice`].
+    pub fn run_slice(
+        &mut self,
+        machine: &mut Machine,
+        limit: Limit,
+        cycles: u64,
+    ) -> Result<(), Stop> {
+        let slice = self.observer.run_slice(machine, limit, cycles);
         self.write();
         slice.map(|_| ())
     }

@@ -1,6 +1,6 @@
 //! Turns runs of equal samples into bytes on a socket.
 
-use crate::samples::Run;
+use super::samples::Run;
 use std::io::{self, Write};
 
 /// Bytes written to the socket at once.

@@ -1,29 +1,24 @@
 //! What a program may say to the desk, senseless in part and the same in every run: lines of the
 //! control socket, whose faults then happen, and requests to the USB devices.
 
-#[path = "../../../../../../tests/support/random.rs"]
-mod random;
-
 use super::*;
-use crate::simulation::mishaps::SampleClock;
-use desk::line_faults::Line;
-use desk::samples::Run;
-use desk::usb::Setup;
+use crate::board::SampleClock;
+use crate::faults::{requests, Clock};
+use crate::fx2::{Fx2, Wires};
+use crate::line::Line;
+use crate::random::Random;
+use crate::stlink::StLink;
+use crate::usb::{Device, Setup, Waker};
+use machine::debug_port::Wire;
 use machine::Limit;
-use random::Random;
 use std::fs;
 use std::io::Read;
+use std::sync::mpsc;
 use stm32::timebase::{Frequency, Seconds, Timebase};
+use virtual_nucleo::analyzer::samples::Run;
+use virtual_nucleo::analyzer::CaptureRequest;
+use virtual_nucleo::servers::uart::Serial;
 
-const LINES: &str =
-    "fault stop at N;fault stall at N;fault error at N;fault short at N;fault none;\
-    fault lose N at N;fault hub N at N;fault ring DN at N;fault ground at N;fault unplug at N;\
-    fault refuse start;fault version N.N;serial flip at N;serial noise N at N;serial none;\
-    serial lose line at N;serial double byte at N;serial stray N;serial stall N at N;\
-    serial swap lines at N;serial cut line at N;serial silence at N;serial baud N at N;\
-    board crystal N;board hang at N;board reset every N at N;board none;board power cycle;\
-    probe unplug at N;probe back as ttyACMN at N;unplug probe;unplug analyzer;plug analyzer;\
-    plug probe;plug probe as 0483:N;plug probe as ttyACMN;loader idle;loader open";
 const NUMBERS: [&str; 10] = [
     "0",
     "1",
@@ -43,27 +38,25 @@ fn any<'a>(random: &mut Random, choice: &[&'a str]) -> &'a str {
 
 struct Bench {
     table: Table,
-    faults: Injected,
+    faults: Faults,
     wires: Wires,
     requests: Receiver<CaptureRequest>,
-    _ends: (Receiver<()>, Receiver<ProbeGone>, uart::Serial),
+    _ends: (Receiver<Unplugged>, Serial),
 }
 
 fn bench(name: &str) -> Bench {
     let folder = std::env::temp_dir().join(format!("desk-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
-    let (serial, socket) = uart::open_while_read(mpsc::channel().0).unwrap();
-    let (unplugged, analyzer_gone) = mpsc::channel();
-    let (probe_unplugged, probe_gone) = mpsc::channel();
+    let (serial, host) = Serial::new(mpsc::channel().0);
+    let mut socket = Socket::new(host);
+    let terminal = socket.replug().unwrap();
+    let (hand, unplugged) = mpsc::channel();
     let (captures, requests) = mpsc::channel();
-    let faults = Injected {
-        analyzer: Faults::new(unplugged),
-        board: BoardFaults::new(probe_unplugged),
-    };
+    let faults = Faults::new(hand);
     let wires = Wires {
         captures,
         waker: Waker::default(),
-        faults: faults.analyzer.clone(),
+        faults: faults.clone(),
         clock_error_ppm: 0,
     };
     let plug = |device, tty| Plug {
@@ -73,10 +66,9 @@ fn bench(name: &str) -> Bench {
     };
     let analyzer = Box::new(Fx2::new(false, wires.clone()));
     let probe = Box::new(StLink::new(Wire::new().0, stlink::Serial::of_desk(name)));
-    let tty = Some((TTY.into(), serial.name().into()));
-    let devices = vec![
-        ("analyzer", ANALYZER_PORT, plug(analyzer, None)),
-        ("probe", PROBE_PORT, plug(probe, tty)),
+    let devices = [
+        plug(analyzer, None),
+        plug(probe, Some(("ttyACM0".into(), terminal))),
     ];
     let bus = Bus::create(&folder).unwrap();
     Bench {
@@ -84,7 +76,7 @@ fn bench(name: &str) -> Bench {
         faults,
         wires,
         requests,
-        _ends: (analyzer_gone, probe_gone, serial),
+        _ends: (unplugged, serial),
     }
 }
 
@@ -123,7 +115,7 @@ fn capture(bench: &Bench, random: &mut Random) {
 fn any_line_is_obeyed_or_refused_with_a_sentence_and_what_it_plans_can_happen() {
     let bench = bench("lines");
     let mut random = Random(1);
-    let lines: Vec<&str> = LINES.split(';').collect();
+    let lines: Vec<&str> = requests().map(|(line, _)| line).collect();
     let words: Vec<&str> = lines.iter().flat_map(|line| line.split(' ')).collect();
     let (mut obeyed, mut refused) = (0, 0);
     for _ in 0..16_000 {
@@ -132,10 +124,13 @@ fn any_line_is_obeyed_or_refused_with_a_sentence_and_what_it_plans_can_happen() 
             let place = random.below(line.len() as u32) as usize;
             line[place] = any(&mut random, &words);
         }
-        let mut line = line.join(" ");
-        while let Some(place) = line.find('N') {
-            line.replace_range(place..=place, any(&mut random, &NUMBERS));
-        }
+        let line = line.into_iter().map(|word| match word {
+            "N" | "B" | "K" | "PPM" | "RATE" => any(&mut random, &NUMBERS).into(),
+            "ttyACM1" if random.below(2) == 0 => format!("0483:{}", any(&mut random, &NUMBERS)),
+            "D0" => format!("D{}", any(&mut random, &NUMBERS)),
+            _ => word.to_owned(),
+        });
+        let line = line.collect::<Vec<_>>().join(" ");
         match bench.table.obey(&line) {
             Ok(()) => obeyed += 1,
             Err(why) => {
@@ -143,17 +138,16 @@ fn any_line_is_obeyed_or_refused_with_a_sentence_and_what_it_plans_can_happen() 
                 refused += 1;
             }
         }
-        let board = &bench.faults.board;
-        let ppm = board.clock_ppm.load(Ordering::Relaxed);
-        assert!((-MOST_PPM..=MOST_PPM).contains(&ppm), "{line}");
+        let ppm = bench.faults.states().clock_ppm;
+        assert!((-10_000..=10_000).contains(&ppm), "{line}");
         if random.below(4) > 0 {
             continue; // several faults befall one capture
         }
-        let mut serial = Line::new(board.line.clone());
+        let mut serial = Line::new(bench.faults.clone());
         serial.set_rates(Some(115_068), Some(u64::from(random.below(3)) * 57_600));
         serial.carry(&b"@OP,A,17,120\n@END\n".repeat(20));
         capture(&bench, &mut random);
-        if let Some((_, at)) = board.mishaps.take_next() {
+        if let Some((_, at)) = bench.faults.take_due(Clock::Board, u64::MAX) {
             let clock = SampleClock {
                 samplerate_hz: 24_000_000,
                 since: Seconds::new(1, 84_000_000),
@@ -165,6 +159,41 @@ fn any_line_is_obeyed_or_refused_with_a_sentence_and_what_it_plans_can_happen() 
         }
     }
     assert!(obeyed > 1_000 && refused > 1_000, "{obeyed} {refused}");
+}
+
+#[test]
+fn each_request_of_the_table_is_obeyed() {
+    let bench = bench("table");
+    for (request, effect) in requests() {
+        let words = request.split(' ').map(|word| match word {
+            "N" | "B" | "K" | "PPM" | "RATE" => "7",
+            _ => word,
+        });
+        let line = words.collect::<Vec<_>>().join(" ");
+        if request == "probe plug as ttyACM1" {
+            bench.table.obey("probe unplug").unwrap();
+        }
+        bench.table.obey(&line).unwrap();
+        assert!(!effect.is_empty(), "{request}");
+    }
+    for line in [
+        "",
+        "analyzer",
+        "board hang",
+        "board hang at x",
+        "board reset every at 3",
+        "board melt at 3",
+        "board crystal 10001",
+        "serial flip",
+        "serial lose lines at 3",
+        "serial noise at 3",
+        "analyzer ring D16 at 3",
+        "probe back as ttyS0 at 3",
+        "analyzer flip at 3",
+        "mouse unplug",
+    ] {
+        assert!(bench.table.obey(line).is_err(), "{line:?}");
+    }
 }
 
 /// What umockdev's preload library sends and is answered, three words each.

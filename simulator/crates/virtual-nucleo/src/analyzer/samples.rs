@@ -1,6 +1,6 @@
 //! Turns edges into the samples of a logic analyzer, as runs of equal words.
 
-use crate::clips::Inputs;
+use super::clips::Inputs;
 use stm32::edges::Edge;
 use stm32::timebase::{Seconds, Timebase};
 
@@ -94,8 +94,8 @@ impl Sampler {
 
 #[cfg(test)]
 mod tests {
+    use super::super::clips::Clips;
     use super::*;
-    use crate::clips::Clips;
     use stm32::edges::CHANNELS;
     use stm32::timebase::Frequency;
 

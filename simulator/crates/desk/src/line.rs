@@ -1,109 +1,19 @@
-//! Faults of the serial line, to inject. Each begins at a byte that the board has sent since the
-//! capture under way began, or the next one.
+//! The serial line, with the faults that befall it.
 
+use crate::faults::{Clock, Edit, Fault, Faults};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The board's, unless its USART says otherwise (docs/reference/records.md).
 const BAUD: u64 = 1_000_000;
-/// More than that no line floats for.
-const MOST_STRAY: u64 = 4096;
 /// What the probe keeps while the hub takes nothing: as much as one endpoint's four packets. How much
 /// an ST-Link does is not known.
 const KEPT_BYTES: u64 = 256;
 /// A start bit, eight of data, a stop bit.
 const FRAME_BITS: u64 = 10;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Edit {
-    Lose,
-    Double,
-    Swap,
-    Cut,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    /// One bit of the byte is inverted.
-    Flip,
-    /// One bit of this byte and each so many bytes later.
-    Noise(u64),
-    /// The first line that begins there or later.
-    Line(Edit),
-    /// One byte.
-    Byte(Edit),
-    /// The line floats before the first byte: so many bytes are heard that nobody sent.
-    Stray(u64),
-    /// The hub passes nothing on while so many bytes are sent.
-    Stall(u64),
-    /// Nothing arrives any more.
-    Silence,
-    /// The host listens at this rate.
-    Baud(u64),
-}
-
-/// Clones share the same plan.
-#[derive(Clone, Default)]
-pub struct LineFaults {
-    planned: Arc<Mutex<Vec<(Fault, u64)>>>,
-}
-
-impl LineFaults {
-    /// Plans what a line says: `flip at N`, `noise K at N`, `lose|double|swap|cut line at N`,
-    /// `lose|double byte at N`, `stray K`, `stall K at N`, `silence at N`, `baud RATE at N`, or `none`, which forgets
-    /// all.
-    pub fn plan(&self, line: &str) -> Result<(), String> {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let number = |word: &str| word.parse::<u64>().map_err(|_| unknown(line));
-        let edited = |edit, at| Ok((Fault::Line(edit), at));
-        let (fault, at) = match words[..] {
-            ["none"] => {
-                self.planned().clear();
-                return Ok(());
-            }
-            ["flip", "at", at] => Ok((Fault::Flip, at)),
-            ["noise", period, "at", at] => Ok((Fault::Noise(number(period)?.max(1)), at)),
-            ["lose", "line", "at", at] => edited(Edit::Lose, at),
-            ["double", "line", "at", at] => edited(Edit::Double, at),
-            ["lose", "byte", "at", at] => Ok((Fault::Byte(Edit::Lose), at)),
-            ["double", "byte", "at", at] => Ok((Fault::Byte(Edit::Double), at)),
-            ["stray", count] => Ok((Fault::Stray(number(count)?.min(MOST_STRAY)), "0")),
-            ["stall", count, "at", at] => Ok((Fault::Stall(number(count)?), at)),
-            ["swap", "lines", "at", at] => edited(Edit::Swap, at),
-            ["cut", "line", "at", at] => edited(Edit::Cut, at),
-            ["silence", "at", at] => Ok((Fault::Silence, at)),
-            ["baud", rate, "at", at] => Ok((Fault::Baud(number(rate)?.min(BAUD * 8)), at)),
-            _ => Err(unknown(line)),
-        }?;
-        let mut planned = self.planned();
-        planned.push((fault, number(at)?));
-        planned.sort_by_key(|(_, at)| *at);
-        Ok(())
-    }
-
-    fn take_due(&self, byte: u64) -> Option<Fault> {
-        let mut planned = self.planned();
-        let due = planned.first().is_some_and(|(_, at)| *at <= byte);
-        due.then(|| planned.remove(0).0)
-    }
-
-    fn planned(&self) -> MutexGuard<'_, Vec<(Fault, u64)>> {
-        self.planned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn unknown(line: &str) -> String {
-    format!(
-        "{line:?} is no fault of the serial line: write flip at BYTE, noise PERIOD at BYTE, lose, \
-         double or cut line at BYTE, lose or double byte at BYTE, swap lines at BYTE, stray COUNT, stall COUNT at BYTE, \
-         silence at BYTE, baud RATE at BYTE, or none"
-    )
-}
-
 /// The way from the board's pin to the host, with the faults that are planned.
-#[derive(Default)]
 pub struct Line {
-    faults: LineFaults,
+    faults: Faults,
     /// Bytes that the board has sent.
     position: u64,
     /// The next byte begins a line.
@@ -126,10 +36,21 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn new(faults: LineFaults) -> Line {
+    pub fn new(faults: Faults) -> Line {
         Line {
             faults,
-            ..Line::default()
+            position: 0,
+            within: false,
+            noise: None,
+            edit: None,
+            gathered: Vec::new(),
+            held: None,
+            next: None,
+            silent: false,
+            lost: None,
+            receiver: None,
+            host: None,
+            sent_at: 0,
         }
     }
 
@@ -163,7 +84,7 @@ impl Line {
     pub fn carry(&mut self, sent: &[u8]) -> Vec<u8> {
         let mut arrived = Vec::with_capacity(sent.len());
         for &byte in sent {
-            while let Some(fault) = self.faults.take_due(self.position) {
+            while let Some((fault, _)) = self.faults.take_due(Clock::Serial, self.position) {
                 self.begin(fault, &mut arrived);
             }
             self.pass(byte, &mut arrived);
@@ -181,7 +102,6 @@ impl Line {
 
     fn begin(&mut self, fault: Fault, arrived: &mut Vec<u8>) {
         match fault {
-            Fault::Flip => self.noise = Some((self.position, u64::MAX)),
             Fault::Noise(period) => self.noise = Some((self.position, period)),
             Fault::Line(edit) => self.edit = Some(edit),
             Fault::Byte(edit) => self.next = Some(edit),
@@ -192,6 +112,7 @@ impl Line {
             }
             Fault::Silence => self.silent = true,
             Fault::Baud(rate) => self.receiver = Some(Receiver::new(rate, self.rate())),
+            _ => {} // of another device
         }
     }
 
@@ -319,10 +240,11 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
 
     fn carried(fault: &str, sent: &str) -> String {
-        let faults = LineFaults::default();
-        faults.plan(fault).unwrap();
+        let faults = Faults::new(mpsc::channel().0);
+        faults.plan(&format!("serial {fault}")).unwrap();
         let mut line = Line::new(faults);
         let (one, two) = sent.as_bytes().split_at(sent.len() / 2);
         let arrived = [line.carry(one), line.carry(two)].concat();
@@ -381,7 +303,7 @@ mod tests {
     #[test]
     fn a_host_that_listens_at_the_boards_rate_hears_it_and_at_another_does_not() {
         let heard = |sent_at, heard_at| {
-            let mut line = Line::default();
+            let mut line = Line::new(Faults::new(mpsc::channel().0));
             line.set_rates(Some(sent_at), Some(heard_at));
             line.carry(b"@END,1*ABCD\n")
         };
@@ -398,18 +320,11 @@ mod tests {
 
     #[test]
     fn bytes_count_from_the_last_restart() {
-        let faults = LineFaults::default();
+        let faults = Faults::new(mpsc::channel().0);
         let mut line = Line::new(faults.clone());
         assert_eq!(line.carry(b"aaaa"), b"aaaa");
         line.restart();
-        faults.plan("flip at 1").unwrap();
+        faults.plan("serial flip at 1").unwrap();
         assert_eq!(line.carry(b"aaa"), b"aea");
-    }
-
-    #[test]
-    fn other_words_are_refused() {
-        for line in ["", "flip", "flip at x", "lose lines at 3", "noise at 3"] {
-            assert!(LineFaults::default().plan(line).is_err(), "{line:?}");
-        }
     }
 }
