@@ -44,7 +44,7 @@ const TTY: &str = "ttyACM0";
 /// firmware its flash is erased.
 #[derive(Parser)]
 #[command(name = "virtual-desk", version, after_help = faults::help())]
-#[command(mut_arg("firmware", |firmware| firmware.required(false)))]
+#[command(mut_arg("firmware", |firmware| firmware.required_unless_present("folder")))]
 struct Arguments {
     #[command(flatten)]
     board: BoardArguments,
