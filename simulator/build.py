@@ -16,7 +16,7 @@ from pathlib import Path
 
 from base import source_digest
 from base.files.errors import TailscopeError
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.files.whole import WriteError, write_whole
 from base.paths import CACHE, INSTALLED
 from base.processes import children

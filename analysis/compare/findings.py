@@ -14,7 +14,7 @@ from analysis.compare.pairing import Run
 from base.metrology.summaries import AT_LEAST, CONFIDENCE, Summary
 from base.microseconds import digits, unit_read
 from base.microseconds import signed as signed_time
-from base.run_folder.figure_budget import ANYWHERE
+from base.run_folder.manifest import ANYWHERE
 from base.run_folder.placements import Range
 from base.run_folder.quantities import (
     CONTROL,

@@ -66,7 +66,7 @@ from analysis.compare.settings import BOARD_FOLDER, differing
 from analysis.errors import GateError
 from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
-from base.files.toml_text import document
+from base.files.formats import document
 from base.files.whole import write_bytes
 from base.metrology.summaries import Number
 from base.run_folder.placements import Range

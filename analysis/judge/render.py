@@ -48,10 +48,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from analysis.compare.settings import COMPILER, short
 from analysis.judge.rows import MARKS, Judgement, Report, State, Subject
-from base.files.markdown_text import cell, line
+from base.files.formats import cell, line
 
 if TYPE_CHECKING:
-    from base.files.junit import Case
+    from base.files.formats import Case
 
 SCHEMA = 2
 LONGEST_MOST = 20
@@ -161,14 +161,14 @@ def _table(subject: Judgement, titled: bool) -> Iterator[str]:
 
 def as_xml(report: Report) -> bytes:
     """JUnit's XML: a suite a subject, a case a check; without a judgement a case a row."""
-    from base.files import junit  # takes a while
+    from base.files.formats import as_xml as xml_of  # takes a while
 
     suites = [(subject.name, list(_cases(subject, report.judges))) for subject in report.subjects]
-    return junit.as_xml(f"tailscope {report.command}", suites)
+    return xml_of(f"tailscope {report.command}", suites)
 
 
 def _cases(subject: Judgement, judges: bool) -> Iterator[Case]:
-    from base.files.junit import Case
+    from base.files.formats import Case
 
     details = [*_remarks(subject), *subject.folders]
     if subject.refusal:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
-from base.files.markdown_text import cell
+from base.files.formats import cell
 from base.microseconds import UNIT, digits
 from simulator.outputs import Note
 

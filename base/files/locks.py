@@ -1,4 +1,5 @@
-"""Locks on open files: flock(2), which a process that ends lets go, however it ends.
+"""Locks on open files, and taking turns in a folder that several processes build in:
+flock(2), which a process that ends lets go, however it ends.
 
 A lock belongs to the open file, which a child shares from its fork until its program starts. So
 closing alone does not free it: it is let go first.
@@ -8,7 +9,15 @@ from __future__ import annotations
 
 import errno
 import fcntl
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from ..processes import signals
+from . import locks
+from .whole import WriteError, why
 
 
 def take(descriptor: int) -> None:
@@ -32,3 +41,49 @@ def is_taken(descriptor: int) -> bool:
         return error.errno == errno.EWOULDBLOCK
     let_go(descriptor)
     return False
+
+
+WAIT_MOST_S = 3600.0
+"""The longest that another's turn is waited for."""
+
+
+@contextmanager
+def taking_turns(folder: Path) -> Iterator[None]:
+    """Waits until nobody else builds in `folder`; whoever comes next waits until the block ends.
+
+    The turn is an flock(2) on FOLDER.lock beside the folder: it ends with the process, however that
+    ends, and flock(1) can take it too. The file stays. Raises WriteError, and
+    signals.Stopped where a signal comes before the turn does.
+    """
+    path = lock_of(folder)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {why(error)}.") from None
+    with file:
+        _lock(file, path)
+        try:
+            yield
+        finally:
+            locks.let_go(file.fileno())
+
+
+def _lock(file: IO[str], path: Path) -> None:
+    """Asks again and again: a wait in flock(2) would have no end, and hear no signal."""
+    deadline_s = time.monotonic() + WAIT_MOST_S
+    while True:
+        try:
+            locks.take(file.fileno())
+            return
+        except BlockingIOError:
+            pass
+        signals.check()
+        if time.monotonic() >= deadline_s:
+            raise WriteError(f"{path} is locked by another process for {WAIT_MOST_S:g} s; end that first.")
+        time.sleep(signals.POLL_S)
+
+
+def lock_of(folder: Path) -> Path:
+    """The file whose lock is the turn in `folder`."""
+    return folder.with_name(f"{folder.name}.lock")

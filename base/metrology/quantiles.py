@@ -1,21 +1,45 @@
-"""Summaries of samples, and their distribution as a file for HdrHistogram's tools (`.hgrm`).
+"""Summaries of samples, their distribution as a file for HdrHistogram's tools (`.hgrm`), and how
+far a statistic may be off: by chance, and where it is not known which samples belong to it.
 
 Percentiles are by nearest rank: each is a value that occurred. The format of the file is that of
 HdrHistogram's AbstractHistogram.outputPercentileDistribution.
+
+Intervals are bootstrap intervals, computed without drawing a sample. A percentile by nearest rank
+is an order statistic, and the bootstrap distribution of an order
+statistic is known in closed form. Draw n values with replacement. The r-th smallest of them is at
+most x_(k) when at least r of them fall among the k smallest, and that probability is binomial. So
+what resampling only approaches is computed here, and is the same each time. Sources: Efron,
+"Bootstrap methods: another look at the jackknife", Annals of Statistics 7, 1979, section 2, for the
+median; Hutson and Ernst, "The exact bootstrap mean and variance of an L-estimator", JRSS B 62,
+2000.
+
+The values must be independent draws. The greatest value has no such interval: the bootstrap fails
+for it (Bickel and Freedman, "Some asymptotic theory for the bootstrap", Annals of Statistics 9,
+1981, section 6).
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .ranks import MYRIAD, PERCENTILES, rank, samples_needed, statistics_of
-from .summaries import Summary
+from .summaries import (
+    CONFIDENCE,
+    MYRIAD,
+    PERCENTILES,
+    Reach,
+    Summary,
+    rank,
+    samples_needed,
+    statistics_of,
+)
 
 
 def nearest_rank(ordered: npt.NDArray[Any], percent: int) -> float | int:
@@ -109,3 +133,128 @@ def _footer(samples: npt.NDArray[np.float64]) -> str:
         f"#[Max     = {samples.max():12.3f}, Total count    = {len(samples):12d}]\n"
         f"#[Buckets = {0:12d}, SubBuckets     = {0:12d}]\n"
     )
+
+
+_KEPT = 1024
+
+Interval = tuple[float | int, float | int]
+
+
+def percentile_intervals(values: npt.ArrayLike, confidence: float = CONFIDENCE) -> dict[str, Interval | None]:
+    """The interval of each of PERCENTILES for `values`, one-dimensional and in any order.
+
+    None where the values are too few for the percentile.
+    """
+    ordered = np.sort(np.asarray(values))
+    return {
+        name: percentile_interval(ordered, share, confidence)
+        if len(ordered) >= samples_needed(share)
+        else None
+        for name, share in PERCENTILES.items()
+    }
+
+
+def percentile_interval(
+    ordered: npt.NDArray[Any], per_myriad: int, confidence: float = CONFIDENCE
+) -> Interval:
+    """The exact bootstrap interval of the percentile `per_myriad`, in ten-thousandths.
+
+    `ordered` are the sorted values, one or more. Both ends are values that occurred.
+    """
+    low, high = _ends(len(ordered), per_myriad, confidence)
+    return ordered[low].item(), ordered[high].item()
+
+
+@lru_cache(maxsize=_KEPT)
+def _ends(n: int, per_myriad: int, confidence: float) -> tuple[int, int]:
+    """The places of both ends among `n` sorted values, from 0; several quantities have as many."""
+    import scipy  # of an extra: cli/shell/start.py
+
+    tail = (1 - confidence) / 2
+    least = rank(n, per_myriad)
+
+    def at_most(place: int) -> float:
+        # Of a binomial variable P(X >= r) is this function (NIST's DLMF, 8.17.5); scipy.stats has
+        # it by the same code, but takes longer to import than a run to judge.
+        return float(scipy.special.betainc(least, n - least + 1, (place + 1) / n))
+
+    low, high = (bisect_left(range(n - 1), share, key=at_most) for share in (tail, 1 - tail))
+    return low, high
+
+
+Floats = npt.NDArray[np.float64]
+# The least and the greatest deviation are sought among all ways, and those grow with the square.
+MOST_FOR_A_DEVIATION = 256
+
+
+def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:
+    """The ends over the samples `sure` and any of `undecided`; None where all are sure.
+
+    Some samples surely belong, others may or may not. Each statistic then has a least and a
+    greatest value over all ways to decide. A way that leaves nothing is no way.
+
+    Both are one-dimensional, in any order, without nulls.
+    """
+    surely, perhaps = (np.asarray(values, dtype=np.float64) for values in (sure, undecided))
+    if not len(perhaps):
+        return None
+    surely, perhaps = np.sort(surely), np.sort(perhaps)
+    n = (len(surely), len(surely) + len(perhaps))
+    if not len(surely):
+        return Reach(count=len(perhaps), n=n)
+    every = np.sort(np.concatenate((surely, perhaps)))
+    ends: dict[str, Any] = {
+        name: _percentile(surely, every, share)
+        for name, share in PERCENTILES.items()
+        if len(surely) >= samples_needed(share)
+    }
+    return Reach(
+        count=len(perhaps),
+        n=n,
+        min=(every[0].item(), surely[0].item()),
+        mean=_mean(surely, perhaps),
+        stdev=_deviation(surely, perhaps),
+        **ends,
+        max=(surely[-1].item(), every[-1].item()),
+    )
+
+
+def _percentile(sure: Floats, every: Floats, share: int) -> tuple[float, float]:
+    """Bounds of a percentile: more samples only lower what stands at a rank, counted from below."""
+    least_rank, most_rank = rank(len(sure), share), rank(len(every), share)
+    high = sure[most_rank - 1] if most_rank <= len(sure) else every[-1]
+    return every[least_rank - 1].item(), high.item()
+
+
+def _mean(sure: Floats, perhaps: Floats) -> tuple[float, float]:
+    """The ends of the mean: the lowest come in first, or the highest."""
+    counts = len(sure) + np.arange(len(perhaps) + 1)
+    low, high = ((sure.sum() + _sums(order)) / counts for order in (perhaps, perhaps[::-1]))
+    return low.min().item(), high.max().item()
+
+
+def _deviation(sure: Floats, perhaps: Floats) -> tuple[float, float] | None:
+    """The ends of a sample's deviation.
+
+    Near the mean a sample lowers it, far from the mean it raises it. So the least has neighbours of
+    `perhaps` in it, and the greatest has what is left beside neighbours.
+    """
+    if len(sure) < 2 or len(perhaps) > MOST_FOR_A_DEVIATION:
+        return None
+    centre = sure.mean()
+    sums, squares = _sums(perhaps - centre), _sums((perhaps - centre) ** 2)
+    first, after = np.triu_indices(len(perhaps) + 1)
+    inner = (after - first, sums[after] - sums[first], squares[after] - squares[first])
+    outer = (len(perhaps) - inner[0], sums[-1] - inner[1], squares[-1] - inner[2])
+    own_squares = ((sure - centre) ** 2).sum()
+    variances = []
+    for count, sum_, square in (inner, outer):
+        n = len(sure) + count
+        variances.append((own_squares + square - sum_**2 / n) / (n - 1))
+    low, high = (np.sqrt(np.maximum(variance, 0.0)) for variance in variances)
+    return low.min().item(), high.max().item()
+
+
+def _sums(values: Floats) -> Floats:
+    """The sums of the first 0, 1, … values: float64[n + 1]."""
+    return np.concatenate(([0.0], np.cumsum(values)))

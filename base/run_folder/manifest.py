@@ -7,6 +7,7 @@ one model.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from ..files.complaints import WrongValueError, quoted
 from ..files.documents import Document, Table, open_json
 from ..files.errors import RunError
 from ..heap_size import DEFAULT_BYTES
-from ..metrology.summaries import AT_LEAST, Ends, Number, Reach, Summary
+from ..metrology.summaries import AT_LEAST, PERCENTILES, Ends, Number, Reach, Summary
 from .channels import FIRST_BOARD as FIRST_BOARD
 from .channels import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S
 from .channels import VIRTUAL_BOARD as VIRTUAL_BOARD
@@ -31,7 +32,7 @@ from .folder import (
     check_members,
     is_observed,
 )
-from .quantities import KEYS
+from .quantities import KEYS, Quantity
 
 if TYPE_CHECKING:
     from .edges import EdgeList
@@ -845,3 +846,41 @@ def _open(path: Path) -> Document:
     if type(schema) is int and schema < SCHEMA:
         raise RunError(f"{path}: is of schema {schema}, and this version reads {SCHEMA}; run it again.")
     return document
+
+
+ANYWHERE = (-math.inf, math.inf)
+"""The ends of what may be any number."""
+
+
+def ends_of_statistic(
+    run: Manifest, quantity: Quantity, name: str, otherwise: float = 0.0
+) -> tuple[float, float] | None:
+    """Between which values the truth of a published figure lies, by what its own run states. Two
+    figures differ for certain only where they lie outside of these ends.
+
+    The ends of statistic `name`, in its unit; None where the run does not have it.
+
+    Each sample may be off by the budget's total; `otherwise` holds where the run states none. A
+    deviation is the length of a vector by the root of n - 1, so n errors may add to that. A
+    percentile may be off by one rank as well. Where it is not known which samples belong, both ends
+    count.
+    """
+    value, budget = getattr(run.statistics[quantity.key], name), run.error_budget[quantity.key]
+    if value is None:
+        return None
+    low = high = float(value)
+    if budget.undecided is not None and name != "open":
+        reached = getattr(budget.undecided, name)
+        if reached is None:
+            return ANYWHERE
+        low, high = min(low, reached[0]), max(high, reached[1])
+    # The error of the statistic if the right samples are in it.
+    n, own = run.statistics[quantity.key].n, budget.total.of(quantity.unit)
+    within = otherwise if own is None else own
+    if name in ("n", "open"):
+        within = 0.0
+    elif name in PERCENTILES:
+        within += budget.rank.ns or 0.0
+    elif name == "stdev" and n > 1:
+        within *= math.sqrt(n / (n - 1))
+    return low - within, high + within

@@ -59,7 +59,7 @@ class Quantity:
             return None
         import polars as pl
 
-        from ..metrology.membership import reach
+        from ..metrology.quantiles import reach
 
         rows = self._rows(operations, interrupts)
         perhaps = rows.filter(pl.sql_expr(self.undecided))[self.column]

@@ -20,8 +20,7 @@ import numpy as np
 
 from ..files.errors import CaptureError, first_line
 from ..files.whole import open_regular, write_whole
-from .edges import MOST_CHANNELS, EdgeList, Words
-from .extract import EdgeExtractor
+from .edges import MOST_CHANNELS, EdgeExtractor, EdgeList, Words
 
 CHUNK_SAMPLES = 16 << 20
 MOST_SAMPLES = 1 << 33

@@ -21,8 +21,7 @@ from base.files.whole import WriteError
 from base.metrology.tally import Tally
 from base.run_folder import folder as names
 from base.run_folder.edge_stream import NewEdges
-from base.run_folder.edges import Samples, Words
-from base.run_folder.extract import EdgeExtractor
+from base.run_folder.edges import EdgeExtractor, Samples, Words
 from base.run_folder.kept import Kept, PinEnd, Quantity, write_kept
 from base.run_folder.observed import AskedEdges, Keep
 from capture.reading.counter import WireCounter

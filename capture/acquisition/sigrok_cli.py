@@ -26,8 +26,7 @@ from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import children, signals
 from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, read_stream
-from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
-from base.run_folder.extract import EdgeExtractor
+from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtractor, EdgeList
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
 from capture.acquisition.keeper import EdgeStore, Keeper, Keeping, Sink
 from capture.acquisition.live import Edges

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from base.metrology.ranks import PERCENTILES, rank, samples_needed
-from base.metrology.summaries import Reach
+from base.metrology.summaries import PERCENTILES, Reach, rank, samples_needed
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import CostRecord, RecordLog

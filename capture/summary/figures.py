@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from base.metrology.intervals import percentile_intervals
-from base.metrology.membership import reach
-from base.metrology.quantiles import nearest_rank
+from base.metrology.quantiles import nearest_rank, percentile_intervals, reach
 from base.metrology.series import LAGS, ljung_box
 from base.metrology.summaries import CONFIDENCE
 from base.run_folder.manifest import SectionBound

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from base.metrology.ranks import MYRIAD, PERCENTILES
-from base.metrology.summaries import CONFIDENCE
+from base.metrology.summaries import CONFIDENCE, MYRIAD, PERCENTILES
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_BOUND
 from dashboards.figures.chart import (

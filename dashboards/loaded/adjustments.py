@@ -12,8 +12,7 @@ from typing import Any
 import numpy.typing as npt
 import polars as pl
 
-from base.metrology.intervals import percentile_intervals
-from base.metrology.quantiles import summarise
+from base.metrology.quantiles import percentile_intervals, summarise
 from base.run_folder.manifest import ErrorBudget, Intervals, Term
 from dashboards.caveats import SUBTRACTED
 from dashboards.loaded.quantities import ALL, samples

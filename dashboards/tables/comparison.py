@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from base.metrology.ranks import PERCENTILES, samples_needed
+from base.metrology.summaries import PERCENTILES, samples_needed
 from base.microseconds import with_unit
 from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
 from dashboards import caveats, placements

@@ -20,7 +20,7 @@ from elftools.elf.elffile import ELFFile
 from base import source_digest
 from base.files import build_cache
 from base.files.errors import TailscopeError
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.paths import COMPILED, INSTALLED, ROOT
 from base.processes import children
 from base.processes.tools import is_installed, tools

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from base import heap_size
 from base.files.errors import near_miss
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.paths import COMPILED, ROOT
 from firmware.build import boards, catalogue, cmake_build, packaged, region, search_places
 from firmware.build.boards import Board

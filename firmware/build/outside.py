@@ -20,7 +20,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, Strict, model_validator
 
 from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.files.whole import write_bytes
 from base.paths import COMPILED
 from base.run_folder.records import Locking

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files.errors import TailscopeError
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.files.whole import WriteError, write_bytes
 from base.paths import BUILD, INSTALLED, ROOT
 

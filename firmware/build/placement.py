@@ -11,7 +11,7 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.files.whole import write_whole
 from firmware.build import catalogue, image
 from firmware.build.cmake_build import BuildError, run_step

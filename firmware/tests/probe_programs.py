@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.paths import ROOT
 from firmware.build.cmake_build import Build
 

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from base.metrology.summaries import Summary
-from base.run_folder.figure_budget import ANYWHERE, Ends, ends_of_statistic
-from base.run_folder.manifest import Baseline, Manifest, Sweep
+from base.metrology.summaries import Ends, Summary
+from base.run_folder.manifest import ANYWHERE, Baseline, Manifest, Sweep, ends_of_statistic
 from base.run_folder.quantities import QUANTITIES, Quantity
 
 # What belongs to the operation of a maximum. Where several are as great, a fault within the budget

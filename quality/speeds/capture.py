@@ -18,8 +18,7 @@ import numpy as np
 
 from base.files.errors import TailscopeError
 from base.run_folder.edge_stream import EdgeWriter
-from base.run_folder.edges import CHANNELS, MOST_EDGES
-from base.run_folder.extract import EdgeExtractor
+from base.run_folder.edges import CHANNELS, MOST_EDGES, EdgeExtractor
 from capture.acquisition.keeper import EdgeStore
 from capture.acquisition.sigrok_cli import READ_BYTES, find_tool
 

@@ -18,7 +18,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from base.files.complaints import quoted
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.files.whole import why, write_whole
 from base.paths import COMPILED
 from base.processes import children

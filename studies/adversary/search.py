@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from base import heap_size
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.files.whole import write_bytes
 from base.paths import COMPILED
 from base.processes import signals

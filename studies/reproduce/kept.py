@@ -17,7 +17,7 @@ from typing import Protocol
 import polars as pl
 from polars.exceptions import PolarsError
 
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.files.whole import write_bytes
 from base.paths import COMPILED, ROOT
 from base.processes import signals

@@ -24,7 +24,7 @@ from analysis.program.bounds import text
 from analysis.program.bounds.explained import Explained
 from analysis.program.bounds.measure import BoundsReport
 from base.files.documents import Table, open_toml
-from base.files.markdown_text import cell
+from base.files.formats import cell
 from base.files.whole import read_bytes, write_all
 from simulator import build as simulator
 

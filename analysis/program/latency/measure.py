@@ -51,7 +51,7 @@ from analysis.program.masks.worst import hangs, polled
 from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places, function_named
 from analysis.program.subject import FROM_RESET, NO_CLOCK, RESET, START, Beginning, Clock, Subject
-from base.metrology.ranks import statistics_of
+from base.metrology.summaries import statistics_of
 from base.tell import Tell
 from simulator import latency, masks
 from simulator import run as simulator

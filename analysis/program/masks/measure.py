@@ -87,7 +87,7 @@ from analysis.program.masks.worst import Worst, name_of, stop, worst_by_place
 from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places
 from analysis.program.subject import Beginning, Clock, Subject
-from base.metrology.ranks import statistics_of
+from base.metrology.summaries import statistics_of
 from base.processes import signals
 from base.tell import Tell
 from simulator import masks as simulator

@@ -4,6 +4,7 @@ import io
 import math
 import re
 import statistics
+from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
@@ -11,8 +12,15 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from base.metrology.quantiles import percentile_distribution, summarise
-from base.metrology.summaries import Summary
+from base.metrology.quantiles import (
+    MOST_FOR_A_DEVIATION,
+    percentile_distribution,
+    percentile_interval,
+    percentile_intervals,
+    reach,
+    summarise,
+)
+from base.metrology.summaries import PERCENTILES, Summary
 from tests.tables import table
 
 
@@ -89,3 +97,82 @@ def test_its_lines_are_shaped_as_those_of_hdrhistogram() -> None:
         assert re.sub(r"\d+", "9", mine).split("=")[0] == re.sub(r"\d+", "9", line).split("=")[0]
     assert ours[2] == "      10.000 0.250000000000          1           1.33"
     assert ours[4] == "      30.000 1.000000000000          4"
+
+
+def by_enumeration(values: list[int], rank: int, confidence: float) -> tuple[int, int]:
+    """The quantiles of the r-th smallest of all n^n samples with replacement, each as likely."""
+    drawn = sorted(sorted(sample)[rank - 1] for sample in product(values, repeat=len(values)))
+    tail = (1 - confidence) / 2
+    cumulative = np.arange(1, len(drawn) + 1) / len(drawn)
+    low, high = np.searchsorted(cumulative, [tail, 1 - tail])
+    return drawn[low], drawn[high]
+
+
+@table
+@pytest.mark.parametrize(("per_myriad", "share"), [(5_000, 0.5), (9_000, 0.9)])
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95])
+def test_it_is_what_all_resamples_together_give(
+    values: list[int], per_myriad: int, share: float, confidence: float
+) -> None:
+    rank = int(np.ceil(share * len(values)))
+    interval = percentile_interval(np.sort(values), per_myriad, confidence)
+    assert interval == by_enumeration(values, rank, confidence)
+
+
+def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """An exponential distribution's 90th percentile is ln 10; 95 % of 400 are 380 ± 4.4."""
+    random = np.random.default_rng(11)
+    held = 0
+    for _ in range(400):
+        low, high = percentile_interval(np.sort(random.exponential(1.0, 500)), 9_000)
+        held += low <= np.log(10) <= high
+    assert 360 <= held <= 396
+
+
+def test_too_few_values_have_none() -> None:
+    intervals = percentile_intervals(range(150))
+    assert intervals["p99"] is not None and intervals["p99_9"] is None and intervals["p99_99"] is None
+    assert percentile_intervals([])["median"] is None
+
+
+VALUES = st.integers(0, 1000).map(float)
+EXACT = ("n", "min", "mean", "stdev", "max")
+
+
+def every_way(sure: list[float], undecided: list[float]) -> list[Summary]:
+    """The summary of each way to decide."""
+    chosen = chain.from_iterable(combinations(undecided, k) for k in range(len(undecided) + 1))
+    return [summarise([*sure, *some]) for some in chosen]
+
+
+@given(st.lists(VALUES, min_size=2, max_size=12), st.lists(VALUES, min_size=1, max_size=6))
+def test_the_ends_are_those_of_all_ways(sure: list[float], undecided: list[float]) -> None:
+    reached = reach(sure, undecided)
+    ways = every_way(sure, undecided)
+    assert reached is not None
+    for name in EXACT:
+        values = [getattr(way, name) for way in ways]
+        assert getattr(reached, name) == pytest.approx((min(values), max(values)), abs=1e-6)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=14), st.lists(VALUES, min_size=1, max_size=6))
+def test_no_percentile_of_any_way_lies_outside(sure: list[float], undecided: list[float]) -> None:
+    reached = reach(sure, undecided)
+    for way in every_way(sure, undecided):
+        for name in PERCENTILES:
+            ends, value = getattr(reached, name), getattr(way, name)
+            assert ends is None or ends[0] <= value <= ends[1]
+
+
+def test_too_many_ways_leave_the_deviation_open() -> None:
+    reached = reach([1.0, 2.0], range(MOST_FOR_A_DEVIATION + 1))
+    assert reached is not None
+    assert reached.stdev is None
+    assert reached.max == (2.0, float(MOST_FOR_A_DEVIATION))
+
+
+def test_the_highest_sure_sample_bounds_a_percentile_at_its_rank() -> None:
+    """Of one sample or of two the first is the median; of three the second."""
+    alone, beside_two = reach([1.0], [5.0]), reach([1.0], [5.0, 7.0])
+    assert alone is not None and alone.median == (1, 1)
+    assert beside_two is not None and beside_two.median == (1, 7)

@@ -7,8 +7,7 @@ import re
 import polars as pl
 import pytest
 
-from base.metrology.ranks import PERCENTILES
-from base.metrology.summaries import Summary
+from base.metrology.summaries import PERCENTILES, Summary
 from base.paths import ROOT
 from base.run_folder import memory
 from base.run_folder.manifest import Intervals, Manifest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from firmware.build import catalogue
 from firmware.heap.tests.host_build import of_each_kind
 from simulator import run as simulator

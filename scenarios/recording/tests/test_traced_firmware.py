@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from base.files.turns import taking_turns
+from base.files.locks import taking_turns
 from base.paths import ROOT
 from scenarios import trace
 from scenarios.recording.board_log import convert

@@ -1,11 +1,9 @@
-"""A lock that was let go is free, though a child that was forked meanwhile still has its file open:
-between the fork and the start of its program it has what its parent had.
-"""
-
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,10 +11,45 @@ from pathlib import Path
 import pytest
 
 from base.files import locks
-from base.files.turns import taking_turns
+from base.files.locks import lock_of, taking_turns
+from base.paths import ROOT
 from base.run_folder.edge_stream import EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS
 from base.run_folder.progress_file import ProgressFile
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from base.files.locks import taking_turns
+with taking_turns(Path(sys.argv[1])):
+    print("mine", flush=True)
+    time.sleep(60)
+"""
+
+
+def holder(folder: Path) -> subprocess.Popen[str]:
+    """Another process whose turn it is, for a minute."""
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "mine\n"
+    return process
+
+
+def is_taken(folder: Path) -> bool:
+    """As flock(1) sees it."""
+    return subprocess.run(["flock", "--nonblock", lock_of(folder), "true"]).returncode != 0
+
+
+def test_a_turn_is_one_processs_and_ends_with_it(tmp_path: Path) -> None:
+    folder = tmp_path / "not-yet-there" / "build"
+    with holder(folder) as other:
+        assert is_taken(folder)
+        assert not is_taken(folder.with_name("another"))
+        other.kill()
+    with taking_turns(folder):
+        assert is_taken(folder)
+    assert not is_taken(folder)
 
 
 @contextmanager
@@ -68,7 +101,7 @@ def test_a_fork_keeps_no_lock(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("base.files.turns.WAIT_MOST_S", 0.0)
+    monkeypatch.setattr("base.files.locks.WAIT_MOST_S", 0.0)
     with holder(tmp_path):
         child = forked()
         child.__enter__()
