@@ -26,9 +26,8 @@ from .run_folder import folder as names
 from .run_folder.manifest import Manifest as Manifest
 from .run_folder.manifest import read_manifest as read_manifest
 from .run_folder.observed import read_observed_manifest
-from .run_folder.panics import without_panic
 from .run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
-from .run_folder.tables import schema_of
+from .run_folder.tables import schema_of, without_panic
 
 VERSION = 7
 """Of the kept table. One of another version is made again."""

@@ -26,11 +26,10 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.folder import RunFolder, RunName
 from base.run_folder.kept import write_kept
 from base.run_folder.manifest import Verdict
-from base.run_folder.memory import with_memory
 from base.run_folder.observed import Asked
 from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
-from base.run_folder.tables import SPANS, write_table
+from base.run_folder.tables import SPANS, with_memory, write_table
 from capture.acquisition.live import Work
 from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import write_plan

@@ -24,15 +24,13 @@ if TYPE_CHECKING:
     from base.run_folder.edges import EdgeList
     from base.run_folder.folder import check_members
     from base.run_folder.manifest import Manifest, Maximum, read_edges, read_manifest
-    from base.run_folder.memory import read_stored_operations
     from base.run_folder.named_quantities import NAMED
-    from base.run_folder.tables import read_interrupts
+    from base.run_folder.tables import read_interrupts, read_stored_operations
 else:
     from tailscope._program.base.files.errors import TailscopeError
     from tailscope._program.base.metrology.summaries import Summary as Statistics
     from tailscope._program.base.run_folder.edges import EdgeList
     from tailscope._program.base.run_folder.folder import check_members
     from tailscope._program.base.run_folder.manifest import Manifest, Maximum, read_edges, read_manifest
-    from tailscope._program.base.run_folder.memory import read_stored_operations
     from tailscope._program.base.run_folder.named_quantities import NAMED
-    from tailscope._program.base.run_folder.tables import read_interrupts
+    from tailscope._program.base.run_folder.tables import read_interrupts, read_stored_operations

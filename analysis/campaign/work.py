@@ -25,10 +25,9 @@ from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder import folder as names
 from base.run_folder.manifest import Manifest, SectionBound, read_manifest
-from base.run_folder.memory import with_memory
 from base.run_folder.quantities import KEYS
 from base.run_folder.records import Boot
-from base.run_folder.tables import write_table
+from base.run_folder.tables import with_memory, write_table
 from capture import same
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok

@@ -21,8 +21,8 @@ from analysis.fragmentation.metrics import course, metrics
 from base.files.errors import TailscopeError
 from base.processes import signals
 from base.run_folder.manifest import MemoryFigures
-from base.run_folder.memory import COLUMNS, Memory
 from base.run_folder.records import Boot, OperationRecord, RecordLog
+from base.run_folder.tables import MEMORY_COLUMNS, Memory
 from firmware.build import catalogue, host_heap
 from firmware.build.host_heap import NOTHING_TO_FREE, SKIPPED, UNKNOWN, Replay
 from firmware.build.image import FirmwareImage
@@ -130,5 +130,5 @@ def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame
     seq = plan.operations.filter(pl.col("kind") != "K")["seq"]
     thens = {name: pl.when(pl.Series(there)).then(pl.Series(all_)) for name, (all_, there) in values.items()}
     return pl.DataFrame({"seq": seq}).with_columns(
-        thens[name].cast(dtype).alias(name) for name, dtype in COLUMNS.items()
+        thens[name].cast(dtype).alias(name) for name, dtype in MEMORY_COLUMNS.items()
     )

@@ -17,3 +17,5 @@ MOST_SAMPLES = 1 << 36
 """Of a capture: more than ten minutes at 100 MS/s. A few bytes can state any number, and
 PulseView's copy has them all.
 """
+MOST_FILE_BYTES = 256 << 20
+"""Of a table of a run as it is stored."""

@@ -1,26 +1,39 @@
 """The Parquet tables of a run folder: their columns, and how they are read and written.
 
-The columns are those of docs/reference/operations.md.
+The columns are those of docs/reference/operations.md. What a replay of a run tells of its memory
+are further columns of operations.parquet, and figures of run.json (docs/reference/run-json.md).
+
+A stranger's file is read guardedly. A megabyte of Parquet can state billions of rows, or pages that
+unpack to gigabytes, and its footer
+can state less than its pages do. So the header of every page is read: what it states is what a
+reader makes room for. The format is that of https://parquet.apache.org/docs/file-format, its
+headers are written in Thrift's compact protocol. polars tells of no page.
+
+A damaged page can end polars' Rust code in a panic. Python sees an exception, but its words are
+those of the code that broke, and Rust has written them to standard error before, past Python.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 import polars as pl
-from polars.exceptions import PolarsError
+from polars.exceptions import ComputeError, PanicException, PolarsError
 
 from ..files.documents import Model, check
 from ..files.errors import RunError, TailscopeError, first_line
 from ..files.printable import HIDDEN, printable
 from ..files.whole import open_regular
-from .channels import MOST_SAMPLES
-from .pages import MOST_FILE_BYTES, PagesError, check_extent
-from .panics import without_panic
+from .channels import MOST_FILE_BYTES, MOST_SAMPLES
+from .manifest import MemoryFigures
 from .records import OPERATION_KINDS
 
 MOST_OPERATIONS = 21_840
@@ -95,13 +108,13 @@ def read_table(
             frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
             schema = frame.collect_schema()
             for name, dtype in columns.items():
-                if schema.get(name) != dtype:
-                    raise _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {dtype}")
+                kind = schema.get(name, "missing")
+                _require(path, kind == dtype, f"column {name} is {kind}, not {dtype}")
             table = frame.select(*columns).collect()
     except FileNotFoundError:
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
     except (PolarsError, PagesError, OSError) as error:
-        raise _damaged(path, _unreadable(error)) from None
+        raise RunError(_complaint(path, _unreadable(error))) from None
     longest = table.select(pl.col(pl.String).str.len_bytes().max()).rows()
     _require(
         path,
@@ -169,16 +182,276 @@ def write_table(
 
 def _require(path: Path, holds: bool, complaint: str) -> None:
     if not holds:
-        raise _damaged(path, complaint)
+        raise RunError(_complaint(path, complaint))
 
 
 def _unreadable(fault: BaseException) -> str:
     return f"it cannot be read as Parquet ({first_line(fault)[:200]})"
 
 
-def _damaged(path: Path, complaint: str) -> RunError:
-    return RunError(_complaint(path, complaint))
-
-
 def _complaint(path: Path, complaint: str) -> str:
     return f"{path}: {complaint}; {_REMEDY}."
+
+
+_STDERR = 2
+
+
+@contextmanager
+def without_panic() -> Iterator[None]:
+    """Raises ComputeError in place of a panic. What is written to standard error within is lost.
+
+    For the short while of a read: standard error is the whole process's.
+    """
+    try:
+        with silence():
+            yield
+    except PanicException:
+        raise ComputeError("its pages contradict each other") from None
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """What is written to standard error within is lost."""
+    try:
+        descriptor = os.dup(_STDERR)
+    except OSError:  # it is closed, so nothing is seen of it anyhow
+        yield
+        return
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        os.dup2(nowhere, _STDERR)
+        os.close(nowhere)
+        yield
+    finally:
+        os.dup2(descriptor, _STDERR)
+        os.close(descriptor)
+
+
+MOST_UNPACKED_BYTES = 512 << 20
+"""The largest table of a run takes less: 50 bytes for each
+stimulus of a capture with the most edges.
+"""
+MOST_PAGES = 10_000
+
+_MAGIC = b"PAR1"
+_END = struct.Struct("<I4s")
+_FOOTER_MOST_BYTES = 1 << 20
+_PAGE_HEADER_MOST_BYTES = 4 << 10
+_DEEPEST = 16
+
+# Field numbers of parquet.thrift.
+_ROW_GROUPS = 4
+_GROUP_COLUMNS, _GROUP_ROWS = 1, 3
+_COLUMN_METADATA = 3
+_PACKED_BYTES, _DATA_OFFSET, _DICTIONARY_OFFSET = 7, 9, 11
+_PAGE_UNPACKED_BYTES, _PAGE_PACKED_BYTES = 2, 3
+_DICTIONARY_PAGE = 7
+# Of each kind of data page: the field of its own header, and there the field of its encoding.
+_DATA_PAGES = {5: 2, 8: 4}
+_VALUES = 1
+# A value can repeat the begin of the one before it, so that few bytes become any number.
+_DELTA_BYTE_ARRAY = 7
+
+
+class PagesError(ValueError):
+    """What is wrong with a Parquet file, or too much of it: a predicate without its file."""
+
+
+def check_extent(path: Path, most_rows: int) -> None:
+    """Raises PagesError where the file is damaged, states more than `most_rows` rows, or unpacks to
+    too much; OSError where it cannot be read.
+    """
+    with open_regular(path, MOST_FILE_BYTES) as file:
+        try:
+            groups = _listed(_footer(file).get(_ROW_GROUPS))
+            rows = sum(_number(group, _GROUP_ROWS) for group in groups)
+            if rows > most_rows:
+                raise PagesError(f"it states {rows} rows, more than the {most_rows} that are accepted")
+            pages = unpacked_bytes = 0
+            for group in groups:
+                for column in _listed(_fields(group).get(_GROUP_COLUMNS)):
+                    rows = 0
+                    for of_page, of_bytes in _pages(file, _fields(_fields(column).get(_COLUMN_METADATA))):
+                        rows, pages, unpacked_bytes = rows + of_page, pages + 1, unpacked_bytes + of_bytes
+                        if pages > MOST_PAGES or unpacked_bytes > MOST_UNPACKED_BYTES:
+                            raise PagesError(
+                                f"it unpacks to more than {MOST_UNPACKED_BYTES:,} bytes or {MOST_PAGES:,} "
+                                "pages"
+                            )
+                    if rows != _number(group, _GROUP_ROWS):
+                        raise PagesError("its pages have other numbers of rows than its footer says")
+        except (IndexError, struct.error):
+            raise PagesError("a header is cut off") from None
+
+
+def _footer(file: BinaryIO) -> dict[int, Any]:
+    size = file.seek(0, 2)
+    if size < 2 * _END.size:
+        raise PagesError("it is too short")
+    file.seek(-_END.size, 2)
+    length, magic = _END.unpack(file.read(_END.size))
+    if magic != _MAGIC:
+        raise PagesError("it does not end as Parquet does")
+    if length > min(_FOOTER_MOST_BYTES, size - _END.size):
+        raise PagesError("its footer is too long")
+    file.seek(-_END.size - length, 2)
+    return _Thrift(file.read(length)).fields()
+
+
+def _pages(file: BinaryIO, column: dict[int, Any]) -> Iterator[tuple[int, int]]:
+    """The rows that each page of a column chunk states, none of a dictionary, and the bytes that it
+    unpacks to. They are where polars looks for them.
+    """
+    at = _number(column, _DICTIONARY_OFFSET, 0) or _number(column, _DATA_OFFSET)
+    end = at + _number(column, _PACKED_BYTES)
+    while at < end:
+        file.seek(at)
+        header = _Thrift(file.read(_PAGE_HEADER_MOST_BYTES))
+        fields = header.fields()
+        unpacked_bytes = _number(fields, _PAGE_UNPACKED_BYTES)
+        data = next((kind for kind in _DATA_PAGES if kind in fields), None)
+        if _DICTIONARY_PAGE in fields:
+            if _number(fields[_DICTIONARY_PAGE], _VALUES) > unpacked_bytes:
+                raise PagesError("a dictionary has more values than bytes")
+            yield 0, unpacked_bytes
+        elif data is None:
+            raise PagesError("it has a page of a kind that the bench does not write")
+        elif _number(fields[data], _DATA_PAGES[data]) == _DELTA_BYTE_ARRAY:
+            raise PagesError("it has texts in an encoding that the bench does not write")
+        else:
+            yield _number(fields[data], _VALUES), unpacked_bytes
+        at += header.at + _number(fields, _PAGE_PACKED_BYTES)
+
+
+def _number(fields: object, field: int, otherwise: int | None = None) -> int:
+    value = _fields(fields).get(field, otherwise)
+    if not isinstance(value, int) or value < 0:
+        raise PagesError(f"field {field} of a header is {'missing' if value is None else 'impossible'}")
+    return value
+
+
+def _fields(value: object) -> dict[int, Any]:
+    if not isinstance(value, dict):
+        raise PagesError("a header lacks a part")
+    return value
+
+
+def _listed(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise PagesError("its footer has no row groups or columns")
+    return value
+
+
+class _Thrift:
+    """Reads one structure of Thrift's compact protocol:
+    numbers, lists and structures by field number.
+
+    Raises IndexError where `data` ends within it. `at` is how far it was read.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.at = 0
+
+    def fields(self, depth: int = 0) -> dict[int, Any]:
+        """The fields of the structure that begins here."""
+        by_number: dict[int, Any] = {}
+        number = 0
+        while byte := self._byte():
+            step = byte >> 4
+            number = number + step if step else self._zigzag()
+            by_number[number] = self._value(byte & 15, depth, of_field=True)
+        return by_number
+
+    def _value(self, kind: int, depth: int, *, of_field: bool) -> object:
+        if depth > _DEEPEST:
+            raise PagesError("a header is nested too deeply")
+        match kind:
+            case 1 | 2:  # a truth has its value in a field's kind, and a byte of its own in a list
+                return kind == 1 if of_field else self._byte() == 1
+            case 3:
+                return self._byte()
+            case 4 | 5 | 6:
+                return self._zigzag()
+            case 7 | 8:  # nobody asks for a fraction or a text
+                length = 8 if kind == 7 else self._varint()
+                self.at += length
+                return None
+            case 9 | 10:
+                return self._list(depth)
+            case 12:
+                return self.fields(depth + 1)
+        raise PagesError(f"a header has a value of the unknown kind {kind}")
+
+    def _list(self, depth: int) -> list[object]:
+        head = self._byte()
+        count = head >> 4 if head >> 4 < 15 else self._varint()
+        if count > len(self._data) - self.at:
+            raise IndexError
+        return [self._value(head & 15, depth + 1, of_field=False) for _ in range(count)]
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self._data[self.at - 1]
+
+    def _varint(self) -> int:
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+        raise PagesError("a number of a header is too long")
+
+    def _zigzag(self) -> int:
+        value = self._varint()
+        return value >> 1 ^ -(value & 1)
+
+
+MEMORY_COLUMNS = pl.Schema(
+    {
+        "block_begin": pl.UInt32,
+        "block_end": pl.UInt32,
+        "used_bytes": pl.UInt32,
+        "largest_free_bytes": pl.UInt32,
+    }
+)
+_TABLE = pl.Schema([("seq", pl.UInt32()), *MEMORY_COLUMNS.items()])
+
+
+@dataclass(frozen=True)
+class Memory:
+    """`columns` has `seq` and MEMORY_COLUMNS, a row for each operation on the heap; none if
+    unknown.
+    """
+
+    figures: MemoryFigures
+    columns: pl.DataFrame
+
+    @classmethod
+    def unknown(cls, why_not: str) -> Memory:
+        """`why_not` is a sentence."""
+        return cls(MemoryFigures(why_not=why_not), pl.DataFrame(schema=_TABLE))
+
+
+def with_memory(operations: pl.DataFrame, memory: Memory | None) -> pl.DataFrame:
+    """The table with MEMORY_COLUMNS behind its own, null where nothing is known."""
+    columns = memory.columns if memory else pl.DataFrame(schema=_TABLE)
+    return operations.join(columns, on="seq", how="left", maintain_order="left")
+
+
+def read_stored_operations(path: Path) -> pl.DataFrame:
+    """Reads operations.parquet with MEMORY_COLUMNS behind its own. Raises RunError, as
+    read_operations.
+    """
+    return pl.concat([read_operations(path), read_table(path, MEMORY_COLUMNS, MOST_ROWS)], how="horizontal")
+
+
+def read_memory(path: Path, figures: MemoryFigures | None) -> Memory | None:
+    """The memory figures from the table at `path` and run.json; None if they have none."""
+    if figures is None or figures.why_not is not None:
+        return Memory.unknown(figures.why_not) if figures and figures.why_not else None
+    try:
+        return Memory(figures, read_table(path, _TABLE, MOST_OPERATIONS))
+    except RunError:
+        return Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")

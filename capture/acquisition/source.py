@@ -19,9 +19,9 @@ from base.files.errors import CaptureError
 from base.paths import RUNS
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import AllocatorFootprint, AskedFirmware, Imported, Outside, SectionBound
-from base.run_folder.memory import Memory
 from base.run_folder.observed import Asked
 from base.run_folder.records import Boot, RecordLog
+from base.run_folder.tables import Memory
 from base.tell import Tell
 from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
 from capture.acquisition.observe import Observation, Order

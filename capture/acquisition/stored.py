@@ -21,9 +21,9 @@ from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from base.run_folder.folder import RunName, read_observed
 from base.run_folder.kept import Kept, read_kept
 from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
-from base.run_folder.memory import Memory, read_memory
 from base.run_folder.observed import Asked, read_asked, read_observed_manifest
 from base.run_folder.session_file import read_sr
+from base.run_folder.tables import Memory, read_memory
 from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import read_plan
 from capture.acquisition.source import Account, Setting, Taken

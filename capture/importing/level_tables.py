@@ -27,7 +27,7 @@ import polars as pl
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
 from base.run_folder.edges import MOST_SAMPLES, Words
-from base.run_folder.panics import without_panic
+from base.run_folder.tables import without_panic
 from capture.importing.changes import LINE_MOST_BYTES, check_count
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed, agreed, stated_in

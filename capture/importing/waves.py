@@ -14,7 +14,7 @@ from typing import Any
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError, first_line
-from base.run_folder.panics import silence
+from base.run_folder.tables import silence
 from capture.importing.changes import Changes
 from capture.importing.selection import Selection, by_path
 from capture.importing.timed import Timed

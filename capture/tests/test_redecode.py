@@ -17,7 +17,7 @@ from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.folder import EDGE_STREAM, RunName
 from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
-from base.run_folder.memory import COLUMNS, Memory
+from base.run_folder.tables import MEMORY_COLUMNS, Memory
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Setting
 from capture.conduct import redecode
@@ -79,7 +79,7 @@ def test_the_same_is_found_again_of_what_the_tools_said(run: SyntheticRun, tmp_p
 def test_where_the_blocks_lay_is_kept(run: SyntheticRun, tmp_path: Path) -> None:
     """No record tells it, and the replay that did is not made again."""
     seq = pl.Series("seq", range(1, run.plan.operations.height), dtype=pl.UInt32)
-    columns = pl.DataFrame({"seq": seq, **dict.fromkeys(COLUMNS.names(), seq * 8)})
+    columns = pl.DataFrame({"seq": seq, **dict.fromkeys(MEMORY_COLUMNS.names(), seq * 8)})
     figures = MemoryFigures(peak_live_bytes=80, used_bytes=100, fragmentation_percent=25.0, sbbm_bytes=9)
     stored = store(run, tmp_path, replace(SETTING, memory=Memory(figures, columns)))
     before = contents(stored.folder)

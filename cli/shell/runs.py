@@ -18,9 +18,9 @@ from base.microseconds import microseconds
 from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.manifest import Optimization, SectionBound, read_manifest
-from base.run_folder.memory import Memory
 from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
+from base.run_folder.tables import Memory
 from capture import placements
 from capture.acquisition import direct, sigrok_cli
 from capture.acquisition.live import ALONE, Part

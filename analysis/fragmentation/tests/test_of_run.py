@@ -13,8 +13,8 @@ from elftools.elf.sections import SymbolTableSection
 from analysis.fragmentation.of_run import memory_of_run
 from analysis.fragmentation.study import Study
 from base.files.tests.sentences import is_sentence
-from base.run_folder.memory import COLUMNS
 from base.run_folder.records import Boot, OperationRecord, RecordLog
+from base.run_folder.tables import MEMORY_COLUMNS
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generator import Step
@@ -107,7 +107,7 @@ def test_columns_and_figures_are_those_of_a_sum_by_hand() -> None:
     image, plan = firmware.build("first_fit"), worked_out()
     log, _ = on_the_board(image, plan)
     memory = memory_of_run(image, plan, log)
-    assert memory.columns.schema.names() == ["seq", *COLUMNS.names()]
+    assert memory.columns.schema.names() == ["seq", *MEMORY_COLUMNS.names()]
     assert memory.columns.rows() == [
         (0, 0, 120, 120, 65_536 - 120),
         (2, 120, 184, 184, 65_536 - 184),

@@ -9,7 +9,7 @@ import pytest
 
 from base.metrology.summaries import PERCENTILES, Summary
 from base.paths import ROOT
-from base.run_folder import memory
+from base.run_folder import tables
 from base.run_folder.manifest import Intervals, Manifest
 from base.run_folder.quantities import KEYS
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
@@ -23,7 +23,10 @@ def page_of(name: str) -> str:
 
 @pytest.mark.parametrize(
     ("name", "schema"),
-    [("operations", pl.Schema([*OPERATIONS.items(), *memory.COLUMNS.items()])), ("interrupts", INTERRUPTS)],
+    [
+        ("operations", pl.Schema([*OPERATIONS.items(), *tables.MEMORY_COLUMNS.items()])),
+        ("interrupts", INTERRUPTS),
+    ],
 )
 def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Schema) -> None:
     (table,) = re.findall(r"\| column \| type \| meaning \|\n\|[-|]+\n((?:\|.*\n)+)", page_of(name))

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import polars as pl
 import pytest
+from polars.exceptions import ComputeError, PanicException
 
-from base.files.errors import CaptureError
-from base.run_folder import pages
-from base.run_folder.edges import MOST_ROWS, MOST_ROWS_READ, read_parquet
-from base.run_folder.pages import PagesError, check_extent
-from base.run_folder.tables import MOST_STIMULI
+from base.files.errors import CaptureError, TailscopeError
+from base.run_folder import tables as pages
+from base.run_folder.edges import MOST_ROWS, MOST_ROWS_READ, EdgeList, read_parquet
+from base.run_folder.tables import (
+    INTERRUPTS,
+    MOST_STIMULI,
+    OPERATIONS,
+    PLAN,
+    PagesError,
+    check_extent,
+    read_table,
+    without_panic,
+    write_table,
+)
 
 ROWS = 100_003
 
@@ -96,3 +110,64 @@ def test_the_tables_of_the_longest_capture_fit() -> None:
     assert MOST_STIMULI >= 2 * MOST_ROWS
     bytes_per_stimulus = 4 * 8 + 8 + 4 + 2
     assert MOST_STIMULI * bytes_per_stimulus < pages.MOST_UNPACKED_BYTES
+
+
+FEW_ROWS = 600
+MUTATIONS = 200
+
+
+def test_a_panic_is_an_error_and_its_words_are_not_seen(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ComputeError, match="contradict"), without_panic():
+        os.write(2, b"thread 'async-executor-0' panicked\n")
+        raise PanicException("called `Result::unwrap()`")
+    assert capfd.readouterr().err == ""
+    os.write(2, b"later\n")
+    assert capfd.readouterr().err == "later\n"
+
+
+def numbers(columns: pl.Schema) -> pl.DataFrame:
+    return pl.DataFrame({name: pl.int_range(FEW_ROWS, eager=True) % 7 for name in columns}).cast(columns)
+
+
+def write_edges(path: Path) -> None:
+    EdgeList(
+        np.arange(FEW_ROWS), (np.arange(FEW_ROWS) % 251).astype(np.uint8), 84_000_000, FEW_ROWS
+    ).write_parquet(path)
+
+
+@pytest.mark.parametrize(
+    ("write", "read"),
+    [
+        (write_edges, read_parquet),
+        *(
+            (
+                lambda path, columns=columns: write_table(path, numbers(columns)),
+                lambda path, columns=columns: read_table(path, columns, FEW_ROWS),
+            )
+            for columns in (OPERATIONS, INTERRUPTS, PLAN)
+        ),
+    ],
+    ids=["edges", "operations", "interrupts", "plan"],
+)
+def test_any_damage_is_read_or_refused_in_silence(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    write: Callable[[Path], None],
+    read: Callable[[Path], object],
+) -> None:
+    path = tmp_path / "table.parquet"
+    write(path)
+    intact, drawn, refused = path.read_bytes(), random.Random(5), 0
+    for _ in range(MUTATIONS):
+        damaged = bytearray(intact)
+        for _ in range(drawn.choice((1, 2, 8))):
+            damaged[drawn.randrange(len(damaged))] = drawn.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            read(path)
+        except TailscopeError as error:
+            refused += 1
+            said = str(error)
+            assert said[-1] in ".?" and "\n" not in said and "anic" not in said
+    assert refused > MUTATIONS // 4
+    assert capfd.readouterr().err == ""
