@@ -11,9 +11,9 @@ import polars as pl
 from analysis.compare import text as rows
 from analysis.compare.compared import Compared, Comparison, described, effects, left_out, overall, remarks
 from analysis.compare.findings import join, met_otherwise
-from analysis.compare.text import Rows
 from base.files.whole import write_bytes
 from base.run_index import configuration
+from base.text_table import TextTable
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.series import MUTED
@@ -102,7 +102,7 @@ def _told(compared: Compared) -> Iterator[str]:
     yield from effects(compared)
 
 
-def _tables(comparison: Comparison) -> Iterator[Rows]:
+def _tables(comparison: Comparison) -> Iterator[TextTable]:
     """The tables: all of a single pair, or one of the pairs and what got worse."""
     if len(comparison.compared) == 1:
         yield from _of_pair(comparison.compared[0])
@@ -117,7 +117,7 @@ def _tables(comparison: Comparison) -> Iterator[Rows]:
             yield rows.of_settings(pair.settings)
 
 
-def _of_pair(compared: Compared) -> Iterator[Rows]:
+def _of_pair(compared: Compared) -> Iterator[TextTable]:
     yield rows.of_worst_cases(compared.worst)
     yield rows.of_settings(compared.settings)
     if compared.operations and compared.operations.changed:
@@ -126,5 +126,5 @@ def _of_pair(compared: Compared) -> Iterator[Rows]:
     yield rows.of_distributions(compared)
 
 
-def _grid(of: Rows) -> TextGrid:
+def _grid(of: TextTable) -> TextGrid:
     return TextGrid(of.title, of.headings, of.lines, told=not of.numbers)

@@ -39,7 +39,7 @@ from pydantic import RootModel
 
 from analysis.compare import pairing as of_run
 from analysis.compare.pairing import find
-from analysis.compare.text import Rows, printed
+from analysis.compare.text import WIDE_COLUMNS
 from analysis.errors import CompareError
 from base.files.documents import Table, open_toml
 from base.heap_size import DEFAULT_BYTES
@@ -57,6 +57,7 @@ from base.run_folder.quantities import (
     LATENCY,
     Quantity,
 )
+from base.text_table import TextTable, printed
 from firmware.build import boards
 from firmware.build.boards import Board, BoardError
 
@@ -383,7 +384,7 @@ MEANING = (
 )
 
 
-def of_boards(lines: Sequence[OnBoard]) -> Rows:
+def of_boards(lines: Sequence[OnBoard]) -> TextTable:
     """A line for each board: core, clock, and how soon an interrupt is answered."""
     headings = (
         *("board", "core", "clock (MHz)", "wait states", "CLZ", "cycle counter", "control interrupt"),
@@ -396,7 +397,7 @@ def of_boards(lines: Sequence[OnBoard]) -> Rows:
             "run",
         ),
     )
-    return Rows("Boards", headings, tuple(map(_board, lines)), (2, 3, 7, 8, 9, 10, 11))
+    return TextTable("Boards", headings, tuple(map(_board, lines)), (2, 3, 7, 8, 9, 10, 11))
 
 
 def _board(line: OnBoard) -> tuple[str, ...]:
@@ -421,7 +422,7 @@ def _board(line: OnBoard) -> tuple[str, ...]:
     )
 
 
-def of_sections(group: Group) -> Rows:
+def of_sections(group: Group) -> TextTable:
     """The worst critical sections of an allocation and of a free, and the worst wait."""
     headings = (
         *("worst of", "board", "cycles", "counted by", "µs", "± µs", "n"),
@@ -436,7 +437,7 @@ def of_sections(group: Group) -> Rows:
         pairs = [(line, getattr(line.figures, name)) for line in group.lines]
         if any(worst for _, worst in pairs):
             lines += (_section(words, line, worst) for line, worst in pairs)
-    return Rows(group.title, headings, tuple(lines), (2, 4, 5, 6, 7, 8))
+    return TextTable(group.title, headings, tuple(lines), (2, 4, 5, 6, 7, 8))
 
 
 def _section(words: str, line: OnBoard, worst: Worst | None) -> tuple[str, ...]:
@@ -457,7 +458,7 @@ def _section(words: str, line: OnBoard, worst: Worst | None) -> tuple[str, ...]:
     )
 
 
-def of_growth(groups: Sequence[Group]) -> Rows:
+def of_growth(groups: Sequence[Group]) -> TextTable:
     """A line for each run whose scenario is a ramp: the slope per freed block."""
     headings = (
         *("slope per freed block of", "board", "cycles", "± cycles", "µs", "± µs", "n"),
@@ -479,10 +480,10 @@ def of_growth(groups: Sequence[Group]) -> Rows:
         for line in group.lines
         if (growth := line.figures.growth) is not None
     )
-    return Rows("Slope per freed block", headings, lines, range(2, 8))
+    return TextTable("Slope per freed block", headings, lines, range(2, 8))
 
 
-def every(boards: Across) -> list[Rows]:
+def every(boards: Across) -> list[TextTable]:
     """All tables that have a line."""
     tables = [of_boards(boards.boards), *map(of_sections, boards.groups), of_growth(boards.groups)]
     return [rows for rows in tables if rows.lines]
@@ -518,7 +519,9 @@ def signed(value: float, decimals: int) -> str:
 def as_text(boards: Across) -> str:
     """A sentence for each group, the tables, and what is left out."""
     remarks = [group.remark for group in boards.groups if group.remark]
-    return printed([*map(headline, boards.groups), *remarks, *every(boards), "", MEANING, *boards.left_out])
+    return printed(
+        [*map(headline, boards.groups), *remarks, *every(boards), "", MEANING, *boards.left_out], WIDE_COLUMNS
+    )
 
 
 SCHEMA = 1

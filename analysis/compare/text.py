@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterator, Sequence
 
 from analysis.compare.compared import (
     WORST_FIRST,
@@ -28,6 +23,7 @@ from analysis.compare.settings import Change, settings
 from analysis.compare.settings import short as cut
 from base.microseconds import with_unit
 from base.run_folder.quantities import REFUSED, SERVED
+from base.text_table import TextTable, printed
 
 _MISSING = "–"
 _KINDS = {
@@ -41,29 +37,17 @@ _KINDS = {
 }
 _OPTIONS = ("parameter", "seed", "stimulus", "records", "board", "samplerate")
 _FINDINGS = {"chance": "chance may do that", "not told": _MISSING}
-_WIDTH_COLUMNS = 120
-_WIDE_COLUMNS = 220
+WIDE_COLUMNS = 220
 """Of tables with many columns, which name their runs."""
 
 
-class Rows(NamedTuple):
-    """`headings` and each of `lines` include the first column. `numbers` are the columns with
-    numbers, by their place from 0.
-    """
-
-    title: str
-    headings: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    numbers: Iterable[int] = ()
-
-
-def of_settings(changes: Sequence[Change]) -> Rows:
+def of_settings(changes: Sequence[Change]) -> TextTable:
     """The settings that differ."""
     lines = ((change.name, cut(change.a), cut(change.b)) for change in changes)
-    return Rows("Settings that differ", ("setting", "A", "B"), tuple(lines))
+    return TextTable("Settings that differ", ("setting", "A", "B"), tuple(lines))
 
 
-def of_worst_cases(cases: Sequence[Worst]) -> Rows:
+def of_worst_cases(cases: Sequence[Worst]) -> TextTable:
     """A line for each worst case."""
     lines = []
     for worst in cases:
@@ -76,10 +60,10 @@ def of_worst_cases(cases: Sequence[Worst]) -> Rows:
         change = by(worst) if changed else _MISSING
         lines.append((with_unit(worst.words, unit), *ends, change, budget, finding, where(worst)))
     headings = ("worst case", "A", "B", "change", "budget", "finding", "where")
-    return Rows("Worst cases", headings, tuple(lines), range(1, 5))
+    return TextTable("Worst cases", headings, tuple(lines), range(1, 5))
 
 
-def of_operations(operations: Operations) -> Rows:
+def of_operations(operations: Operations) -> TextTable:
     """A line for each column that is compared operation by operation."""
 
     def moved(move: Moved | None, unit: str) -> str:
@@ -97,20 +81,20 @@ def of_operations(operations: Operations) -> Rows:
         )
         for change in operations.columns
     )
-    return Rows("Operation by operation", headings, tuple(lines), range(1, 6))
+    return TextTable("Operation by operation", headings, tuple(lines), range(1, 6))
 
 
-def of_kinds(operations: Operations) -> Rows:
+def of_kinds(operations: Operations) -> TextTable:
     """A line for each outcome that operations had in A."""
     headings = ("outcome in A", "operations", "changed", "cycles of all their critical sections")
     lines = (
         (_KINDS[kind.kind], f"{kind.n:,}", f"{kind.changed:,}", signed(kind.dwt_cycles, "cycles"))
         for kind in operations.kinds
     )
-    return Rows("By outcome", headings, tuple(lines), range(1, 4))
+    return TextTable("By outcome", headings, tuple(lines), range(1, 4))
 
 
-def of_distributions(compared: Compared) -> Rows:
+def of_distributions(compared: Compared) -> TextTable:
     """A line for each quantity that both have, with the effect where it is estimated. Without
     refused requests, served ones need no lines.
     """
@@ -127,7 +111,7 @@ def of_distributions(compared: Compared) -> Rows:
         for distribution in compared.distributions
         if distribution.quantity.key not in hidden
     )
-    return Rows("All samples", headings, tuple(lines), range(1, len(headings)))
+    return TextTable("All samples", headings, tuple(lines), range(1, len(headings)))
 
 
 def _both(distribution: Distribution, statistic: str) -> str:
@@ -151,7 +135,7 @@ def _effect(distribution: Distribution) -> tuple[str, str]:
     return f"{delta} [{least:+.2f}, {most:+.2f}]", f"{shift} [{signed(low, unit)}, {signed(high, unit)}]"
 
 
-def of_pairs(compared: Sequence[Compared]) -> Rows:
+def of_pairs(compared: Sequence[Compared]) -> TextTable:
     """A line for each pair, the worst first."""
     lines = (
         (
@@ -162,7 +146,7 @@ def of_pairs(compared: Sequence[Compared]) -> Rows:
         )
         for comparison in sorted(compared, key=_rank)
     )
-    return Rows("Pairs of runs", ("status", "scenario", "configuration", "what"), tuple(lines))
+    return TextTable("Pairs of runs", ("status", "scenario", "configuration", "what"), tuple(lines))
 
 
 def _rank(comparison: Compared) -> tuple[int, str, str]:
@@ -209,10 +193,10 @@ def as_text(comparison: Comparison) -> str:
     """The headline; one pair in full, or a table of several and what got worse; the rest."""
     rest = left_out(comparison)
     parts = _pair(*comparison.compared) if len(comparison.compared) == 1 else _several(comparison.compared)
-    return printed((overall(comparison), *parts, *([""] if rest else []), *rest), _WIDTH_COLUMNS)
+    return printed((overall(comparison), *parts, *([""] if rest else []), *rest))
 
 
-def _pair(compared: Compared) -> Iterator[str | Rows]:
+def _pair(compared: Compared) -> Iterator[str | TextTable]:
     yield ""
     yield f"A: {described(compared.a.stored)}"
     yield f"B: {described(compared.b.stored)}"
@@ -239,7 +223,7 @@ def _pair(compared: Compared) -> Iterator[str | Rows]:
         yield from effects(compared)
 
 
-def _several(compared: Sequence[Compared]) -> Iterator[str | Rows]:
+def _several(compared: Sequence[Compared]) -> Iterator[str | TextTable]:
     if compared:
         yield of_pairs(compared)
     for comparison in compared:
@@ -249,21 +233,3 @@ def _several(compared: Sequence[Compared]) -> Iterator[str | Rows]:
             yield from (f"  {worst_sentence(each)}" for each in comparison.worst if each.finding == "worse")
             if comparison.settings:
                 yield "  settings: " + "; ".join(map(str, comparison.settings))
-
-
-def printed(parts: Iterable[str | Rows], width_columns: int = _WIDE_COLUMNS) -> str:
-    """Sentences and tables, each with its title, for a terminal."""
-    console = Console(width=width_columns, highlight=False, markup=False)
-    with console.capture() as captured:
-        for part in parts:
-            if isinstance(part, str):
-                console.print(part, soft_wrap=True)
-                continue
-            table = Table(box=None, pad_edge=False)
-            for place, heading in enumerate(part.headings):
-                is_number = place in part.numbers
-                table.add_column(heading, justify="right" if is_number else "left", overflow="fold")
-            for line in part.lines:
-                table.add_row(*map(Text, line))
-            console.print("", part.title, table, sep="\n")
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -168,8 +168,8 @@ class TextGrid:
     """`headings` and each of `lines` include the first column. `told` is one of words."""
 
     title: str
-    headings: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
+    headings: Sequence[str]
+    lines: Sequence[Sequence[str]]
     told: bool = False
 
     def grid(self) -> Grid:

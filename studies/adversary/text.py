@@ -7,17 +7,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
-from rich.console import Console
-from rich.table import Table
-
 from base.files.whole import write_bytes
 from base.microseconds import digits
 from base.paths import ROOT
+from base.text_table import TextTable, printed
 from firmware.build import catalogue
 from studies.adversary.search import Budget, What, objection
 from studies.adversary.study import Row, Space, Study, Time, write
-
-WIDTH_COLUMNS = 124
 
 TIME_COLUMNS = (
     *("allocator", "of", "known worst", "known", "found", "wire, µs"),
@@ -29,17 +25,14 @@ _TEXTS = {"allocator", "of", "known worst", "limit"}
 
 def as_text(rows: Sequence[Row]) -> str:
     """The tables that there are rows for."""
-    console = Console(width=WIDTH_COLUMNS, highlight=False)
-    tables = (
-        (TIME_COLUMNS, time_cells(rows), "longest critical sections, in instructions on the board"),
-        (SPACE_COLUMNS, space_cells(rows), "bytes between the ends of the blocks"),
-    )
-    with console.capture() as captured:
-        for columns, cells, title in tables:
-            if cells:
-                console.print(title)
-                console.print(_table(columns, cells))
-    return captured.get().rstrip()
+    tables = [
+        TextTable(title, columns, cells, [at for at, name in enumerate(columns) if name not in _TEXTS])
+        for title, columns, cells in (
+            ("longest critical sections, in instructions on the board", TIME_COLUMNS, time_cells(rows)),
+            ("bytes between the ends of the blocks", SPACE_COLUMNS, space_cells(rows)),
+        )
+    ]
+    return printed(table for table in tables if table.lines).lstrip("\n")
 
 
 def as_csv(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
@@ -89,15 +82,6 @@ def space_cells(rows: Sequence[Row]) -> list[list[str]]:
         for row in rows
         if isinstance(row.found, Space) and isinstance(row.known, Space)
     ]
-
-
-def _table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    for column in columns:
-        table.add_column(column, justify="left" if column in _TEXTS else "right", no_wrap=True)
-    for line in cells:
-        table.add_row(*line)
-    return table
 
 
 # The tables of docs/how-to/adversary.md; `python -m studies.adversary.text` makes them anew.
