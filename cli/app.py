@@ -29,7 +29,7 @@ def command(port: int, runs: Path) -> None:
         raise OptionError(
             f"{runs} does not exist; run a scenario first, or name another folder: --runs FOLDER."
         )
-    from dashboards.app.library import Library
+    from dashboards.app.pieces import Library
     from dashboards.app.server import serve
 
     serve(Library(runs, BUILD / "index"), BUILD / "app-token", port)

@@ -50,7 +50,8 @@ def command(a: Path, b: tuple[Path, ...], by: str | None, output: Path | None, a
         from dashboards import boards as page_of_boards
         from dashboards import compare as page_of_two
 
-        (page_of_boards if by else page_of_two).write(result, output)
+        page = page_of_boards.sheet(result) if by else page_of_two.sheet(result)
+        page.write(output)
     document, text = shown
     answer(as_json, lambda: document(result), lambda: text(result))
     if output and not as_json:

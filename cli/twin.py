@@ -29,7 +29,7 @@ def command(run: Path, output: Path | None, allocator: Path | None, as_json: boo
     if output:
         from dashboards import twin
 
-        twin.write(comparison, output)
+        twin.sheet(comparison).write(output)
     answer(as_json, comparison.as_json, lambda: text.as_text(comparison))
     if output and not as_json:
         print(f"page: {output}")

@@ -56,18 +56,19 @@ class Standings:
 
 def standings(lanes: Mapping[str, Sequence[Lane]]) -> Standings:
     """The allocators that keep interrupts waiting, by the worst of their waits in any scenario."""
-    found: dict[tuple[str, str], dict[str, Waiter]] = {}
+    of_each: dict[tuple[str, str], dict[str, Waiter]] = {}
     for scenario, of_scenario in lanes.items():
         for waiter in (waiter for lane in of_scenario if lane.quantity is LATENCY for waiter in lane.waiters):
             manifest = waiter.series.run.manifest
             if manifest.complete:
-                worst = found.setdefault((configuration(manifest), manifest.board_folder), {})
-                if scenario not in worst or waiter.possible_ns > worst[scenario].possible_ns:
-                    worst[scenario] = waiter
-    scenarios = tuple(dict.fromkeys(scenario for worst in found.values() for scenario in worst))
-    boards = {board for _, board in found}
+                worst = of_each.setdefault((configuration(manifest), manifest.board_folder), {})
+                worst[scenario] = max(
+                    worst.get(scenario, waiter), waiter, key=lambda waiter: waiter.possible_ns
+                )
+    scenarios = tuple(dict.fromkeys(scenario for worst in of_each.values() for scenario in worst))
+    boards = {board for _, board in of_each}
     ranked, left_out = [], []
-    for (name, board), worst in found.items():
+    for (name, board), worst in of_each.items():
         full = f"{spoken(name)} on {board}" if len(boards) > 1 else spoken(name)
         if len(worst) < len(scenarios):
             left_out.append(full)
@@ -95,9 +96,7 @@ def recommended(among: Standings) -> Iterator[str]:
 
 def under_limits(among: Standings) -> ByLimit | None:
     """The sentence for each limit at which another allocator begins to keep it."""
-    keeping = [
-        (within, standing) for standing in among.ranked if (within := standing.waiter.within_ns) is not None
-    ]
+    keeping = [(within, standing) for standing in among.ranked if (within := standing.waiter.wait.within_ns)]
     keeping.sort(key=lambda pair: (pair[0], pair[1].name))
     if not keeping:
         return None
@@ -105,10 +104,9 @@ def under_limits(among: Standings) -> ByLimit | None:
     steps = [(0.0, f"none of {count} stays within it; the least is {among.ranked[0].words}.")]
     for place, (within, _) in enumerate(keeping, start=1):
         passing = [passed for _, passed in keeping[:place]]
-        over = [other for other in among.ranked if other not in passing]
+        over = [other.words for other in among.ranked if other not in passing]
         words = f"{place} of {count} stay within it: {_named([passed.words for passed in passing])}."
-        if over:
-            words += f" Over it: {_named([other.words for other in over])}."
+        words += f" Over it: {_named(over)}." if over else ""
         steps.append((within, words + _cost(passing[0], passing)))
     return ByLimit(tuple(steps))
 
@@ -120,17 +118,14 @@ def _named(names: Sequence[str]) -> str:
 
 def _cost(best: Standing, others: Sequence[Standing]) -> str:
     """What the shortest wait takes in flash, beside the least of the others."""
-    least = min(
-        (standing for standing in others if standing.flash_bytes is not None),
-        key=lambda standing: standing.flash_bytes or 0,
-        default=None,
-    )
-    if least is None or best.flash_bytes is None:
+    sizes = [(standing.flash_bytes, standing.name) for standing in others if standing.flash_bytes is not None]
+    if best.flash_bytes is None:
         return ""
     words = f" {best.name} takes {grouped(best.flash_bytes)} bytes of flash"
-    if least is best:
+    least, name = min(sizes, key=lambda size: size[0])
+    if name == best.name:
         return f"{words}, the least." if len(others) > 1 else f"{words}."
-    return f"{words}; the least is {least.name}, {grouped(least.flash_bytes)}."
+    return f"{words}; the least is {name}, {grouped(least)}."
 
 
 def answer(
@@ -142,15 +137,18 @@ def answer(
     """
     if not lanes:
         return None
-    axis, ramps = Axis(_values(lanes)), _ramps(series)
-    return DotPlot(
-        title=f"{scenario}: who waits how long",
-        unit="µs",
-        ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:,g}") for tick_ns in axis.ticks()),
-        lanes=tuple(_lane(lane, axis, ramps) for lane in lanes),
-        legend=_LEGEND if legend else "",
-        ends_ns=axis.ends_ns,
+    waiters = [waiter for lane in lanes for waiter in lane.waiters]
+    values = ((waiter.possible_ns, waiter.median_ns, waiter.bound_ns or 0.0) for waiter in waiters)
+    axis, ramps = Axis(value for of_waiter in values for value in of_waiter), _ramps(series)
+    drawn = tuple(
+        DotLane(
+            f"{lane.who[0].upper()}{lane.who[1:]} can wait{lane.work}",
+            tuple(_row(lane, waiter, axis, ramps) for waiter in lane.waiters),
+        )
+        for lane in lanes
     )
+    words = _LEGEND if legend else ""
+    return DotPlot(f"{scenario}: who waits how long", "µs", axis.ticks, drawn, words, axis.ends_ns)
 
 
 _MOST_POINTS = 48
@@ -165,39 +163,39 @@ def _ramps(series: Sequence[Series]) -> dict[str, Line]:
     ramps = {run: table for run, table in tables.items() if len(table) > 1}
     if not ramps:
         return {}
-    every = pl.concat(ramps.values())
-    deepest, longest = every["depth"].max(), every["wire_critical_ns"].max()
-    return {run: _line(table, float(deepest), float(longest)) for run, table in ramps.items()}  # type: ignore[arg-type]
-
-
-def _line(table: pl.DataFrame, deepest: float, longest: float) -> Line:
-    part = pl.col("depth") * _MOST_POINTS // deepest
-    thin = table.group_by(part.alias("part")).agg(pl.col("depth").last(), pl.col("wire_critical_ns").max())
-    places = thin.sort("part").select(
-        x=100 * pl.col("depth") / deepest, y=100 - 100 * pl.col("wire_critical_ns") / longest
-    )
-    return tuple((float(x), float(y)) for x, y in places.rows())
-
-
-def _values(lanes: Iterable[Lane]) -> Iterator[float]:
-    for lane in lanes:
-        for waiter in lane.waiters:
-            yield from (waiter.possible_ns, waiter.median_ns)
-            if waiter.bound_ns is not None:
-                yield waiter.bound_ns
+    deepest, longest = pl.concat(ramps.values()).max().row(0)
+    part = (pl.col("depth") * _MOST_POINTS // float(deepest)).alias("part")
+    lines = {}
+    for run, table in ramps.items():
+        thin = table.group_by(part).agg(pl.col("depth").last(), pl.col("wire_critical_ns").max()).sort("part")
+        places = thin.select(
+            x=100 * pl.col("depth") / float(deepest), y=100 - 100 * pl.col("wire_critical_ns") / longest
+        )
+        lines[run] = tuple((float(x), float(y)) for x, y in places.rows())
+    return lines
 
 
 class Axis:
-    """A logarithmic axis from a little below the least value to a little above the greatest."""
+    """A logarithmic axis from a little below the least value above 0 to a little above the
+    greatest.
+
+    `ticks` are the places of round values, from 0 to 100, and the µs that stand there: 1, 2 and 5
+    of each power of ten; on a long one the powers.
+    """
 
     def __init__(self, values_ns: Iterable[float]) -> None:
         positive = [value for value in values_ns if value > 0] or [1.0]
         self._low = math.log10(min(positive) / _ROOM)
         self._high = math.log10(max(positive) * _ROOM)
-
-    @property
-    def ends_ns(self) -> tuple[float, float]:
-        return 10**self._low, 10**self._high
+        self.ends_ns = 10**self._low, 10**self._high
+        powers = range(math.floor(self._low), math.ceil(self._high) + 1)
+        steps = _STEPS if self._high - self._low < 3 else _STEPS[:1]
+        every = [step * 10.0**power for power in powers for step in steps]
+        self.ticks = tuple(
+            (self.percent(value), f"{value / 1000:,g}")
+            for value in every
+            if self._low <= math.log10(value) <= self._high
+        )
 
     def percent(self, value_ns: float) -> float:
         """Where a value stands, from 0 to 100; values of 0 and below stand at 0."""
@@ -206,22 +204,10 @@ class Axis:
         part = (math.log10(value_ns) - self._low) / (self._high - self._low)
         return min(max(100 * part, 0.0), 100.0)
 
-    def ticks(self) -> list[float]:
-        """Round values on the axis: 1, 2 and 5 of each power of ten; on a long one the powers."""
-        powers = range(math.floor(self._low), math.ceil(self._high) + 1)
-        steps = _STEPS if self._high - self._low < 3 else _STEPS[:1]
-        every = [step * 10.0**power for power in powers for step in steps]
-        return [value for value in every if self._low <= math.log10(value) <= self._high]
-
-
-def _lane(lane: Lane, axis: Axis, ramps: dict[str, Line]) -> DotLane:
-    rows = tuple(_row(lane, waiter, axis, ramps) for waiter in lane.waiters)
-    return DotLane(f"{lane.who[0].upper()}{lane.who[1:]} can wait{lane.work}", rows)
-
 
 def _row(lane: Lane, waiter: Waiter, axis: Axis, ramps: dict[str, Line]) -> DotRow:
-    series = waiter.series
-    key = worst_key(series.run, SECTION if waiter.wait.by == "section" else lane.quantity)
+    run, wait = waiter.series.run, waiter.wait
+    key = worst_key(run, SECTION if wait.by == "section" else lane.quantity)
     cells = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]
     cells.append(f"median {microseconds(waiter.median_ns)}")
     if waiter.bound_ns is not None:
@@ -231,17 +217,17 @@ def _row(lane: Lane, waiter: Waiter, axis: Axis, ramps: dict[str, Line]) -> DotR
             cells.append("which leaves out what passes it: interrupts within the section, or a call")
     return DotRow(
         name=waiter.name,
-        run_id=series.run.id,
+        run_id=run.id,
         badge=waiter.lock,
         median_percent=axis.percent(waiter.median_ns),
         worst_percent=axis.percent(waiter.possible_ns),
         bound_percent=None if waiter.bound_ns is None else axis.percent(waiter.bound_ns),
         bound_grows=waiter.grows,
-        text=waiter.wait.at_least + short(waiter.possible_ns, "ns"),
+        text=wait.at_least + short(waiter.possible_ns, "ns"),
         value=waiter.possible_ns,
-        sample=None if key is None else Sample(series.run.id, key),
+        sample=None if key is None else Sample(run.id, key),
         why="; ".join(cells),
-        within_ns=waiter.within_ns,
-        ramp=ramps.get(series.run.id, ()),
-        whole=waiter.wait.at_least + whole(waiter.possible_ns, "ns"),
+        within_ns=wait.within_ns,
+        ramp=ramps.get(run.id, ()),
+        whole=wait.at_least + whole(waiter.possible_ns, "ns"),
     )

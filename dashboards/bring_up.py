@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,24 +11,17 @@ from base.files.whole import write_bytes
 from capture.checks.findings import BringUp, Figure
 from capture.checks.wiring import Clip, Place, svg
 from dashboards.formatting import samplerate
-from dashboards.page.templates import without_figures
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A figure as the page has it: its value with its unit, what it may be off, of how many."""
-
-    name: str
-    value: str
-    plus_minus: str = ""
-    count: str = ""
-    is_text: bool = False
+from dashboards.page.templates import render
 
 
 @dataclass(frozen=True)
 class _Page:
     bring_up: BringUp
-    drawing: Markup
+
+    @property
+    def drawing(self) -> Markup:
+        places = [dict(row) for row in self.bring_up.wiring]
+        return Markup(svg([Clip(place.pop("input"), Place(**place)) for place in places]))
 
     @property
     def left(self) -> int:
@@ -40,30 +32,28 @@ class _Page:
     def samplerate(self) -> str:
         return samplerate(self.bring_up.samplerate_hz)
 
-    def figures(self, figures: tuple[Figure, ...]) -> Iterator[_Row]:
-        """The rows of a step's table."""
-        for figure in figures:
-            if isinstance(figure.value, str):
-                yield _Row(figure.name, figure.value, is_text=True)
-                continue
-            off = "" if figure.plus_minus is None else f"± {figure.plus_minus:,} {figure.unit}"
-            count = "" if figure.n is None else f"of {figure.n:,}"
-            yield _Row(figure.name, f"{figure.value:,} {figure.unit}".rstrip(), off, count)
+    @staticmethod
+    def figures(figures: tuple[Figure, ...]) -> list[tuple[str, ...]]:
+        """The rows of a step's table: a name and a text, or a name, a value with its unit, what it
+        may be off, and of how many.
+        """
+        return [
+            (figure.name, figure.value)
+            if isinstance(figure.value, str)
+            else (
+                figure.name,
+                f"{figure.value:,} {figure.unit}".rstrip(),
+                "" if figure.plus_minus is None else f"± {figure.plus_minus:,} {figure.unit}",
+                "" if figure.n is None else f"of {figure.n:,}",
+            )
+            for figure in figures
+        ]
 
 
 def write(bring_up: BringUp, output: Path) -> Path:
-    """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(bring_up).encode())
-
-
-def html(bring_up: BringUp) -> str:
-    """The whole page, which needs nothing else. Equal bring-ups give equal text."""
-    picture = Markup(svg([_clip(dict(row)) for row in bring_up.wiring]))
-    return without_figures(
-        "bring-up.html", _Page(bring_up, picture), ("theme.js", "bring-up.js"), ("bring-up.css",)
-    )
-
-
-def _clip(row: dict[str, str]) -> Clip:
-    input_name = row.pop("input")
-    return Clip(input_name, Place(**row))
+    """Writes the whole page, which needs nothing else, and returns `output`. Equal bring-ups give
+    equal text. Raises WriteError.
+    """
+    scripts, styles = ("theme.js", "bring-up.js"), ("page.css", "bring-up.css")
+    text = render("bring-up.html", _Page(bring_up), {}, scripts, styles=styles, figures=False)
+    return write_bytes(output, text.encode())

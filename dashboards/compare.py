@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 
 import polars as pl
 
 from analysis.compare import text as rows
 from analysis.compare.compared import Compared, Comparison, described, effects, left_out, overall, remarks
 from analysis.compare.findings import join, met_otherwise
-from base.files.whole import write_bytes
 from base.run_index import configuration
 from base.text_table import TextTable
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.series import MUTED
-from dashboards.page.templates import TextGrid, sheet
+from dashboards.page.templates import Sheet, TextGrid
 
 _HEIGHT_PX = 380
 _COLOUR = "#0072b2"
@@ -54,43 +51,22 @@ def charts(compared: Compared) -> list[Chart]:
     figure.update_layout(margin={"t": 40}, showlegend=True)
     figure.update_xaxes(title_text="operation")
     figure.update_yaxes(title_text="longer in B by (cycles)")
-    counted = f"n = {table.height:,} operations · A {_name(compared, 'a')} · B {_name(compared, 'b')}"
+    a, b = (run.stored.folder.resolve().name for run in (compared.a, compared.b))
+    counted = f"n = {table.height:,} operations · A {a} · B {b}"
     title = "How much each critical section changed"
     return [Chart("sections", title, counted, _EXPLANATION, compared.doubts, figure)]
 
 
-def _name(compared: Compared, side: str) -> str:
-    run = compared.a if side == "a" else compared.b
-    return run.stored.folder.resolve().name
-
-
-def write(comparison: Comparison, output: Path) -> Path:
-    """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(comparison).encode())
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a page of a comparison has, from top to bottom."""
-
-    headline: str
-    remarks: Sequence[str]
-    charts: Sequence[Chart]
-    grids: Sequence[TextGrid]
-
-
-def parts(comparison: Comparison) -> Parts:
-    """The content of the page."""
+def sheet(comparison: Comparison) -> Sheet:
+    """The page. Equal comparisons give equal text."""
     only = comparison.compared[0] if len(comparison.compared) == 1 else None
-    sentences = [*_told(only), *left_out(comparison)] if only else left_out(comparison)
-    grids = [_grid(table) for table in _tables(comparison) if table.lines]
-    return Parts(overall(comparison), sentences, charts(only) if only else [], grids)
-
-
-def html(comparison: Comparison) -> str:
-    """The whole page. Equal comparisons give equal text."""
-    content = parts(comparison)
-    return sheet("compare.html", content.headline, content.remarks, content.charts, content.grids)
+    sentences = [*(_told(only) if only else ()), *left_out(comparison)]
+    grids = [
+        TextGrid(table.title, table.headings, table.lines, told=not table.numbers)
+        for table in (_of_pair(only) if only else _of_pairs(comparison))
+        if table.lines
+    ]
+    return Sheet("compare.html", overall(comparison), sentences, charts(only) if only else [], grids)
 
 
 def _told(compared: Compared) -> Iterator[str]:
@@ -102,11 +78,8 @@ def _told(compared: Compared) -> Iterator[str]:
     yield from effects(compared)
 
 
-def _tables(comparison: Comparison) -> Iterator[TextTable]:
-    """The tables: all of a single pair, or one of the pairs and what got worse."""
-    if len(comparison.compared) == 1:
-        yield from _of_pair(comparison.compared[0])
-        return
+def _of_pairs(comparison: Comparison) -> Iterator[TextTable]:
+    """One table of the pairs, and what got worse."""
     yield rows.of_pairs(comparison.compared)
     for pair in comparison.compared:
         if pair.status == "worse":
@@ -124,7 +97,3 @@ def _of_pair(compared: Compared) -> Iterator[TextTable]:
         yield rows.of_operations(compared.operations)
         yield rows.of_kinds(compared.operations)
     yield rows.of_distributions(compared)
-
-
-def _grid(of: TextTable) -> TextGrid:
-    return TextGrid(of.title, of.headings, of.lines, told=not of.numbers)

@@ -12,7 +12,7 @@ import polars as pl
 
 from base.files.errors import RunError
 from base.files.whole import write_bytes
-from base.metrology.extremes import Estimate, Fit, estimate
+from base.metrology.extremes import estimate
 from base.metrology.quantiles import percentile_distribution
 from base.metrology.summaries import CONFIDENCE
 from base.microseconds import unit_read
@@ -20,7 +20,6 @@ from base.run_folder import folder as names
 from base.run_folder.edges import MOST_ROWS_READ
 from base.run_folder.named_quantities import CHOICE, NAMED
 from base.run_folder.observed import read_observed_manifest
-from base.run_folder.quantities import Quantity
 from base.run_folder.tables import SPANS, read_table
 from dashboards.formatting import short
 from dashboards.loaded.quantities import ALL, samples
@@ -32,48 +31,34 @@ def as_text(folder: Path, word: str) -> str:
 
     `word` is one of named_quantities, or the key of any statistic of run.json.
     """
-    chosen = _chosen(word)
+    key = NAMED[word].key if word in NAMED else word
+    quantity = next((quantity for quantity in ALL if quantity.key == key), None)
+    if quantity is None:
+        keys = ", ".join(quantity.key for quantity in ALL)
+        raise RunError(f"There is no quantity {word!r}; choose {CHOICE}, or a statistic of run.json: {keys}.")
     run = load_run(folder)
     if not run.manifest.complete:
         raise RunError(f"{run.id} is {run.manifest.verdict}; an estimate needs a run that is complete.")
-    values = samples(run, chosen)[chosen.column].to_numpy()
+    values = samples(run, quantity)[quantity.column].to_numpy()
     levels = estimate(values, ramp=run.manifest.ramp)
-    sign = run.summary(chosen).at_least
-    greatest = sign + short(values.max(), chosen.unit) if len(values) else "none"
-    unit = unit_read(chosen.unit)
-    head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {unit}".rstrip()
-    return "\n".join([head, *_words(levels, chosen.unit)])
-
-
-def _chosen(word: str) -> Quantity:
-    key = NAMED[word].key if word in NAMED else word
-    chosen = next((quantity for quantity in ALL if quantity.key == key), None)
-    if chosen is None:
-        keys = ", ".join(quantity.key for quantity in ALL)
-        raise RunError(f"There is no quantity {word!r}; choose {CHOICE}, or a statistic of run.json: {keys}.")
-    return chosen
-
-
-def _words(found: Estimate, unit: str) -> list[str]:
-    tests = [f"{test.name}: statistic {test.statistic:.4g}, p = {test.p:.3g}" for test in found.tests]
-    if found.refused is not None:
-        return [*tests, f"No estimate. {found.refused}"]
-    lines = [line for fit in found.fits for line in _fit(fit, unit)]
-    return [*tests, *lines, "An estimate from a model: no bound, and nothing that was seen."]
-
-
-def _fit(fit: Fit, unit: str) -> list[str]:
-    """Shape, location and scale, then a line for each level with its interval."""
-    head = (
-        f"{fit.method}: {fit.points} points, shape {fit.shape:.3f}, location {short(fit.location, unit)}, "
-        f"scale {short(fit.scale, unit)}, p of the fit {fit.p:.3g}"
-    )
-    levels = [
-        f"  exceeded once in {1 / exceedance:,.0f}: {short(level, unit)} {unit_read(unit)} "
-        f"[{short(low, unit)}, {short(high, unit)}] at {100 * CONFIDENCE:.0f} %"
-        for exceedance, (level, low, high) in fit.levels.items()
-    ]
-    return [head, *levels]
+    sign, unit = run.summary(quantity).at_least, quantity.unit
+    greatest = sign + short(values.max(), unit) if len(values) else "none"
+    head = f"{quantity.words} of {run.id}: n = {len(values):,}, greatest {greatest} {unit_read(unit)}"
+    tests = [f"{test.name}: statistic {test.statistic:.4g}, p = {test.p:.3g}" for test in levels.tests]
+    lines = [head.rstrip(), *tests]
+    if levels.refused is not None:
+        return "\n".join([*lines, f"No estimate. {levels.refused}"])
+    for fit in levels.fits:
+        lines.append(
+            f"{fit.method}: {fit.points} points, shape {fit.shape:.3f}, location {short(fit.location, unit)}"
+            f", scale {short(fit.scale, unit)}, p of the fit {fit.p:.3g}"
+        )
+        lines += [
+            f"  exceeded once in {1 / exceedance:,.0f}: {short(level, unit)} {unit_read(unit)} "
+            f"[{short(low, unit)}, {short(high, unit)}] at {100 * CONFIDENCE:.0f} %"
+            for exceedance, (level, low, high) in fit.levels.items()
+        ]
+    return "\n".join([*lines, "An estimate from a model: no bound, and nothing that was seen."])
 
 
 def write(run: Path, folder: Path) -> list[Path]:

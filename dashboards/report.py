@@ -14,7 +14,7 @@ from base.files.whole import write_bytes
 from base.run_folder.alike import Options
 from base.run_folder.quantities import LATENCY, SECTION, TASK
 from dashboards.blocks import Page
-from dashboards.figures.decimate import thinned
+from dashboards.figures.chart import thinned
 from dashboards.formatting import microseconds
 from dashboards.glossary import glossary
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
@@ -56,12 +56,12 @@ class Placed:
 class Document:
     """The content of report.html.
 
-    `titles` are those of the pages on one scenario, by key; `packs` have the runs of a file;
-    `words` the glossary's spellings, each with its meaning. `notes` are sentences on runs that are
-    not in it, `left_out` that on runs for which a later one stands.
+    `titles` are those of the pages on one scenario, by key; `packs` have the runs of a file.
+    `notes` are sentences on runs that are not in it, `left_out` that on runs for which a later one
+    stands.
     """
 
-    scenarios: Sequence[str]
+    scenarios: Mapping[str, Sequence[Series]]
     titles: Mapping[str, str]
     placed: Sequence[Placed]
     packs: Sequence[Pack] = ()
@@ -75,7 +75,31 @@ class Document:
 
     @property
     def words(self) -> list[tuple[str, str]]:
+        """The glossary's spellings, each with its meaning."""
         return [(word.spelling, word.means) for word in glossary().values()]
+
+    def html(self, scripts: Sequence[str], *, served: bool = False, limit: str = "") -> str:
+        """The whole page. report.js needs this data at once; all else is apart."""
+        every = [member for series in self.scenarios.values() for member in series]
+        names = {member.style.entry: member.name.removesuffix(verdict_suffix(member.run)) for member in every}
+        scenarios = [
+            {
+                "name": scenario,
+                "pages": [placed.key for placed in self.placed if placed.scenario == scenario],
+                "worst": {str(member.style.entry): _worst(member) for member in series},
+            }
+            for scenario, series in self.scenarios.items()
+        ]
+        data: dict[str, Any] = {
+            "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],
+            "scenarios": scenarios,
+            "everywhere": [placed.key for placed in self.everywhere],
+            "runs": {run: pack.id for pack in self.packs for run in pack.runs},
+            "scenario_of": {member.run.id: member.run.manifest.scenario for member in every},
+            "served": served,
+            "limit": limit,
+        }
+        return render("report.html", self, data, scripts, figures=not served)
 
 
 @dataclass(frozen=True)
@@ -111,6 +135,14 @@ def write_report(
     return write_bytes(output, report_html(loaded, progress, limit, table).encode())
 
 
+MANY, TOGETHER = 40, 16
+"""Of more runs all pages but those on all of them are packed, so many runs together: what they have
+alike takes no room twice. Their run.json is left to the run folders.
+"""
+
+SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
+
+
 def report_html(
     runs: Sequence[LoadedRun],
     progress: Progress = _silent,
@@ -118,49 +150,37 @@ def report_html(
     table: pl.DataFrame | None = None,
 ) -> str:
     """The whole page. The same runs give the same text."""
-    scenarios = by_scenario(runs)
+    scenarios, count = by_scenario(runs), len(runs)
+    together = TOGETHER if count > MANY else 1
     every = [series for group in scenarios.values() for series in group]
     everywhere = [believed(page(scenarios), every) for page in OF_ALL]
     placed = [Placed(page.key, page.title, f"all-{page.key}", page=page) for page in everywhere]
+
+    def place(page: Page, id: str, scenario: str | None = None) -> None:
+        here = Placed(page.key, page.title, id, scenario, page)
+        if count > MANY:
+            here = replace(here, page=None, packed=pack(page_html(page, id)))
+        placed.append(here)
+
     options = [Options.of(run.manifest).sha256 for run in runs]
     alike = None if table is None else table.filter(pl.col("options_sha256").is_in(options))
     if alike is not None and (past := history(alike, {run.id for run in runs})) is not None:
-        placed.append(Placed(past.key, past.title, "all-history", page=past))
-    many = len(every) > MANY
-    together, packs = TOGETHER if many else 1, list[Pack]()
-    if many:
-        placed = [*placed[: len(OF_ALL)], *map(_packed, placed[len(OF_ALL) :])]
+        place(past, "all-history")
+    packs: list[Pack] = []
     for number, (scenario, series) in enumerate(scenarios.items()):
         possible = offered(series)
         for made in OF_SCENARIO:
             if made.__name__ in possible and (page := made(series)) is not None:
                 shown = believed(page.with_charts(thinned), series)
-                place = Placed(page.key, page.title, f"plot-{number}-{page.key}", scenario, shown)
-                placed.append(_packed(place) if many else place)
+                place(shown, f"plot-{number}-{page.key}", scenario)
         progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
         for first in range(0, len(series), together):
-            packs.append(_pack_of(series[first : first + together], f"runs-{len(packs)}", len(every)))
+            packs.append(_pack_of(series[first : first + together], f"runs-{len(packs)}", count))
             progress(f"run {first + 1} of {len(series)} of {scenario}: waveforms")
+    of_scenarios = {page.key: page.title for page in placed if page.scenario is not None}
     order = [made.__name__ for made in OF_SCENARIO]
-    titles = {page.key: page.title for page in placed if page.scenario is not None}
-    titles = dict(sorted(titles.items(), key=lambda title: order.index(title[0])))
-    document = Document(list(scenarios), titles, placed, packs)
-    values = {**data(scenarios, document), "limit": limit}
-    return render("report.html", document, values, (*DRAWING, *SCRIPTS))
-
-
-MANY, TOGETHER = 40, 16
-"""Of more runs all pages but those on all of them are packed, so many runs together: what they have
-alike takes no room twice. Their run.json is left to the run folders.
-"""
-
-
-def _packed(placed: Placed) -> Placed:
-    assert placed.page is not None  # it is no page of the server
-    return replace(placed, page=None, packed=pack(page_html(placed.page, placed.id)))
-
-
-SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
+    titles = {key: of_scenarios[key] for key in order if key in of_scenarios}
+    return Document(scenarios, titles, placed, packs).html((*DRAWING, *SCRIPTS), limit=limit)
 
 
 def _pack_of(series: Sequence[Series], id: str, count: int) -> Pack:
@@ -177,27 +197,6 @@ def _pack_of(series: Sequence[Series], id: str, count: int) -> Pack:
 def page_html(page: Page, id: str) -> str:
     """What stands in the section of `page`; `id` begins the ids of its elements."""
     return fragment("page.html", Placed(page.key, page.title, id, page=page))
-
-
-def data(scenarios: Mapping[str, Sequence[Series]], document: Document) -> dict[str, Any]:
-    """The data that report.js needs at once; figures, tables and samples are apart."""
-    every = [(scenario, member) for scenario, series in scenarios.items() for member in series]
-    names = {series.style.entry: series.name.removesuffix(verdict_suffix(series.run)) for _, series in every}
-    return {
-        "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],
-        "scenarios": [
-            {
-                "name": scenario,
-                "pages": [placed.key for placed in document.placed if placed.scenario == scenario],
-                "worst": {str(member.style.entry): _worst(member) for member in series},
-            }
-            for scenario, series in scenarios.items()
-        ],
-        "everywhere": [placed.key for placed in document.everywhere],
-        "runs": {run: pack.id for pack in document.packs for run in pack.runs},
-        "scenario_of": {series.run.id: scenario for scenario, series in every},
-        "served": any(placed.ask for placed in document.placed),
-    }
 
 
 def _worst(series: Series) -> tuple[float | None, str, list[str] | None, str]:

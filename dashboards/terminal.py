@@ -12,20 +12,12 @@ from rich.text import Text
 
 from base.microseconds import with_unit
 from base.run_folder.alike import Options
-from base.run_folder.quantities import (
-    CRITICAL,
-    FREE_CRITICAL,
-    LATENCY,
-    SECTION,
-    TASK,
-    UNINTERRUPTED,
-    Quantity,
-)
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, UNINTERRUPTED
 from base.run_index import configuration
 from dashboards import placements
 from dashboards.formatting import MISSING, grouped, short
 from dashboards.headline import headline, holders
-from dashboards.loaded.lanes import lanes
+from dashboards.loaded.lanes import Lane, lanes
 from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
@@ -33,7 +25,7 @@ from dashboards.loaded.series import Series, by_scenario
 # The columns of an output that has no width of its own.
 WIDTH_COLUMNS = 80
 
-_SHORT = ("allocator", "wait", "seen", "section", "without", "allocate", "free")
+_SHORT = ("wait", "seen", "section", "without", "allocate", "free")
 _SHOWN = (SECTION, UNINTERRUPTED, CRITICAL, FREE_CRITICAL)
 
 # Of a summary, with the heading of each.
@@ -49,10 +41,20 @@ def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> Renderable
     """
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        parts += _full(scenario, series) if full else _short(scenario, series)
-        parts += [*_by_size(series), *_heap_waits(series), *_placements(series), *_origins(series)]
-        parts += [*(_bounds(series) if full else ()), *_reasons(series)]
-        ordering = lanes(series)
+        ordering, loaded = lanes(series), [member.run for member in series]
+        parts += _full(scenario, series) if full else _short(scenario, series, ordering)
+        parts += [*_by_size(series), *_heap_waits(series), *placements.table(series)]
+        parts += map(Text, placements.undecided(series))
+        parts += [Text(words) for words in dict.fromkeys(run.origin for run in loaded) if words]
+        for member in series if full else ():
+            if words := bounds_sentence(member.run):
+                parts.append(Text(f"{member.name}: {words}"))
+        # Text takes a sentence literally, whatever markup a file holds.
+        parts += [
+            Text(f"{member.name}: {sentence}", style=_VERDICT_STYLES[member.run.manifest.verdict])
+            for member in series
+            for sentence in (*member.run.manifest.reasons, *member.run.notes)
+        ]
         parts += [*map(Text, (*headline(scenario, ordering), *holders(ordering))), Text()]
     return Group(*parts)
 
@@ -87,164 +89,99 @@ def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
     }
 
 
-def _placements(series: Sequence[Series]) -> list[RenderableType]:
-    return [*placements.table(series), *map(Text, placements.undecided(series))]
-
-
-def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
-    """A table for each lane, a row for each setting, and one of runs in which nothing waited."""
-    ordering = lanes(series)
-    waiting = {waiter.series.run.id for lane in ordering for waiter in lane.waiters}
-    for lane in ordering:
-        title = scenario if len(ordering) == 1 else f"{scenario}: {lane.who} waits{lane.work}"
-        table = _titled(title)
-        for waiter in lane.waiters:
-            seen = waiter.series.run.summary(waiter.quantity)
-            waits = (_told(waiter.possible_ns, waiter.wait.at_least), _told(seen.max, seen.at_least))
-            _add(table, waiter.series, waiter.name, (*waits, *_longest(waiter.series)))
-        yield table
-    pooled = {Options.of(waiter.series.run.manifest) for lane in ordering for waiter in lane.waiters}
-    rest = [
-        member
-        for member in series
-        if member.run.id not in waiting and Options.of(member.run.manifest) not in pooled
-    ]
-    if rest:
-        table = _titled(f"{scenario}: nothing waited")
-        for one in rest:
-            _add(table, one, one.name, (MISSING, MISSING, *_longest(one)))
-        yield table
-    yield Text(
-        f"µs{_budgets(series)}. wait: the longest possible, of the longest section and the entry; seen: the "
-        "longest that was. section: of any operation; without: that no interrupt ran in. allocate, free: "
-        "those measured. --full prints all statistics.",
-        style="dim",
-    )
-
-
-def _titled(title: str) -> Table:
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column(_SHORT[0], overflow="fold")
-    for heading in _SHORT[1:]:
-        table.add_column(heading, justify="right", no_wrap=True)
+def _table(
+    title: str | Text,
+    words: Sequence[str],
+    numbers: Sequence[str],
+    padding: int = 1,
+    width: int | None = None,
+) -> Table:
+    """With columns of `words`, and of `numbers` at least so wide."""
+    table = Table(title=title, title_justify="left", box=None, padding=(0, padding, 0, 0))
+    for heading in words:
+        table.add_column(heading, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True, min_width=width)
     return table
 
 
-def _longest(series: Series) -> tuple[str, ...]:
-    return tuple(short(series.run.summary(of).max, "ns") for of in _SHOWN)
-
-
-def _told(value_ns: float | None, at_least: str) -> str:
-    return at_least + short(value_ns, "ns")
-
-
-def _add(table: Table, series: Series, name: str, values: Sequence[str]) -> None:
-    worst, *others = values
-    style = "" if series.run.manifest.complete else _VERDICT_STYLES[series.run.manifest.verdict]
-    table.add_row(Text(name), Text(worst, style="bold"), *map(Text, others), style=style)
-
-
-def _budgets(series: Sequence[Series]) -> str:
-    """`, ±0.01 to 0.02`: the error budgets of what the short table shows."""
-    budgets = [
-        budget
+def _short(scenario: str, series: Sequence[Series], ordering: Sequence[Lane]) -> Iterator[RenderableType]:
+    """A table for each lane, a row for each setting, and one of runs in which nothing waited."""
+    groups = []
+    for lane in ordering:
+        title = scenario if len(ordering) == 1 else f"{scenario}: {lane.who} waits{lane.work}"
+        rows = []
+        for waiter in lane.waiters:
+            summary = waiter.series.run.summary(waiter.quantity)
+            possible = waiter.wait.at_least + short(waiter.possible_ns, "ns")
+            seen = summary.at_least + short(summary.max, "ns")
+            rows.append((waiter.series, waiter.name, possible, seen))
+        groups.append((title, rows))
+    waiters = [waiter for lane in ordering for waiter in lane.waiters]
+    waiting = {waiter.series.run.id for waiter in waiters}
+    pooled = {Options.of(waiter.series.run.manifest) for waiter in waiters}
+    rest = [
+        (member, member.name, MISSING, MISSING)
         for member in series
-        for quantity in (*_SHOWN, LATENCY, TASK)
-        if (budget := member.run.certainty.budgets.get(quantity.key)) is not None
+        if member.run.id not in waiting and Options.of(member.run.manifest) not in pooled
     ]
-    budgets += [
-        wait.budget_ns for member in series if (wait := member.run.manifest.possible_wait) and wait.budget_ns
-    ]
-    ends = dict.fromkeys(short(end, "ns") for end in (min(budgets), max(budgets))) if budgets else ()
-    return f", ±{' to '.join(ends)}" if ends else ""
+    for title, rows in (*groups, *([(f"{scenario}: nothing waited", rest)] if rest else [])):
+        table = _table(Text(title, style="bold"), ["allocator"], _SHORT, padding=2)
+        for member, name, possible, seen in rows:
+            verdict = member.run.manifest.verdict
+            style = "" if verdict == "complete" else _VERDICT_STYLES[verdict]
+            longest = (Text(short(member.run.summary(of).max, "ns")) for of in _SHOWN)
+            table.add_row(Text(name), Text(possible, style="bold"), Text(seen), *longest, style=style)
+        yield table
+    # The error budgets of what the table shows.
+    budgets = [member.run.budget(quantity) for member in series for quantity in (*_SHOWN, LATENCY, TASK)]
+    budgets += [wait.budget_ns or None for member in series if (wait := member.run.manifest.possible_wait)]
+    ends = [budget for budget in budgets if budget is not None]
+    listed = dict.fromkeys(short(end, "ns") for end in (min(ends), max(ends))) if ends else ()
+    yield Text(
+        f"µs{', ±' if listed else ''}{' to '.join(listed)}. wait: the longest possible, of the longest "
+        "section and the entry; seen: the longest that was. section: of any operation; without: that no "
+        "interrupt ran in. allocate, free: those measured. --full prints all statistics.",
+        style="dim",
+    )
 
 
 def _full(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
     """All statistics: a table for each quantity, with a row for each run."""
     yield Text(scenario, style="bold")
     for quantity in shown(PRINTED, [member.run for member in series]):
-        yield _statistics(quantity, series)
-
-
-def _statistics(quantity: Quantity, series: Sequence[Series]) -> Table:
-    title = Text(with_unit(quantity.words, quantity.unit), style="bold")
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("allocator", overflow="fold")
-    for heading in ("n", *_STATISTICS.values(), "±"):
-        table.add_column(heading, justify="right", no_wrap=True, min_width=_LEAST_WIDTH)
-    for member in series:
-        table.add_row(*_row(quantity, member))
-    return table
-
-
-def _row(quantity: Quantity, series: Series) -> list[Text]:
-    summary = series.run.summary(quantity)
-    values = [short(getattr(summary, name), quantity.unit) for name in _STATISTICS]
-    values[-1] = summary.at_least + values[-1]
-    budget = short(series.run.certainty.budgets.get(quantity.key), quantity.unit)
-    counted = grouped(summary.n)
-    cells = [Text(cell) for cell in (series.name, counted, *values, budget)]
-    cells[1 + list(_STATISTICS).index("max") + 1].stylize("bold")
-    return cells
-
-
-def _origins(series: Sequence[Series]) -> list[Text]:
-    """Each recording that was replayed, once."""
-    return [Text(words) for words in dict.fromkeys(member.run.origin for member in series) if words]
+        title = Text(with_unit(quantity.words, quantity.unit), style="bold")
+        table = _table(title, ["allocator"], ("n", *_STATISTICS.values(), "±"), width=_LEAST_WIDTH)
+        for member in series:
+            summary = member.run.summary(quantity)
+            *values, longest = (short(getattr(summary, name), quantity.unit) for name in _STATISTICS)
+            budget = short(member.run.budget(quantity), quantity.unit)
+            cells = map(Text, (member.name, grouped(summary.n), *values))
+            table.add_row(*cells, Text().append(summary.at_least + longest, "bold"), Text(budget))
+        yield table
 
 
 def _by_size(series: Sequence[Series]) -> list[Table]:
     """A table for the scenario `sizes`: a row for each size on each allocator."""
-    rows = [(member.name, of_size) for member in series for of_size in by_size(member.run)]
-    if not rows:
-        return []
-    table = Table(title="\nallocations, cycles by DWT", title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("allocator", overflow="fold")
     headings = ("bytes", "fresh", "max", "fragmented", "max", "ratio", "of maxima")
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name, sizes in rows:
-        numbers = (
-            sizes.size,
-            sizes.fresh_median,
-            sizes.fresh_max,
-            sizes.fragmented_median,
-            sizes.fragmented_max,
-        )
-        cells = [short(value, "cycles") for value in numbers]
-        table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in sizes.ratios))
-    return [table]
+    table = _table("\nallocations, cycles by DWT", ["allocator"], headings)
+    for member in series:
+        for sizes in by_size(member.run):
+            fresh = sizes.fresh_median, sizes.fresh_max
+            numbers = (sizes.size, *fresh, sizes.fragmented_median, sizes.fragmented_max)
+            cells = (short(value, "cycles") for value in numbers)
+            table.add_row(Text(member.name), *cells, *(f"{ratio:.2f}" for ratio in sizes.ratios))
+    return [table] if table.rows else []
 
 
 def _heap_waits(series: Sequence[Series]) -> list[Table]:
     """A table where a second task uses the heap: a row for each run, the longest wait first."""
     waits = [(member, wait) for member in series if (wait := member.run.manifest.heap_wait)]
-    if not waits:
-        return []
     title = "\nwait of the urgent task for the other's section (µs)"
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
-    for heading in ("allocator", "lock"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("n", "median", "p99", "max", "±", "without"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for one, wait in sorted(waits, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
-        texts = [short(value, "ns") for value in (wait.median, wait.p99, wait.max)]
-        texts[-1] = wait.at_least + texts[-1]
-        texts += [short(value, "ns") for value in (wait.resolution_ns, wait.undisturbed_ns)]
-        cells = [grouped(wait.n), *texts]
-        table.add_row(Text(one.name), Text(one.run.manifest.locking or MISSING), *cells)
-    return [table]
-
-
-def _bounds(series: Sequence[Series]) -> list[Text]:
-    """One line for each run whose critical section has a bound."""
-    return [Text(f"{member.name}: {words}") for member in series if (words := bounds_sentence(member.run))]
-
-
-def _reasons(series: Sequence[Series]) -> list[Text]:
-    """A paragraph for each sentence. Text takes it literally, whatever markup a file holds."""
-    return [
-        Text(f"{member.name}: {sentence}", style=_VERDICT_STYLES[member.run.manifest.verdict])
-        for member in series
-        for sentence in (*member.run.manifest.reasons, *member.run.notes)
-    ]
+    table = _table(title, ["allocator", "lock"], ("n", "median", "p99", "max", "±", "without"))
+    for member, wait in sorted(waits, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
+        numbers = (wait.median, wait.p99, wait.max, wait.resolution_ns, wait.undisturbed_ns)
+        median, p99, longest, *others = (short(value, "ns") for value in numbers)
+        cells = (grouped(wait.n), median, p99, wait.at_least + longest, *others)
+        table.add_row(Text(member.name), Text(member.run.manifest.locking or MISSING), *cells)
+    return [table] if table.rows else []

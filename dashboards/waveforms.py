@@ -16,7 +16,6 @@ import polars as pl
 from base.run_folder.edges import EdgeList
 from base.run_folder.quantities import Quantity
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import Series
 
 
 def operation_keys(seqs: pl.Series) -> pl.Series:
@@ -24,14 +23,12 @@ def operation_keys(seqs: pl.Series) -> pl.Series:
     return seqs.cast(pl.String)
 
 
-def interrupt_keys(stimuli: pl.Series, seqs: pl.Series) -> pl.Series:
-    """The key of the operation that each stimulus fell into, else of the stimulus itself.
-
-    Of millions at a time.
+def interrupt_keys(stimuli: pl.DataFrame) -> pl.Series:
+    """The key of the operation (`operation_seq`) that each stimulus fell into, else of the stimulus
+    itself (`sample`). Of millions at a time.
     """
     own = pl.concat_str(pl.lit("@"), "sample")
-    keys = pl.coalesce(pl.col("seq").cast(pl.String), own)
-    return pl.DataFrame({"sample": stimuli, "seq": seqs}).select(keys).to_series()
+    return stimuli.select(pl.coalesce(pl.col("operation_seq").cast(pl.String), own)).to_series()
 
 
 def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
@@ -48,44 +45,18 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     named = ("seq",) if operations else ("sample", "operation_seq")
     table = run.operations if operations else run.interrupts
     # Lazily: of a million rows with all their columns a copy would take long.
-    lazy_frame = (
-        table.lazy()
-        .filter(pl.sql_expr(quantity.rows))
-        .drop_nulls(quantity.column)
-        .select(*named, quantity.column)
-    )
-    rows = lazy_frame.collect()
+    chosen = table.lazy().filter(pl.sql_expr(quantity.rows)).drop_nulls(quantity.column)
+    rows = chosen.select(*named, quantity.column).collect()
     at = rows[quantity.column].arg_max()
     if at is None:
         return None
     worst = rows[at]
-    keys = operation_keys if operations else interrupt_keys
-    return str(keys(*map(worst.get_column, named))[0])
+    return str((operation_keys(worst["seq"]) if operations else interrupt_keys(worst))[0])
 
 
 def describe(key: str) -> str:
     """The key in words: `operation 1874`, `sample 402183`."""
     return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
-
-
-def meta(series: Series) -> dict[str, str | int]:
-    """The `meta` of a trace whose points a click opens: its run."""
-    return {"run": series.run.id, "entry": series.style.entry}
-
-
-def entry(series: Series) -> dict[str, int]:
-    """The `meta` of a trace of a run without points to click."""
-    return {"entry": series.style.entry}
-
-
-def entry_name(series: Series) -> str:
-    """The name of an annotation or shape of a run: the picker hides it with the run."""
-    return f"entry-{series.style.entry}"
-
-
-def shared_switch(series: Series) -> dict[str, str | int | bool]:
-    """The `meta` of a trace whose legend entry stands for all runs: the first shown has it."""
-    return {**meta(series), "shared": True}
 
 
 # Room around an operation: a share of its width, but at least this, so that the answers of the
@@ -124,35 +95,17 @@ def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:
     edges = run.edges
     if edges is None or not edges.total_samples:
         return {}
-    places = _operations(run, keys) | _stimuli(run, keys, edges.samplerate_hz)
-    return {key: _cut(edges, *places[key]) for key in keys if key in places}
-
-
-def _operations(run: LoadedRun, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The first sample and the width of each operation, by key."""
+    # By key the first sample and the width, of an operation or of a stimulus and its wait.
     seqs = [int(key) for key in keys if not key.startswith("@")]
     chosen = run.operations.filter(pl.col("seq").is_in(seqs)).drop_nulls("start_sample")
-    rows = chosen.select("seq", "start_sample", pl.col("wire_operation_samples").fill_null(0))
-    return {str(seq): (start, width) for seq, start, width in reversed(rows.rows())}
-
-
-def _stimuli(run: LoadedRun, keys: Sequence[str], samplerate_hz: int) -> dict[str, tuple[int, int]]:
-    """The sample of each stimulus outside operations, and the samples until its answer, by key."""
-    samples = [int(key[1:]) for key in keys if key.startswith("@")]
-    if not samples:
-        return {}
-    chosen = run.interrupts.filter(pl.col("sample").is_in(samples))
-    rows = chosen.group_by("sample").agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()
-    return {f"@{sample}": (sample, round(latency_ns * samplerate_hz / 1e9)) for sample, latency_ns in rows}
-
-
-def span(edges: EdgeList, start: int, end: int) -> Window:
-    """All edges of samples `start` … `end` (exclusive) of the capture; zero is `start`."""
-    first = int(np.searchsorted(edges.sample, start, side="right")) - 1
-    last = int(np.searchsorted(edges.sample, end, side="left"))
-    sample = edges.sample[first:last].copy()
-    sample[0] = start
-    return Window(start, end, start, sample, edges.word[first:last])
+    rows = chosen.select("seq", "start_sample", pl.col("wire_operation_samples").fill_null(0)).rows()
+    places = {str(seq): (start, width) for seq, start, width in reversed(rows)}
+    if samples := [int(key[1:]) for key in keys if key.startswith("@")]:
+        stimuli = run.interrupts.filter(pl.col("sample").is_in(samples)).group_by("sample")
+        waits = stimuli.agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()
+        for sample, wait_ns in waits:
+            places[f"@{sample}"] = sample, round(wait_ns * edges.samplerate_hz / 1e9)
+    return {key: _cut(edges, *places[key]) for key in keys if key in places}
 
 
 def _cut(edges: EdgeList, zero: int, width: int) -> Window:

@@ -33,7 +33,7 @@ from cli.work import wire_table
 from dashboards import extremes, growing_wire
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
-from dashboards.tables.comparison import among, possible, worst
+from dashboards.tables import among, possible, worst
 from dashboards.terminal import terminal_report
 from quality.faults.tests.conftest import stored
 

@@ -88,7 +88,7 @@ def test_a_candidate_has_the_longest_wait_of_all_its_runs(tmp_path: Path) -> Non
     assert (candidate.scenario, candidate.operations, candidate.smallest_heap_bytes) == ("mem_frag", 6, 4_096)
     # A report says the same of the same limit, to the end of its error.
     (lane,) = lanes(by_scenario([load_run(folders[1])])["mem_frag"])
-    within_ns = lane.waiters[0].within_ns
+    within_ns = lane.waiters[0].wait.within_ns
     assert within_ns is not None and candidate.wait_ns is not None and candidate.budget_ns is not None
     assert within_ns == pytest.approx(candidate.wait_ns + candidate.budget_ns)
     bounded = replace(candidate, bound_ns=within_ns)

@@ -23,6 +23,6 @@ def command(output: Path | None) -> None:
     if output:
         from dashboards import boards as page
 
-        page.write(measured, output)
+        page.sheet(measured).write(output)
     for result in boards.results_of(measured):
         print(results.write(*result))

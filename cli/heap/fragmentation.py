@@ -81,7 +81,7 @@ def command(
     from analysis.fragmentation.study import Study
     from cli.shell import runs as runs_of_bench
     from cli.shell import under_way
-    from dashboards.tradeoff import needs, page
+    from dashboards import tradeoff
     from scenarios import catalogue
 
     # A shell's pattern gives more than one behind `--runs`.
@@ -103,10 +103,10 @@ def command(
         for sentence in left_out:
             tell.line(sentence)
         # Before the replay, which may take minutes: a run that does not fit is told at once.
-        measured = needs.load([*runs, *map(Path, further)], traces, dict(knob))
+        measured = tradeoff.load([*runs, *map(Path, further)], traces, dict(knob))
         rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)).done)
     if output:
-        page.write(study, rows, measured, output)
+        tradeoff.sheet(study, rows, measured).write(output)
     answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))
     if output and not as_json:
         print(f"page: {output}")

@@ -13,7 +13,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 from base.paths import ROOT
-from dashboards.app.library import Library
+from dashboards.app.pieces import Library
 from dashboards.app.server import ServeError, serve
 
 

@@ -1,31 +1,53 @@
-"""The report, served: the same pages as in the file, piece by piece, and the runs under way."""
+"""The report, served: the same pages as in the file, piece by piece, and the runs under way; and
+who may ask for them: the user who started the app, by this machine's browser, under its own name.
+
+The app listens on loopback only. Any user of the machine reaches that, so whoever asks shows the
+token of the address that the app printed; the browser keeps it as a cookie. A page from elsewhere
+could still reach it through a name that its owner points at 127.0.0.1 (DNS rebinding); such a
+request names that host, and is refused.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import os
+import secrets
 import socket
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote, urlencode, urlsplit
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, jsonify, redirect, request
 from plotly.offline import get_plotlyjs
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from analysis.compare.compared import compare
 from base.files.errors import TailscopeError
 from base.processes import signals
 from dashboards.app import runs
-from dashboards.app.guard import ANY_OWN, HOST, TOKEN, guard, token_of
-from dashboards.app.library import Library
 from dashboards.app.listening import Server
-from dashboards.app.pieces import SERVED_SCRIPTS, AddressError, Choice, Pieces
-from dashboards.app.wires import Wires
-from dashboards.compare import html as comparison_html
-from dashboards.page.templates import fragment, script
+from dashboards.app.pieces import SERVED_SCRIPTS, AddressError, Choice, Library
+from dashboards.compare import sheet
+from dashboards.page.templates import files_text, fragment
 from dashboards.report import page_html
 
 DEFAULT_PORT = 8050
+HOST = "127.0.0.1"
+TOKEN = "token"
+MOST_BODY_BYTES = 1 << 20
+"""Of a request: what a page asks takes a few hundred."""
+_LEAST_LETTERS = 32
+_NAMES = frozenset({HOST, "localhost"})
+
+ANY_OWN = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+"""The policy of a document that is complete in itself, as the report's file is."""
+
+_POLICY = (
+    "default-src 'none'; connect-src 'self'; font-src 'self' data:; img-src 'self' data: blob:; "
+    "style-src 'self' 'unsafe-inline'; script-src 'self' {scripts}; worker-src 'self' blob:; "
+    "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
 
 
 class ServeError(TailscopeError):
@@ -37,7 +59,7 @@ def make_app(library: Library, token: str) -> Flask:
     anything.
     """
     app = Flask("tailscope", static_folder=None)
-    pieces, wires = Pieces(library), Wires(library.runs)
+    wires = runs.Wires(library.runs)
 
     @app.errorhandler(TailscopeError)
     def refuse(error: TailscopeError) -> Response:
@@ -45,19 +67,19 @@ def make_app(library: Library, token: str) -> Flask:
 
     @app.get("/")
     def shell() -> str:
-        return pieces.shell(_choice())
+        return library.shell(_choice())
 
     @app.get("/page")
     def page() -> str:
-        return pieces.page(_choice(), request.args.get("key", ""), request.args.get("scenario", ""))
+        return library.page(_choice(), request.args.get("key", ""), request.args.get("scenario", ""))
 
     @app.get("/run")
     def run() -> str:
-        return pieces.run(_choice(), request.args.get("id", ""))
+        return library.run(_choice(), request.args.get("id", ""))
 
     @app.get("/sample")
     def sample() -> Response:
-        return jsonify(pieces.sample(_choice(), request.args.get("id", ""), request.args.get("key", "")))
+        return jsonify(library.sample(_choice(), request.args.get("id", ""), request.args.get("key", "")))
 
     @app.get("/runs")
     def table() -> str:
@@ -82,23 +104,96 @@ def make_app(library: Library, token: str) -> Flask:
             raise AddressError(f"A comparison is of two runs, and the address names {len(chosen)}.")
         a, b = (library.load(identity).folder for identity in chosen)
         return Response(
-            comparison_html(compare(a, b)),
+            sheet(compare(a, b)).html(),
             headers={"Content-Security-Policy": ANY_OWN},
             mimetype="text/html",
         )
 
     @app.get("/plotly.js")
     def plotly() -> Response:
-        return Response(_plotly(), headers={"Cache-Control": "max-age=86400"}, mimetype="text/javascript")
+        return Response(
+            get_plotlyjs(), headers={"Cache-Control": "max-age=86400"}, mimetype="text/javascript"
+        )
 
-    digest = hashlib.sha256(script(SERVED_SCRIPTS).encode()).digest()
-    guard(app, token, [f"'sha256-{base64.b64encode(digest).decode()}'"])
+    digest = hashlib.sha256(files_text(SERVED_SCRIPTS).encode()).digest()
+    guard(app, token, f"'sha256-{base64.b64encode(digest).decode()}'")
     return app
 
 
-@cache
-def _plotly() -> str:
-    return str(get_plotlyjs())
+def token_of(path: Path) -> str:
+    """A word that nobody guesses, the same after a restart: an open page goes on.
+
+    It lies in `path`, which nobody else may read; where it cannot, it is of this start only.
+    """
+    with suppress(OSError, UnicodeDecodeError):
+        status = path.lstat()
+        word = path.read_text(encoding="ascii").strip()
+        if status.st_uid == os.getuid() and not status.st_mode & 0o077 and len(word) >= _LEAST_LETTERS:
+            return word
+    word = secrets.token_urlsafe(24)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(word)
+    return word
+
+
+def guard(server: Flask, token: str, script_hash: str) -> None:
+    """Has `server` refuse other hosts, whoever lacks `token`, and bodies that are too long; and
+    browsers fetch from nowhere else.
+
+    `script_hash` is that of the script that the page itself has, for its content security policy.
+    """
+    policy = _POLICY.format(scripts=script_hash)
+    server.config["MAX_CONTENT_LENGTH"] = MOST_BODY_BYTES
+
+    @server.before_request
+    def refuse_strangers() -> tuple[str, int] | Response | None:
+        origin = request.headers.get("Origin")
+        if _name(f"//{request.host}") not in _NAMES or not (origin is None or _name(origin) in _NAMES):
+            return f"This app answers at http://{HOST} and http://localhost only.\n", 403
+        _, _, port = request.host.rpartition(":")
+        # Browsers tell no ports apart, and several apps may be open.
+        cookie = f"tailscope-{port if port.isdecimal() else '80'}"
+        if request.method == "GET" and _is(token, request.args.get(TOKEN)):
+            # Leads on to the same address without the token, which the browser keeps.
+            parameters = [(name, value) for name, value in request.args.items(multi=True) if name != TOKEN]
+            path = quote("/" + request.path.lstrip("/"))  # else it could lead to another host
+            response = redirect(path + (f"?{urlencode(parameters)}" if parameters else ""))
+            assert isinstance(response, Response)
+            response.set_cookie(cookie, token, httponly=True, samesite="Lax")
+            return response
+        authorization = request.headers.get("Authorization")
+        if _is(token, request.cookies.get(cookie)) or _is(f"Bearer {token}", authorization):
+            return None
+        return (
+            "This app shows its runs to the user who started it: open the whole address that it printed, "
+            f"with ?{TOKEN}=….\n"
+        ), 403
+
+    @server.errorhandler(RequestEntityTooLarge)
+    def refuse_long_body(_error: RequestEntityTooLarge) -> tuple[str, int]:
+        return f"The app takes requests of at most {MOST_BODY_BYTES:,} bytes.\n", 413
+
+    @server.after_request
+    def close_doors(response: Response) -> Response:
+        response.headers.setdefault("Content-Security-Policy", policy)
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+
+def _is(wanted: str, given: str | None) -> bool:
+    """Tells nothing by the time that it takes."""
+    return given is not None and secrets.compare_digest(wanted.encode(), given.encode(errors="replace"))
+
+
+def _name(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
 
 
 def _choice() -> Choice:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,8 @@ import numpy.typing as npt
 import polars as pl
 
 from base.microseconds import unit_read
-from dashboards.figures.figure import Figure, in_order, merge
+from dashboards.figures.figure import Figure, in_order, merge, thin
 from dashboards.formatting import grouped, microseconds, samplerate, short
-from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import GRID, INK, MUTED, PAPER, Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
@@ -104,32 +103,38 @@ _LOOK: dict[str, Any] = {
 }
 
 
+def thinned(chart: Chart) -> Chart:
+    """`chart` with its long traces thin, and a subtitle that says so."""
+    drawn, points = thin(chart.figure)
+    if not points:
+        return chart
+    text = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(points)} points"
+    return replace(chart, subtitle=f"{chart.subtitle} · {text}")
+
+
 def provenance(series: Sequence[Series]) -> str:
-    """Each samplerate and the length of a sample, the runs, and what was done to their samples."""
+    """Each samplerate and the length of a sample, the ids of the runs while they are few, and what
+    was done to their samples.
+    """
     rates = sorted({member.run.manifest.samplerate_hz for member in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{microseconds(1e9 / rate)})" for rate in rates)
-    done = "".join(
-        f" · {words}" for words in dict.fromkeys(w for member in series for w in member.run.adjustments)
-    )
-    return f"{resolution} · {_runs(series)}{done}"
-
-
-def _runs(series: Sequence[Series]) -> str:
-    """The ids of the runs while they are few; the overview has them all."""
+    runs = f"{'runs' if len(series) > 1 else 'run'} {', '.join(member.run.id for member in series)}"
     if len(series) > MOST_NAMED:
-        return f"{len(series)} runs"
-    return f"{'runs' if len(series) > 1 else 'run'} {', '.join(member.run.id for member in series)}"
+        runs = f"{len(series)} runs"
+    return " · ".join(
+        dict.fromkeys([resolution, runs, *(words for member in series for words in member.run.adjustments)])
+    )
 
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:
     """A sentence for each run that is not complete."""
-    return tuple(_badge(member.run) for member in series if not member.run.manifest.complete)
-
-
-def _badge(run: LoadedRun) -> str:
-    reasons = " ".join(run.manifest.reasons) or "no reason was given."
-    text = reasons if len(reasons) <= MOST_OF_A_BADGE else f"{reasons[:MOST_OF_A_BADGE]}…"
-    return f"{run.id} is {run.manifest.verdict}: {text}"
+    sentences = []
+    for manifest, run_id in ((member.run.manifest, member.run.id) for member in series):
+        reasons = " ".join(manifest.reasons) or "no reason was given."
+        text = reasons if len(reasons) <= MOST_OF_A_BADGE else f"{reasons[:MOST_OF_A_BADGE]}…"
+        if not manifest.complete:
+            sentences.append(f"{run_id} is {manifest.verdict}: {text}")
+    return tuple(sentences)
 
 
 def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> str:
@@ -159,22 +164,30 @@ def in_us(values_ns: pl.Series | npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(values_ns, np.float64) / 1000
 
 
-def timed(meta: dict[str, Any], axis: str = "y") -> dict[str, Any]:
-    """The `meta` of a trace whose values on `axis` are times in µs: hovering tells WHOLE."""
-    return {**meta, "ns": axis}
+def meta(series: Series, **more: object) -> dict[str, Any]:
+    """The `meta` of a trace whose points a click opens: its run, and `more`.
+
+    With `ns`, the letter of an axis whose values are times in µs, hovering tells WHOLE. With
+    `shared` a legend's entry stands for all runs: the first shown has it.
+    """
+    return {"run": series.run.id, **entry(series, **more)}
 
 
-def row_heights(around_px: int, row_px: int) -> dict[str, int]:
-    """The `meta` of a layout as high as its rows: each trace tells in its own how many it adds."""
-    return {"around_px": around_px, "row_px": row_px}
+def entry(series: Series, **more: object) -> dict[str, Any]:
+    """The same of a trace of a run without points to click: the picker hides it with its run."""
+    return {"entry": series.style.entry, **more}
 
 
-def points(style_of: Series, size: float = 5, opacity: float = 0.55) -> dict[str, Any]:
+def beside(series: Series, words: str) -> dict[str, Any]:
+    """Of a further trace of a run: a name, and no entry of its own in the legend."""
+    return {"name": f"{series.label} {words}", "legendgroup": series.run.id, "showlegend": False}
+
+
+def points(series: Series, size: float, opacity: float | None = 0.55) -> dict[str, Any]:
     """The marker of single measurements."""
-    style = style_of.style
-    return {"color": style.colour, "symbol": style.symbol, "size": size, "opacity": opacity}
+    return {"color": series.style.colour, "symbol": series.style.symbol, "size": size, "opacity": opacity}
 
 
-def line(style_of: Series, width: float = 2) -> dict[str, Any]:
-    """The line through the values that count."""
-    return {"color": style_of.style.colour, "dash": style_of.style.dash, "width": width}
+def line(series: Series, width: float = 2, dash: str = "") -> dict[str, Any]:
+    """The line through the values that count; with a `dash`, one that means something by it."""
+    return {"color": series.style.colour, "dash": dash or series.style.dash, "width": width}

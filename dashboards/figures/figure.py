@@ -8,15 +8,16 @@ objects, which must take it as it is and write the same text (dashboards/tests/a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 Trace = dict[str, Any]
 
 _AS_THEY_ARE = ("meta", "customdata")
+
 TENTHS_OF_NS = 10_000
 """In a µs: more than hovering tells."""
 
@@ -37,75 +38,55 @@ class Figure:
     def __init__(self, *traces: Trace) -> None:
         self.data: list[Trace] = []
         self.layout: dict[str, Any] = {}
-        self._plots: list[tuple[int, int]] = []
+        self._plots = 0
         self.add(*traces)
 
     @classmethod
-    def of_plots(
-        cls,
-        rows: int = 1,
-        cols: int = 1,
-        *,
-        spacing: float,
-        shared_x: bool = False,
-        shared_y: bool = False,
-    ) -> Figure:
-        """A figure of several plots, in rows from the top and in columns, `spacing` apart: a share
-        of the figure. With `shared_x` all have the x axis of the last plot, with `shared_y` the y
-        axis of the first.
+    def of_plots(cls, count: int, *, spacing: float, across: bool = False) -> Figure:
+        """A figure of plots one below the other, which have the x axis of the last; or `across`,
+        from left to right, with the y axis of the first. They are `spacing` apart: a share of the
+        figure.
         """
         figure = cls()
-        figure._plots = [(row, col) for row in range(1, rows + 1) for col in range(1, cols + 1)]
-        for place, (row, col) in enumerate(figure._plots):
-            own, last = _suffix(place), place == len(figure._plots) - 1
-            x: dict[str, Any] = {"anchor": f"y{own}", "domain": _domain(col - 1, cols, spacing)}
-            y: dict[str, Any] = {"anchor": f"x{own}", "domain": _domain(rows - row, rows, spacing)}
-            if shared_x and not last:
-                x |= {"matches": f"x{_suffix(rows * cols - 1)}", "showticklabels": False}
-            if shared_y and place > 0:
+        figure._plots = count
+        size = (1.0 - spacing * (count - 1)) / count
+        for place in range(count):
+            begin = (size + spacing) * (place if across else count - 1 - place)
+            share, whole = [begin, begin + size], [0.0, 1.0]
+            x: dict[str, Any] = {"anchor": f"y{_suffix(place)}", "domain": share if across else whole}
+            y: dict[str, Any] = {"anchor": f"x{_suffix(place)}", "domain": whole if across else share}
+            if across and place:
                 y |= {"matches": "y", "showticklabels": False}
-            figure.layout |= {f"xaxis{own}": x, f"yaxis{own}": y}
+            elif not across and place < count - 1:
+                x |= {"matches": f"x{_suffix(count - 1)}", "showticklabels": False}
+            figure.layout |= {f"xaxis{_suffix(place)}": x, f"yaxis{_suffix(place)}": y}
         return figure
 
-    def add(self, *traces: Trace, row: int = 1, col: int = 1) -> None:
-        """Adds traces, to one of several plots."""
-        own = self._own(row, col)
-        axes = {"xaxis": f"x{own}", "yaxis": f"y{own}"} if self._plots else {}
+    def add(self, *traces: Trace, plot: int = 0) -> None:
+        """Adds traces, to one of several plots: the `plot`-th, from 0."""
+        axes = {f"{way}axis": f"{way}{_suffix(plot)}" for way in "xy"} if self._plots else {}
         for trace in traces:
             rest = {name: value for name, value in trace.items() if name != "type"}
             self.data.append({**in_order(rest), "type": trace["type"], **axes})
-
-    def _own(self, row: int, col: int) -> str:
-        """What the names of a plot's axes end in; empty for an only plot."""
-        return _suffix(self._plots.index((row, col))) if self._plots else ""
 
     def update_layout(self, **properties: object) -> None:
         """Sets properties of the layout, and those within them."""
         merge(self.layout, properties)
 
-    def update_xaxes(
-        self, title_text: str | None = None, *, row: int | None = None, col: int | None = None, **more: object
-    ) -> None:
-        """Sets properties of all x axes, or those of the plots of a row or a column."""
-        self._update_axes("xaxis", title_text, row, col, more)
+    def update_xaxes(self, title_text: str | None = None, *, plot: int | None = None, **more: object) -> None:
+        """Sets properties of all x axes, or of that of one plot."""
+        self._update_axes("xaxis", title_text, plot, more)
 
-    def update_yaxes(
-        self, title_text: str | None = None, *, row: int | None = None, col: int | None = None, **more: object
-    ) -> None:
-        """Sets properties of all y axes, or those of the plots of a row or a column."""
-        self._update_axes("yaxis", title_text, row, col, more)
+    def update_yaxes(self, title_text: str | None = None, *, plot: int | None = None, **more: object) -> None:
+        """Sets properties of all y axes, or of that of one plot."""
+        self._update_axes("yaxis", title_text, plot, more)
 
     def _update_axes(
-        self, name: str, title_text: str | None, row: int | None, col: int | None, more: dict[str, object]
+        self, name: str, title_text: str | None, plot: int | None, more: dict[str, object]
     ) -> None:
         title = {} if title_text is None else {"title": {"text": title_text}}
-        for own in self._axes(row, col):
-            merge(self.layout.setdefault(f"{name}{own}", {}), {**title, **more})
-
-    def _axes(self, row: int | None, col: int | None) -> Iterator[str]:
-        for place, (of_row, of_col) in enumerate(self._plots or [(1, 1)]):
-            if row in (None, of_row) and col in (None, of_col):
-                yield _suffix(place)
+        for place in range(max(self._plots, 1)) if plot is None else (plot,):
+            merge(self.layout.setdefault(f"{name}{_suffix(place)}", {}), {**title, **more})
 
     def to_dict(self) -> dict[str, Any]:
         """What Plotly's script takes."""
@@ -121,14 +102,8 @@ class Figure:
         return f'{{"data":[{data}],"layout":{_dumped(self.layout)}}}'
 
 
-def _domain(number: int, count: int, spacing: float) -> list[float]:
-    """Where the `number`-th of `count` plots begins and ends, as shares of the figure."""
-    size = (1.0 - spacing * (count - 1)) / count
-    begin = (size + spacing) * number
-    return [begin, begin + size]
-
-
 def _suffix(place: int) -> str:
+    """What the names of a plot's axes end in; empty for the first."""
     return str(place + 1) if place else ""
 
 
@@ -197,3 +172,84 @@ def _steps(values: Any, over: int) -> Any:
     if not np.isfinite(scaled).all() or (over == 1 and (scaled != values).any()):
         return values
     return {"steps": np.diff(scaled.astype(np.int64), prepend=0).tolist(), "over": over}
+
+
+# Long traces drawn in part, so that a figure of a million points stays fluid. No maximum is lost.
+
+COLUMNS = 1_500
+"""Buckets across a line: more than a plot has pixels."""
+CLOUD_COLUMNS, CLOUD_ROWS = 500, 40
+"""Cells of a cloud of points: a marker is larger than one."""
+LONG = 8_000
+"""A trace with more points is drawn in part."""
+
+# Whatever has a value for each point.
+_OF_EACH_POINT = (
+    *("x", "y", "customdata", "text", "hovertext", "ids"),
+    *("marker.color", "marker.size", "marker.symbol"),
+    *("error_x.array", "error_x.arrayminus", "error_y.array", "error_y.arrayminus"),
+)
+
+
+def thin(figure: Figure) -> tuple[int, int]:
+    """Takes points out of the long traces of `figure`; how many they have now, and had.
+
+    The width of a plot is divided into buckets about as wide as a pixel. Of a line each bucket
+    keeps its first, last, least and greatest point: the picture is that of all points. Of a cloud
+    each bucket is divided in height too, and each cell keeps its greatest point, each bucket also
+    its least. What was left out is in the run folder. Traces that are short, or whose points are no
+    numbers, stay as they are.
+    """
+    drawn = points = 0
+    for trace in figure.data:
+        n = len(trace.get("y", ()))
+        if trace["type"] != "scatter" or n <= LONG:
+            continue
+        axes = [trace.get(f"{way}axis", way).replace(way, f"{way}axis") for way in "xy"]
+        logarithmic = [figure.layout.get(axis, {}).get("type") == "log" for axis in axes]
+        try:
+            x, y = (np.asarray(trace[way], np.float64) for way in "xy")
+        except (TypeError, ValueError):
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x, y = (
+                np.where(values > 0, np.log10(values), np.nan) if log else values
+                for values, log in zip((x, y), logarithmic, strict=True)
+            )
+        rows = _chosen(x, y, cloud="lines" not in trace.get("mode", "lines"))
+        drawn, points = drawn + len(rows), points + n
+        for name in _OF_EACH_POINT:
+            within, _, last = name.rpartition(".")
+            holder = trace.get(within, {}) if within else trace
+            values = holder.get(last, "")
+            if isinstance(values, list) and len(values) == n:
+                holder[last] = [values[row] for row in rows.tolist()]
+            elif isinstance(values, np.ndarray | pl.Series | pl.DataFrame):
+                holder[last] = values[rows]
+    return drawn, points
+
+
+def _chosen(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cloud: bool) -> npt.NDArray[np.int64]:
+    """The rows of the points that are drawn."""
+    points = pl.DataFrame({"x": x, "y": y}).with_row_index("row").fill_nan(None)
+    column = _bucket("x", points, CLOUD_COLUMNS if cloud else COLUMNS).alias("column")
+    row = pl.col("row")
+    least, greatest = row.get(pl.col("y").arg_min()), row.get(pl.col("y").arg_max())
+    if cloud:
+        cell = _bucket("y", points, CLOUD_ROWS).alias("cell")
+        cells = points.drop_nulls().group_by(column, cell).agg(greatest)["row"]
+        rows = [cells, points.drop_nulls().group_by(column).agg(least)["row"]]
+    else:
+        # Where a value is missing the line has a gap, and each bucket keeps one.
+        gap = row.filter(pl.col("y").is_null()).first()
+        parts = {"first": row.first(), "last": row.last(), "least": least, "greatest": greatest, "gap": gap}
+        table = points.drop_nulls("x").group_by(column).agg(**parts)
+        rows = [table[name] for name in parts]
+    return pl.concat(rows).drop_nulls().unique().sort().to_numpy().astype(np.int64)
+
+
+def _bucket(name: str, points: pl.DataFrame, count: int) -> pl.Expr:
+    low, high = points.select(pl.col(name).min().alias("low"), pl.col(name).max().alias("high")).row(0)
+    width = (high - low) if low is not None and high > low else 1.0
+    share = (pl.col(name) - (low or 0.0)) / width
+    return (share * count).floor().clip(0, count - 1).cast(pl.Int32, strict=False)

@@ -5,11 +5,8 @@ Nothing is done unless asked for. An adjusted run keeps its folder, its verdict 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy.typing as npt
 import polars as pl
 
 from base.metrology.quantiles import percentile_intervals, summarise
@@ -47,7 +44,7 @@ def _without_ticks(run: LoadedRun) -> LoadedRun:
     table = run.interrupts
     if table["tick"].null_count() == len(table) > 0:
         return _noted(run, "This run does not tell what a tick may have delayed, so nothing is left out.")
-    touched = table.select(
+    answers, wakes = table.select(
         answers=(pl.col("tick") & pl.col("isr_latency_ns").is_not_null()).sum(),
         wakes=(pl.col("task_tick") & pl.col("task_latency_ns").is_not_null()).sum(),
     ).row(0)
@@ -55,91 +52,69 @@ def _without_ticks(run: LoadedRun) -> LoadedRun:
         isr_latency_ns=pl.when(~pl.col("tick")).then("isr_latency_ns"),
         task_latency_ns=pl.when(~pl.col("task_tick")).then("task_latency_ns"),
     )
-    counted = (
-        f"{touched[0]:,} answers and {touched[1]:,} task wakes that a tick may have delayed are left out"
-    )
-    set_aside = replace(run, replaced={**run.replaced, "interrupts": answered})
-    return _summarised_again(_noted(set_aside, counted + "."))
-
-
-def _summarised_again(run: LoadedRun) -> LoadedRun:
-    """Statistics and intervals of the interrupts as they are now in the table."""
+    words = f"{answers:,} answers and {wakes:,} task wakes that a tick may have delayed are left out."
+    run = _noted(replace(run, replaced={**run.replaced, "interrupts": answered}), words)
+    # Statistics and intervals of the interrupts as they are now in the table.
     latencies = [quantity for quantity in ALL if quantity.table == "interrupts"]
     columns = {quantity.key: samples(run, quantity)[quantity.column].to_numpy() for quantity in latencies}
-    statistics = {key: summarise(values) for key, values in columns.items()}
     intervals = run.manifest.intervals
-    again = {} if intervals.refused else {key: _intervals(values) for key, values in columns.items()}
-    return _with_parts(
-        run,
-        {
-            **statistics,
-            "intervals": intervals.model_copy(update={"of": {**intervals.of, **again}}),
-        },
-    )
-
-
-def _intervals(values: npt.NDArray[Any]) -> Intervals:
-    return Intervals.model_validate(percentile_intervals(values))
-
-
-def _with_parts(run: LoadedRun, parts: Mapping[str, object]) -> LoadedRun:
-    """The run with these parts of run.json in place of its own."""
-    return replace(run, manifest=run.manifest.model_copy(update=parts))
+    again = {
+        key: Intervals.model_validate(percentile_intervals(values))
+        for key, values in columns.items()
+        if not intervals.refused
+    }
+    parts = {key: summarise(values) for key, values in columns.items()}
+    of = {"intervals": intervals.model_copy(update={"of": {**intervals.of, **again}})}
+    return replace(run, manifest=run.manifest.model_copy(update={**parts, **of}))
 
 
 def _less_baseline(run: LoadedRun) -> LoadedRun:
-    baselines = run.certainty.baselines
+    """Allocations and frees have the same markers around them: one baseline serves both."""
+    baselines, manifest = run.baselines, run.manifest
     if not baselines:
         return _noted(run, "This run tells no baseline, so nothing is subtracted.")
-    manifest = run.manifest
-    statistics = {key: summary.less(baselines.get(key, 0)) for key, summary in manifest.statistics.items()}
-    of = {key: _shifted(intervals, baselines.get(key, 0)) for key, intervals in manifest.intervals.of.items()}
-    budgets = {
-        key: _doubled(error_budget, key in baselines) for key, error_budget in manifest.error_budget.items()
+
+    def less(column: str, key: str) -> pl.Expr:
+        return pl.col(column) - baselines.get(key, 0.0)
+
+    operations = run.operations.with_columns(
+        less("wire_critical_ns", "critical_ns"),
+        dwt_cycles=pl.col("dwt_cycles").cast(pl.Int64) - int(baselines.get("dwt_cycles", 0)),
+    )
+    interrupts = run.interrupts.with_columns(
+        less("task_latency_ns", "task_latency_ns"),
+        isr_latency_ns=pl.when("control")
+        .then(less("isr_latency_ns", "control_latency_ns"))
+        .otherwise(less("isr_latency_ns", "interrupt_latency_ns")),
+    )
+    of = {
+        key: intervals.model_copy(
+            update={
+                name: (low - baselines.get(key, 0), high - baselines.get(key, 0))
+                for name, (low, high) in intervals.known.items()
+            }
+        )
+        for key, intervals in manifest.intervals.of.items()
     }
     parts = {
-        **statistics,
+        **{key: summary.less(baselines.get(key, 0)) for key, summary in manifest.statistics.items()},
         "intervals": manifest.intervals.model_copy(update={"of": of}),
-        "error_budget": budgets,
-    }
-    less = replace(
-        _with_parts(run, parts),
-        replaced={
-            "operations": _operations_less(run, baselines),
-            "interrupts": _interrupts_less(run, baselines),
+        "error_budget": {
+            key: _doubled(error_budget, 2 if key in baselines else 1)
+            for key, error_budget in manifest.error_budget.items()
         },
-    )
-    return _noted(less, SUBTRACTED)
+    }
+    changed = manifest.model_copy(update=parts)
+    tables = {"operations": operations, "interrupts": interrupts}
+    return _noted(replace(run, manifest=changed, replaced=tables), SUBTRACTED)
 
 
-def _shifted(intervals: Intervals, baseline: float) -> Intervals:
-    ends = {name: (low - baseline, high - baseline) for name, (low, high) in intervals.known.items()}
-    return intervals.model_copy(update=ends)
-
-
-def _doubled(budget: ErrorBudget, subtracted: bool) -> ErrorBudget:
+def _doubled(budget: ErrorBudget, times: int) -> ErrorBudget:
     """The baseline is known no better than the value, so errors add; the overhead goes with it."""
-    times = 2 if subtracted else 1
     total = {
         name: None if value is None else times * value for name, value in budget.total.model_dump().items()
     }
     return budget.model_copy(update={"total": Term(**total), "overhead": Term(ns=None, cycles=None)})
-
-
-def _operations_less(run: LoadedRun, baselines: Mapping[str, float]) -> pl.DataFrame:
-    """Allocations and frees have the same markers around them: one baseline serves both."""
-    return run.operations.with_columns(
-        wire_critical_ns=pl.col("wire_critical_ns") - baselines.get("critical_ns", 0),
-        dwt_cycles=pl.col("dwt_cycles").cast(pl.Int64) - int(baselines.get("dwt_cycles", 0)),
-    )
-
-
-def _interrupts_less(run: LoadedRun, baselines: Mapping[str, float]) -> pl.DataFrame:
-    idle = pl.when("control").then(baselines.get("control_latency_ns", 0.0))
-    return run.interrupts.with_columns(
-        isr_latency_ns=pl.col("isr_latency_ns") - idle.otherwise(baselines.get("interrupt_latency_ns", 0.0)),
-        task_latency_ns=pl.col("task_latency_ns") - baselines.get("task_latency_ns", 0.0),
-    )
 
 
 def _noted(run: LoadedRun, note: str) -> LoadedRun:

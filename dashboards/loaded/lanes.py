@@ -13,13 +13,12 @@ from itertools import groupby, pairwise
 
 from base.microseconds import microseconds
 from base.run_folder.alike import Options, parameters_of
-from base.run_folder.manifest import Manifest, Maximum, PossibleWait
-from base.run_folder.quantities import LATENCY, SECTION, TASK, UNINTERRUPTED, Quantity
+from base.run_folder.manifest import Manifest, PossibleWait
+from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
 from base.run_index import configuration
 from dashboards.formatting import spoken
-from dashboards.loaded.quantities import SECTIONS, KnownBound, bound_of
+from dashboards.loaded.quantities import SECTIONS, bound_of
 from dashboards.loaded.series import Series, spares_interrupts, verdict_suffix
-from scenarios.operations import in_words
 
 LOCKS = {
     "basepri": "BASEPRI",
@@ -39,10 +38,10 @@ images were linked once must differ by more to be told apart.
 class Waiter:
     """A run in its lane, the one with the longest possible wait of `repeats` of one setting.
 
-    `quantity` is what waits, `wait` the longest wait that is possible, `seen_ns` the longest that
-    was seen, both true to their budgets. `bound_ns` is the most that a wait for one section can be,
-    without interrupts in it: the greater bound of allocation and free, and the entry. It is None
-    where the run lacks a part of it, and `grows` is True where it grows with the heap.
+    `quantity` is what waits, `wait` the longest wait that is possible, true to its budget.
+    `bound_ns` is the most that a wait for one section can be, without interrupts in it: the greater
+    bound of allocation and free, and the entry. It is None where the run lacks a part of it, and
+    `grows` is True where it grows with the heap.
     """
 
     series: Series
@@ -61,31 +60,6 @@ class Waiter:
     def possible(self) -> str:
         """The same to read: `36.45 µs`."""
         return self.wait.at_least + microseconds(self.possible_ns)
-
-    @property
-    def within_ns(self) -> float | None:
-        """The least limit that the wait keeps, its error included; None where it was not over."""
-        return self.wait.within_ns
-
-    @property
-    def seen_ns(self) -> float | None:
-        """None where no answer was seen."""
-        return self.series.run.summary(self.quantity).max
-
-    @property
-    def section_ns(self) -> float | None:
-        """The longest masked section of any operation."""
-        return self.series.run.summary(SECTION).max
-
-    @property
-    def uninterrupted_ns(self) -> float | None:
-        """The longest that no interrupt ran in."""
-        return self.series.run.summary(UNINTERRUPTED).max
-
-    @property
-    def holder(self) -> Maximum | None:
-        """The operation of the longest section; None where run.json does not tell it."""
-        return self.series.run.manifest.maxima.get(SECTION.key)
 
     @property
     def lock(self) -> str:
@@ -141,56 +115,33 @@ def alike(first: Waiter, second: Waiter) -> bool:
     return more <= PLACED[accelerated] * less
 
 
-def operation_words(maximum: Maximum | None) -> str:
-    """`operation 663, an unmeasured free of 120 bytes at depth 22`; empty outside operations."""
-    if maximum is None or maximum.seq is None or maximum.kind is None or maximum.size is None:
-        return ""
-    words = [
-        *(["unmeasured"] if maximum.measured is False else []),
-        *(["aligned"] if maximum.aligned else []),
-        in_words(maximum.kind, maximum.size),
-    ]
-    depth = "" if maximum.depth is None else f" at depth {maximum.depth:,}"
-    article = "an" if words[0][0] in "aeiou" else "a"
-    return f"operation {maximum.seq:,}, {article} {' '.join(words)}{depth}"
-
-
 def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
     """The lanes that have runs: interrupts first, then tasks; each for one kind of work."""
     waiters = [waiter for member in series if (waiter := _waiter(member)) is not None]
-    whose = ((LATENCY, "an interrupt"), (TASK, "a woken task"))
+    of_all = [_facts(waiter.series.run.manifest) for waiter in waiters]
     ordering = []
-    for quantity, who in whose:
+    for quantity, who in ((LATENCY, "an interrupt"), (TASK, "a woken task")):
         groups: dict[object, list[Waiter]] = {}
         for waiter in waiters:
             if waiter.quantity is quantity:
-                groups.setdefault(_work(waiter), []).append(waiter)
-        for of_one in groups.values():
-            ordered = sorted(_pooled(of_one), key=lambda waiter: (-waiter.possible_ns, waiter.name))
-            ordering.append(Lane(quantity, who, tuple(ordered), _apart(of_one[0], waiters)))
+                # What must be the same for two runs to be in one order.
+                options = Options.of(waiter.series.run.manifest)
+                work = (options.board_folder, options.parameters, options.seed, options.stimulus)
+                groups.setdefault(work, []).append(waiter)
+        for group in groups.values():
+            ordered = sorted(_pooled(group), key=lambda waiter: (-waiter.possible_ns, waiter.name))
+            apart = [
+                value if name == "board" else f"{name} {value}"
+                for name, value in _facts(group[0].series.run.manifest).items()
+                if len({facts.get(name) for facts in of_all}) > 1
+            ]
+            ordering.append(Lane(quantity, who, tuple(ordered), f" ({', '.join(apart)})" if apart else ""))
     return tuple(ordering)
-
-
-def _apart(waiter: Waiter, waiters: Sequence[Waiter]) -> str:
-    """` (nucleo-f401re, depth 64)`: what not all of `waiters` have."""
-    of_all = [_facts(other.series.run.manifest) for other in waiters]
-    own = [
-        value if name == "board" else f"{name} {value}"
-        for name, value in _facts(waiter.series.run.manifest).items()
-        if len({facts.get(name) for facts in of_all}) > 1
-    ]
-    return f" ({', '.join(own)})" if own else ""
 
 
 def _facts(manifest: Manifest) -> dict[str, str]:
     parameters = {name: str(value) for name, value in sorted(parameters_of(manifest).items())}
     return {"board": manifest.board_folder, **parameters}
-
-
-def _work(waiter: Waiter) -> object:
-    """What must be the same for two runs to be in one order."""
-    options = Options.of(waiter.series.run.manifest)
-    return (options.board_folder, options.parameters, options.seed, options.stimulus)
 
 
 def _pooled(waiters: Sequence[Waiter]) -> Iterator[Waiter]:
@@ -200,26 +151,19 @@ def _pooled(waiters: Sequence[Waiter]) -> Iterator[Waiter]:
         manifest = waiter.series.run.manifest
         return f"{Options.of(manifest).sha256} {manifest.verdict} {manifest.firmware.elf_sha256}"
 
-    for _, repeats in groupby(sorted(waiters, key=setting), setting):
-        every = list(repeats)
-        longest = max(every, key=lambda waiter: waiter.possible_ns)
-        yield replace(longest, repeats=len(every))
+    for _, group in groupby(sorted(waiters, key=setting), setting):
+        repeats = list(group)
+        longest = max(repeats, key=lambda waiter: waiter.possible_ns)
+        yield replace(longest, repeats=len(repeats))
 
 
 def _waiter(series: Series) -> Waiter | None:
     wait = series.run.manifest.possible_wait
     quantity = TASK if spares_interrupts(series) else LATENCY
-    summary = series.run.summary(quantity)
-    if wait is None or summary.median is None:
+    median = series.run.summary(quantity).median
+    if wait is None or median is None:
         return None
-    sections = [bound_of(series.run, section) for section in SECTIONS]
-    known_bounds: list[KnownBound] = [bound for bound in sections if bound is not None]
-    longest = max(known_bounds, key=lambda bound: bound.ns) if len(known_bounds) == len(sections) else None
-    return Waiter(
-        series,
-        quantity,
-        wait,
-        float(summary.median),
-        longest.ns + wait.entry_ns if longest else None,
-        bool(longest and longest.region_decided),
-    )
+    bounds = [bound for section in SECTIONS if (bound := bound_of(series.run, section))]
+    longest = max(bounds, key=lambda bound: bound.ns) if len(bounds) == len(SECTIONS) else None
+    bound_ns = longest.ns + wait.entry_ns if longest else None
+    return Waiter(series, quantity, wait, float(median), bound_ns, bool(longest and longest.region_decided))

@@ -34,10 +34,9 @@ from scenarios.generators.sizes import FRAGMENTED, FRESH
 ALL = QUANTITIES
 _OF_REQUESTS = (PROBES, INSTRUCTIONS, DWT_CYCLES, CRITICAL)
 _OF_FREES = (FREE_INSTRUCTIONS, FREE_DWT_CYCLES, FREE_CRITICAL)
-_OF_OPERATIONS = (*_OF_REQUESTS, *SERVED, *REFUSED, *_OF_FREES)
-_SECTIONS = (SECTION, UNINTERRUPTED)
-REPORTED = (*_SECTIONS, *_OF_OPERATIONS, HIT, CLEAR, TASK, CONTROL)
-PRINTED = (*_SECTIONS, *_OF_OPERATIONS, LATENCY, TASK, CONTROL)
+_OF_OPERATIONS = (SECTION, UNINTERRUPTED, *_OF_REQUESTS, *SERVED, *REFUSED, *_OF_FREES)
+REPORTED = (*_OF_OPERATIONS, HIT, CLEAR, TASK, CONTROL)
+PRINTED = (*_OF_OPERATIONS, LATENCY, TASK, CONTROL)
 
 
 def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:
@@ -80,12 +79,9 @@ def means(run: LoadedRun) -> pl.DataFrame:
     Columns: `probes`; `n`, how many there are; `critical` and `operation`, means of `dwt_cycles`
     and `dwt_operation_cycles`.
     """
-    served = run.measured_allocations.filter(pl.col("kind") == "A").drop_nulls("probes")
-    return (
-        served.group_by("probes")
-        .agg(n=pl.len(), critical=pl.mean("dwt_cycles"), operation=pl.mean("dwt_operation_cycles"))
-        .sort("probes")
-    )
+    served = run.measured_allocations.filter(pl.col("kind") == "A").drop_nulls("probes").group_by("probes")
+    table = served.agg(n=pl.len(), critical=pl.mean("dwt_cycles"), operation=pl.mean("dwt_operation_cycles"))
+    return table.sort("probes")
 
 
 @dataclass(frozen=True)
@@ -110,11 +106,10 @@ def by_size(run: LoadedRun) -> list[OfSize]:
     cycles = pl.col("dwt_cycles")
     table = states.group_by("size", "label").agg(cycles.median().alias("median"), cycles.max().alias("max"))
     medians = {(size, label): (median, most) for size, label, median, most in table.rows()}
-    sizes = sorted({size for size, _ in medians})
     return [
         OfSize(size, *medians[size, FRESH], *medians[size, FRAGMENTED])
-        for size in sizes
-        if (size, FRESH) in medians and (size, FRAGMENTED) in medians
+        for size in sorted({size for size, _ in medians})
+        if {(size, FRESH), (size, FRAGMENTED)} <= medians.keys()
     ]
 
 
@@ -148,12 +143,10 @@ def bounds_sentence(run: LoadedRun) -> str:
 
     Empty where the run tells no bound.
     """
-    bounds = [(words, bound_of(run, section)) for section, words in SECTIONS.items()]
-    listed = [_words(words, bound) for words, bound in bounds if bound is not None]
+    listed = []
+    for section, words in SECTIONS.items():
+        if bound := bound_of(run, section):
+            grows = ", grows with heap size" if bound.region_decided else ""
+            times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the worst undisturbed"
+            listed.append(f"{words} ≤ {bound.cycles:,.0f} cycles{grows}{times}")
     return f"Static bound (no interrupts): {'; '.join(listed)}" if listed else ""
-
-
-def _words(words: str, bound: KnownBound) -> str:
-    grows = ", grows with heap size" if bound.region_decided else ""
-    times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the worst undisturbed"
-    return f"{words} ≤ {bound.cycles:,.0f} cycles{grows}{times}"

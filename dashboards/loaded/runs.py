@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,8 +18,14 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.placements import Placements
 from base.run_folder.placements import read as read_placements
-from base.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
-from dashboards.loaded.certainty import Certainty, certainty_of
+from base.run_folder.quantities import Quantity
+from dashboards.caveats import APART, BY_BOTH
+
+# Below this p, the test of independence says that the samples are not.
+DEPENDENCE_P = 0.05
+
+# A pulse lasts whole cycles: less than half of one is the analyzer's reading.
+SEEN_CYCLES = 0.5
 
 
 @dataclass(frozen=True)
@@ -60,10 +67,10 @@ class LoadedRun:
         every = tables.OPERATIONS if name == "operations" else _OF_INTERRUPTS
         read = {*only, *_CHECKED} if only else every.keys()
         columns = {column: dtype for column, dtype in every.items() if column in read}
-        path = _table_path(self.folder, name)
+        path = self.folder / f"{name}.parquet"
         if name in self.replaced:
             table = self.replaced[name]
-        elif _lacks(path, self.manifest):
+        elif not self.manifest.complete and not path.exists():
             table = pl.DataFrame(schema=columns)
         elif name == "operations":
             table = tables.read_operations(path, columns)
@@ -100,38 +107,60 @@ class LoadedRun:
         """
         return read_placements(self.folder)
 
+    def budget(self, quantity: Quantity, term: str = "total") -> float | None:
+        """A value is true to plus or minus this, in the quantity's unit; `overhead` is the part of
+        the value that is the bench's own. None where run.json does not say.
+        """
+        error_budget = self.manifest.error_budget.get(quantity.key)
+        value: float | None = getattr(error_budget, term).of(quantity.unit) if error_budget else None
+        return value
+
+    def intervals(self, quantity: Quantity) -> dict[str, tuple[float, float]]:
+        """The intervals of its percentiles that there are, by their names."""
+        intervals = self.manifest.intervals.of.get(quantity.key)
+        return intervals.known if intervals else {}
+
     @cached_property
-    def certainty(self) -> Certainty:
-        """How sure the run is of its numbers."""
-        return certainty_of(self.manifest)
+    def dependent(self) -> frozenset[str]:
+        """Keys of quantities whose samples are not independent: intervals are too narrow."""
+        tests = {key: intervals.independence_p for key, intervals in self.manifest.intervals.of.items()}
+        return frozenset(key for key, p in tests.items() if p is not None and p < DEPENDENCE_P)
+
+    @property
+    def baselines(self) -> dict[str, float]:
+        """What quantities show with nothing to measure, by their keys."""
+        return {key: baseline.value for key, baseline in self.manifest.baselines.items() if baseline}
 
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of `quantity`, as run.json has them; all None where it does not tell."""
         return self.manifest.statistics.get(quantity.key, _NO_SAMPLES)
 
-    def worst_was_refused(self, quantity: Quantity) -> bool:
-        """True if the greatest value of `quantity`, of all requests, is of a refused one."""
-        maximum = self.manifest.maxima.get(quantity.key)
-        of_requests = quantity.key in (PROBES.key, INSTRUCTIONS.key, DWT_CYCLES.key, CRITICAL.key)
-        return of_requests and maximum is not None and maximum.kind == "O"
-
-    @cached_property
+    @property
     def measured_allocations(self) -> pl.DataFrame:
         """The rows the headline statistics are of: measured, served (A) or refused (O). They have
         what figures draw of an allocation. Raises RunError.
         """
-        return self._allocations(_OF_ALLOCATIONS)
+        return self._drawn[0]
 
-    def _allocations(self, columns: Sequence[str]) -> pl.DataFrame:
-        table = self.once("operations", "measured", *columns)
-        return table.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"])).select(columns)
+    @property
+    def depths(self) -> pl.DataFrame:
+        """The `depth` of each operation that has one, by `operation_seq`. Raises RunError."""
+        return self._drawn[1]
+
+    @cached_property
+    def _drawn(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Both by one look at the table."""
+        table = self.once("operations", "measured", *_OF_ALLOCATIONS)
+        return _measured(table, _OF_ALLOCATIONS), table.select(
+            operation_seq="seq", depth="depth"
+        ).drop_nulls()
 
     @cached_property
     def by_depth(self) -> pl.DataFrame:
         """The measured allocations that have a depth, with what of them grows by it. Raises
         RunError.
         """
-        return self._allocations(_BY_DEPTH).drop_nulls("depth")
+        return _measured(self.once("operations", "measured", *_BY_DEPTH), _BY_DEPTH).drop_nulls("depth")
 
     def release(self, *parts: str) -> None:
         """Lets go of the tables and the capture, or of these `parts`: they are read again when they
@@ -217,15 +246,16 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
     # Resolved, so that the run's id is the folder's name even for ".".
     folder = folder.resolve()
     manifest = read_manifest(folder / names.MANIFEST)
-    missing = (name for name in _TABLES if _lacks(_table_path(folder, name), manifest))
     notes = tuple(
-        f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far." for name in missing
+        f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far."
+        for name in _TABLES
+        if not manifest.complete and not (folder / f"{name}.parquet").exists()
     )
     return LoadedRun(folder, manifest, folder.name if identity is None else identity, notes=notes)
 
 
 _TABLES = ("operations", "interrupts")
-_HEAVY = frozenset((*_TABLES, "edges", "waits", "measured_allocations"))
+_HEAVY = frozenset((*_TABLES, "edges", "waits", "_drawn"))
 """What a run holds of its tables and its capture."""
 _UNREAD = frozenset(("time_ns", "operation_sure", "task_merged", "tick_phase_cycles"))
 _OF_INTERRUPTS = pl.Schema({name: kind for name, kind in tables.INTERRUPTS.items() if name not in _UNREAD})
@@ -244,10 +274,24 @@ _OF_ALLOCATIONS = (
 _NO_SAMPLES = Summary(n=0)
 
 
-def _table_path(folder: Path, name: str) -> Path:
-    return folder / f"{name}.parquet"
+def _measured(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    return table.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"])).select(columns)
 
 
-def _lacks(path: Path, manifest: Manifest) -> bool:
-    """True if a run has no such table, and need not have it."""
-    return not manifest.complete and not path.exists()
+def confidence_words(runs: Iterable[LoadedRun]) -> str:
+    """`95 %`, the confidence of the intervals; runs that differ in it are listed."""
+    confidences = sorted({run.manifest.intervals.confidence for run in runs})
+    return " or ".join(f"{100 * confidence:g} %" for confidence in confidences)
+
+
+def by_both(row: Mapping[str, Any], manifest: Manifest) -> str:
+    """What DWT and wire say of the critical section of an operation, and why they differ.
+
+    `row` is one of operations.parquet. Empty where one of them does not tell.
+    """
+    samples, dwt, apart = row["wire_critical_samples"], row["dwt_cycles"], row["disagreement_cycles"]
+    if None in (samples, dwt, apart):
+        return ""
+    wire = samples / (manifest.clock.samples_per_cycle_nominal * (manifest.clock.ratio or 1.0))
+    words = BY_BOTH.format(dwt=dwt, wire=round(wire), marks=round(wire - dwt - apart))
+    return words + (APART.format(apart=round(apart, 1)) if abs(apart) >= SEEN_CYCLES else "")

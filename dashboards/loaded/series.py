@@ -114,35 +114,34 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
     What differs are the options of the run; only where they are the same too, its id. Beside it
     the verdict of a run that is not complete, which is no part of its identity.
     """
+    options: dict[str, list[dict[str, str]]] = {}
+    for run in runs:
+        options.setdefault(configuration(run.manifest), []).append(_options(run.manifest))
     plain = [_short(configuration(run.manifest)) for run in runs]
     boards = [_short(f"{configuration(run.manifest)} on {run.manifest.board}") for run in runs]
-    longer = [_short(_with(configuration(run.manifest), _apart(run, runs))) for run in runs]
-    ids = [f"{name} {run.id}" for name, run in zip(plain, runs, strict=True)]
+    longer = []
+    for run in runs:
+        name = configuration(run.manifest)
+        apart = [
+            _spoken(option, value)
+            for option, value in _options(run.manifest).items()
+            if len({alike.get(option) for alike in options[name]}) > 1
+        ]
+        longer.append(_short(f"{name} ({', '.join(apart)})" if apart else name))
     counts = Counter(plain) + Counter(boards) + Counter(longer)
     counts.subtract(name for name, option in zip(plain, longer, strict=True) if name == option)
     return [
-        (next((name for name in names if counts[name] == 1), id_), verdict_suffix(run))
-        for run, id_, *names in zip(runs, ids, plain, boards, longer, strict=True)
+        (
+            next((name for name in names if counts[name] == 1), f"{names[0]} {run.id}"),
+            verdict_suffix(run),
+        )
+        for run, *names in zip(runs, plain, boards, longer, strict=True)
     ]
 
 
 def _short(name: str) -> str:
     """The name as far as a table and a legend have room for it."""
     return name if len(name) <= MOST_CHARACTERS else f"{name[: MOST_CHARACTERS - 1]}…"
-
-
-def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:
-    """`desk`, `seed 2`, `24 MS/s`: the options in which runs of the same configuration differ."""
-    alike = [
-        _options(member.manifest)
-        for member in runs
-        if configuration(member.manifest) == configuration(run.manifest)
-    ]
-    return [
-        _spoken(name, value)
-        for name, value in _options(run.manifest).items()
-        if len({options_by_name.get(name) for options_by_name in alike}) > 1
-    ]
 
 
 def _options(manifest: Manifest) -> dict[str, str]:
@@ -159,12 +158,10 @@ def _options(manifest: Manifest) -> dict[str, str]:
     return {name: str(value) for name, value in options.items()}
 
 
-def _with(configuration: str, apart: Sequence[str]) -> str:
-    return f"{configuration} ({', '.join(apart)})" if apart else configuration
-
-
 def _spoken(name: str, value: str) -> str:
-    """An option as a reader says it; of some the value says what it is of."""
+    """An option as a reader says it, such as `desk`, `seed 2`, `24 MS/s`; of some the value says
+    what it is of.
+    """
     if name == "samplerate":
         return samplerate(int(value))
     if value == "None":
@@ -207,16 +204,16 @@ def caveats(series: Sequence[Series]) -> str:
     """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
     sentences = []
     for locking, sentence in LOCKS.items():
-        under = [member for member in series if member.run.manifest.locking == locking]
-        apart = CONTROL_TOO in sentence
-        for controlled in (True, False) if apart else (True,):
-            names = [
-                spoken(series.name) for series in under if not apart or has_control(series) == controlled
-            ]
-            if names:
-                told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
-                words = sentence if controlled else sentence.replace(CONTROL_TOO, "")
-                sentences.append(words.format(names=told))
+        groups: dict[bool, list[str]] = {}
+        for member in series:
+            if member.run.manifest.locking == locking:
+                controlled = CONTROL_TOO not in sentence or has_control(member)
+                groups.setdefault(controlled, []).append(spoken(member.name))
+        for controlled, names in sorted(groups.items(), reverse=True):
+            told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
+            sentences.append(
+                (sentence if controlled else sentence.replace(CONTROL_TOO, "")).format(names=told)
+            )
     return " ".join(sentences)
 
 

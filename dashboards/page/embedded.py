@@ -1,20 +1,23 @@
-"""What a click shows, embedded in the report, which has no server to ask: maxima come first."""
+"""What a click shows of a run: embedded in the report, which has no server to ask, maxima first;
+and what `./lab explain` left in its folder (docs/reference/explain.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from dashboards.figures.phase import worst_by_call
+from base import anatomy
+from base.anatomy import MOST_CALLS, MOST_VISITED
+from base.run_folder.explanation import Replayed, read_all
+from base.run_folder.named_quantities import NAMED
+from dashboards.figures.interrupts import worst_by_call
 from dashboards.figures.waveform import empty_panel
-from dashboards.loaded.certainty import budgets_ns, by_both
 from dashboards.loaded.quantities import ALL
-from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.runs import LoadedRun, by_both
 from dashboards.loaded.series import Series
-from dashboards.page.explanations import explanations
 from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
 from scenarios.operations import call_name
 
@@ -32,35 +35,27 @@ def keys_by_interest(series: Series) -> list[str]:
     """
     run = series.run
     maxima = (worst_key(run, quantity) for quantity in ALL)
-    allocations = _longest_allocations(run)
+    allocations = run.measured_allocations.sort(
+        "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
+    )
     per_depth = allocations.drop_nulls("depth").unique("depth", keep="first", maintain_order=True)
-    answered, control = _longest_first(run.answered), _longest_first(run.answered_control)
+    answered, control = (
+        table.select("sample", "operation_seq", "isr_latency_ns").sort(
+            "isr_latency_ns", descending=True, maintain_order=True
+        )
+        for table in (run.answered, run.answered_control)
+    )
     ranked = [
         *(key for key in maxima if key is not None),
-        *_keys(answered[:WORST_INTERRUPTS]),
-        *_keys(control[:WORST_CONTROLS]),
+        *interrupt_keys(answered[:WORST_INTERRUPTS]),
+        *interrupt_keys(control[:WORST_CONTROLS]),
         *operation_keys(worst_by_call(series)["seq"]),
         *operation_keys(per_depth["seq"]),
         *operation_keys(allocations["seq"]),
-        *_keys(answered.unique("isr_latency_ns", keep="first", maintain_order=True)),
-        *_keys(control.unique("isr_latency_ns", keep="first", maintain_order=True)),
+        *interrupt_keys(answered.unique("isr_latency_ns", keep="first", maintain_order=True)),
+        *interrupt_keys(control.unique("isr_latency_ns", keep="first", maintain_order=True)),
     ]
     return list(dict.fromkeys(ranked))
-
-
-def _longest_allocations(run: LoadedRun) -> pl.DataFrame:
-    return run.measured_allocations.sort(
-        "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
-    )
-
-
-def _longest_first(interrupts: pl.DataFrame) -> pl.DataFrame:
-    table = interrupts.select("sample", "operation_seq", "isr_latency_ns")
-    return table.sort("isr_latency_ns", descending=True, maintain_order=True)
-
-
-def _keys(interrupts: pl.DataFrame) -> pl.Series:
-    return interrupt_keys(interrupts["sample"], interrupts["operation_seq"])
 
 
 # About ten bytes of the page an edge, with what is told of its sample: 2 MB, shared by the runs.
@@ -74,9 +69,17 @@ _OF_CLOCKS = ("dwt_cycles", "disagreement_cycles", "wire_critical_samples")
 
 
 def embed(series: Series, runs: int) -> dict[str, Any]:
-    """A run and its most telling samples by key, of a report of so many `runs`."""
-    windows = _windows(series, EDGES_IN_REPORT // max(runs, 1))
-    return {**run_of(series), "samples": _instants(series.run, windows)}
+    """A run and its most telling samples by key, as many as a report of so many `runs` has room
+    for.
+    """
+    chosen: dict[str, Window] = {}
+    edges_left = EDGES_IN_REPORT // max(runs, 1)
+    for key, window in windows_of(series.run, keys_by_interest(series)[:WINDOWS_PER_RUN]).items():
+        edges_left -= len(window.sample)
+        if edges_left < 0:
+            break
+        chosen[key] = window
+    return {**run_of(series), "samples": _instants(series.run, chosen)}
 
 
 def sample_of(series: Series, key: str) -> dict[str, Any] | None:
@@ -100,82 +103,124 @@ def sample_of(series: Series, key: str) -> dict[str, Any] | None:
 
 def run_of(series: Series) -> dict[str, Any]:
     """The data of a run that sample.js needs to draw its samples."""
-    edges = series.run.edges
+    run, edges = series.run, series.run.edges
+    budgets = {quantity.key: run.budget(quantity) for quantity in ALL if quantity.key.endswith("_ns")}
     return {
-        "id": series.run.id,
+        "id": run.id,
         "name": series.name,
         "entry": series.style.entry,
-        "samplerate_hz": series.run.manifest.samplerate_hz,
-        "budgets": budgets_ns(series.run.certainty),
-        "verdict": series.run.manifest.verdict,
-        "folder": f"runs/{series.run.id}",
+        "samplerate_hz": run.manifest.samplerate_hz,
+        "budgets": {key: budget for key, budget in budgets.items() if budget is not None},
+        "verdict": run.manifest.verdict,
+        "folder": f"runs/{run.id}",
         "channels": list(edges.channels) if edges else [],
-        "panel": empty_panel([series]).to_dict(),
+        "panel": empty_panel(series).to_dict(),
     }
 
 
 def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str, Any]]:
-    """The instants by key: packed `window`, `facts`, and what `explained` it."""
-    facts = _operations(run, [int(key) for key in windows if not key.startswith("@")])
-    facts |= _stimuli(run, [int(key[1:]) for key in windows if key.startswith("@")])
-    explained = explanations(run)
-    return {
-        key: {"window": _packed(window), "facts": facts.get(key, {})}
-        | ({"explained": explained[key]} if key in explained else {})
-        for key, window in windows.items()
-    }
+    """The instants by key: `facts`, what `explained` it, and the `window` as [start, end, zero,
+    distances from row to row, word of each row], times in samples.
+    """
+    facts, explained = _facts(run, list(windows)), explanations(run)
+    instants: dict[str, dict[str, Any]] = {}
+    for key, window in windows.items():
+        distances = np.diff(window.sample, prepend=window.start).tolist()
+        packed = [window.start, window.end, window.zero, distances, window.word.tolist()]
+        instants[key] = {"window": packed, "facts": facts.get(key, {})}
+        if key in explained:
+            instants[key]["explained"] = explained[key]
+    return instants
 
 
-def _windows(series: Series, edges_budget: int) -> dict[str, Window]:
-    """The windows by key, the most telling first, as many as the budget has room for."""
-    chosen: dict[str, Window] = {}
-    for key, window in windows_of(series.run, keys_by_interest(series)[:WINDOWS_PER_RUN]).items():
-        edges_budget -= len(window.sample)
-        if edges_budget < 0:
-            break
-        chosen[key] = window
-    return chosen
-
-
-def _packed(window: Window) -> list[Any]:
-    """[start, end, zero, distances from row to row, word of each row]; times in samples."""
-    distance = np.diff(window.sample, prepend=window.start)
-    return [window.start, window.end, window.zero, distance.tolist(), window.word.tolist()]
-
-
-def _operations(run: LoadedRun, seqs: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """The facts of each chosen operation, and the worst interrupt that fell into it."""
-    latency = run.answered.group_by("operation_seq").agg(
+def _facts(run: LoadedRun, keys: list[str]) -> dict[str, dict[str, Any]]:
+    """Of each operation what it was, and the worst interrupt that fell into it; of a stimulus
+    outside of operations what it met. Nothing of what is missing; times to a tenth of a nanosecond.
+    """
+    latency = run.answered.group_by(seq="operation_seq").agg(
         pl.col("isr_latency_ns").max(), stimulus=pl.col("sample").sort_by("isr_latency_ns").last()
     )
-    chosen = run.operations.filter(pl.col("seq").is_in(list(seqs))).join(
-        latency.rename({"operation_seq": "seq"}), on="seq", how="left", maintain_order="left"
+    seqs = [int(key) for key in keys if not key.startswith("@")]
+    operations = run.operations.filter(pl.col("seq").is_in(seqs)).join(
+        latency, on="seq", how="left", maintain_order="left"
     )
-    table = chosen.select("seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", "stimulus", sample="start_sample")
-    return {str(row["seq"]): _told(run, row) for row in table.to_dicts()}
-
-
-def _stimuli(run: LoadedRun, samples: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """The facts of each chosen stimulus outside of operations."""
-    columns = ("sample", "control", "isr_latency_ns", "task_latency_ns")
-    chosen = run.interrupts.filter(pl.col("sample").is_in(list(samples))).select(columns)
-    return {f"@{row['sample']}": _known(row) for row in chosen.to_dicts()}
-
-
-def _told(run: LoadedRun, row: dict[str, Any]) -> dict[str, Any]:
-    """The facts of an operation. A call has a name; its size is only the number of that."""
-    clocks = by_both(row, run.manifest)
-    row_facts = _known({name: value for name, value in row.items() if name not in _OF_CLOCKS})
-    row_facts |= {"clocks": clocks} if clocks else {}
-    if row_facts["kind"] == "K":
-        row_facts["call"] = call_name(row_facts.pop("size"))
-    return row_facts
-
-
-def _known(row: dict[str, Any]) -> dict[str, Any]:
-    """The row without missing values; times to a tenth of a nanosecond."""
+    table = operations.select(
+        "seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", "stimulus", sample="start_sample"
+    )
+    facts: dict[str, dict[str, Any]] = {}
+    for row in table.to_dicts():
+        clocks = by_both(row, run.manifest)
+        facts[str(row["seq"])] = {name: value for name, value in row.items() if name not in _OF_CLOCKS}
+        facts[str(row["seq"])] |= {"clocks": clocks} if clocks else {}
+        if row["kind"] == "K":  # a call has a name; its size is only the number of that
+            facts[str(row["seq"])] |= {"call": call_name(row["size"]), "size": None}
+    samples = [int(key[1:]) for key in keys if key.startswith("@")]
+    stimuli = run.interrupts.filter(pl.col("sample").is_in(samples))
+    for row in stimuli.select("sample", "control", "isr_latency_ns", "task_latency_ns").to_dicts():
+        facts[f"@{row['sample']}"] = row
     return {
-        key: round(value, 1) if isinstance(value, float) and key.endswith("_ns") else value
-        for key, value in row.items()
-        if value is not None
+        key: {
+            name: round(value, 1) if isinstance(value, float) and name.endswith("_ns") else value
+            for name, value in row.items()
+            if value is not None
+        }
+        for key, row in facts.items()
     }
+
+
+# A forged file must not fill the page.
+_MOST = {
+    "pieces": 4_000,
+    "bands": 500,
+    "parts": 100,
+    "stack": 64,
+    **dict.fromkeys(("unmade_of", "functions", "dearest", "lines"), 8),
+    "calls": MOST_CALLS,
+    "visited": MOST_VISITED,
+}
+_MOST_CHARACTERS = 300
+_DEEPEST = 64
+_OWN = ("quantity", "words")
+
+
+def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
+    """The explanations of each selection key, as in their files. A damaged file is left out."""
+    of_each: dict[str, list[dict[str, Any]]] = {}
+    anatomies = anatomy.read_all(run.folder)
+    for explanation in read_all(run.folder).values():
+        packed = _limited(explanation.model_dump(exclude={"maximum", "window", "moment"}))
+        packed["words"] = NAMED[explanation.quantity].longest
+        if isinstance(explanation, Replayed):
+            rows = [
+                row for name in ("stack", "parts", "functions", "dearest", "lines") for row in packed[name]
+            ]
+            packed["sources"] = _sources(packed, rows)
+            made_of = anatomies.get(explanation.quantity)
+            # Another file than the explanation's own: it may be that of an older one.
+            if made_of is not None and made_of.cycles == explanation.cycles:
+                packed["anatomy"] = made = _limited(made_of.model_dump(exclude={"quantity"}))
+                made["calls"] = [call for call in made["calls"] if call["depth"] < _DEEPEST]
+                made["sources"] = _sources(made, made["calls"])
+        of_key = of_each.setdefault(explanation.key, [])
+        # Of the same stretch of time: the longest section may be an allocation's.
+        for other in of_key:
+            if {**other, **dict.fromkeys(_OWN)} == {**packed, **dict.fromkeys(_OWN)}:
+                other["words"] += f", and {packed['words']}"
+                break
+        else:
+            of_key.append(packed)
+    return of_each
+
+
+def _sources(packed: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Of the source lines those that `rows` name."""
+    named = {row["source"] for row in rows}
+    return {line: text for line, text in packed["sources"].items() if line in named}
+
+
+def _limited(value: Any, most: int | None = None) -> Any:
+    if isinstance(value, dict):
+        return {_limited(name): _limited(part, _MOST.get(name)) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_limited(part) for part in value[:most]]
+    return value[:_MOST_CHARACTERS] if isinstance(value, str) else value

@@ -103,34 +103,32 @@ class Figure:
 
 
 def render(
-    template: str, page: Any, data: dict[str, Any], scripts: Sequence[str], *, served: bool = False
+    template: str,
+    page: Any,
+    data: dict[str, Any],
+    scripts: Sequence[str],
+    *,
+    styles: Sequence[str] = ("page.css",),
+    figures: bool = True,
 ) -> str:
-    """One HTML document of `template`, which extends base.html and shows `page`.
+    """One HTML document of `template`, which shows `page`.
 
-    `scripts` are files of this room, in the order in which they run; they find `data` as JSON. A
-    `served` one asks its server for what it draws; any other is complete in itself.
+    `scripts` and `styles` are files of this room, in the order in which they run; scripts find
+    `data` as JSON. A document without `figures` of its own, such as one that asks its server for
+    them, lacks Plotly's script.
     """
     return _TEMPLATES.get_template(template).render(
         page=page,
         data=data,
-        style=_own_text("page.css"),
-        plotly="" if served else _plotly(),
-        script=script(scripts),
+        style=files_text(styles),
+        plotly=_plotly() if figures else "",
+        script=files_text(scripts),
     )
 
 
-def script(names: Sequence[str]) -> Markup:
-    """These files of this room, as the one script of a document."""
-    return Markup("\n").join(_own_text(name) for name in names)
-
-
-def without_figures(template: str, page: Any, scripts: Sequence[str], styles: Sequence[str] = ()) -> str:
-    """One HTML document of `template`, which has nothing to draw; `styles` come after page.css."""
-    return _TEMPLATES.get_template(template).render(
-        page=page,
-        style=Markup("\n").join(_own_text(name) for name in ("page.css", *styles)),
-        script=Markup("\n").join(_own_text(name) for name in scripts),
-    )
+def files_text(names: Sequence[str]) -> Markup:
+    """These files of this room, placed as they are."""
+    return Markup("\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in names))
 
 
 def fragment(template: str, page: Any) -> str:
@@ -158,11 +156,6 @@ def _plotly() -> str:
     return packed
 
 
-def _own_text(name: str) -> Markup:
-    """A file of this folder, placed as it is."""
-    return Markup((_FOLDER / name).read_text(encoding="utf-8"))
-
-
 @dataclass(frozen=True)
 class TextGrid:
     """`headings` and each of `lines` include the first column. `told` is one of words."""
@@ -181,20 +174,35 @@ class TextGrid:
 
 
 @dataclass(frozen=True)
-class _Page:
+class Sheet:
+    """A page of figures and tables of its own, by `template`, which extends sheet.html.
+
+    `remarks` must be known to read the figures.
+    """
+
+    template: str
     headline: str
     remarks: Sequence[str]
-    figures: Sequence[Figure]
-    grids: Sequence[Grid]
+    charts: Sequence[Chart]
+    grids: Sequence[TextGrid]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [Figure(f"plot-{chart.key}", chart) for chart in self.charts]
+
+    def html(self) -> str:
+        """The whole page, one HTML text."""
+        return render(
+            self.template, self, {"entries": entries(self.figures)}, (*DRAWING, "sort.js", "sheet.js")
+        )
+
+    def write(self, output: Path) -> Path:
+        """Writes the page and returns `output`. Raises WriteError."""
+        return write_bytes(output, self.html().encode())
 
 
 def sheet(
     template: str, headline: str, remarks: Sequence[str], charts: Sequence[Chart], grids: Sequence[TextGrid]
 ) -> str:
-    """One HTML text of `template`, which extends sheet.html.
-
-    `remarks` must be known to read the figures.
-    """
-    shown = [Figure(f"plot-{chart.key}", chart) for chart in charts]
-    page = _Page(headline, remarks, shown, [grid.grid() for grid in grids])
-    return render(template, page, {"entries": entries(shown)}, (*DRAWING, "sort.js", "sheet.js"))
+    """One HTML text of `template`, which extends sheet.html."""
+    return Sheet(template, headline, remarks, charts, grids).html()

@@ -1,6 +1,6 @@
 "use strict";
 // Why a sample took so long: what the time went to below the waveform, on its axis; lists; and the
-// heap with what its search visited. dashboards/page/explanations.py packs it.
+// heap with what its search visited. dashboards/page/embedded.py packs it.
 window.tailscope = window.tailscope || {};
 tailscope.why = (() => {
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
@@ -49,11 +49,11 @@ tailscope.why = (() => {
 
   function bars(explained) {
     const { bands, calls, cycles, sources } = explained.anatomy, found = [];
-    for (const [what, words, begin, length] of bands) {
+    for (const { what, words, begin_cycle: begin, cycles: length } of bands) {
       const part = `${words}: ${number.format(length)} cycles, ${share(length, cycles)}`;
       found.push({ row: 0, begin, length, className: `band went-${what}`, words: part, text: "" });
     }
-    for (const [depth, name, begin, length, own, source] of calls) {
+    for (const { depth, name, begin_cycle: begin, cycles: length, own_cycles: own, source } of calls) {
       const line = source ? `\nmost of it at ${source}${sources[source] ? `: ${sources[source]}` : ""}` : "";
       const words = `${name}: ${number.format(length)} cycles, ${share(length, cycles)}; ` +
         `${number.format(own)} its own${line}`;
@@ -75,7 +75,7 @@ tailscope.why = (() => {
       inside.append(made);
       return [made, begin + bar.begin * per, begin + (bar.begin + bar.length) * per];
     });
-    const rows = Math.max(0, ...explained.anatomy.calls.map(([depth]) => depth + 1));
+    const rows = Math.max(0, ...explained.anatomy.calls.map(({ depth }) => depth + 1));
     inside.style.height = `${(rows + 1) * ROW_PX + 6}px`;
     box.append(inside);
     function place() {
@@ -105,7 +105,7 @@ tailscope.why = (() => {
 
   function legend({ anatomy: { bands, cycles, loop } }) {
     const box = element("p", undefined, "keys"), sums = new Map();
-    for (const [what, words, , length] of bands) {
+    for (const { what, words, cycles: length } of bands) {
       const name = what === "loop" && loop ? `the loop at ${loop.source || loop.place}`
         : what === "rest" ? WHAT.rest : words;
       const [, before] = sums.get(name) ?? [what, 0];
@@ -153,10 +153,10 @@ tailscope.why = (() => {
 
   function lists(explained) {
     const folded = element("details"), columns = element("div", undefined, "columns");
-    const totals = ([name, count, executions, source]) =>
-      [count, `${number.format(executions)} ×`, name, source];
-    const line = ([, count, executions, source, text]) =>
-      [count, `${number.format(executions)} ×`, [source, text].join("  ")];
+    const totals = ({ cycles, executions, name, source }) =>
+      [cycles, `${number.format(executions)} ×`, name, source];
+    const line = ({ cycles, executions, source }) =>
+      [cycles, `${number.format(executions)} ×`, `${source}  ${explained.sources[source] ?? ""}`];
     const part = ({ what, cycles, words, place }) => {
       const by = place && what !== "exception" ? `${words}, by ${place}` : words;
       return [cycles, share(cycles, explained.cycles), by];
@@ -164,7 +164,7 @@ tailscope.why = (() => {
     columns.append(
       table("what held interrupts off", explained.parts.map(part)),
       table("cycles by function", explained.functions.map(totals)),
-      table("call stack", explained.stack.map(([place, source]) => [place, source])),
+      table("call stack", explained.stack.map(({ place, likely, source }) => [`${likely ? "likely " : ""}${place}`, source])),
       table("most expensive instructions", explained.dearest.map(totals)),
       table("most expensive source lines", explained.lines.map(line)),
     );
@@ -181,19 +181,19 @@ tailscope.why = (() => {
 
   function ordinals(search) {
     const first = new Map();
-    (search?.visited ?? []).forEach(([offset], at) => { if (!first.has(offset)) first.set(offset, at + 1); });
+    (search?.visited ?? []).forEach(({ offset }, at) => { if (!first.has(offset)) first.set(offset, at + 1); });
     return first;
   }
 
   // The region in rows from left to right, as a page is read.
   function heapMap(explained) {
-    const rows = 6, bytes = explained.region_bytes / rows, search = explained.anatomy?.search;
+    const rows = 6, bytes = explained.heap.region_bytes / rows, search = explained.anatomy?.search;
     const svg = drawn("svg", { viewBox: `0 0 ${bytes} ${rows}`, preserveAspectRatio: "none", role: "img",
-      "aria-label": explained.note });
+      "aria-label": explained.heap.note });
     const visited = ordinals(search?.blocks ? search : null), where = whereOf(search);
     const served = search?.blocks ? search.served : null;
-    for (const [offset, size, what] of explained.pieces) {
-      const looked = visited.get(offset), gave = served && served[0] === offset;
+    for (const { offset, bytes: size, what } of explained.heap.pieces) {
+      const looked = visited.get(offset), gave = served?.offset === offset;
       const words = `${what}: ${number.format(size)} bytes at ${where(offset)}` +
         `${looked ? `, visited as number ${number.format(looked)}` : ""}${gave ? ", served the request" : ""}`;
       const className = [what, looked && "visited", gave && "served"].filter(Boolean).join(" ");
@@ -210,32 +210,32 @@ tailscope.why = (() => {
   function searchMap(explained) {
     const { search } = explained.anatomy, { visited, served, asked_bytes: asked } = search;
     const wide = Math.min(1000, document.documentElement.clientWidth - 24), top = 12, high = 16, down = 110, where = whereOf(search);
-    const ends = [...visited, ...(served ? [[served[0], Math.min(served[1], asked)]] : [])];
+    const ends = [...visited, ...(served ? [{ ...served, bytes: Math.min(served.bytes, asked) }] : [])];
     if (!ends.length) return [];
-    const low = Math.min(...ends.map(([offset]) => offset));
-    const last = Math.max(...ends.map(([offset, size]) => offset + Math.max(size, 8)));
-    const top_of = Math.min(last + Math.ceil((last - low) / 40), explained.region_bytes);
+    const low = Math.min(...ends.map(({ offset }) => offset));
+    const last = Math.max(...ends.map(({ offset, bytes }) => offset + Math.max(bytes, 8)));
+    const top_of = Math.min(last + Math.ceil((last - low) / 40), explained.heap.region_bytes);
     const x = (offset) => ((Math.min(Math.max(offset, low), top_of) - low) * wide) / (top_of - low);
     const svg = drawn("svg", { viewBox: `0 0 ${wide} ${top + high + down + 14}`, role: "img", class: "search",
       "aria-label": wordsOf(explained) });
     const box = (offset, size, className, words, y = top, height = high) => drawn("rect", {
       x: x(offset).toFixed(2), y, width: Math.max(x(offset + size) - x(offset), 0.6).toFixed(2), height }, className, words);
-    for (const [offset, size, what] of explained.pieces) {
+    for (const { offset, bytes: size, what } of explained.heap.pieces) {
       if (offset + size <= low || offset >= top_of) continue;
       svg.append(box(offset, size, what, `${what}: ${number.format(size)} bytes at ${where(offset)}`));
     }
     if (served) {
-      svg.append(box(served[0], served[1], "served", `served: a block of ${number.format(served[1])} bytes at ${where(served[0])}`));
-      svg.append(box(served[0], asked, "asked", `the request: ${number.format(asked)} bytes`, top - 7, 5));
+      svg.append(box(served.offset, served.bytes, "served", `served: a block of ${number.format(served.bytes)} bytes at ${where(served.offset)}`));
+      svg.append(box(served.offset, asked, "asked", `the request: ${number.format(asked)} bytes`, top - 7, 5));
     }
     const step = (down - 14) / Math.max(visited.length - 1, 12), y = (at) => top + high + 8 + at * step;
-    const middle = ([offset, size]) => x(offset + size / 2);
+    const middle = ({ offset, bytes }) => x(offset + bytes / 2);
     svg.append(drawn("polyline", { points: visited.map((one, at) => `${middle(one).toFixed(1)},${y(at).toFixed(1)}`).join(" ") }, "path"));
     const noun = search.blocks ? "block" : "read";
     visited.forEach((one, at) => {
-      const size = one[1] ? ` of ${number.format(one[1])} bytes` : "";
+      const size = one.bytes ? ` of ${number.format(one.bytes)} bytes` : "";
       svg.append(drawn("circle", { cx: middle(one).toFixed(1), cy: y(at).toFixed(1), r: 2.2 }, "look",
-        `${noun} ${number.format(at + 1)} of ${number.format(visited.length)}${size} at ${where(one[0])}`));
+        `${noun} ${number.format(at + 1)} of ${number.format(visited.length)}${size} at ${where(one.offset)}`));
     });
     const places = element("p", undefined, "ends");
     places.append(element("span", where(low)), element("span", where(top_of)));
@@ -245,21 +245,21 @@ tailscope.why = (() => {
   function wordsOf({ anatomy: { search } }) {
     const { visited, served, asked_bytes: asked } = search, where = whereOf(search);
     const noun = search.blocks ? "block" : "place", several = visited.length === 1 ? noun : `${noun}s`;
-    const ends = visited.length > 1 ? `, from ${where(visited[0][0])} to ${where(visited[visited.length - 1][0])}` : "";
+    const ends = visited.length > 1 ? `, from ${where(visited[0].offset)} to ${where(visited[visited.length - 1].offset)}` : "";
     const looked = visited.length ? `The search visited ${number.format(visited.length)} ${several}${ends}.` : "";
     if (!served) return looked;
-    const got = search.blocks ? ` from a block of ${number.format(served[1])} bytes` : "";
-    return `${looked} The request of ${number.format(asked)} bytes was served${got} at ${where(served[0])}.`.trim();
+    const got = search.blocks ? ` from a block of ${number.format(served.bytes)} bytes` : "";
+    return `${looked} The request of ${number.format(asked)} bytes was served${got} at ${where(served.offset)}.`.trim();
   }
 
   function heap(explained) {
     const box = element("div", undefined, "heap"), search = explained.anatomy?.search;
     const keys = element("p", undefined, "keys");
     for (const [what, words] of [["live", "live"], ["free", "free"], ["unknown", "unknown: free, or the allocator's own"]]) {
-      const some = explained.pieces.filter((piece) => piece[2] === what);
-      if (!some.length) continue;
-      const bytes = some.reduce((sum, [, size]) => sum + size, 0), most = Math.max(...some.map(([, size]) => size));
-      keys.append(key(what, `${words}: ${number.format(some.length)} ${some.length === 1 ? "piece" : "pieces"}, ${number.format(bytes)} bytes, the largest ${number.format(most)}`));
+      const sizes = explained.heap.pieces.filter((piece) => piece.what === what).map(({ bytes }) => bytes);
+      if (!sizes.length) continue;
+      const bytes = sizes.reduce((sum, size) => sum + size, 0), most = Math.max(...sizes);
+      keys.append(key(what, `${words}: ${number.format(sizes.length)} ${sizes.length === 1 ? "piece" : "pieces"}, ${number.format(bytes)} bytes, the largest ${number.format(most)}`));
     }
     if (search?.visited.length) keys.append(key("look", search.blocks ? "visited by the search" : "read"));
     if (search?.served) keys.append(key("served", "the block that was served"), key("asked", "the request, to scale"));
@@ -269,9 +269,9 @@ tailscope.why = (() => {
       box.append(element("p", wordsOf(explained)), ...map);
       box.append(element("p", "The strip is the part of the heap that was visited. Downwards: each visit, the first at the top.", "hint"));
     }
-    const first = whereOf(search)(0), last = whereOf(search)(explained.region_bytes);
+    const first = whereOf(search)(0), last = whereOf(search)(explained.heap.region_bytes);
     box.append(element("p", `The whole region in six rows, from ${first} to ${last}:`, "hint"));
-    box.append(heapMap(explained), element("p", explained.note, "hint"));
+    box.append(heapMap(explained), element("p", explained.heap.note, "hint"));
     return box;
   }
 
@@ -296,19 +296,19 @@ tailscope.why = (() => {
       box.append(place);
     }
     explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
-    if (!explained.pieces) return box;
+    if (!explained.heap) return box;
     const [instructions, cycles] = [explained.instructions, explained.cycles].map(number.format);
     const edges = explained.begins ? ` from ${explained.begins} to ${explained.ends}` : "";
     box.append(element("p", `${instructions} instructions in ${cycles} cycles${edges}, replayed on the ` +
       "virtual board and equal to the capture to the sample."));
-    const same = above.find((one) => one.pieces && place_of(one) === place_of(explained));
+    const same = above.find((one) => one.heap && place_of(one) === place_of(explained));
     if (same) box.append(element("p", `The heap and what was read of it are those above, of ${same.words}.`, "hint"));
     else box.append(heap(explained));
     box.append(lists(explained));
     return box;
   }
 
-  const place_of = ({ pieces, anatomy }) => JSON.stringify([pieces, anatomy?.search]);
+  const place_of = ({ heap: { pieces }, anatomy }) => JSON.stringify([pieces, anatomy?.search]);
 
   // All explanations of a sample. A heap that two of them found alike is drawn once.
   const explanations = (several, link) => several.map((one, at) => explanation(one, link, several.slice(0, at)));

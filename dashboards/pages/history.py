@@ -12,11 +12,11 @@ import polars as pl
 
 from base.run_folder.quantities import SECTION
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Sample, present
-from dashboards.figures.chart import WHOLE, Chart, style, timed
-from dashboards.figures.figure import Figure, Trace, scatter
-from dashboards.formatting import short, whole
+from dashboards.figures.chart import WHOLE, Chart, style
+from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.lanes import PLACED
 from dashboards.loaded.series import SHADES
+from dashboards.tables import plain
 
 _MAX, _BUDGET, _KEY = (f"{SECTION.key}_{name}" for name in ("max", "budget", "key"))
 _HEIGHT_PX, _TICKED = 380, 30
@@ -35,13 +35,16 @@ _LEGEND = (
     "flash accelerator; what is more is the code's."
 )
 
+Row = Mapping[str, Any]
+"""A run as the index has it."""
+
 
 @dataclass(frozen=True)
 class Change:
     """Two runs of one setting, one after the other, that differ by more than their error."""
 
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
+    before: Row
+    after: Row
 
     @property
     def factor(self) -> float:
@@ -59,15 +62,15 @@ class Change:
         return "other code, within what its place does" if self.explained else "the code changed"
 
 
-def settings(table: pl.DataFrame) -> list[list[dict[str, Any]]]:
+def settings(table: pl.DataFrame) -> list[list[Row]]:
     """Of the index the complete runs of each setting that ran twice or more, oldest first."""
     rows = table.filter(state="finished", verdict="complete").drop_nulls(["options_sha256", _MAX])
     rows = rows.filter(pl.col(_MAX) > 0).sort("scenario", "configuration", "time", "id")
     groups = (group.to_dicts() for _, group in rows.group_by("options_sha256", maintain_order=True))
-    return [group for group in groups if len(group) > 1]
+    return [list(group) for group in groups if len(group) > 1]
 
 
-def changes(runs: list[dict[str, Any]]) -> Iterator[Change]:
+def changes(runs: list[Row]) -> Iterator[Change]:
     """The changes of one setting, in their order."""
     for before, after in pairwise(runs):
         if abs(after[_MAX] - before[_MAX]) > (before[_BUDGET] or 0) + (after[_BUDGET] or 0):
@@ -79,19 +82,20 @@ def history(table: pl.DataFrame, linked: Collection[str] | None = None) -> Page 
 
     None where no setting ran twice.
     """
-    by_scenario: dict[str, list[list[dict[str, Any]]]] = {}
+    there = set(table["id"] if linked is None else linked)
+    by_scenario: dict[str, list[list[Row]]] = {}
     for runs in settings(table):
         by_scenario.setdefault(runs[0]["scenario"], []).append(runs)
     if not by_scenario:
         return None
     groups = tuple(
-        Group(scenario, tuple(_line(change, linked) for runs in several for change in changes(runs)))
+        Group(scenario, tuple(_line(change, there) for runs in several for change in changes(runs)))
         for scenario, several in by_scenario.items()
     )
     count = sum(len(group.lines) for group in groups)
     legend = _LEGEND.format(off=PLACED[False], on=PLACED[True])
     grid = Grid("changes", "Changes", _COLUMNS, groups, legend=legend) if count else None
-    charts = [_chart(scenario, several, linked) for scenario, several in by_scenario.items()]
+    charts = [_chart(scenario, several, there) for scenario, several in by_scenario.items()]
     ran = sum(len(several) for several in by_scenario.values())
     ran_again = "1 setting ran" if ran == 1 else f"{ran} settings ran"
     times = {0: "never", 1: "once"}.get(count, f"{count} times")
@@ -99,66 +103,58 @@ def history(table: pl.DataFrame, linked: Collection[str] | None = None) -> Page 
     return Page("history", "History", (lead,), present(grid, *charts))
 
 
-def _line(change: Change, linked: Collection[str] | None) -> Line:
+def _line(change: Change, there: Collection[str]) -> Line:
     before, after = change.before, change.after
-    cells = (
-        *(_maximum(row, linked) for row in (after, before)),
+    cells = []
+    for row in (after, before):
+        sample = Sample(row["id"], row[_KEY]) if row[_KEY] is not None and row["id"] in there else None
+        cells.append(plain(row[_MAX], "ns", sample=sample))
+    cells += [
         Cell(f"{change.factor:.3f}", change.factor),
         Cell(change.why, change.why),
         Cell(f"{after['time']:%Y-%m-%d %H:%M:%S}", str(after["time"])) if after["time"] else Cell("–"),
         *(Cell(row["id"], row["id"]) for row in (before, after)),
-    )
-    there = linked is None or after["id"] in linked
-    return Line(after["configuration"], cells, run_id=after["id"] if there else "")
+    ]
+    return Line(after["configuration"], tuple(cells), run_id=after["id"] if after["id"] in there else "")
 
 
-def _maximum(row: Mapping[str, Any], linked: Collection[str] | None) -> Cell:
-    there = row[_KEY] is not None and (linked is None or row["id"] in linked)
-    sample = Sample(row["id"], row[_KEY]) if there else None
-    return Cell(short(row[_MAX], "ns"), row[_MAX], sample=sample, whole=whole(row[_MAX], "ns"))
-
-
-def _chart(scenario: str, several: list[list[dict[str, Any]]], linked: Collection[str] | None) -> Chart:
-    figure = Figure(
-        *(_trace(runs, SHADES[place % len(SHADES)], linked) for place, runs in enumerate(several))
-    )
+def _chart(scenario: str, several: list[list[Row]], there: Collection[str]) -> Chart:
+    figure = Figure()
+    for place, runs in enumerate(several):
+        colour, name = SHADES[place % len(SHADES)], escape(runs[-1]["configuration"], quote=False)
+        marked = {change.after["id"] for change in changes(runs) if change.why == "the code changed"}
+        firmware = [row["firmware_sha256"] for row in runs]
+        new = [True, *(before != after for before, after in pairwise(firmware))]
+        symbols = [
+            "triangle-up" if row["id"] in marked else "circle" if is_new else "circle-open"
+            for row, is_new in zip(runs, new, strict=True)
+        ]
+        sizes = [12 if row["id"] in marked else 7 for row in runs]
+        budgets = [(row[_BUDGET] or 0) / 1000 for row in runs]
+        figure.add(
+            scatter(
+                x=list(range(1, len(runs) + 1)),
+                y=[row[_MAX] / 1000 for row in runs],
+                error_y={"type": "data", "array": budgets, "thickness": 1, "color": colour},
+                mode="lines+markers",
+                line={"color": colour, "width": 1.5},
+                marker={"color": colour, "symbol": symbols, "size": sizes},
+                name=name,
+                text=[escape(row["id"], quote=False) for row in runs],
+                customdata=[row[_KEY] or "" for row in runs],
+                meta={"ns": "y", "runs": [row["id"] if row["id"] in there else "" for row in runs]},
+                hovertemplate=f"{name}: {WHOLE}<br>%{{text}}",
+            )
+        )
     style(figure, _HEIGHT_PX)
     figure.update_layout(showlegend=True, margin={"t": 40})
     tick = 1 if max(map(len, several)) < _TICKED else None
     figure.update_xaxes(title_text="run of its setting, the oldest first", dtick=tick)
     figure.update_yaxes(title_text="longest masked section (µs)", rangemode="tozero")
-    runs = sum(map(len, several))
     explanation = (
         "Bars: the error budget. Filled: the firmware is another than before; open: the same. A triangle: "
         "the code changed, and the difference is more than its place in the flash does. A point opens its "
         "run's worst instant."
     )
-    counted = f"n = {runs} complete runs of {len(several)} settings"
+    counted = f"n = {sum(map(len, several))} complete runs of {len(several)} settings"
     return Chart(f"history-{scenario}", f"{scenario}, from run to run", counted, explanation, (), figure)
-
-
-def _trace(runs: list[dict[str, Any]], colour: str, linked: Collection[str] | None) -> Trace:
-    marked = {change.after["id"] for change in changes(runs) if change.why == "the code changed"}
-    firmware = [row["firmware_sha256"] for row in runs]
-    new = [True, *(before != after for before, after in pairwise(firmware))]
-    symbols = [
-        "triangle-up" if row["id"] in marked else "circle" if is_new else "circle-open"
-        for row, is_new in zip(runs, new, strict=True)
-    ]
-    sizes = [12 if row["id"] in marked else 7 for row in runs]
-    budgets = [(row[_BUDGET] or 0) / 1000 for row in runs]
-    links = [row["id"] if linked is None or row["id"] in linked else "" for row in runs]
-    name = escape(runs[-1]["configuration"], quote=False)
-    return scatter(
-        x=list(range(1, len(runs) + 1)),
-        y=[row[_MAX] / 1000 for row in runs],
-        error_y={"type": "data", "array": budgets, "thickness": 1, "color": colour},
-        mode="lines+markers",
-        line={"color": colour, "width": 1.5},
-        marker={"color": colour, "symbol": symbols, "size": sizes},
-        name=name,
-        text=[escape(row["id"], quote=False) for row in runs],
-        customdata=[row[_KEY] or "" for row in runs],
-        meta={**timed({}), "runs": links},
-        hovertemplate=f"{name}: {WHOLE}<br>%{{text}}",
-    )

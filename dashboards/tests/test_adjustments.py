@@ -47,7 +47,7 @@ def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
     )
     assert len(shown.interrupts) == len(stimuli)
     assert shown.summary(CRITICAL) == run.summary(CRITICAL)
-    low, high = shown.certainty.intervals["interrupt_latency_ns"]["median"]
+    low, high = shown.intervals(LATENCY)["median"]
     assert low <= series.sort()[(len(series) - 1) // 2] <= high
 
 
@@ -70,15 +70,13 @@ def test_a_baseline_is_taken_off_everything_or_nothing(run: LoadedRun, quantity,
         if getattr(before, name) is not None:
             assert getattr(after, name) == pytest.approx(getattr(before, name) - baseline)
     factor = 2 if baseline else 1
-    budgets = run.certainty.budgets
-    assert shown.certainty.budgets[quantity.key] == factor * budgets[quantity.key]
-    assert not shown.certainty.overheads
+    budget = run.budget(quantity)
+    assert budget is not None and shown.budget(quantity) == factor * budget
+    assert shown.budget(quantity, "overhead") is None
     rows, shown_rows = samples(run, quantity)[quantity.column], samples(shown, quantity)[quantity.column]
     assert shown_rows.to_list() == pytest.approx([value - baseline for value in rows.to_list()])
-    ends = run.certainty.intervals[quantity.key]["median"]
-    assert shown.certainty.intervals[quantity.key]["median"] == pytest.approx(
-        [end - baseline for end in ends]
-    )
+    ends = run.intervals(quantity)["median"]
+    assert shown.intervals(quantity)["median"] == pytest.approx([end - baseline for end in ends])
 
 
 def test_the_report_says_what_was_done(tmp_path: Path) -> None:

@@ -14,13 +14,17 @@ from typing import Any
 
 import pytest
 
-from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart, badges, make_chart, per_series, provenance, with_maximum
-from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.figure import Figure
-from dashboards.figures.latency_by_depth import at_depth, latency_by_depth, task_latency_by_depth
-from dashboards.figures.ramp import ramp
-from dashboards.figures.survival import latency_survival, survival
+from dashboards.figures.interrupts import at_depth, latency_by_depth, task_latency_by_depth
+from dashboards.figures.sections import (
+    agreement,
+    cycles_by_probes,
+    cycles_by_size,
+    latency_survival,
+    ramp,
+    survival,
+)
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import MEANT_DOT, Series, by_scenario
 from dashboards.tests.as_plotly import as_plotly

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
-from dashboards.figures.decimate import CLOUD_COLUMNS, COLUMNS, thin
-from dashboards.figures.figure import Figure, scatter
+from dashboards.figures.figure import CLOUD_COLUMNS, COLUMNS, Figure, scatter, thin
 
 POINTS = 60_000
 
@@ -24,10 +24,12 @@ def buckets(x: np.ndarray, count: int) -> list[list[int]]:
 def test_every_bucket_keeps_its_greatest_and_its_least(mode: str, count: int) -> None:
     random = np.random.default_rng(3)
     x, y = np.sort(random.uniform(0, 1e6, POINTS)), random.pareto(1.5, POINTS)
-    figure = Figure(scatter(x=x, y=y, mode=mode, customdata=[str(n) for n in range(POINTS)]))
+    names = [str(n) for n in range(POINTS)]
+    figure = Figure(scatter(x=x, y=y, mode=mode, text=names, customdata=pl.Series(names)))
     count_drawn, _ = thin(figure)
     (trace,) = figure.data
     drawn = set(map(int, trace["customdata"]))
+    assert trace["text"] == trace["customdata"].to_list()
     for rows in buckets(x, count):
         assert max(rows, key=lambda row: y[row]) in drawn
         assert min(rows, key=lambda row: y[row]) in drawn

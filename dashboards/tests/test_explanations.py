@@ -11,7 +11,7 @@ import pytest
 
 from base.run_folder.tests.test_explanation import REPLAYED, TOLD
 from dashboards.loaded.runs import load_run
-from dashboards.page.explanations import explanations
+from dashboards.page.embedded import explanations
 from dashboards.tests.synthetic import Operation, write_run
 
 HOSTILE = "<img src=x onerror=window.ran=1>"
@@ -105,7 +105,7 @@ def test_a_page_is_led_to_the_instant_with_and_without_a_replay(
     assert (explanation["begins"], explanation["ends"]) == ("STIM falling", "ISR rising")
     assert (explanation["previous"]["seq"], explanation["next"]["seq"]) == (7, 8)
     assert explanation["operation"] is None
-    assert ("pieces" in explanation) == replayed
+    assert ("heap" in explanation) == replayed
 
 
 def test_a_forged_explanation_does_not_fill_the_page(run: Path) -> None:

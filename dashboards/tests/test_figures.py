@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import Chart
-from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
-from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
-from dashboards.figures.latency_by_depth import at_depth, latency_by_depth
-from dashboards.figures.waveform import worst_interrupt
+from dashboards.figures.interrupts import at_depth, interrupt_latency, latency_by_depth, other_latency
+from dashboards.figures.sections import cycles_by_probes, cycles_by_size
+from dashboards.figures.waveform import worst_waveform
 from dashboards.loaded.series import Series
 from dashboards.pages.catalogue import OF_SCENARIO
 from dashboards.tests.as_plotly import as_plotly
@@ -92,7 +92,7 @@ def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
 
 
 def test_the_worst_interrupt_is_answered_after_the_critical_section(frag: list[Series]) -> None:
-    chart = worst_interrupt(frag[0])
+    chart = worst_waveform(frag[0], LATENCY)
     crit, stimulus, handler = (trace(chart, name) for name in ("CRIT", "STIM", "ISR"))
     assert crit.x[1] <= stimulus.x[1] < crit.x[2] < handler.x[1]
     worst = max(latency for _, _, latency in interrupts(mem_frag("seglist")))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dashboards.figures.phase import masking_by_call, worst_by_call
+from dashboards.figures.interrupts import masking_by_call, worst_by_call
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.embedded import embed

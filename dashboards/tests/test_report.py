@@ -11,12 +11,12 @@ from urllib.parse import unquote
 import pytest
 
 from dashboards.answer import answer, standings, under_limits
-from dashboards.belief import belief
 from dashboards.blocks import Fact
 from dashboards.headline import facts, headline, holders
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run
 from dashboards.loaded.series import Series, by_scenario
+from dashboards.pages.catalogue import belief
 from dashboards.report import write_report
 from dashboards.tests.packed import all_text, runs_of, unpacked, without_packed
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run

@@ -16,9 +16,7 @@ from dashboards.blocks import Cell, Grid
 from dashboards.loaded.quantities import bounds_sentence, samples
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.tables.comparison import comparison
-from dashboards.tables.differences import differences
-from dashboards.tables.witnesses import cycles_by_probes
+from dashboards.tables import comparison, cycles_by_probes, differences
 from dashboards.tests.synthetic import Operation, write_run
 from tests.sentences import Sentences
 

@@ -11,9 +11,7 @@ from analysis.fragmentation.metrics import CostMetric, Metrics
 from analysis.fragmentation.study import Row, Study
 from base.files.errors import RunError, TailscopeError
 from dashboards.tests.synthetic import Operation, write_run
-from dashboards.tradeoff import needs, page
-from dashboards.tradeoff.figures import best_of, points
-from dashboards.tradeoff.needs import gather
+from dashboards.tradeoff import Run, best_of, digest, gather, load, points, sheet
 from scenarios.operations import Allocate, Free, Image, body_crc32, encode
 from scenarios.stimulus import Stimulus
 from scenarios.trace import Trace, TraceBuilder
@@ -61,20 +59,20 @@ def study(names: list[str]) -> Study:
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> list[needs.Run]:
+def measured(tmp_path: Path) -> list[Run]:
     """tlsf: 840 cycles in an allocation; best_fit: 1,680 in a free."""
     folders = [run(tmp_path, "tlsf", 840, 500), run(tmp_path, "best_fit", 600, 1_680)]
-    return needs.load(folders, [trace()], {})
+    return load(folders, [trace()], {})
 
 
-def test_the_worst_is_the_longest_of_allocations_and_frees(measured: list[needs.Run]) -> None:
+def test_the_worst_is_the_longest_of_allocations_and_frees(measured: list[Run]) -> None:
     tlsf, best_fit = measured
     assert tlsf.worst_ns == pytest.approx(840 * CYCLE_NS) and tlsf.kind == "allocation"
     assert best_fit.worst_ns == pytest.approx(1_680 * CYCLE_NS) and best_fit.kind == "free"
     assert (tlsf.n, tlsf.trace) == (3, 0)
 
 
-def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[needs.Run]) -> None:
+def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[Run]) -> None:
     tlsf, best_fit = measured
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 200), row("avl", 500)]
     renamed = tlsf.loaded.manifest.model_copy(update={"allocator": "avl"})
@@ -88,15 +86,15 @@ def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[needs.R
     assert [point.need.name for point in best_of(all_points)] == ["best_fit", "tlsf"]
 
 
-def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run]) -> None:
+def test_the_page_says_units_counts_seeds_and_sources(measured: list[Run]) -> None:
     names = ["tlsf", "best_fit", "heap_4", "o1heap"]
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 256), row("o1heap", None)]
-    text = page.html(study(names), rows, measured)
+    text = sheet(study(names), rows, measured).html()
     assert "best_fit needs the least heap, 300 bytes, with a worst critical section of 20.00 µs" in text
     assert "tlsf has the shortest, 10.00 µs, with 400 bytes" in text
     assert "Not in the figure, as no run was given: 1 heap_4, 4 o1heap." in text
     assert "n = 3 allocations and frees each · five operations, 5 operations, seed 0x5" in text
-    assert needs.digest(trace()) in text
+    assert digest(trace()) in text
     assert all(need_run.loaded.id in text for need_run in measured)
     assert "smallest heap (bytes)" in text and "worst section (µs)" in text
 
@@ -116,11 +114,11 @@ def test_a_run_that_is_not_of_the_replay_is_refused(
     tmp_path: Path, sentences: Sentences, image: Image | None, changes: dict[str, object]
 ) -> None:
     with sentences.raised(RunError):
-        needs.load([run(tmp_path, "tlsf", 840, 500, image, **changes)], [trace()], {})
+        load([run(tmp_path, "tlsf", 840, 500, image, **changes)], [trace()], {})
 
 
 def test_a_run_without_its_image_is_refused(tmp_path: Path) -> None:
     folder = run(tmp_path, "tlsf", 840, 500)
     (folder / "operations.bin").unlink()
     with pytest.raises(TailscopeError, match=r"operations\.bin"):
-        needs.load([folder], [trace()], {})
+        load([folder], [trace()], {})

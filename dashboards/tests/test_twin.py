@@ -23,11 +23,11 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 
 def test_the_page_says_the_verdict_and_has_every_table(comparison: Comparison) -> None:
-    text = twin.html(comparison)
+    text = twin.sheet(comparison).html()
     assert comparison.verdict.replace("'", "&#39;") in text
     for title in ("Residuals", "Left with what holds taken out", WORST, "What may explain it"):
         assert f"<h3>{title}</h3>" in text
-    assert text == twin.html(comparison)
+    assert text == twin.sheet(comparison).html()
 
 
 def test_every_residual_is_drawn(comparison: Comparison) -> None:
@@ -44,4 +44,4 @@ def test_every_residual_is_drawn(comparison: Comparison) -> None:
 
 
 def test_the_page_draws_its_figures_and_asks_for_nothing(comparison: Comparison, tmp_path: Path) -> None:
-    assert_draws(twin.write(comparison, tmp_path / "twin.html"), 4)
+    assert_draws(twin.sheet(comparison).write(tmp_path / "twin.html"), 4)

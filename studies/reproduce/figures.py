@@ -47,8 +47,8 @@ def _chart(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
     if by_order:
         place = {row: part.printed(row, columns[0]) for row in part.rows}
         rows.sort(key=lambda row: inf if (value := place.get(row)) is None else value)
-    figure = Figure.of_plots(cols=len(columns), spacing=0.03, shared_y=True)
-    for panel, column in enumerate(columns, start=1):
+    figure = Figure.of_plots(len(columns), spacing=0.03, across=True)
+    for panel, column in enumerate(columns):
         pairs = _in_column(made, part, column)
         printed = {pair.row: pair.published for pair in pairs if pair.published is not None}
         figure.add(
@@ -58,11 +58,11 @@ def _chart(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
                 mode="markers",
                 name="published",
                 legendgroup="published",
-                showlegend=panel == 1,
+                showlegend=panel == 0,
                 marker={"symbol": "diamond-open", "size": 11, "color": INK, "line": {"width": 1.5}},
                 hovertemplate="%{y}: %{x:,} published<extra></extra>",
             ),
-            col=panel,
+            plot=panel,
         )
         for number, variant in enumerate(made.variants()):
             own = [(pair, pair.here) for pair in pairs if pair.variant == variant and pair.here]
@@ -81,17 +81,17 @@ def _chart(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
                     mode="markers",
                     name=variant,
                     legendgroup=variant,
-                    showlegend=panel == 1,
+                    showlegend=panel == 0,
                     marker={"size": 7, "color": _COLOURS[number % 3], "symbol": _SYMBOLS[number % 6]},
                     customdata=[_hover(pair) for pair, _ in own],
                     hovertemplate="%{customdata}<extra></extra>",
                 ),
-                col=panel,
+                plot=panel,
             )
         values = [*printed.values(), *(pair.here.value for pair in pairs if pair.here)]
         far = 0 < min(values) * _LOGARITHMIC_FROM < max(values)
         title = f"{column} ({part.unit_of(column)})"
-        figure.update_xaxes(title_text=title, type="log" if far else "linear", nticks=5, col=panel)
+        figure.update_xaxes(title_text=title, type="log" if far else "linear", nticks=5, plot=panel)
     style(figure, _AROUND_PX + _ROW_PX * len(rows))
     figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], showgrid=True, dtick=1)
     left_out = [column for column in part.columns if column not in columns]

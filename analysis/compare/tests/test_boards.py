@@ -58,8 +58,8 @@ def test_text_and_page_have_each_run_and_both_units(across_boards: Across) -> No
     for line in across_boards.lines:
         assert line.run in text
     assert "Nucleo-F446RE 561 cycles, 6.67 µs" in text
-    assert "One allocator on 2 boards: Nucleo-F401RE, Nucleo-F446RE." in page.html(across_boards)
-    assert [len(chart.figure.data) for chart in page.charts(across_boards.groups)] == [2]
+    assert "One allocator on 2 boards: Nucleo-F401RE, Nucleo-F446RE." in page.sheet(across_boards).html()
+    assert [len(chart.figure.data) for chart in page.sheet(across_boards).charts] == [2]
 
 
 def test_each_board_of_the_bench_has_a_core_with_a_manual() -> None:

@@ -9,9 +9,8 @@ from flask import Flask, request
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dashboards.app.guard import MOST_BODY_BYTES, token_of
-from dashboards.app.library import Library
-from dashboards.app.server import make_app
+from dashboards.app.pieces import Library
+from dashboards.app.server import MOST_BODY_BYTES, make_app, token_of
 
 TOKEN = "a-token"
 PATHS = ("/", "/runs", "/live", "/alive", "/plotly.js")

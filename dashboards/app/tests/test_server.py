@@ -18,8 +18,8 @@ from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.folder import EDGE_STREAM
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from capture.acquisition.tests.test_pins import store as store_observed
-from dashboards.app.library import Library
 from dashboards.app.listening import Server
+from dashboards.app.pieces import Library
 from dashboards.app.server import make_app
 from dashboards.tests.browser import Browser, violations
 from dashboards.tests.synthetic import Operation, mem_frag, write_run

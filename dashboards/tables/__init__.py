@@ -1,1 +1,0 @@
-"""The rows of the report's tables, and its fine print, as plain text."""

@@ -1,0 +1,418 @@
+"""The page of `./lab heap fragmentation`: the memory that each allocator needs for the traces,
+beside the worst critical section of their runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import groupby
+from math import inf
+from pathlib import Path
+from statistics import median_low
+
+from analysis.fragmentation.study import Row, Study, notes
+from base.files.errors import RunError
+from base.run_folder import folder as names
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
+from base.run_index import configuration
+from capture.acquisition.plan_file import decode_image
+from dashboards.figures.chart import Chart, in_us, style
+from dashboards.figures.figure import Figure, scatter
+from dashboards.formatting import MISSING, grouped, microseconds, samplerate, short, whole
+from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.series import INK, MUTED, Style, assign_styles, by_scenario, caveats
+from dashboards.page.templates import Sheet, TextGrid
+from firmware.build import catalogue
+from scenarios.generator import Step
+from scenarios.operations import Mark, body_crc32
+from scenarios.trace import Trace, of_steps
+
+_HEIGHT_PX = 480
+_WORST = {"allocation": CRITICAL, "free": FREE_CRITICAL}
+
+Metric = Callable[[Row], float | None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A complete run of trace number `trace`.
+
+    `worst_ns` is its longest critical section on the wire, among `n` measured allocations and
+    frees: an "allocation" or a "free", as `kind` says. It is true to plus or minus `budget_ns`,
+    None if the run does not tell.
+    """
+
+    loaded: LoadedRun
+    trace: int
+    worst_ns: float
+    kind: str
+    n: int
+    budget_ns: float | None
+
+    @property
+    def allocator(self) -> str:
+        return self.loaded.manifest.allocator
+
+    @property
+    def words(self) -> str:
+        """Its worst section, with the error."""
+        budget = "" if self.budget_ns is None else f" ± {short(self.budget_ns, 'ns')}"
+        return f"{short(self.worst_ns, 'ns')}{budget}"
+
+
+def load(folders: Sequence[Path], traces: Sequence[Trace], knobs: Mapping[str, int]) -> list[Run]:
+    """The runs in `folders`, of allocators built with these `knobs`.
+
+    Raises RunError for one that is not complete, ran none of `traces`, was built with other knobs
+    or measured nothing, and CaptureError for one whose operation image cannot be read.
+    """
+    digests = [digest(trace) for trace in traces]
+    return [_load(folder, digests, knobs) for folder in dict.fromkeys(path.resolve() for path in folders)]
+
+
+def digest(trace: Trace) -> str:
+    """SHA-256 of the operations: kind, slot, size and alignment, each a little-endian u32.
+
+    Slots are numbered anew in a trace, so the same operations have the same digest wherever they
+    come from.
+    """
+    return sha256(trace.operations.astype("<u4").tobytes()).hexdigest()
+
+
+def _load(folder: Path, digests: Sequence[str], knobs: Mapping[str, int]) -> Run:
+    loaded = load_run(folder)
+    manifest = loaded.manifest
+    if not manifest.complete:
+        raise RunError(f"{loaded.id} is {manifest.verdict}, so its figures do not count; run it again.")
+    # Both must have been built alike, or the figures are not of one allocator.
+    allocator = catalogue.allocators().get(manifest.allocator)
+    defaults = allocator.knobs if allocator else {}
+    options = {name: str(value) for name, value in knobs.items() if defaults.get(name, value) != value}
+    if manifest.turned_knobs != options:
+        ran, replayed = (
+            " ".join(f"{name}={value}" for name, value in sorted(turned.items()))
+            or "every knob at its default"
+            for turned in (manifest.turned_knobs, options)
+        )
+        raise RunError(f"{loaded.id} ran with {ran}, and the replay has {replayed}; give both the same.")
+    # The heap operations of the run's image, which must be the one that the run checked.
+    image = names.read_observed(loaded.folder, names.IMAGE)
+    operations = decode_image(image).operations
+    if f"{body_crc32(image):08X}" != manifest.image_crc32:
+        raise RunError(
+            f"{loaded.id}: {names.IMAGE} is not the image of this run, by its CRC-32; restore the file."
+        )
+    steps = (Step(operation) for operation in operations if not isinstance(operation, Mark))
+    executed = digest(of_steps(loaded.id, steps))
+    if executed not in digests:
+        raise RunError(
+            f"{loaded.id} did not run the trace that is replayed here; "
+            "name runs of the same scenario, parameters and seed."
+        )
+    summaries = {kind: loaded.summary(quantity) for kind, quantity in _WORST.items()}
+    longest = {kind: summary.max for kind, summary in summaries.items() if summary.max is not None}
+    if not longest:
+        raise RunError(f"{loaded.id} measured no critical section; leave it out.")
+    kind = max(longest, key=lambda longest_kind: longest[longest_kind])
+    n, budget_ns = sum(summary.n for summary in summaries.values()), loaded.budget(_WORST[kind])
+    return Run(loaded, digests.index(executed), longest[kind], kind, n, budget_ns)
+
+
+@dataclass(frozen=True)
+class Need:
+    """One allocator. `rows` are of the traces, in their order; `runs` the longest section first.
+
+    `number` counts the allocators from 1, in the order in which the page has them.
+    """
+
+    number: int
+    name: str
+    style: Style
+    rows: Sequence[Row]
+    runs: Sequence[Run]
+
+    @property
+    def label(self) -> str:
+        return f"{self.number} {self.name}"
+
+    def values(self, metric: Metric) -> list[float]:
+        """The values of the traces that have the figure."""
+        return [value for row in self.rows if (value := metric(row)) is not None]
+
+    def typical(self, metric: Metric) -> float | None:
+        """The median that occurred over the traces, None where a trace lacks the figure."""
+        values = self.values(metric)
+        return median_low(values) if len(values) == len(self.rows) else None
+
+    def cell(self, metric: Metric, decimals: int | None = None) -> str:
+        """The median, and the range where there is one. A figure that some traces lack says so."""
+        values, typical = self.values(metric), self.typical(metric)
+        if typical is None:
+            return f"{MISSING} {len(values)} of {len(self.rows)}" if values else MISSING
+        words, least, most = (
+            grouped(value) if decimals is None else f"{value:,.{decimals}f}"
+            for value in (typical, min(values), max(values))
+        )
+        return words + ("" if least == most else f" ({least}…{most})")
+
+
+def used_bytes(row: Row) -> float:
+    return row.given.used_bytes
+
+
+def smallest_bytes(row: Row) -> float | None:
+    return row.cost_metric.smallest_bytes
+
+
+def gather(rows: Sequence[Row], runs: Sequence[Run]) -> list[Need]:
+    """The allocators that were replayed, the smallest heap first."""
+    groups = {name: list(group) for name, group in groupby(rows, key=lambda row: row.allocator)}
+    styles, made = assign_styles(groups), []
+    for name, group in groups.items():
+        own = sorted((run for run in runs if run.allocator == name), key=lambda run: -run.worst_ns)
+        need = Need(0, name, styles[name], group, own)
+        smallest, used = need.typical(smallest_bytes), need.typical(used_bytes)
+        made.append(((inf if smallest is None else smallest, used, name), need))
+    made.sort(key=lambda pair: pair[0])
+    return [replace(need, number=number) for number, (_, need) in enumerate(made, start=1)]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run of an allocator in the trade-off, and the heap that its trace needs."""
+
+    need: Need
+    heap_bytes: float
+    run: Run
+
+    @property
+    def worst_ns(self) -> float:
+        return self.run.worst_ns
+
+
+def heap_metric(needs: Sequence[Need]) -> tuple[Metric, str]:
+    """The figure on the x axis and its title: the smallest heap, or used bytes without one."""
+    if any(need.typical(smallest_bytes) is not None for need in needs):
+        return smallest_bytes, "smallest heap that serves all requests (bytes)"
+    return used_bytes, "used bytes in the given heap"
+
+
+def points(needs: Sequence[Need]) -> list[Point]:
+    """A point for each run, at the heap that its own trace needs."""
+    metric, _ = heap_metric(needs)
+    return [
+        Point(need, heap, run)
+        for need in needs
+        for run in need.runs
+        if (heap := metric(need.rows[run.trace])) is not None
+    ]
+
+
+def best_of(points: Sequence[Point]) -> list[Point]:
+    """The points that no other beats in both: less heap means a longer section there."""
+    best: list[Point] = []
+    for point in sorted(points, key=lambda point: (point.heap_bytes, point.worst_ns)):
+        if not best or point.worst_ns < best[-1].worst_ns:
+            best.append(point)
+    return best
+
+
+def _chart(needs: Sequence[Need], all_points: Sequence[Point], provenance: str) -> Chart:
+    """Heap needed against the worst critical section, each point with the number that its name has
+    in the tables.
+    """
+    best = best_of(all_points)
+    hover = [
+        f"<b>{point.need.label}</b><br>heap {grouped(point.heap_bytes)} bytes<br>"
+        f"worst {point.run.kind} {whole(point.worst_ns, 'ns')}"
+        for point in all_points
+    ]
+    figure = Figure(
+        scatter(
+            x=[point.heap_bytes for point in best],
+            y=in_us([point.worst_ns for point in best]),
+            mode="lines",
+            line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
+            hoverinfo="skip",
+        ),
+        scatter(
+            x=[point.heap_bytes for point in all_points],
+            y=in_us([point.worst_ns for point in all_points]),
+            mode="markers+text",
+            text=[str(point.need.number) for point in all_points],
+            textposition="top right",
+            textfont={"size": 11, "color": INK},
+            marker={
+                "size": 9,
+                "color": [point.need.style.colour for point in all_points],
+                "symbol": [point.need.style.symbol for point in all_points],
+            },
+            cliponaxis=False,
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+        ),
+    )
+    figure.update_layout(showlegend=False)
+    style(figure, _HEIGHT_PX)
+    figure.update_xaxes(title_text=heap_metric(needs)[1], type="log")
+    figure.update_yaxes(title_text="worst critical section (µs)", rangemode="tozero")
+    words = [
+        "Down and to the left is better. A number is the place of its allocator in the tables. The worst "
+        "is the longest critical section on the wire of a measured allocation or free."
+    ]
+    if len(best) == 1:
+        words.append(f"No other beats {best[0].need.label} in either.")
+    else:
+        listed = ", ".join(dict.fromkeys(point.need.label for point in best))
+        words.append(f"The dotted line joins those that no other beats in both: {listed}.")
+    if idle := [need.label for need in needs if not need.runs]:
+        words.append(f"Not in the figure, as no run was given: {', '.join(idle)}.")
+    shown = {point.need.name for point in all_points}
+    if absent := [need.label for need in needs if need.runs and need.name not in shown]:
+        words.append(f"Not in the figure, as no heap that serves was found: {', '.join(absent)}.")
+    counts = [point.run.n for point in all_points]
+    each = "…".join(dict.fromkeys(f"{count:,}" for count in (min(counts), max(counts))))
+    counted = f"{len(all_points)} runs, n = {each} allocations and frees each · {provenance}"
+    return Chart("tradeoff", "Heap against worst case", counted, " ".join(words), (), figure)
+
+
+def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> list[TextGrid]:
+    heaps, fragmentation = [], []
+    for need in needs:
+        section, n = MISSING, MISSING
+        if need.runs:
+            several = f", worst of {len(need.runs)} runs" if len(need.runs) > 1 else ""
+            section, n = f"{need.runs[0].words} {need.runs[0].kind}", f"{need.runs[0].n:,}{several}"
+        heaps.append(
+            (
+                *(need.label, need.cell(smallest_bytes), section, n),
+                need.cell(used_bytes),
+                need.cell(lambda row: row.given.peak_live_bytes),
+                need.cell(lambda row: row.given.used_bytes - row.given.peak_live_bytes),
+                need.cell(lambda row: row.static_ram_bytes),
+                need.cell(lambda row: row.given.failures),
+            )
+        )
+        fragmentation.append(
+            (
+                need.label,
+                need.cell(lambda row: row.given.fragmentation_percent, 2),
+                *(
+                    need.cell(lambda row, at=place: row.given.johnstone and row.given.johnstone[at], 3)  # type: ignore[misc]
+                    for place in range(4)
+                ),
+                need.cell(lambda row: row.given.sbbm_bytes),
+                need.cell(lambda row: row.fragmentation_there_percent, 2),
+                need.cell(lambda row: row.sbbm_there_bytes),
+            )
+        )
+    traces = (
+        (
+            trace.name,
+            MISSING if trace.seed is None else f"{trace.seed:#x}",
+            f"{len(trace.operations):,}",
+            digest(trace),
+        )
+        for trace in study.traces
+    )
+    of_runs = []
+    for run in runs:
+        manifest, core = run.loaded.manifest, run.loaded.manifest.firmware.core_hz
+        of_runs.append(
+            (
+                *(run.loaded.id, configuration(manifest), run.words, run.kind, f"{run.n:,}"),
+                f"{manifest.board}, core {core / 1e6:g} MHz" if core else manifest.board,
+                grouped(manifest.firmware.heap_bytes),
+                grouped(manifest.counts.out_of_memory),
+                samplerate(manifest.samplerate_hz),
+            )
+        )
+    grids = [
+        TextGrid(
+            "Heap and worst case",
+            (
+                *("allocator", "smallest heap (bytes)", "worst section (µs)", "n", "used (bytes)"),
+                *("live (bytes)", "lost (bytes)", "static RAM (bytes)", "refused"),
+            ),
+            tuple(heaps),
+        ),
+        TextGrid(
+            "Fragmentation",
+            (
+                *("allocator", "F (%)", "1: mean", "2: at peak live", "3: at peak used", "4: peaks"),
+                *("SBBM (bytes)", "F in the smallest heap (%)", "SBBM there (bytes)"),
+            ),
+            tuple(fragmentation),
+        ),
+        TextGrid("Traces", ("trace", "seed", "operations", "SHA-256 of its operations"), tuple(traces)),
+        TextGrid(
+            "Runs",
+            (
+                *("run", "allocator", "worst section (µs)", "of", "n"),
+                *("board", "heap (bytes)", "refused", "sampled at"),
+            ),
+            tuple(of_runs),
+        ),
+    ]
+    return grids if runs else grids[:-1]
+
+
+def sheet(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> Sheet:
+    """The page on `rows`, which `study` gave, and `runs` of its traces. The same rows and runs give
+    the same text.
+    """
+    needs, first = gather(rows, runs), study.traces[0]
+    seeds = [f"{trace.seed:#x}" for trace in study.traces if trace.seed is not None]
+    seed = (
+        f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}" if seeds else "no seed"
+    )
+    knobs = "".join(f" · {name}={value}" for name, value in sorted(study.knobs.items()))
+    provenance = (
+        f"{first.name}, {len(first.operations):,} operations, {seed} · replayed on the PC in a heap of "
+        f"{study.heap_bytes:,} bytes{knobs} · sources below"
+    )
+    words = f"{first.name} on {len(needs)} allocators, in a heap of {study.heap_bytes:,} bytes."
+    all_points = points(needs)
+    if best := best_of(all_points):
+        least, shortest = best[0], best[-1]
+        longest = microseconds(least.worst_ns)
+        if least is shortest:
+            words += (
+                f" Of those that ran, {least.need.name} has both the least heap, "
+                f"{least.heap_bytes:,} bytes, and the shortest worst critical section, {longest}."
+            )
+        else:
+            words += (
+                f" Of those that ran, {least.need.name} needs the least heap, {least.heap_bytes:,} bytes, "
+                f"with a worst critical section of {longest}; {shortest.need.name} has the shortest, "
+                f"{microseconds(shortest.worst_ns)}, with {shortest.heap_bytes:,} bytes."
+            )
+    failures = {need.name: sum(row.given.failures for row in need.rows) for need in needs}
+    lock_caveats = caveats(
+        [member for series in by_scenario([run.loaded for run in runs]).values() for member in series]
+    )
+    remarks = [
+        *(
+            f"{name} refused {count:,} requests in the given heap: what it used says "
+            "little, for less was live."
+            for name, count in failures.items()
+            if count
+        ),
+        *(
+            f"{run.allocator} was not replayed, so it is in no figure; its worst critical section was "
+            f"{microseconds(run.worst_ns)} ({run.loaded.id})."
+            for run in runs
+            if run.allocator not in failures
+        ),
+        *(
+            f"{run.loaded.id} ran as {configuration(run.loaded.manifest)}."
+            for run in runs
+            if configuration(run.loaded.manifest) != run.allocator
+        ),
+        *([lock_caveats] if lock_caveats else []),
+        *notes(rows),
+    ]
+    charts = [_chart(needs, all_points, provenance)] if all_points else []
+    return Sheet("tradeoff.html", words, remarks, charts, _tables(study, needs, runs))
