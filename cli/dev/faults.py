@@ -30,11 +30,11 @@ def command(
 ) -> int:
     """Plant faults in healthy runs, and count what the verdict lets pass."""
     from cli.shell import under_way
-    from quality.faults import text
+    from quality.faults import series
 
     with under_way.shown() as tell:
         outcomes = (
-            text.replay(run, replay, seed, tell) if replay else text.run(run, n, pairs, seed, jobs, tell)
+            series.replay(run, replay, seed, tell) if replay else series.run(run, n, pairs, seed, jobs, tell)
         )
-    answer(as_json, outcomes.as_json, lambda: text.as_text(outcomes))
+    answer(as_json, outcomes.as_json, lambda: series.as_text(outcomes))
     return int(not outcomes.sound)

@@ -44,7 +44,7 @@ def command(
     from cli.shell import under_way
     from firmware.build import image as firmware
     from quality.soak import soak
-    from quality.soak.run import Outcome
+    from quality.soak.soak import Outcome
     from simulator import build as simulator
 
     with signals.orderly():

@@ -17,9 +17,9 @@ def command(n: int, seed: int, jobs: int, as_json: bool) -> int:
     `./lab bounds --evidence FOLDER --outcome FILE` takes along what --json prints.
     """
     from cli.shell import under_way
-    from quality.soundness import text
+    from quality.soundness import series
 
     with under_way.shown() as tell:
-        report = text.run(n, seed, jobs, tell)
-    answer(as_json, report.as_json, lambda: text.as_text(report))
+        report = series.run(n, seed, jobs, tell)
+    answer(as_json, report.as_json, lambda: series.as_text(report))
     return int(not report.sound)

@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from quality.differential import batches, encodings, oracle
+from quality.differential import batches, encodings
 from quality.differential.batches import (
     APSR_MASK,
     EXECUTED,
+    M4,
     MARGIN_BYTES,
     SLOT_BYTES,
     SLOTS,
     Batch,
+    Core,
     Kind,
     Program,
     Results,
     assemble,
 )
-from quality.differential.encodings import Encoding, Mask, Opcodes
-from quality.differential.oracle import M4, Core
-from quality.differential.values import Random
+from quality.differential.encodings import Encoding, Mask, Opcodes, Random
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,9 @@ def divergences(batch: Batch, ours: Results, theirs: Results) -> list[Divergence
 
 def _differs(ours: Results, theirs: Results) -> Mask:
     executed = (ours["outcome"] == EXECUTED) & (theirs["outcome"] == EXECUTED)
-    differs = np.zeros(len(ours), bool)
-    for name in ("pc", "fpscr", "memory"):
-        differs |= ours[name] != theirs[name]
-    differs |= ((ours["status"] ^ theirs["status"]) & APSR_MASK) != 0
-    for name in ("r", "s"):
-        differs |= (ours[name] != theirs[name]).any(axis=1)
+    differs = ((ours["status"] ^ theirs["status"]) & APSR_MASK) != 0
+    for name in ("pc", "fpscr", "memory", "r", "s"):
+        differs |= (ours[name] != theirs[name]).reshape(len(ours), -1).any(axis=1)
     return differs & executed | ((ours["outcome"] == EXECUTED) != (theirs["outcome"] == EXECUTED))
 
 
@@ -161,15 +158,14 @@ class Report:
         for row, number in zip(*np.unique(rows, return_counts=True), strict=True):
             self.counts[self.names[row]] += int(number)
         for divergence in found:
-            self._judge(self.names[divergence.row], divergence)
-
-    def _judge(self, name: str, divergence: Divergence) -> None:
-        for index, rule in enumerate(self.accepted_rules):
-            if rule.explains(name, divergence):
+            name = self.names[divergence.row]
+            rules = enumerate(self.accepted_rules)
+            index = next((index for index, rule in rules if rule.explains(name, divergence)), None)
+            if index is None:
+                self.unexplained.setdefault(name, []).append(divergence)
+            else:
                 self.accepted[name] += 1
                 self.used[index] += 1
-                return
-        self.unexplained.setdefault(name, []).append(divergence)
 
     def untested(self) -> list[str]:
         """The encodings that no case tried and that are not tested elsewhere."""
@@ -234,7 +230,7 @@ def run(count: int, seed: int, core: Core = M4) -> Report:
 
 def run_both(binary: Path, batch: Batch, core: Core) -> tuple[Results, Results]:
     """The results of a batch: the simulated core's and Unicorn's."""
-    return core.comparable(batches.run(binary, batch, core.name)), oracle.run(batch, core)
+    return core.comparable(batches.run_core(binary, batch, core.name)), batches.run_unicorn(batch, core)
 
 
 def executed_absent(tried: int, seed: int, core: Core) -> tuple[int, list[str], set[str]]:
@@ -262,11 +258,11 @@ def executed_absent(tried: int, seed: int, core: Core) -> tuple[int, list[str], 
         for start in range(0, len(programs_of_kind), SLOTS):
             part = programs_of_kind[start : start + SLOTS]
             batch = assemble(part, rows, random, Kind(counted=False))
-            results = batches.run(binary, batch, core.name)
+            results = batches.run_core(binary, batch, core.name)
             done = np.flatnonzero(results["outcome"] == EXECUTED)
             ours += [f"{rows[part[at].row].label}: {part[at].opcodes[0]:#x}" for at in done]
             if not branching:
-                done = np.flatnonzero(oracle.run(batch, core)["outcome"] == EXECUTED)
+                done = np.flatnonzero(batches.run_unicorn(batch, core)["outcome"] == EXECUTED)
                 theirs |= {rows[part[at].row].name for at in done}
     return sum(map(len, made.values())), ours, theirs
 
@@ -290,7 +286,7 @@ def executed_unpredictable(tried: int, seed: int, core: Core = M4) -> tuple[int,
     for start in range(0, len(made), SLOTS):
         part = made[start : start + SLOTS]
         batch = assemble(part, rows, random, Kind(counted=True))
-        results = batches.run(binary, batch, core.name)
+        results = batches.run_core(binary, batch, core.name)
         done = np.flatnonzero(results["outcome"] == EXECUTED)
         executed += [f"{rows[part[at].row].label}: {[hex(o) for o in part[at].opcodes]}" for at in done]
     return len(made), executed

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from base.metrology.summaries import Ends, Summary
-from base.run_folder.manifest import ANYWHERE, Baseline, Manifest, Sweep, ends_of_statistic
+from base.run_folder.manifest import ANYWHERE, Manifest, Sweep, ends_of_statistic
 from base.run_folder.quantities import QUANTITIES, Quantity
 
 # What belongs to the operation of a maximum. Where several are as great, a fault within the budget
 # may make another of them the first: so these are compared for the same operation only.
 _OF_A_MAXIMUM = ("kind", "size", "label", "depth", "trial", "probes", "live", "bytes_in_use")
+_OF_THE_RUN = ("scenario", "parameters", "seed", "allocator", "locking", "knobs", "probes_source")
 _OF_FIRMWARE = ("kernel", "heap_bytes", "core_hz", "flash_acr", "free_blocks_at_start")
 # Floats of one division are compared.
 _ROUNDING = 1e-9
@@ -75,15 +76,23 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
             ends = ends_of_statistic(run, quantity, name, within)
             yield f"{key}.{name}", (getattr(run.statistics[key], name), ends)
         yield from _of_maximum(key, run, healthy)
-        yield f"{key}.baseline", _of_baseline(run.baselines[key], within)
+        if baseline := run.baselines[key]:
+            low, high = baseline.ends or (baseline.value, baseline.value)
+            yield f"{key}.baseline", (baseline.value, (low - within, high + within))
+        else:
+            yield f"{key}.baseline", (None, None)
         overhead = run.error_budget[key].overhead.of(quantity.unit)
         yield f"{key}.overhead", (overhead, _around(overhead, within))
     yield from _of_sweep(run.sweep)
     for group, counts in (("counts", run.counts), ("interrupts", run.interrupts)):
         for name, value in counts.model_dump().items():
             yield f"{group}.{name}", (value, None)
-    for name, value in _facts(run).items():
-        yield name, (value, None)
+    for name in _OF_FIRMWARE:
+        yield f"firmware.{name}", (getattr(run.firmware, name), None)
+    for name in _OF_THE_RUN:
+        yield name, (getattr(run, name), None)
+    for name in ("period_cycles", "handler_cycles"):
+        yield f"tick.{name}", (getattr(run.tick, name) if run.tick else None, None)
 
 
 def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
@@ -93,13 +102,6 @@ def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
 
 def _around(value: float | None, within: float | None) -> Ends | None:
     return None if value is None or within is None else (value - within, value + within)
-
-
-def _of_baseline(baseline: Baseline | None, within: float) -> tuple[Any, Ends | None]:
-    if baseline is None:
-        return None, None
-    low, high = baseline.ends or (baseline.value, baseline.value)
-    return baseline.value, (low - within, high + within)
 
 
 def _of_maximum(key: str, run: Manifest, healthy: Manifest) -> Iterator[Headline]:
@@ -122,15 +124,6 @@ def _of_sweep(sweep: Sweep | None) -> Iterator[Headline]:
             yield f"{name}.{field}_ns", (value, _around(value, getattr(budgets, field, None)))
         for counted in ("n", "within_budget"):
             yield f"{name}.{counted}", (getattr(curve, counted), None)
-
-
-def _facts(run: Manifest) -> dict[str, Any]:
-    facts: dict[str, Any] = {f"firmware.{name}": getattr(run.firmware, name) for name in _OF_FIRMWARE}
-    of_run = ("scenario", "parameters", "seed", "allocator", "locking", "knobs", "probes_source")
-    facts |= {name: getattr(run, name) for name in of_run}
-    for name in ("period_cycles", "handler_cycles"):
-        facts[f"tick.{name}"] = getattr(run.tick, name) if run.tick else None
-    return facts
 
 
 def _plain(value: Any) -> str:

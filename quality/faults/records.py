@@ -43,11 +43,8 @@ _DIGITS, _HEX_DIGITS, _LETTERS = "0123456789", "0123456789ABCDEF", "abcdefghijkl
 
 def kinds(log: bytes) -> Iterator[tuple[str, Kind]]:
     """The kinds that can be planted in this log, by name: the fields are those of its records."""
-    yield "lost_record", lost_record
-    yield "doubled_record", doubled_record
-    yield "cut_record", cut_record
-    yield "swapped_records", swapped_records
-    yield "swapped_calibration", swapped_calibration
+    for kind in (lost_record, doubled_record, cut_record, swapped_records, swapped_calibration):
+        yield kind.__name__, kind
     firsts = {_name(line): line for line in reversed(log.split(b"\n")) if line.startswith(b"@")}
     for record, line in sorted(firsts.items()):
         count = line.count(b",")

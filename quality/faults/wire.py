@@ -9,10 +9,11 @@ itself are in every sample of the capture.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from base.run_folder.edges import CHANNELS, EdgeList, Samples, Words
 from capture.reading.observed import ANSWERED
@@ -37,6 +38,12 @@ STIMULUS_OF = {answer: stimulus for stimulus, answer in ANSWERED}
 NEAR_SAMPLES = 500
 
 
+def _with_rows(edges: EdgeList, at: npt.ArrayLike) -> tuple[Samples, Words]:
+    """The samples of the edges, with those of `at` in between, and a copy of the word at each."""
+    sample = np.union1d(edges.sample, at)
+    return sample, edges.word[np.searchsorted(edges.sample, sample, side="right") - 1]
+
+
 def insert_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
     """The capture with its sample `at` repeated `count` times more, and as many lost at its end."""
     sample = np.where(edges.sample > at, edges.sample + count, edges.sample)
@@ -48,8 +55,7 @@ def insert_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
 
 def delete_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
     """The capture without `count` samples from `at` on; its last sample is repeated as often."""
-    sample = np.union1d(edges.sample, [at + count])
-    word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1]
+    sample, word = _with_rows(edges, [at + count])
     stays = (sample < at) | (sample >= at + count)
     sample, word = sample[stays], word[stays]
     return _without_repeats(edges, np.where(sample >= at + count, sample - count, sample), word)
@@ -57,8 +63,7 @@ def delete_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
 
 def flip(edges: EdgeList, bits: int, begin: int, end: int) -> EdgeList:
     """The capture with the channels of `bits` inverted from sample `begin` up to but not `end`."""
-    sample = np.union1d(edges.sample, [at for at in (begin, end) if at < edges.total_samples])
-    word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1].copy()
+    sample, word = _with_rows(edges, [at for at in (begin, end) if at < edges.total_samples])
     word[(sample >= begin) & (sample < end)] ^= np.uint8(bits)
     return _without_repeats(edges, sample, word)
 
@@ -72,23 +77,21 @@ def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
     """The kinds that can be planted in this capture, by name. A silent
     channel has no edge to lose.
     """
-    yield "inserted_samples", inserted_samples
-    yield "deleted_samples", deleted_samples
-    yield "flipped_samples", flipped_samples
-    yield "noise_burst", noise_burst
-    yield "swapped_edges", swapped_edges
-    yield "repeated_samples", repeated_samples
-    yield "told_samplerate", told_samplerate
-    yield "late_edges", late_edges
+    for kind in (
+        *(inserted_samples, deleted_samples, flipped_samples, noise_burst, swapped_edges),
+        *(repeated_samples, told_samplerate, late_edges),
+    ):
+        yield kind.__name__, kind
     for channel in CHANNELS:
+        of_channel = [extra_pulse]
         if len(edges.transitions(channel).sample) > 1:
-            yield f"shifted_edge.{channel}", partial(shifted_edge, channel=channel)
-            yield f"lost_pulse.{channel}", partial(lost_pulse, channel=channel)
-        yield f"extra_pulse.{channel}", partial(extra_pulse, channel=channel)
+            of_channel = [shifted_edge, lost_pulse, extra_pulse]
         if channel != "SYNC" and len(edges.transitions("SYNC").sample) > 2 * FRAME_EDGES:
-            yield f"late_channel.{channel}", partial(late_channel, channel=channel)
+            of_channel.append(late_channel)
         if channel in STIMULUS_OF and len(answers_before_a_stimulus(edges, channel)):
-            yield f"slow_answer.{channel}", partial(slow_answer, channel=channel)
+            of_channel.append(slow_answer)
+        for planted in of_channel:
+            yield f"{planted.__name__}.{channel}", partial(planted, channel=channel)
 
 
 def inserted_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
@@ -120,7 +123,8 @@ def noise_burst(edges: EdgeList, random: np.random.Generator) -> Planted:
     noisy = edges
     for at in np.sort(random.integers(begin, begin + length, count)).tolist():
         noisy = flip(noisy, bits & int(random.integers(1, 256)) or bits, at, at + 1)
-    names = _names(bits)
+    channels = [name for name in CHANNELS if bits & _bit(name)]
+    names = ALL if len(channels) == len(CHANNELS) else ", ".join(channels)
     return noisy, f"{count} flips on {names} within {length:,} samples from {begin:,} on"
 
 
@@ -187,8 +191,7 @@ def _late(edges: EdgeList, channel: str, rising: bool) -> EdgeList:
     own = edges.transitions(channel)
     moved = own.sample[own.level == rising]
     moved = moved[~np.isin(moved + 1, own.sample) & (moved + 1 < edges.total_samples)]
-    sample = np.union1d(edges.sample, moved + 1)
-    word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1].copy()
+    sample, word = _with_rows(edges, moved + 1)
     word[np.searchsorted(sample, moved)] ^= np.uint8(_bit(channel))
     return _without_repeats(edges, sample, word)
 
@@ -252,8 +255,8 @@ def shift(edges: EdgeList, channel: str, by: int, first: int, last: int) -> Edge
     # A pulse that is pushed into one that stays is gone with it.
     places, times = np.unique(moved, return_counts=True)
     toggles = places[times % 2 == 1]
-    sample = np.union1d(edges.sample, toggles)
-    word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1] & ~np.uint8(_bit(channel))
+    sample, word = _with_rows(edges, toggles)
+    word &= ~np.uint8(_bit(channel))
     level = (np.searchsorted(toggles, sample, side="right") + edges.initial_level(channel)) % 2
     return _without_repeats(edges, sample, word | np.where(level == 1, _bit(channel), 0).astype(np.uint8))
 
@@ -294,8 +297,3 @@ def _magnitude(random: np.random.Generator, most: int) -> int:
 
 def _bit(channel: str) -> int:
     return 1 << CHANNELS.index(channel)
-
-
-def _names(bits: int) -> str:
-    channels: Sequence[str] = [name for name in CHANNELS if bits & _bit(name)]
-    return "all channels" if len(channels) == len(CHANNELS) else ", ".join(channels)

@@ -153,12 +153,9 @@ def run(
     """Tries `n` mutants of the files `named`, or of all that the configuration names.
 
     They are tried on `jobs` copies of `root` at a time; `tell` hears how many are done. Raises
-    MutantError for numbers that make no sense, for a file that the configuration does not name, and
-    where the tests fail without a mutant.
+    MutantError for a file that the configuration does not name, and where the tests fail without a
+    mutant.
     """
-    for option, number in (("n", n), ("jobs", jobs)):
-        if number < 1:
-            raise MutantError(f"--{option} {number}: give 1 or more.")
     config = load_config(str(configuration))
     every = files(config, root)
     for file in named:

@@ -1,12 +1,29 @@
-"""The faults that a desk can have: those of faults.toml."""
+"""The faults that a desk can have: those of faults.toml; what befalls a run at a step of the bench,
+done by the bench's own process; and the table of docs/how-to/desk.md, which
+`python -m quality.soak.catalogue` writes.
+
+The bench says what step it is at (the run's `progress`), and an act is done there and then. So it
+happens at the same place of the run on a busy machine, too.
+"""
 
 from __future__ import annotations
 
+import csv
+import os
 import re
+import signal
+import threading
+import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+
+from base.files.whole import write_bytes
+from base.paths import ROOT
+from base.run_folder.folder import SERIAL_LOG
+from simulator.desk import CONTROL, ask
 
 COMPLETE, TRUNCATED, REFUSED = "complete", "truncated", "refused"
 """Verdicts that are looked for, and REFUSED where nothing was captured and a sentence says why."""
@@ -72,3 +89,76 @@ NONE = FAULTS[0]
 def named(name: str) -> DeskFault:
     """The fault called `name`. Raises KeyError."""
     return {fault.name: fault for fault in FAULTS}[name]
+
+
+TOOL = "sigrok-cli"
+POLL_S = 0.02
+
+
+def _terminate(_runs: Path) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _unplug_analyzer(_runs: Path) -> None:
+    ask(_control(), "analyzer unplug")
+
+
+def _rename_port(_runs: Path) -> None:
+    ask(_control(), "probe unplug")
+    ask(_control(), "probe plug as ttyACM1")
+
+
+def _kill_sigrok(runs: Path) -> None:
+    threading.Thread(target=_kill_once_heard, args=(runs,), daemon=True).start()
+
+
+ACTS: Mapping[str, Callable[[Path], None]] = {
+    "terminate": _terminate,
+    "unplug analyzer": _unplug_analyzer,
+    "rename port": _rename_port,
+    "kill sigrok-cli": _kill_sigrok,
+}
+"""By name; each gets the folder of the runs."""
+
+
+def _control() -> Path:
+    """The control socket of the desk whose devices this process sees."""
+    return Path(os.environ["UMOCKDEV_DIR"]) / CONTROL
+
+
+def _kill_once_heard(runs: Path) -> None:
+    """Kills sigrok-cli once the board has spoken, and so long before its capture is over."""
+    while not any(log.stat().st_size for log in runs.glob(f"*/{SERIAL_LOG}")):
+        time.sleep(POLL_S)
+    for process in Path("/proc").glob("[0-9]*"):
+        if _is_our_sigrok(process):
+            os.kill(int(process.name), signal.SIGKILL)
+
+
+def _is_our_sigrok(process: Path) -> bool:
+    try:
+        name, _, rest = (process / "stat").read_text(encoding="utf-8").partition("(")[2].rpartition(")")
+    except OSError:
+        return False  # it has ended
+    return name == TOOL and int(rest.split()[1]) == os.getpid()
+
+
+FILE = ROOT / "docs" / "results" / "desk-faults.csv"
+_COLUMNS = ("fault", "injected", "what detects it", "it says", "outcome", "exit status", "kept")
+
+
+def table() -> str:
+    """The whole table, as the file has it."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for fault in FAULTS:
+        if fault is not NONE:
+            says = fault.says or fault.notes
+            head = (fault.name, fault.injected, fault.detected_by, says)
+            writer.writerow([*head, fault.verdict, fault.exit_status, fault.kept])
+    return text.getvalue()
+
+
+if __name__ == "__main__":
+    write_bytes(FILE, table().encode())

@@ -49,8 +49,7 @@ def _run(board: str, runs: Path, name: str, document: dict[str, Any]) -> int:
     from capture.acquisition.source import RunRequest
     from capture.conduct import run
     from firmware.build import image as firmware
-    from quality.soak.acts import ACTS
-    from quality.soak.catalogue import named
+    from quality.soak.catalogue import ACTS, named
     from scenarios import catalogue
 
     plan = catalogue.load(SCENARIO, PARAMETERS).compile()

@@ -1,21 +1,170 @@
-"""Runs back to back, on several boards, with faults drawn at random; every run is accounted for."""
+"""Runs back to back, on several boards, with faults drawn at random; each is held against what is
+due and accounted for.
+"""
 
 from __future__ import annotations
 
 import json
 import random
 import shutil
+import subprocess
+import sys
+import tempfile
 import time
+import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from base.files.errors import TailscopeError, near_miss
-from base.processes import signals
-from quality.soak.catalogue import COMPLETE, FAULTS, NONE, DeskFault, named
-from quality.soak.run import Headlines, Outcome, carry_out
+from base.processes import children, signals
+from base.processes.children import marked
+from capture.desk import emulated
+from capture.desk.bench import read_bench
+from firmware.build import image as firmware
+from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, DeskFault, named
+from quality.soak.once import PARAMETERS, SCENARIO
+from scenarios import catalogue as scenarios
+
+WITHIN_S = 600.0
+"""A run that takes longer hangs: it takes some seconds on an idle machine."""
+
+OTHER_ALLOCATOR = "seglist"
+MARK = "TAILSCOPE_SOAK_RUN"
+ENDS_WITHIN_S = 5.0
+
+Headlines = Mapping[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one run.
+
+    `verdict` is that of the run, or refused where nothing was recorded, or none of both where the
+    bench did something else. `wrong` says in sentences what is not as it is due; a run without is
+    accounted for. `left` are the command lines of processes that outlived the run, `files_left`
+    temporary files, `descriptors_left` how many descriptors the bench opened and did not close.
+    `memory_kib` is the most that the bench's process took.
+    """
+
+    board: str
+    fault: str
+    due: str
+    verdict: str
+    exit_status: int
+    sentences: tuple[str, ...]
+    folder: str
+    redecoded: str
+    left: tuple[str, ...]
+    files_left: tuple[str, ...]
+    descriptors_left: int
+    memory_kib: int
+    seconds: float
+    headlines: Headlines
+    warnings: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+
+def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | None = None) -> Outcome:
+    """Runs the scenario once on `board` with `fault`, into a folder of `runs`.
+
+    `reference` are the headlines of a run without a fault. Raises TailscopeError where there can
+    be no desk, and signals.Stopped.
+    """
+    mark = uuid.uuid4().hex
+    began_s = time.monotonic()
+    with ExitStack() as opened:
+        resource = read_bench().board(board)
+        before: list[str] = []
+        if resource.emulated is not None:
+            in_flash: tuple[Path | None, bytes | None] = None, None
+            if fault.other_firmware:
+                plan = scenarios.load(SCENARIO, PARAMETERS).compile()
+                in_flash = firmware.build(OTHER_ALLOCATOR).elf, plan.image
+            desk = opened.enter_context(emulated.desk_of(resource, *in_flash))
+            for request in fault.requests:
+                desk.ask(request)
+            before = emulated.seeing(resource, desk)
+        temporary = opened.enter_context(tempfile.TemporaryDirectory(prefix="soak-"))
+        command = ["env", f"{MARK}={mark}", f"TMPDIR={temporary}", *before]
+        command += [sys.executable, "-m", "quality.soak.once"]
+        command += [board, str(runs), fault.name]
+        try:
+            done = children.run(command, within_s=WITHIN_S)
+        except subprocess.TimeoutExpired:
+            done = subprocess.CompletedProcess(command, -1, "", f"It took longer than {WITHIN_S:g} s.")
+        words = desk.words() if before else ""
+        # Processes with the run's mark in their environment that do not end.
+        deadline_s = time.monotonic() + ENDS_WITHIN_S
+        while (left := marked(f"{MARK}={mark}")) and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        files = tuple(sorted(path.name for path in Path(temporary).iterdir()))
+    seconds = time.monotonic() - began_s
+    document = _told(done.stdout)
+    sentences = tuple(document.get("sentences", ())) or (done.stderr.strip()[-2000:],)
+    verdict = document.get("verdict", REFUSED if "sentences" in document else "none")
+    outcome = Outcome(
+        board=board,
+        fault=fault.name,
+        due=fault.verdict,
+        verdict=verdict,
+        exit_status=done.returncode,
+        sentences=sentences if verdict != COMPLETE else (),
+        folder=document.get("folder", ""),
+        redecoded=document.get("redecoded", ""),
+        left=left,
+        files_left=files,
+        descriptors_left=document.get("descriptors_left", 0),
+        memory_kib=document.get("memory_kib", 0),
+        seconds=round(seconds, 3),
+        headlines=document.get("headlines", {}),
+        warnings=tuple(document.get("warnings", ())),
+    )
+    return replace(outcome, wrong=tuple(wrong_of(fault, outcome, done.stderr, words, reference)))
+
+
+def _told(stdout: str) -> dict[str, Any]:
+    """The last document that the process printed; empty if it printed none."""
+    lines = stdout.strip().splitlines()
+    try:
+        document = json.loads(lines[-1]) if lines else {}
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def wrong_of(
+    fault: DeskFault, outcome: Outcome, stderr: str, desk_said: str, reference: Headlines | None
+) -> Iterator[str]:
+    """A sentence for each thing that is not as due; `reference` has the headlines that are."""
+    if outcome.verdict != fault.verdict:
+        yield f"The outcome is {outcome.verdict}, and {fault.verdict} is due."
+    if outcome.exit_status != fault.exit_status:
+        yield f"The exit status is {outcome.exit_status}, and {fault.exit_status} is due."
+    if not any(fault.is_said_in(sentence) for sentence in outcome.sentences or ("",)):
+        yield f"No sentence says {fault.says!r}."
+    if "Traceback" in stderr:
+        yield "The bench printed a traceback."
+    if outcome.folder and outcome.redecoded != outcome.verdict:
+        yield f"Decoding it again gives {outcome.redecoded!r}."
+    if outcome.verdict == REFUSED and outcome.folder:
+        yield "It left a folder."
+    if outcome.left:
+        yield f"{len(outcome.left)} processes are left."
+    if outcome.files_left:
+        yield f"Temporary files are left: {', '.join(outcome.files_left)}."
+    if desk_said:
+        yield f"The desk said: {desk_said}"
+    if not any(fault.is_noted_in(warning) for warning in outcome.warnings or ("",)):
+        yield f"No warning says {fault.notes!r}."
+    lost = {"dwt_cycles"} if fault.loses_cycles else set()
+    kept = {name: due for name, due in (reference or {}).items() if name not in lost}
+    if outcome.verdict == COMPLETE and any(outcome.headlines.get(name) != due for name, due in kept.items()):
+        yield "It is complete, and its headlines are others than without a fault."
+
 
 LINES = "runs.jsonl"
 
@@ -61,7 +210,7 @@ class Accounting:
             "runs": len(self.outcomes),
             "unaccounted": len(self.unaccounted),
             "counts": rows,
-            "wrong": [outcome.as_json() for outcome in self.unaccounted],
+            "wrong": [asdict(outcome) for outcome in self.unaccounted],
             "processes_left": sum(len(outcome.left) for outcome in self.outcomes),
             "bench_memory_most_kib": max((outcome.memory_kib for outcome in self.outcomes), default=0),
             "folder": str(self.folder),
@@ -114,7 +263,7 @@ def soak(
 
 def _note(path: Path, number: int, accounting: Accounting) -> None:
     """Adds the last run's line."""
-    line = {"run": number, **accounting.outcomes[-1].as_json()}
+    line = {"run": number, **asdict(accounting.outcomes[-1])}
     try:
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

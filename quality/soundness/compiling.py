@@ -1,9 +1,60 @@
-"""A source of one file, with the compiler's library alone, compiled for the virtual Nucleo."""
+"""The chips that random programs run on (chips.toml)."""
 
 from __future__ import annotations
 
 import subprocess
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
+
+_OPTIONS = {
+    "cortex-m4": ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
+    "cortex-m3": ("-mcpu=cortex-m3",),
+    "cortex-m0": ("-mcpu=cortex-m0", "-masm-syntax-unified"),
+    "cortex-m0plus": ("-mcpu=cortex-m0plus", "-masm-syntax-unified"),
+}
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A row of the file, which says what each field is."""
+
+    name: str
+    core: str
+    sram_kib: int
+    acr: int
+    cfgr: int
+    enable: int
+    edges: int
+    divider: int
+    both: bool
+    settings: tuple[int, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Of the compiler and the linker."""
+        return (*_OPTIONS[self.core], f"-Wl,--defsym=sram_bytes={self.sram_kib * 1024}")
+
+    @property
+    def mainline(self) -> bool:
+        """Whether the core has BASEPRI, the bit bands and 32-bit instructions."""
+        return not self.core.startswith("cortex-m0")
+
+    @property
+    def floats(self) -> bool:
+        return self.core == "cortex-m4"
+
+    def clocks(self, divider: int) -> int:
+        """RCC_CFGR with a divider of each PCLK: 0 for 1, 4 to 7 for 2 to 16."""
+        both = divider << 3 if self.both else 0
+        return (divider | both) << self.divider
+
+
+def chips() -> tuple[Chip, ...]:
+    """In the order of the file."""
+    rows = tomllib.loads(Path(__file__).with_name("chips.toml").read_text(encoding="utf-8"))["chips"]
+    return tuple(Chip(**{**row, "settings": tuple(row["settings"])}) for row in rows)
+
 
 LINKER_SCRIPT = Path(__file__).with_name("flash.ld")
 

@@ -1,4 +1,6 @@
-"""Random programs, each run on the virtual board beside the bounds of its sections."""
+"""Is a bound ever too low? Random programs, each run on the virtual board beside the bounds of its
+sections.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import statistics
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -19,9 +21,9 @@ from analysis import outcomes
 from analysis.program.bounds.measure import bounds
 from analysis.program.subject import Subject
 from base.files.errors import TailscopeError
-from quality.soundness import branching, straight, unusual
-from quality.soundness.chips import chips
-from quality.soundness.compiling import compiled
+from base.tell import Tell
+from quality.soundness import programs
+from quality.soundness.compiling import chips, compiled
 from simulator.program import user_program
 
 SECTIONS, ROUNDS = {"branching": 12, "straight": 48, "unusual": 48}, 6
@@ -61,7 +63,11 @@ class Trial:
 
     def source(self) -> str:
         """The C source."""
-        write = {BRANCHING: branching.program, STRAIGHT: straight.program, UNUSUAL: unusual.program}
+        write = {
+            BRANCHING: programs.branching_program,
+            STRAIGHT: programs.straight_program,
+            UNUSUAL: programs.unusual_program,
+        }
         return write[self.kind](self.seed, SECTIONS[self.kind], ROUNDS, self.flash_acr, _CHIPS[self.chip])
 
 
@@ -170,7 +176,7 @@ def trials(n: int, seed: int) -> list[Trial]:
     return programs
 
 
-def run(n: int, seed: int, jobs: int = 1, tell: Callable[[int], None] = lambda _: None) -> Report:
+def run(n: int, seed: int, jobs: int = 1, tell: Tell = lambda _: None) -> Report:
     """Makes `n` programs and compares each section; `tell` hears how many are done.
 
     `jobs` is how many processes share the work; the report does not depend on it. Raises
@@ -180,7 +186,7 @@ def run(n: int, seed: int, jobs: int = 1, tell: Callable[[int], None] = lambda _
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("forkserver")) as pool:
         for done, sections in enumerate(pool.map(compare, trials(n, seed)), start=1):
             comparisons += sections
-            tell(done)
+            tell(f"{done:,} of {n:,} random programs")
     return Report(seed, n, tuple(comparisons))
 
 
@@ -190,20 +196,35 @@ def compare(trial: Trial) -> list[Compared]:
         folder = Path(made)
         source, loops = folder / "random.c", folder / "loops.toml"
         source.write_text(trial.source(), encoding="utf-8")
-        loops.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
-        elf = _compiled(source, folder, trial)
+        loops.write_text(programs.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
+        try:
+            elf = compiled(source, folder, trial.option, *_CHIPS[trial.chip].options, *_LAX)
+        except FileNotFoundError:
+            raise SoundnessError("arm-none-eabi-gcc is not installed; ./lab doctor says how.") from None
+        except subprocess.CalledProcessError:
+            raise SoundnessError(
+                f"The random program {trial.kind} {trial.seed} does not compile: that is a fault of the "
+                "bench."
+            ) from None
         subject = Subject.of(user_program(elf, chip=trial.chip), WITHIN)
         report = bounds(subject, lambda _: None, loops_file=loops)
     section = partial(Compared, trial)
     return [section(bounded.function, bounded.cycles, bounded.seen) for bounded in report.sections]
 
 
-def _compiled(source: Path, folder: Path, trial: Trial) -> Path:
-    try:
-        return compiled(source, folder, trial.option, *_CHIPS[trial.chip].options, *_LAX)
-    except FileNotFoundError:
-        raise SoundnessError("arm-none-eabi-gcc is not installed; ./lab doctor says how.") from None
-    except subprocess.CalledProcessError:
-        raise SoundnessError(
-            f"The random program {trial.kind} {trial.seed} does not compile: that is a fault of the bench."
-        ) from None
+def as_text(report: Report) -> str:
+    """The table by kind and setting, the sentence, and each section that took too long."""
+    form = "{:10} {:14} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8}"
+    lines = [form.format("kind", "chip", "FLASH_ACR", "sections", "compared", "least", "median", "greatest")]
+    for kind, chip, setting, there, ratios in report.rows():
+        spread = (min(ratios), statistics.median(ratios), max(ratios)) if ratios else ()
+        figures = [*(f"{ratio:.3f}" for ratio in spread), "", "", ""][:3]
+        lines.append(form.format(kind, chip, f"{setting:#x}", f"{there:,}", f"{len(ratios):,}", *figures))
+    for comparison in report.violations:
+        trial = comparison.trial
+        lines.append(
+            f"{comparison.function} of {trial.kind} {trial.seed} ({trial.option}, {trial.chip}, "
+            f"FLASH_ACR {trial.flash_acr:#x}): "
+            f"bound {comparison.cycles:,}, measured {comparison.seen:,} cycles"
+        )
+    return "\n".join([*lines, report.says()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quality.differential import executed_absent, executed_unpredictable, run
-from quality.differential.oracle import M0, M3, Core
+from quality.differential.batches import M0, M3, Core
 
 CASES = {M3.name: 40_000, M0.name: 10_000}
 SEED = 1

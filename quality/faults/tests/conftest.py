@@ -9,7 +9,7 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.source import Account, Setting, Taken
 from capture.tests.evidence import ASKED
 from capture.tests.synthetic import SyntheticRun, small_plan
-from quality.faults.planting import Healthy, healthy
+from quality.faults.series import Healthy, healthy
 
 
 def stored(**parameters: int) -> Taken:

@@ -9,7 +9,7 @@ import pytest
 
 from base.run_folder.manifest import Manifest
 from quality.faults.headlines import changes
-from quality.faults.planting import Healthy
+from quality.faults.series import Healthy
 from tests.tables import table
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from quality.faults.planting import Fault, Healthy
+from quality.faults.series import Fault, Healthy
 
 NUMBERS = range(12)
 

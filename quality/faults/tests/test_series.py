@@ -12,9 +12,9 @@ import pytest
 from base.run_folder.folder import RunName
 from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.test_redecode import TIME
-from quality.faults import series, text
-from quality.faults.planting import Fault, FaultError, Healthy, read_healthy
-from quality.faults.series import Outcome, Report
+from quality.faults import series
+from quality.faults import series as text
+from quality.faults.series import Fault, FaultError, Healthy, Outcome, Report, read_healthy
 from quality.faults.tests.conftest import stored
 
 SEED = 11
@@ -25,7 +25,7 @@ FATES = ("detected", "harmless", "undetected_changed", "crashed")
 
 @pytest.fixture(scope="module")
 def report(run: Healthy) -> Report:
-    return series.run([run], EACH * len(run.kinds), SEED)
+    return series.run_series([run], EACH * len(run.kinds), SEED)
 
 
 UNWITNESSED = (
@@ -57,23 +57,23 @@ def test_nothing_crashes_the_judge_or_passes_with_a_changed_headline(report: Rep
 
 
 def test_nor_does_a_fault_of_every_eighth_kind(run: Healthy) -> None:
-    outcomes = [series.replay([run], Fault(kind, 0), SEED) for kind in [*run.kinds][::8]]
+    outcomes = [series.replay_fault([run], Fault(kind, 0), SEED) for kind in [*run.kinds][::8]]
     assert len(outcomes) > 20 and unsound(outcomes) == []
 
 
 @pytest.mark.long
 def test_double_faults_are_planted_beside_the_single_ones(run: Healthy) -> None:
-    found = series.run([run], 1, SEED, pairs=2)
+    found = series.run_series([run], 1, SEED, pairs=2)
     assert [outcome.fault.kind for outcome in found.outcomes].count("pair") == 2
     assert found.total["planted"] == 3
     pair = found.outcomes[-1]
     assert ";" in pair.planted
-    assert series.replay([run], pair.fault, SEED) == pair
+    assert series.replay_fault([run], pair.fault, SEED) == pair
 
 
 def test_a_crash_is_a_kind_of_its_own(run: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series, "summarise_run", lambda *_: 1 // 0)
-    outcome = series.replay([run], Fault("lost_record", 0), SEED)
+    outcome = series.replay_fault([run], Fault("lost_record", 0), SEED)
     assert outcome.fate == "crashed"
     assert "ZeroDivisionError" in (outcome.error or "")
     assert not outcome.sound

@@ -8,7 +8,7 @@ import pytest
 
 from base.paths import ROOT
 from quality.faults import series
-from quality.faults.planting import Healthy
+from quality.faults.series import Healthy
 
 pytestmark = pytest.mark.docs
 
@@ -23,6 +23,6 @@ def test_the_kinds_are_those_of_the_page(run: Healthy) -> None:
 
 def test_the_keys_of_the_report_are_those_of_the_page(run: Healthy) -> None:
     page = PAGE.split("## JSON\n")[1]
-    report = series.run([run], 1, seed=1)
+    report = series.run_series([run], 1, seed=1)
     keys = {*report.as_json(), *report.outcomes[0].as_json(), "headline", "before", "after", "allowed"}
     assert keys <= set(re.findall(r"\w+", page))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from base.run_folder.edges import CHANNELS, EdgeList
 from quality.faults import wire
-from quality.faults.planting import Fault, Healthy
+from quality.faults.series import Fault, Healthy
 
 TOTAL = 60
 NUMBERS = range(6)

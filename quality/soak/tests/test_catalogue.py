@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from base.run_folder.folder import SERIAL_LOG
-from quality.soak import page
+from quality.soak import catalogue as page
 from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, named
-from quality.soak.run import Headlines, Outcome, carry_out
+from quality.soak.soak import Headlines, Outcome, carry_out
 
 needs_umockdev = pytest.mark.skipif(
     find_library("umockdev-preload") is None, reason="needs umockdev's preload library"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from quality.soak import run as one_run
 from quality.soak import soak
+from quality.soak import soak as one_run
 from quality.soak.catalogue import COMPLETE, NONE, TRUNCATED, DeskFault, named
-from quality.soak.run import Outcome
+from quality.soak.soak import Outcome
 
 LAB = (sys.executable, "-m", "cli")
 

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quality.soundness.chips import Chip, chips
-from quality.soundness.compiling import compiled
-from quality.soundness.series import BRANCHING, STRAIGHT, UNUSUAL, Compared, Report, Trial, trials
-from quality.soundness.text import as_text
+from quality.soundness.compiling import Chip, chips, compiled
+from quality.soundness.series import BRANCHING, STRAIGHT, UNUSUAL, Compared, Report, Trial, as_text, trials
 
 Pair = tuple[int | None, int | None]
 TRIAL = Trial(STRAIGHT, 5, "-O1", "stm32f401re", 0x702)
