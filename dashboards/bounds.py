@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from analysis.bounds.parts import Frame
+from analysis.bounds.parts import Block, Frame
 from analysis.explain.sources import Sources
-from analysis.program.bounds.explained import Block, Explained
+from analysis.program.bounds.explained import Explained
 from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
 from analysis.program.bounds.text import calls_of, headline, of_report, remarks
 from base.files.whole import write_bytes

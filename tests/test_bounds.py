@@ -173,7 +173,12 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
 
 def passes_of(explanation: explained.Explained) -> dict[int, int]:
     """How often each instruction of the path is passed."""
-    return {code.address: block.passes for block in explanation.blocks if block.passes for code in block.code}
+    return {
+        code.address: block.passes
+        for block in explanation.blocks
+        if block.passes
+        for code in block.instructions
+    }
 
 
 def test_the_parts_of_each_path_are_the_bound(with_path: BoundsReport, elf: Path) -> None:
@@ -205,7 +210,8 @@ def test_each_instruction_is_passed_as_often_as_in_a_run_of_that_path(with_path:
 def test_laps_that_differ_are_told_as_they_are(uneven: BoundsReport, function: str, most: int) -> None:
     explanation = explained.explain(uneven, function)
     assert (
-        all(block.code for block in explanation.blocks) and explanation.cycles == explanation.section.cycles
+        all(block.instructions for block in explanation.blocks)
+        and explanation.cycles == explanation.section.cycles
     )
     passes = passes_of(explanation)
     rows = run_marks(uneven.subject.user, passes, UNTIL).rows

@@ -10,8 +10,9 @@ from functools import cached_property
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Flow, Outcome, Solved
 from analysis.bounds.flow import solve as interpret
 from analysis.bounds.graph import MASK_NAMES, Disassembler
-from analysis.bounds.longest import components
+from analysis.bounds.longest import components, reached, reaching
 from analysis.bounds.state import HARD_FAULT, KINDS, SERVICE_CALL, Masks
+from analysis.bounds.statements import Stated
 from analysis.bounds.values import SRAM, WORD, Value, constant, contains, join, number, unsigned
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
@@ -24,6 +25,10 @@ _LETTERS = {"primask": "i", "faultmask": "f"}
 class Calls:
     """The functions of a program by their entries. `cells` are addresses of a kernel's counters of
     nesting; no path leads on from a call of a function named in `untaken`.
+
+    `callees` are the functions that each calls or goes on to. `changing` change a mask, or have the
+    address of a cell, themselves. `raised` are the masks that some instruction may set.
+    `reads_exception`: some instruction reads which handler runs.
     """
 
     def __init__(
@@ -34,116 +39,65 @@ class Calls:
         untaken: frozenset[str],
         vectors: Mapping[int, int],
     ) -> None:
-        self._handlers = frozenset(vectors.values())
-        self._service = {vectors[number] for number in (SERVICE_CALL, HARD_FAULT) if number in vectors}
         self._program = program
         self._disassembler = disassembler
-        self._cells = tuple(cells)
-        self._untaken = untaken
+        self._stopping = untaken | program.never_return
         self._returning: dict[int, bool] = {}
-
-    @cached_property
-    def callees(self) -> dict[int, set[int]]:
-        """The functions that each function calls or goes on to, by their entries."""
-        callees: dict[int, set[int]] = {}
-        for function in self._program.functions:
-            inside = range(function.address, function.address + function.size)
-            targets = callees.setdefault(function.address, set())
-            for _, _, mnemonic, operands in self._program.instructions(function):
+        service = {vectors[number] for number in (SERVICE_CALL, HARD_FAULT) if number in vectors}
+        cells, raised = tuple(cells), set[str]()
+        self.callees: dict[int, set[int]] = {}
+        self.changing: set[int] = set()
+        self.reads_exception = False
+        floating, pointing = set[int](), set[int]()
+        for function in program.functions:
+            own = function.address
+            inside = range(own, own + function.size)
+            targets = self.callees.setdefault(own, set())
+            for address, _, mnemonic, operands in program.instructions(function):
+                first = operands.partition(",")[0].lower()
                 if mnemonic.startswith("b") and operands.startswith("#"):
                     target = int(operands[1:], 0)
-                    if target not in inside and self._program.function_at(target) is not None:
+                    if target not in inside and program.function_at(target) is not None:
                         targets.add(target)
                 elif mnemonic == "svc":
-                    targets |= self._service
-        return callees
-
-    @cached_property
-    def floating(self) -> set[int]:
+                    targets |= service
+                elif mnemonic.startswith(("blx", "bx")) and operands != "lr":
+                    pointing.add(own)
+                elif mnemonic.startswith("v"):
+                    floating.add(own)
+                elif mnemonic.startswith("cps"):
+                    self.changing.add(own)
+                    if mnemonic.startswith("cpsid"):
+                        raised |= {kind for kind, letter in _LETTERS.items() if letter in operands}
+                elif mnemonic.startswith("msr") and first in MASK_NAMES:
+                    self.changing.add(own)
+                    raised |= {kind for kind in KINDS if first.startswith(kind)}
+                self.reads_exception |= mnemonic == "mrs" and operands.lower().endswith("ipsr")
+                if cells and (match := _LITERAL.search(operands)):
+                    # The address of a cell, from the constants behind the code.
+                    literal = (address + 4 & ~3) + int(match[1], 0)
+                    if int.from_bytes(program.code(literal, 4), "little") in cells:
+                        self.changing.add(own)
+        self.raised = [kind for kind in KINDS if kind in raised]
+        self.touching = self._with_callers(self.changing)
+        """The functions of `changing`, and those that call one."""
+        self.floating = self._with_callers(floating | pointing) if floating else set()
         """The functions that may execute a floating-point instruction, or call one that does. What
         is called through a pointer may.
         """
-        own = {
-            function.address
-            for function in self._program.functions
-            if any(code[2].startswith("v") for code in self._program.instructions(function))
-        }
-        return self._with_callers(own | self._pointing if own else own)
-
-    @cached_property
-    def _pointing(self) -> set[int]:
-        """The functions that go on through a pointer."""
-        return {
-            function.address
-            for function in self._program.functions
-            for _, _, mnemonic, operands in self._program.instructions(function)
-            if mnemonic.startswith(("blx", "bx")) and operands != "lr"
-        }
+        of_handlers = reached(vectors.values(), lambda entry: self.callees.get(entry, ()))
+        # All may be, where a handler calls through a pointer.
+        self._in_handlers = of_handlers if of_handlers.isdisjoint(pointing) else None
 
     def may_be_in_handler(self, entry: int) -> bool:
-        """Whether a handler may run a function: all, where one calls through a pointer."""
-        return entry in self._of_handlers or not self._of_handlers.isdisjoint(self._pointing)
-
-    @cached_property
-    def _of_handlers(self) -> set[int]:
-        functions = set(self._handlers)
-        waiting = list(functions)
-        while waiting:
-            fresh = self.callees.get(waiting.pop(), set()) - functions
-            functions |= fresh
-            waiting += fresh
-        return functions
-
-    @cached_property
-    def raised(self) -> list[str]:
-        """The masks that some instruction of the program may set."""
-        handlers = set()
-        for function in self._program.functions:
-            for _, _, mnemonic, operands in self._program.instructions(function):
-                if mnemonic.startswith("cpsid"):
-                    handlers |= {kind for kind, letter in _LETTERS.items() if letter in operands}
-                elif mnemonic.startswith("msr"):
-                    handlers |= {kind for kind in KINDS if operands.lower().startswith(kind)}
-        return [kind for kind in KINDS if kind in handlers]
-
-    @cached_property
-    def touching(self) -> set[int]:
-        """The functions that change a mask or have the address of a cell, or call one that does."""
-        return self._with_callers(self.changing)
-
-    @cached_property
-    def changing(self) -> set[int]:
-        """The functions that change a mask, or have the address of a cell, themselves."""
-        own = set()
-        for function in self._program.functions:
-            for address, _, mnemonic, operands in self._program.instructions(function):
-                masks = operands.partition(",")[0].lower() in MASK_NAMES
-                changes = mnemonic.startswith("cps") or (mnemonic.startswith("msr") and masks)
-                if changes or self._loads_cell(address, operands):
-                    own.add(function.address)
-        return own
+        """Whether a handler may run a function."""
+        return self._in_handlers is None or entry in self._in_handlers
 
     def _with_callers(self, own: set[int]) -> set[int]:
         """The functions with those that call them, also by way of others."""
-        callers: dict[int, set[int]] = {}
-        for caller, targets in self.callees.items():
-            for target in targets:
-                callers.setdefault(target, set()).add(caller)
-        functions, waiting = set(own), list(own)
-        while waiting:
-            for caller in callers.get(waiting.pop(), ()):
-                if caller not in functions:
-                    functions.add(caller)
-                    waiting.append(caller)
-        return functions
-
-    def _loads_cell(self, address: int, operands: str) -> bool:
-        """Whether an instruction loads the address of a cell from the constants behind the code."""
-        match = _LITERAL.search(operands) if self._cells else None
-        if match is None:
-            return False
-        literal = (address + 4 & ~3) + int(match[1], 0)
-        return int.from_bytes(self._program.code(literal, 4), "little") in self._cells
+        return reaching(
+            own, {caller: [(to, 0) for to in targets] for caller, targets in self.callees.items()}
+        )
 
     def calls_itself(self, entry: int) -> bool:
         """Whether a function calls itself, also by way of others, and not through a pointer."""
@@ -165,23 +119,10 @@ class Calls:
         """The functions that call themselves by way of others."""
         return {entry for circle in self.circles if len(circle) > 1 for entry in circle}
 
-    @cached_property
-    def reads_exception(self) -> bool:
-        """Whether some instruction reads which handler runs."""
-        return any(
-            mnemonic == "mrs" and operands.lower().endswith("ipsr")
-            for function in self._program.functions
-            for _, _, mnemonic, operands in self._program.instructions(function)
-        )
-
     def never_comes_back(self, entry: int) -> bool:
         """Whether the source or the user says so of a function."""
         function = self._program.function_at(entry)
         return function is not None and function.name in self._stopping
-
-    @cached_property
-    def _stopping(self) -> frozenset[str]:
-        return self._untaken | self._program.never_return
 
     def returns(self, entry: int) -> bool:
         """Whether a way leads from a function's entry to its return."""
@@ -192,27 +133,18 @@ class Calls:
             graph = self._disassembler.flow(entry)
         except NoBoundError:
             return True
-        seen, waiting, returns = {entry}, [entry], False
-        while waiting and not returns:
-            at = waiting.pop()
+
+        def after(at: int) -> list[int]:
             code = graph.instructions.get(at)
             if code is None or at in graph.unknown:
-                returns = True
-                break
-            comes_back = (
-                code.call is None
-                or code.conditional
-                or (not self.never_comes_back(code.call) and self.returns(code.call))
-            )
-            if not comes_back:
-                continue
-            returns = at in graph.ends
-            for target, _ in graph.after.get(at, ()):
-                if target not in seen:
-                    seen.add(target)
-                    waiting.append(target)
-        self._returning[entry] = returns
-        return returns
+                return [RETURN] if at != RETURN else []
+            call = None if code.conditional else code.call
+            if call is not None and (self.never_comes_back(call) or not self.returns(call)):
+                return []
+            return [*([RETURN] if at in graph.ends else []), *(to for to, _ in graph.after.get(at, ()))]
+
+        self._returning[entry] = RETURN in reached([entry], after)
+        return self._returning[entry]
 
 
 # What holds in each function, for each way of calling it that is worth telling apart.
@@ -233,9 +165,8 @@ MANY_FUNCTIONS = 200
 
 class Contexts:
     """The functions of a program as they are called. `cells` are addresses of a kernel's counters
-    of nesting, `pointed` gives the entries that a call through a pointer may go to, `copied` the
-    most bytes that a call of OF_A_LENGTH copies, `depth` how many calls of a function are being
-    priced, one in another. `vectors` has handlers by exception.
+    of nesting, `depth` gives how many calls of a function are being priced, one in another.
+    `vectors` has handlers by exception.
     """
 
     def __init__(
@@ -244,18 +175,23 @@ class Contexts:
         disassembler: Disassembler,
         calls: Calls,
         cells: Sequence[int],
-        pointed: Callable[[int], Iterable[int]],
-        copied: Callable[[int], int | None],
+        statements: Stated,
         depth: Callable[[int], int],
         vectors: Mapping[int, int],
     ) -> None:
         self._program = program
-        self._copied = copied
+        self._copied = statements.copied
         self._calls = calls
         self._depth = depth
         numbered = {address: number for number, address in enumerate(cells)}
         self.flow = Flow(
-            disassembler, program.read_only, self._outcomes, numbered, pointed, vectors, self._limited
+            disassembler,
+            program.read_only,
+            self._outcomes,
+            numbered,
+            statements.called,
+            vectors,
+            self._limited,
         )
         self._strays: dict[int, frozenset[str]] = {}
         self.in_a_lap = False

@@ -57,7 +57,7 @@ class Block:
         return self.instructions[-1]
 
 
-@dataclass
+@dataclass(eq=False)
 class Body:
     """The blocks of a function, by address."""
 

@@ -48,24 +48,6 @@ class Way(NamedTuple):
     trace: Trace
 
 
-def longest(
-    entry: Node,
-    exits: Iterable[Node],
-    successors: Successors[Node],
-    cost: Mapping[Node, int],
-    passes: Passes[Node],
-) -> int | None:
-    """The cost of the longest path from `entry` to one of `exits`, both ends included; None without
-    a path.
-
-    Only what leads to an exit counts. `passes` takes the head of a loop and all its nodes, and says
-    how often the head is passed at most, or what each of its laps can do. It raises NoBoundError
-    for a loop without a known bound.
-    """
-    ways = longest_ways(entry, exits, successors, cost, passes)
-    return max((way.cost for way in ways.values()), default=None)
-
-
 def longest_ways(
     entry: Node,
     exits: Iterable[Node],
@@ -73,7 +55,12 @@ def longest_ways(
     cost: Mapping[Node, int],
     passes: Passes[Node],
 ) -> dict[Node, Way]:
-    """The same for each of `exits` that a path leads to."""
+    """The longest path from `entry` to each of `exits` that a path leads to, both ends included.
+
+    Only what leads to an exit counts. `passes` takes the head of a loop and all its nodes, and says
+    how often the head is passed at most, or what each of its laps can do. It raises NoBoundError
+    for a loop without a known bound.
+    """
     wanted = set(exits)
     alive = reaching(wanted, successors)
     if entry not in alive:
@@ -83,19 +70,25 @@ def longest_ways(
     return {end: far[end] for end in wanted if end in far}
 
 
-def reaching(wanted: set[Node], successors: Successors[Node]) -> set[Node]:
+def reached(start: Iterable[Node], after: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """The nodes in `start`, and all that ways lead to from there."""
+    seen = set(start)
+    waiting = list(seen)
+    while waiting:
+        for node in after(waiting.pop()):
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
+    return seen
+
+
+def reaching(wanted: Iterable[Node], successors: Successors[Node]) -> set[Node]:
     """The nodes from which a path leads to one of `wanted`, and those themselves."""
     before: dict[Node, list[Node]] = {}
     for u, following in successors.items():
         for v, _ in following:
             before.setdefault(v, []).append(u)
-    alive, waiting = set(wanted), list(wanted)
-    while waiting:
-        for u in before.get(waiting.pop(), ()):
-            if u not in alive:
-                alive.add(u)
-                waiting.append(u)
-    return alive
+    return reached(wanted, lambda node: before.get(node, ()))
 
 
 def _distances(

@@ -5,57 +5,59 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import NamedTuple
 
 from analysis.bounds.flow import Body, Node
 from analysis.bounds.graph import Instruction
 from analysis.bounds.longest import Trace
 from analysis.bounds.price import Again, Into, Part, Price, Step, Walk
+from analysis.explain.program import Program
 
 _NODE = 2
 """So long is an item of a trace that is a node."""
+_WAY = "only the way back from the call"
+_REST = "what its blocks do not tell"
+_Element = Step | Walk | Into | Again
 
 
 @dataclass(frozen=True)
-class Spent:
-    """A block of the function `function`, which is passed so often, with the ways on from it.
+class Code:
+    """An instruction, and the source line that it is of; empty if nothing tells that."""
 
-    Without instructions it has what the bound has more, or less, than its blocks: there is none.
+    address: int
+    text: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Instructions in a row, passed so often: together they take so many cycles, with the ways on
+    from them; `share` of the bound. What is no code of the program has no instructions; `function`
+    says what it is.
     """
 
     function: str
-    instructions: tuple[Instruction, ...]
     passes: int
     cycles: int
+    share: float
+    instructions: tuple[Code, ...]
 
     @property
-    def address(self) -> int:
-        """That of the first instruction; 0 without."""
-        return self.instructions[0].address if self.instructions else 0
+    def lines(self) -> tuple[str, ...]:
+        """Its source lines, in order."""
+        return tuple(dict.fromkeys(code.line for code in self.instructions if code.line))
 
 
 @dataclass(frozen=True)
-class CallOf:
-    """That `caller` calls the function at `entry` so often at an address: `cycles` are spent there,
-    those of what is called from there, too.
-    """
+class Call:
+    """That a function calls another so often on the path; `cycles` are those in between."""
 
     caller: str
-    address: int
-    entry: int
+    line: str
+    callee: str
     times: int
     cycles: int
-
-
-@dataclass(frozen=True)
-class Parts:
-    """`blocks`: those that take the most cycles first. Their sum is that of the bound."""
-
-    blocks: tuple[Spent, ...]
-    calls: tuple[CallOf, ...]
-
-    @property
-    def cycles(self) -> int:
-        return sum(block.cycles for block in self.blocks)
 
 
 @dataclass(frozen=True)
@@ -72,47 +74,105 @@ class Frame:
 
 def frames(price: Price, least_cycles: int) -> tuple[Frame, ...]:
     """The calls of a longest path as a tree, the dearest first; none with fewer cycles."""
-    return _frames(((element, 1) for element in price.path), 1, least_cycles)
+    return _frames(((element, 1) for element in price.path), 1, max(least_cycles, 1))
 
 
 def _frames(elements: Iterable[tuple[_Element, int]], times: int, least_cycles: int) -> tuple[Frame, ...]:
     called: dict[int, list[tuple[Into, int]]] = {}
     for element, how_often in elements:
-        if isinstance(element, Into):
-            called.setdefault(element.entry, []).append((element, how_often))
-        else:
-            for inner, passed in _flat(element):
-                called.setdefault(inner.entry, []).append((inner, passed * how_often))
+        for inner, passed in [(element, 1)] if isinstance(element, Into) else _calls_in(element):
+            called.setdefault(inner.entry, []).append((inner, passed * how_often))
     calls = []
-    for entry, ones in called.items():
-        cycles = times * sum(how_often * spent.price.cycles for spent, how_often in ones)
-        if cycles < max(least_cycles, 1):
-            continue
-        inside = [(inner, how_often) for spent, how_often in ones for inner in spent.price.path]
-        count = times * sum(how_often for _, how_often in ones)
-        calls.append(Frame(entry, count, cycles, _frames(inside, times, least_cycles)))
+    for entry, ways in called.items():
+        cycles = times * sum(how_often * way.price.cycles for way, how_often in ways)
+        if cycles >= least_cycles:
+            inside = [(inner, how_often) for way, how_often in ways for inner in way.price.path]
+            count = times * sum(how_often for _, how_often in ways)
+            calls.append(Frame(entry, count, cycles, _frames(inside, times, least_cycles)))
     return tuple(sorted(calls, key=lambda frame: (-frame.cycles, frame.entry)))
 
 
-def _flat(element: _Element) -> Iterator[tuple[Into, int]]:
+def _calls_in(element: _Element) -> Iterator[tuple[Into, int]]:
     """The calls right from an element, and how often."""
     for inner, passed in _inside(element):
         if isinstance(inner, Into):
             yield inner, passed
         elif isinstance(element, Again):
-            yield from ((part, passed * times) for part, times in _flat(inner))
+            yield from ((part, passed * times) for part, times in _calls_in(inner))
 
 
-def parts(price: Price) -> Parts:
-    """The parts of a longest path that sections.Sections found."""
-    account = _Account()
+def spent(price: Price, program: Program, total: int) -> tuple[list[Block], list[Call]]:
+    """The blocks and calls of a longest path that sections.Sections found, those that take the most
+    cycles first. What a call costs on its way belongs to the block that calls. The blocks' sum is
+    that of the price; their shares are of the cycles `total`.
+    """
+    passes: Counter[tuple[Body, int]] = Counter()
+    cycles: Counter[tuple[Body, int]] = Counter()
+    rest: Counter[str] = Counter()
+    steps: list[tuple[Step, int]] = []
+    calls: dict[tuple[int, int, int], list[int]] = {}
+    callers: dict[int, str] = {}
     for element, times in _elements(price):
-        account.add(element, times)
-    return account.total()
+        if isinstance(element, Step):
+            steps.append((element, times))
+        elif isinstance(element, Into):
+            callers.setdefault(element.body.entry, element.body.name)
+            counts = calls.setdefault((element.body.entry, element.code.address, element.entry), [0, 0])
+            counts[0] += times
+            counts[1] += times * element.price.cycles
+        elif isinstance(element, Walk):
+            body, inside = element.part.solved.body, 0
+            nodes, ways = _walked(element)
+            for node, cost, passed in nodes:
+                inside += passed * cost
+                passes[body, node[0]] += times * passed
+                cycles[body, node[0]] += times * passed * cost
+            for node, cost, call, passed in ways:
+                inside += passed * cost
+                cycles[body, node[0]] += 0 if call else times * passed * cost
+            rest[body.name] += times * (element.cycles - inside)
+    # By the block that is passed and has the instruction of a step; else by itself.
+    alone: dict[tuple[int, int], tuple[str, Instruction, list[int]]] = {}
+    for step, times in steps:
+        for address, block in step.body.blocks.items():
+            if passes.get((step.body, address)) and step.code in block.instructions:
+                cycles[step.body, address] += times * step.cycles
+                break
+        else:
+            key = (step.body.entry, step.code.address)
+            _, _, counts = alone.setdefault(key, (step.body.name, step.code, [0, 0]))
+            counts[0] += times * step.passes
+            counts[1] += times * step.cycles
+
+    def block_of(function: str, codes: Iterable[Instruction], passed: int, taken: int) -> Block:
+        lines = tuple(Code(code.address, code.text, program.source_line(code.address)) for code in codes)
+        words = "" if passed else f": {_WAY if lines else _REST}"
+        return Block(f"{function}{words}", passed, taken, taken / max(total, 1), lines)
+
+    blocks = [
+        block_of(body.name, body.blocks[address].instructions, passed, cycles[body, address])
+        for (body, address), passed in passes.items()
+        if address in body.blocks
+    ]
+    blocks += [block_of(name, (code,), *counts) for name, code, counts in alone.values()]
+    blocks += [block_of(name, (), 0, left) for name, left in rest.items() if left]
+    return (
+        sorted(blocks, key=lambda it: (-it.cycles, it.instructions[0].address if it.instructions else 0)),
+        [
+            Call(
+                callers[caller],
+                program.source_line(address) or program.place(address),
+                program.place(entry),
+                *counts,
+            )
+            for (caller, address, entry), counts in sorted(
+                calls.items(), key=lambda pair: (-pair[1][1], pair[0][1:])
+            )
+        ],
+    )
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(NamedTuple):
     """A loop of the function `function`, with its head at `address`, that goes round so often each
     time it is entered.
     """
@@ -124,112 +184,28 @@ class Loop:
 
 def longest_loop(price: Price) -> Loop | None:
     """The loop of a longest path that goes round most often; None if it has none."""
-    loops = [
-        Loop(element.part.solved.body.name, _ends(item)[0][0], item[1])
-        for element, _ in _elements(price)
-        if isinstance(element, Walk)
-        for item in _laps(element.trace)
-    ]
+    loops = []
+    for element, _ in _elements(price):
+        waiting = [element.trace] if isinstance(element, Walk) else []
+        while waiting:
+            at = waiting.pop()
+            while at:
+                if len(at) > _NODE:
+                    assert isinstance(element, Walk)
+                    loops.append(Loop(element.part.solved.body.name, _ends(at)[0][0], at[1]))
+                    waiting.append(at[2])
+                at = at[0]
     return max(loops, key=lambda loop: (loop.laps, -loop.address), default=None)
 
 
-def _laps(trace: Trace) -> Iterator[Trace]:
-    """The items of a trace that are laps, those within laps, too."""
-    waiting = [trace]
-    while waiting:
-        at = waiting.pop()
-        while at:
-            if len(at) > _NODE:
-                yield at
-                waiting.append(at[2])
-            at = at[0]
-
-
-_Element = Step | Walk | Into | Again
-
-
-class _Account:
-    """Adds up what is spent."""
-
-    def __init__(self) -> None:
-        self._passes: Counter[tuple[int, int]] = Counter()
-        self._cycles: Counter[tuple[int, int]] = Counter()
-        self._bodies: dict[int, Body] = {}
-        self._steps: list[tuple[Step, int]] = []
-        self._calls: dict[tuple[int, int, int], tuple[Body, int, int]] = {}
-        self._rest: Counter[str] = Counter()
-
-    def add(self, element: _Element, times: int) -> None:
-        """Counts an element of a path so many times."""
-        if isinstance(element, Step):
-            self._bodies.setdefault(element.body.entry, element.body)
-            self._steps.append((element, times))
-        elif isinstance(element, Into):
-            key = (element.body.entry, element.code.address, element.entry)
-            _, before, cycles = self._calls.get(key, (element.body, 0, 0))
-            self._calls[key] = (element.body, before + times, cycles + times * element.price.cycles)
-        elif isinstance(element, Walk):
-            self._walk(element, times)
-
-    def _walk(self, walk: Walk, times: int) -> None:
-        body = walk.part.solved.body
-        self._bodies.setdefault(body.entry, body)
-        depth = 0
-        walked = _walked(walk)
-        for part, node, passed in walked.nodes:
-            key = (body.entry, node[0])
-            self._passes[key] += times * passed
-            self._cycles[key] += times * passed * part.cost[node]
-            depth += passed * part.cost[node]
-        for part, before, after, passed in walked.ways:
-            cycles, call = _edge(part, before, after)
-            depth += passed * cycles
-            if call is None:
-                self._cycles[body.entry, before[0]] += times * passed * cycles
-        self._rest[body.name] += times * (walk.cycles - depth)
-
-    def total(self) -> Parts:
-        """All blocks and calls. What a call costs on its way belongs to the block that calls."""
-        alone: dict[tuple[int, int], tuple[Step, int, int]] = {}
-        for step, times in self._steps:
-            if (block := self._block_with(step)) is not None:
-                self._cycles[step.body.entry, block] += times * step.cycles
-                continue
-            key = (step.body.entry, step.code.address)
-            _, passed, cycles = alone.get(key, (step, 0, 0))
-            alone[key] = (step, passed + times * step.passes, cycles + times * step.cycles)
-        blocks = [
-            Spent(body.name, body.blocks[address].instructions, passed, self._cycles[entry, address])
-            for (entry, address), passed in self._passes.items()
-            if address in (body := self._bodies[entry]).blocks
-        ]
-        blocks += [Spent(step.body.name, (step.code,), *counts) for step, *counts in alone.values()]
-        blocks += [Spent(name, (), 0, cycles) for name, cycles in self._rest.items() if cycles]
-        calls = [
-            CallOf(body.name, address, called, times, cycles)
-            for (_, address, called), (body, times, cycles) in self._calls.items()
-        ]
-        return Parts(
-            tuple(sorted(blocks, key=lambda block: (-block.cycles, block.address))),
-            tuple(sorted(calls, key=lambda call: (-call.cycles, call.address, call.entry))),
-        )
-
-    def _block_with(self, step: Step) -> int | None:
-        """The block that is passed and has the step's instruction, by its address."""
-        for address, block in step.body.blocks.items():
-            if self._passes.get((step.body.entry, address)) and step.code in block.instructions:
-                return address
-        return None
-
-
-@dataclass(frozen=True)
-class _Walked:
-    """How often a path passes nodes, and goes from one to another. A node of a lap that is not like
-    the others is one of the lap's own part.
+class _Walked(NamedTuple):
+    """How often a path passes nodes with their costs, and goes on from them to others: with the
+    most cycles on the way, and the call that takes them. A node of a lap that is not like the
+    others is one of the lap's own part.
     """
 
-    nodes: list[tuple[Part, Node, int]]
-    ways: list[tuple[Part, Node, Node, int]]
+    nodes: list[tuple[Node, int, int]]
+    ways: list[tuple[Node, int, Price | None, int]]
 
 
 def _walked(walk: Walk) -> _Walked:
@@ -255,10 +231,14 @@ def _walked(walk: Walk) -> _Walked:
                 ways[id(own if after == first else around), last, after] += times
             after = first
             at = at[0]
-    return _Walked(
-        [(parts_of[part], node, times) for (part, node), times in nodes.items()],
-        [(parts_of[part], before, after, times) for (part, before, after), times in ways.items() if times],
-    )
+    made = _Walked([(node, parts_of[part].cost[node], times) for (part, node), times in nodes.items()], [])
+    for (number, before, following), times in ways.items():
+        if times:
+            part = parts_of[number]
+            costs = (cost for target, cost in part.successors[before] if target == following)
+            cycles, call = max(costs, default=0), part.calls.get((before, following))
+            made.ways.append((before, cycles, call if call and call.cycles == cycles else None, times))
+    return made
 
 
 def _ends(trace: Trace) -> tuple[Node, Node]:
@@ -273,47 +253,33 @@ def _ends(trace: Trace) -> tuple[Node, Node]:
     return first[1], last[1]
 
 
-def _edge(part: Part, before: Node, after: Node) -> tuple[int, Price | None]:
-    """The most cycles from a node to the next, and the call on the way that takes them."""
-    cycles = max((cost for target, cost in part.successors[before] if target == after), default=0)
-    call = part.calls.get((before, after))
-    return cycles, call if call is not None and call.cycles == cycles else None
-
-
 def _elements(price: Price) -> Iterator[tuple[_Element, int]]:
-    """All elements of a path with those of what it calls, each once, and how often it counts."""
-    times: Counter[int] = Counter(id(element) for element in price.path)
-    for element in reversed(_called_first(price)):
-        count = times[id(element)]
-        yield element, count
-        for inner, how_often in _inside(element):
-            times[id(inner)] += count * how_often
-
-
-def _called_first(price: Price) -> list[_Element]:
-    """Elements in an order in which each comes before those that lead to it."""
-    done: list[_Element] = []
-    seen: set[int] = set()
-    waiting: list[tuple[_Element, bool]] = [(element, False) for element in price.path]
+    """All elements of a path with those of what it calls, each once, and how often it counts: those
+    that lead to it before.
+    """
+    elements = {id(element): element for element in price.path}
+    inside: dict[int, list[tuple[int, int]]] = {}
+    waiting = list(elements)
     while waiting:
-        element, is_left = waiting.pop()
-        if is_left:
-            done.append(element)
-        elif id(element) not in seen:
-            seen.add(id(element))
-            waiting.append((element, True))
-            waiting += [(inner, False) for inner, _ in _inside(element)]
-    return done
+        number = waiting.pop()
+        if number not in inside:
+            inner = list(_inside(elements[number]))
+            elements |= {id(element): element for element, _ in inner}
+            inside[number] = [(id(element), how_often) for element, how_often in inner]
+            waiting += [number for number, _ in inside[number]]
+    inner_first = TopologicalSorter({number: [it for it, _ in inner] for number, inner in inside.items()})
+    times: Counter[int] = Counter(id(element) for element in price.path)
+    for number in reversed([*inner_first.static_order()]):
+        yield elements[number], times[number]
+        for it, how_often in inside[number]:
+            times[it] += times[number] * how_often
 
 
 def _inside(element: _Element) -> Iterator[tuple[_Element, int]]:
     """The elements of what is called on the way, and how often."""
-    if isinstance(element, Into):
-        yield from ((inner, 1) for inner in element.price.path)
-    elif isinstance(element, Again):
-        yield from ((inner, element.times) for inner in element.price.path)
+    if isinstance(element, Into | Again):
+        times = element.times if isinstance(element, Again) else 1
+        yield from ((inner, times) for inner in element.price.path)
     elif isinstance(element, Walk):
-        for part, before, after, passed in _walked(element).ways:
-            _, call = _edge(part, before, after)
-            if call is not None:
-                yield from ((inner, passed) for inner in call.path)
+        for _, _, call, passed in _walked(element).ways:
+            yield from ((inner, passed) for inner in (call.path if call else ()))

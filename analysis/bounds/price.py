@@ -1,15 +1,21 @@
-"""The cost of a longest way, and its parts."""
+"""The cost of a longest way and its parts; and functions cut where a mask is set and cleared, into
+blocks and the ways between them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from analysis.bounds.caches import Kept
-from analysis.bounds.flow import Body, Node, Solved
+from analysis.bounds.caches import Hot, Kept
+from analysis.bounds.costs import Costs
+from analysis.bounds.flow import NOWHERE, RETURN, Body, Called, Edge, Node, Solved
 from analysis.bounds.graph import Instruction
-from analysis.bounds.state import Masks
+from analysis.bounds.pipeline import Timed, way_of
+from analysis.bounds.state import HANDLER, Masks, after_service
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Step(NamedTuple):
     body: Body
     code: Instruction
     cycles: int
-    passes: int
+    passes: int = 0
 
     def price(self) -> Price:
         return Price(self.cycles, (self,))
@@ -60,18 +66,12 @@ class Into(NamedTuple):
     entry: int
     price: Price
 
-    def priced(self) -> Price:
-        return Price(self.price.cycles, (self,), self.price.why_not)
-
 
 class Again(NamedTuple):
     """A path that is gone so often."""
 
     price: Price
     times: int
-
-    def priced(self) -> Price:
-        return Price(self.times * self.price.cycles, (self,), self.price.why_not)
 
 
 @dataclass
@@ -87,24 +87,18 @@ class Part:
     calls: dict[tuple[Node, Node], Price] = field(default_factory=dict)
     why_not: dict[Node, set[str]] = field(default_factory=dict)
 
+    def doubt(self, node: Node, *words: str) -> None:
+        """Keeps why nobody knows how long it takes from a node on."""
+        self.why_not.setdefault(node, set()).update(words)
+
 
 def most(prices: dict[Any, Price], key: Any, price: Price) -> None:
-    if key not in prices or dearer(price, prices[key]):
+    if key not in prices or dearness(price) > dearness(prices[key]):
         prices[key] = price
-
-
-def least(prices: dict[Any, Price], other: Mapping[Any, Price], more: Price) -> None:
-    for key, price in prices.items():
-        if key in other:
-            prices[key] = min(price, other[key].and_then(more), key=dearness)
 
 
 def dearness(price: Price) -> tuple[bool, int]:
     return bool(price.why_not), price.cycles
-
-
-def dearer(price: Price, other: Price) -> bool:
-    return dearness(price) > dearness(other)
 
 
 # The ways of a function while something is held off: from where, to where, at what price.
@@ -137,28 +131,20 @@ class Section:
     price: Price
 
 
-@dataclass
-class Segments:
-    """The ways of a function under masks of one kind."""
+class Way(NamedTuple):
+    """A way of a function under masks of one kind: from its entry, or from where it sets one; to
+    its return, with these masks, or to where it clears one. A section, which begins and ends in it,
+    has a level.
+    """
 
-    through: dict[Masks, Price] = field(default_factory=dict)
-    heads: dict[Mark, Price] = field(default_factory=dict)
-    tails: dict[tuple[Mark, Masks], Price] = field(default_factory=dict)
-    sections: dict[tuple[Mark, Mark | None], tuple[int, Price]] = field(default_factory=dict)
-    """Each with its level."""
+    begin: Mark | None
+    end: Mark | None
+    masks: Masks | None
+    level: int = 0
 
-    def limit(self, other: Segments, more: Price) -> None:
-        """Keeps the less of each way and the same of `other`, which costs so much more."""
-        for mine, theirs in (
-            (self.through, other.through),
-            (self.heads, other.heads),
-            (self.tails, other.tails),
-        ):
-            least(mine, theirs, more)
-        for key, (level, price) in self.sections.items():
-            if key in other.sections:
-                limited = other.sections[key][1].and_then(more)
-                self.sections[key] = (level, min(price, limited, key=dearness))
+
+Segments = dict[Way, Price]
+"""The ways of a function."""
 
 
 @dataclass(frozen=True)
@@ -176,3 +162,160 @@ class Sink:
     """None for the function's return."""
     masks: Masks
     after: Price
+
+
+class Cut:
+    """Cuts functions of one program. `called_ways` gives the ways of what the call at an address
+    goes to, or raises NoBoundError. `strays` tells where a function that does not come back goes.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        costs: Costs,
+        timed: Timed,
+        called_ways: Callable[[Called, str, bool, int, Hot], Segments],
+        strays: Callable[[int], frozenset[str]],
+    ) -> None:
+        self._strays = strays
+        self._program = program
+        self._costs = costs
+        self._timed = timed
+        self._called_ways = called_ways
+
+    def part(self, part: Part, kind: str) -> tuple[Part, list[Source], list[Sink]]:
+        """The part with its blocks, and where ways begin and end."""
+        solved, ends = part.solved, dict[Source | Sink, None]()
+        if solved.start[1].holds(kind):
+            begin = self._timed.cycles(part.timed, part.cached.hot[solved.start]).begin
+            first = solved.body.blocks[solved.start[0]].instructions[0]
+            enters = begin + part.cached.enters(None, solved.start)
+            ends[Source(solved.start, None, Step(solved.body, first, enters).price())] = None
+        for node in solved.states:
+            block = solved.body.blocks.get(node[0])
+            part.successors[node] = []
+            if block is None:
+                place = self._program.place(node[0])
+                part.why_not[node] = {f"{place} is reached, and is no code of {solved.body.name}."}
+                part.cost[node] = 0
+                continue
+            part.cost[node] = self._timed.cycles(part.timed, part.cached.hot[node]).cost[node]
+            if block.why_not and not block.last.pointer:
+                part.doubt(node, block.why_not)
+            for edge in solved.edges[node]:
+                ways = self._edge if edge.called is None else self._call
+                ends |= dict.fromkeys(ways(part, node, edge, kind))
+        return (
+            part,
+            [end for end in ends if isinstance(end, Source)],
+            [end for end in ends if isinstance(end, Sink)],
+        )
+
+    def _edge(self, part: Part, node: Node, edge: Edge, kind: str) -> Iterator[Source | Sink]:
+        body, target = part.solved.body, edge.target
+        inside, stays, returns = node[1].holds(kind), target[1].holds(kind), target[0] == RETURN
+        code, step = body.blocks[node[0]].last, self._step(part, node, edge)
+        if inside and not stays:
+            yield Sink(node, Mark(code.address), target[1], step)
+        elif stays and returns:
+            yield Sink(node, None, target[1], step)
+        elif inside:
+            part.successors[node].append((target, step.cycles))
+        elif stays:
+            own = Step(body, code, self._costs.own(code), 1).price()
+            late = Step(body, code, self._late(part, node)).price()
+            yield Source(target, Mark(code.address), own.and_then(late).and_then(step))
+
+    def _call(self, part: Part, node: Node, edge: Edge, kind: str) -> Iterator[Source | Sink]:
+        called, target, body = edge.called, edge.target, part.solved.body
+        assert called is not None
+        code, step = body.blocks[node[0]].last, self._step(part, node, edge)
+        inside, returns, nowhere = node[1].holds(kind), target[0] == RETURN, target[0] == NOWHERE
+        stays = target[1].holds(kind) and not nowhere
+        if nowhere and inside and called.entry:
+            part.doubt(node, *self._strays(called.entry))
+        if kind == HANDLER and nowhere:
+            # Nothing in there ends the way, and nothing comes back.
+            return
+        try:
+            ways = self._called_ways(called, kind, inside, code.address, part.cached.hot[node])
+        except NoBoundError as error:
+            ways = {Way(None, None, target[1]): Price(why_not=frozenset((str(error),)))}
+            if inside and nowhere:
+                part.doubt(node, str(error))
+        if code.service:
+            # With the masks as they are behind the handler that SVC enters.
+            before, ways = ways, {}
+            for way, price in before.items():
+                masks = way.masks and after_service(node[1], way.masks)
+                most(ways, way._replace(masks=masks), price)
+
+        def through(price: Price) -> Price:
+            return Price(price.cycles, (Into(body, code, called.entry, price),), price.why_not)
+
+        if inside and stays:
+            none = f"No way through {self._program.place(called.entry)} was found."
+            price = ways.get(Way(None, None, target[1]), Price(why_not=frozenset((none,))))
+            price = through(price).and_then(step)
+            if returns:
+                yield Sink(node, None, target[1], price)
+            else:
+                part.successors[node].append((target, price.cycles))
+                most(part.calls, (node, target), price)
+        own = Step(body, code, self._costs.own(code), 1).price()
+        for (begin, end, masks, _), price in ways.items():
+            if inside and begin is None and end is not None:
+                head = own.and_then(step).and_then(through(price))
+                yield Sink(node, end.called_from(code.address), target[1], head)
+            if stays and begin is not None and end is None and masks == target[1]:
+                yield Source(target, begin.called_from(code.address), through(price).and_then(step))
+                if returns:
+                    # A tail call: what it begins, this function leaves begun.
+                    yield Sink(target, None, target[1], NOTHING)
+
+    def _late(self, part: Part, node: Node) -> int:
+        """How long a store may hold up what comes behind the instruction that ends a node, if it
+        was made before the function began, or in one that it called.
+        """
+        most = self._costs.late_store_cycles
+        before: dict[Node, list[tuple[Node, Edge] | None]] = {part.solved.start: [None]}
+        for origin, edges in part.solved.edges.items():
+            for way in edges:
+                before.setdefault(way.target, []).append((origin, way))
+        waiting, seen = [(node, 0)], {node}
+        while waiting:
+            at, passed = waiting.pop()
+            codes = part.solved.body.blocks[at[0]].instructions
+            passed += len(codes)
+            if any(code.accesses and not code.conditional for code in codes) or passed > most:
+                continue
+            for arrival in before.get(at, ()):
+                if arrival is None or arrival[1].called is not None:
+                    return most
+                if arrival[0] not in seen:
+                    seen.add(arrival[0])
+                    waiting.append((arrival[0], passed))
+        return 0
+
+    def _step(self, part: Part, node: Node, edge: Edge) -> Price:
+        """The cycles of an edge; with the first reads of a loop that it enters."""
+        hot, target, way = part.cached.hot[node], edge.target, way_of(edge)
+        cycles, step = self._timed.cycles(part.timed, hot), 0
+        hot_there = part.cached.hot.get(target, hot)
+        if (node, way) not in cycles.steps:
+            part.doubt(node, "A lap leads where the loop does not.")
+        elif hot_there == hot:
+            step = cycles.steps[node, way] + part.cached.enters(node, target)
+        else:
+            # The next node begins in ways that are none of this one's.
+            dearest = self._timed.cycles(part.timed, hot_there).dearest.get(target, 0)
+            step = cycles.ways[node, way] + dearest + part.cached.enters(node, target)
+        body = part.solved.body
+        return Step(body, body.blocks[node[0]].last, step).price()
+
+
+def least(prices: Segments, other: Mapping[Way, Price], more: Price) -> None:
+    """Keeps the less of each way and the same of `other`, which costs so much more."""
+    for key, price in prices.items():
+        if key in other:
+            prices[key] = min(price, other[key].and_then(more), key=dearness)

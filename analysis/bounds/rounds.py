@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from analysis.bounds.calls import OF_A_LENGTH
 from analysis.bounds.flow import Body, Edge, Flow, Node, Solved
-from analysis.bounds.longest import Lap, Passes, components, is_loop
+from analysis.bounds.longest import Lap, Passes, components, is_loop, reached
 from analysis.bounds.statements import Stated
 from analysis.bounds.trips import OneLap, is_on_each_lap, unrolled
 from analysis.bounds.trips import passes as of_loop
@@ -85,28 +85,23 @@ class Rounds:
         only the body does: a store, a call or a choice, which no compiler does ahead of the loop's
         condition.
         """
-        seen, waiting = {head}, [head]
-        while waiting:
-            node = waiting.pop()
-            edges = solved.edges.get(node, ())
-            if self._is_of_the_body(solved, node, inner, lines):
-                continue
-            for edge in edges:
-                if edge.target not in inner or edge.target == head:
-                    return False
-                if edge.target not in seen:
-                    seen.add(edge.target)
-                    waiting.append(edge.target)
-        return True
 
-    def _is_of_the_body(self, solved: Solved, node: Node, inner: set[Node], lines: frozenset[str]) -> bool:
-        block = solved.body.blocks[node[0]]
-        chooses = len(block.after) > 1 and all((target, node[1]) in inner for target, _ in block.after)
-        for code in block.instructions:
-            does = code.stores or code.call is not None or (chooses and code is block.last)
-            if does and not code.conditional and self._program.source_line(code.address) in lines:
-                return True
-        return False
+        def does(node: Node) -> bool:
+            block = solved.body.blocks[node[0]]
+            chooses = len(block.after) > 1 and all((target, node[1]) in inner for target, _ in block.after)
+            return any(
+                (code.stores or code.call is not None or (chooses and code is block.last))
+                and not code.conditional
+                and self._program.source_line(code.address) in lines
+                for code in block.instructions
+            )
+
+        def after(node: Node) -> list[Node]:
+            return [] if does(node) else [edge.target for edge in solved.edges.get(node, ())]
+
+        passed = inner - {head}
+        nodes = reached([head], lambda node: (it for it in after(node) if it in passed))
+        return all(it in passed for node in nodes for it in after(node))
 
     def _unlimited(self, solved: Solved, head: Node, inner: set[Node], error: str) -> int | str:
         """Keeps a loop of which nothing is known but perhaps what was observed; as _laps()."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from analysis.bounds.flow import Body, Flow, Node, Solved
 from analysis.bounds.graph import INVERSE, SP
+from analysis.bounds.longest import reached
 from analysis.bounds.state import Slot, State, covers, merge
 from analysis.bounds.values import SIGN, STACK, WORD, Value, minus, number, plus, relative, signed, unsigned
 from analysis.errors import NoBoundError
@@ -141,17 +142,9 @@ def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) ->
 
 def is_on_each_lap(node: Node, head: Node, inner: set[Node], successors: dict[Node, list[Node]]) -> bool:
     """Whether no way leads from the head back to it that leaves the node out."""
-    if node == head:
-        return True
-    seen, waiting = {head}, [head]
-    while waiting:
-        for target in successors.get(waiting.pop(), ()):
-            if target == head:
-                return False
-            if target in inner and target != node and target not in seen:
-                seen.add(target)
-                waiting.append(target)
-    return True
+    passed = inner - {node, head}
+    around = reached([head], lambda at: (it for it in successors.get(at, ()) if it in passed))
+    return node == head or all(head not in successors.get(at, ()) for at in around)
 
 
 def _laps(test: _Test, names: Names, first: State, back: State) -> int | None:

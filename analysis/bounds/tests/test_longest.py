@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from analysis.bounds.longest import Lap, longest
+from analysis.bounds.longest import Lap, Passes, longest_ways
 from analysis.errors import NoBoundError
 
 Edges = dict[int, list[tuple[int, int]]]
@@ -26,6 +26,13 @@ def by_trying(
             if met.get(to, 0) < most.get(to, 1):
                 walks.append((to, spent + edge + cost[to], {**met, to: met.get(to, 0) + 1}))
     return best
+
+
+def longest(
+    entry: int, exits: set[int], edges: Edges, cost: dict[int, int], passes: Passes[int]
+) -> int | None:
+    ways = longest_ways(entry, exits, edges, cost, passes)
+    return max((way.cost for way in ways.values()), default=None)
 
 
 def unbounded(_: int, _inner: object) -> int:

@@ -226,12 +226,13 @@ def path_of(explanation: Explained) -> Part:
     """
     lines = []
     for block in explanation.blocks:
-        first = f"{block.code[0].address:#010x}" if block.code else ""
+        first = f"{block.instructions[0].address:#010x}" if block.instructions else ""
         lines.append(
             (f"{block.cycles:,}", f"{block.share:.1%}", f"{block.passes:,}", first, block.function, "")
         )
         lines += [
-            ("", "", "", f"{code.address:#010x}", f"  {code.text}", code.line or "") for code in block.code
+            ("", "", "", f"{code.address:#010x}", f"  {code.text}", code.line or "")
+            for code in block.instructions
         ]
     return Part(
         f"The longest path of {explanation.section}: "
