@@ -148,7 +148,7 @@ class Costs:
     also where the code does not show it. `prefetch`: the flash may be
     reading ahead, so that any other read waits for that one. `code_cache` and `data_cache`: lines
     of code, and of data, that were read once can stay (RM0368 §3.4.2); `hot_code` and `hot_data`:
-    all of them are there.
+    all of them are there. `counts`: an instruction costs 1, whatever it is, and nothing else does.
     """
 
     wait_states: int = WAIT_STATES
@@ -161,6 +161,7 @@ class Costs:
     hot_data: bool = False
     memories: Memories = OF_F401
     aligned: bool = False
+    counts: bool = False
 
     @classmethod
     def of_flash(cls, flash_acr: int, unknown: Memory, memories: Memories = OF_F401) -> Costs:
@@ -254,7 +255,7 @@ class Costs:
     @property
     def certain(self) -> bool:
         """True if the duration of each read of the flash is known."""
-        return not (self.prefetch or self.code_cache or self.data_cache or self.reads_on)
+        return self.counts or not (self.prefetch or self.code_cache or self.data_cache or self.reads_on)
 
     @property
     def reads_on(self) -> bool:
@@ -290,6 +291,8 @@ class Costs:
 
     def own(self, instruction: Instruction) -> int:
         """Cycles of an instruction whose words are there, and whose memory answers at once."""
+        if self.counts:
+            return 1
         cycles: int = {**_FILE["cycles"], **_CORES[self.core].get("cycles", {})}[instruction.kind]
         name = instruction.text.partition(" ")[0]
         if self.one_bus and name in ("bl", "wfi", "wfe", "cpsid", "cpsie"):

@@ -5,6 +5,7 @@ Of what is not here, the registers that it writes are not known afterwards.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 from analysis.bounds.graph import MULTIPLES, PC, SP, Instruction, Memory, Operand
@@ -29,18 +30,14 @@ from analysis.bounds.values import (
 Read = Callable[[int, int], int | None]
 """Takes an address and a number of bytes, and gives what never changes there; None if it may."""
 
-_LOADS = {
-    "ldr": 4,
-    "ldrb": 1,
-    "ldrh": 2,
+_SIZES = {
+    **dict.fromkeys(("ldr", "ldrex", "ldrt", "str", "strt", "ldrd", "strd"), 4),
+    **dict.fromkeys(("ldrh", "ldrht", "strh", "strht"), 2),
+    **dict.fromkeys(("ldrb", "ldrbt", "strb", "strbt"), 1),
     "ldrsb": -1,
     "ldrsh": -2,
-    "ldrex": 4,
-    "ldrt": 4,
-    "ldrbt": 1,
-    "ldrht": 2,
 }
-_STORES = {"str": 4, "strb": 1, "strh": 2, "strt": 4, "strbt": 1, "strht": 2}
+"""Bytes of loads and stores of one register, of two each; negative where they extend the sign."""
 _PUSHES = ("push", "pop", "vpush", "vpop")
 
 _LSL, _LSR, _ASR = 2, 3, 1
@@ -180,16 +177,9 @@ _ALWAYS_ALIGNED = ("ldrd", "strd", "ldrex", "strex", "vldr", "vstr")
 
 def _change(operation: Instruction, state: State, read: Read) -> None:
     name = operation.name
-    if name in _LOADS and operation.memory:
-        _load(operation, state, read)
-    elif name in _STORES and operation.memory:
-        _store(operation, state)
-    elif name in _PUSHES:
-        _stack(operation, state)
-    elif name in ("ldrd", "strd"):
-        _double(operation, state, read)
-    elif name.startswith(MULTIPLES):
-        _multiple(operation, state, read)
+    is_transfer = name in _SIZES if operation.memory else name in _PUSHES or name.startswith(MULTIPLES)
+    if is_transfer:
+        _transfer(operation, state, read)
     elif name in ("cmp", "cmn", "tst", "teq"):
         _compare(operation, state)
     elif name == "adr":
@@ -199,151 +189,75 @@ def _change(operation: Instruction, state: State, read: Read) -> None:
     elif name in _COMPUTED:
         _compute(operation, state)
     else:
-        _unknown(operation, state)
+        if operation.memory and operation.stores:
+            state.store(address_of(operation.memory, state, operation.address), 8, None)
+        for register in operation.written:
+            if register == SP:
+                state.slots.clear()
+            state.put(register, None, f"@{operation.address:x}:{register}")
+        if operation.sets_flags or name == "vmrs":
+            state.flags = None
 
 
-def _unknown(operation: Instruction, state: State) -> None:
-    if operation.memory and operation.name.startswith(("str", "vstr")):
-        size = 8
-        state.store(address_of(operation.memory, state, operation.address), size, None)
-    for register in operation.written:
-        if register == SP:
-            state.slots.clear()
-        state.put(register, None, f"@{operation.address:x}:{register}")
-    if operation.sets_flags or operation.name == "vmrs":
-        state.flags = None
-
-
-def _load(operation: Instruction, state: State, read: Read) -> None:
-    memory, target = operation.memory, operation.operands[0].register
-    assert memory is not None and target is not None
-    place = address_of(memory, state, operation.address)
-    size = _LOADS[operation.name]
-    value = _loaded(state, place, size, read)
-    slot = (place[1], 4) if place and place[0] == STACK and place[1] == place[2] else None
-    _write_back(operation, state, memory)
-    state.put(target, value, f"@{operation.address:x}")
-    if slot in state.slots and size == 4 and target != PC:
-        state.copies[target] = slot
-        if state.slots[slot] is None:
-            state.slots[slot] = state.registers[target]
-
-
-def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
-    bits = 8 * abs(size)
-    widest = number(0, (1 << bits) - 1) if size > 0 else number(-(1 << bits - 1), (1 << bits - 1) - 1)
-    if place is None:
-        return widest
-    if place[0] == STACK:
-        if place[1] != place[2]:
-            return widest
-        stored = state.slots.get((place[1], abs(size)))
-        if stored is None or size == 4:
-            return stored if size == 4 else widest
-        low, high = (unsigned if size > 0 else signed)(stored)
-        fits = widest is not None and widest[1] <= low % WORD and high - low < 1 << bits
-        inside = size > 0 and high < 1 << bits
-        return stored if fits and inside else widest
-    fixed = constant(place)
-    if fixed is None:
-        return widest
-    result = read(fixed, abs(size))
-    if result is None:
-        return widest
-    if size < 0 and result >> (bits - 1):
-        result -= 1 << bits
-    return number(result) if abs(size) < 4 else address(result)
-
-
-def _store(operation: Instruction, state: State) -> None:
-    memory, source = operation.memory, operation.operands[0].register
-    assert memory is not None and source is not None
-    size = _STORES[operation.name]
-    place = address_of(memory, state, operation.address)
-    value = state.registers[source] if source < PC else None
-    if size < 4 and unsigned(value)[1] >= 1 << 8 * size:
-        value = None
-    state.store(place, size, value, source)
-    _write_back(operation, state, memory)
-
-
-def _write_back(operation: Instruction, state: State, memory: Memory) -> None:
-    if memory.writeback:
-        by = memory.post if memory.post is not None else memory.offset
-        moved = plus(state.registers[memory.base], number(by))
-        state.put(memory.base, moved, f"@{operation.address:x}:{memory.base}")
-
-
-def _double(operation: Instruction, state: State, read: Read) -> None:
-    memory = operation.memory
-    assert memory is not None
-    place = address_of(memory, state, operation.address)
-    pair = [operand.register for operand in operation.operands[:2]]
-    values: list[Value] = []
-    for part, register in enumerate(pair):
-        at = plus(place, number(4 * part))
-        if operation.name == "strd":
-            state.store(at, 4, state.registers[register] if register is not None and register < PC else None)
-        else:
-            values.append(_loaded(state, at, 4, read))
-    _write_back(operation, state, memory)
-    for register, value in zip(pair, values, strict=False):
-        if register is not None:
-            state.put(register, value, f"@{operation.address:x}:{register}")
+def _transfer(operation: Instruction, state: State, read: Read) -> None:
+    """Loads or stores registers, one behind the other, and moves the base."""
+    name, memory, operands = operation.name, operation.memory, operation.operands
+    loads = name.startswith(("ld", "pop", "vpop", "vldm"))
+    fresh, single, base = f"@{operation.address:x}", 0, SP
+    if memory is not None:
+        single = 0 if name in ("ldrd", "strd") else _SIZES[name]
+        operands = operands[: 1 if single else 2]
+        at, moves = address_of(memory, state, operation.address), memory.writeback
+        base, by = memory.base, memory.offset if memory.post is None else memory.post
+    else:
+        if name.startswith(MULTIPLES):
+            base, operands = operands[0].register or 0, operands[1:]
+        total = sum(map(_bytes_of, operands))
+        down = "db" in name or name.endswith("push")
+        start = state.registers[base] if base < PC else number((operation.address + 4) & ~3)
+        at, by = plus(start, number(-total)) if down else start, -total if down else total
+        moves = base in operation.written and not any(loads and it.register == base for it in operands)
+    slot = (at[1], 4) if single == 4 and at and at[0] == STACK and at[1] == at[2] else None
+    for operand in operands:
+        size, register = abs(single) or _bytes_of(operand), operand.register
+        core = register is not None and 0 <= register < PC
+        if loads and core and register is not None:
+            state.put(register, _loaded(state, at, single or size, read), f"{fresh}:{register}")
+            if slot in state.slots:
+                state.copies[register] = slot
+                if state.slots[slot] is None:
+                    state.slots[slot] = state.registers[register]
+        elif not loads:
+            value = state.registers[register] if core and register is not None else None
+            if size < 4 and unsigned(value)[1] >= 1 << 8 * size:
+                value = None
+            state.store(at, size, value, register if single else None)
+        at = plus(at, number(size))
+    if moves:
+        state.put(base, plus(state.registers[base], number(by)), f"{fresh}:{base}")
 
 
 def _bytes_of(operand: Operand) -> int:
     return operand.number if operand.register == -1 else 4
 
 
-def _stack(operation: Instruction, state: State) -> None:
-    sizes = [_bytes_of(operand) for operand in operation.operands]
-    pointer = state.registers[SP]
-    if operation.name.endswith("push"):
-        pointer = plus(pointer, number(-sum(sizes)))
-    at = pointer
-    for operand, size in zip(operation.operands, sizes, strict=True):
-        register = operand.register
-        if operation.name == "push" and register is not None:
-            state.store(at, 4, state.registers[register] if register < PC else None)
-        elif operation.name == "vpush":
-            state.store(at, size, None)
-        elif register is not None and 0 <= register < PC:
-            exact = at is not None and at[0] == STACK and at[1] == at[2]
-            stored = state.slots.get((at[1], 4)) if exact and at else None
-            state.put(register, stored, f"@{operation.address:x}:{register}")
-        at = plus(at, number(size))
-    state.put(SP, pointer if operation.name.endswith("push") else at, f"@{operation.address:x}:sp")
-
-
-def _multiple(operation: Instruction, state: State, read: Read) -> None:
-    base = operation.operands[0].register
-    assert base is not None
-    others = operation.operands[1:]
-    total = sum(map(_bytes_of, others))
-    down = "db" in operation.name
-    start = state.registers[base] if base < PC else number((operation.address + 4) & ~3)
-    at = plus(start, number(-total)) if down else start
-    loads = "ldm" in operation.name
-    for operand in others:
-        register = operand.register
-        if loads:
-            if register is not None and 0 <= register < PC:
-                state.put(register, _loaded(state, at, 4, read), f"@{operation.address:x}:{register}")
-        else:
-            exact = register is not None and 0 <= register < PC
-            state.store(
-                at, _bytes_of(operand), state.registers[register] if exact and register is not None else None
-            )
-        at = plus(at, number(_bytes_of(operand)))
-    if base in operation.written and not any(loads and operand.register == base for operand in others):
-        state.put(base, plus(start, number(-total if down else total)), f"@{operation.address:x}:{base}")
-
-
-def _plain(operand: Operand, state: State) -> Value:
-    """What a register holds; None of one of floats."""
-    register = operand.register
-    return state.registers[register] if register is not None and 0 <= register < PC else None
+def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
+    bits = 8 * abs(size)
+    widest = number(0, (1 << bits) - 1) if size > 0 else number(-(1 << bits - 1), (1 << bits - 1) - 1)
+    if place is not None and place[0] == STACK:
+        stored = state.slots.get((place[1], abs(size))) if place[1] == place[2] else None
+        if stored is None or size == 4:
+            return stored if size == 4 else widest
+        low, high = (unsigned if size > 0 else signed)(stored)
+        fits = widest is not None and widest[1] <= low % WORD and high - low < 1 << bits
+        return stored if fits and size > 0 and high < 1 << bits else widest
+    fixed = constant(place)
+    result = None if fixed is None else read(fixed, abs(size))
+    if result is None:
+        return widest
+    if size < 0 and result >> (bits - 1):
+        result -= 1 << bits
+    return number(result) if abs(size) < 4 else address(result)
 
 
 def _compare(operation: Instruction, state: State) -> None:
@@ -380,29 +294,22 @@ def computed(name: str, *sources: Value) -> Value:
 
 
 def _compute(operation: Instruction, state: State) -> None:
-    target = operation.operands[0].register
+    name, operands = operation.name, operation.operands
+    target = operands[0].register
     assert target is not None
-    values = [_value(operand, state) for operand in operation.operands]
+    values = [_value(operand, state) for operand in operands]
     # Of two operands the first is also a source: ADD r0, r1.
-    sources = values if len(values) == 2 and operation.name in _TWO_OPERANDS else values[1:]
-    value = computed(operation.name, *sources)
-    flags = None
-    if operation.sets_flags:
-        if operation.name == "sub" and len(sources) == 2:
-            flags = Flags("compare", sources[0], sources[1], None, None, target)
-        else:
-            flags = Flags("result", value, number(0), target)
-    copied = operation.operands[1].register if operation.name == "mov" else None
+    sources = values if len(values) == 2 and name in _TWO_OPERANDS else values[1:]
+    value = computed(name, *sources)
+    copied = operands[1].register if name == "mov" else None
     state.put(target, value, f"@{operation.address:x}")
-    if operation.sets_flags:
-        left_in = None
-        if flags and flags.kind == "compare":
-            source = operation.operands[1 if len(operation.operands) == 3 else 0]
-            left_in = _where(source) if source.register != target else None
-            flags = Flags("compare", flags.left, flags.right, left_in, None, target)
-        elif flags and flags.left is None:
-            flags = Flags("result", state.registers[target], number(0), target)
-        state.flags = flags
+    if operation.sets_flags and name == "sub" and len(sources) == 2:
+        source = operands[-2]
+        left_in = _where(source) if source.register != target else None
+        state.flags = Flags("compare", sources[0], sources[1], left_in, None, target)
+    elif operation.sets_flags:
+        left = state.registers[target] if value is None else value
+        state.flags = Flags("result", left, number(0), target)
     if copied is not None and copied in state.copies and target < PC:
         state.copies[target] = state.copies[copied]
     if target == SP and (state.registers[SP] or ("",))[0] != STACK:
@@ -441,36 +348,35 @@ def _arithmetic(value: Value, by: Value) -> Value:
     return None if count is None else number(low >> min(count, 31), high >> min(count, 31))
 
 
-def _and(left: Value, other: Value) -> Value:
-    a, b = constant(left), constant(other)
-    if a is not None and b is not None:
-        return number(a & b)
-    return number(0, min(unsigned(left)[1], unsigned(other)[1]))
+def _bitwise(
+    exact: Callable[[int, int], int], limits: Callable[[int, int, int, int], tuple[int, int]]
+) -> Callable[[Value, Value], Value]:
+    """An operation of bits: of numbers that are known exactly, else from the least and the greatest
+    that each can be.
+    """
+
+    def combine(left: Value, other: Value) -> Value:
+        a, b = constant(left), constant(other)
+        if a is not None and b is not None:
+            return number(exact(a, b))
+        return number(*limits(*unsigned(left), *unsigned(other)))
+
+    return combine
 
 
-def _or(left: Value, other: Value) -> Value:
-    a, b = constant(left), constant(other)
-    if a is not None and b is not None:
-        return number(a | b)
-    (low, high), (least, most) = unsigned(left), unsigned(other)
-    return number(max(low, least), (1 << max(high, most).bit_length()) - 1)
+def _all_ones(high: int, most: int) -> int:
+    return (1 << max(high, most).bit_length()) - 1
+
+
+_and = _bitwise(operator.and_, lambda _low, high, _least, most: (0, min(high, most)))
+_or = _bitwise(operator.or_, lambda low, high, least, most: (max(low, least), _all_ones(high, most)))
+_xor = _bitwise(operator.xor, lambda _low, high, _least, most: (0, _all_ones(high, most)))
+_clear = _bitwise(lambda a, b: a & ~b, lambda low, high, _least, most: (max(0, low - most), high))
 
 
 def _exclusive(left: Value, other: Value) -> Value:
-    if left is not None and left == other and left[1] == left[2]:
-        return number(0)
-    a, b = constant(left), constant(other)
-    if a is not None and b is not None:
-        return number(a ^ b)
-    return number(0, (1 << max(unsigned(left)[1], unsigned(other)[1]).bit_length()) - 1)
-
-
-def _clear(left: Value, other: Value) -> Value:
-    a, b = constant(left), constant(other)
-    if a is not None and b is not None:
-        return number(a & ~b)
-    low, high = unsigned(left)
-    return number(max(0, low - unsigned(other)[1]), high)
+    same = left is not None and left == other and left[1] == left[2]
+    return number(0) if same else _xor(left, other)
 
 
 def _field(value: Value, first: Value, width: Value) -> Value:

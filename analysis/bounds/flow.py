@@ -199,9 +199,7 @@ class Flow:
         for code in block.instructions[:-1]:
             now, masks = self._step(code, now, masks)
         last = block.last
-        if last.service:
-            yield from self._service(block, last, now, masks)
-        elif last.call is not None or last.pointer:
+        if last.service or last.call is not None or last.pointer:
             yield from self._call(block, last, now, masks)
         elif last.name in ("cbz", "cbnz"):
             register = last.operands[0].register or 0
@@ -252,68 +250,45 @@ class Flow:
         loads = operation.name.startswith(("ldr", "ldm", "pop")) and operation.addressed
         return min(operation.addressed) if loads else None
 
-    def _service(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
-        """SVC calls its handler, which comes back as a function does."""
+    def _call(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
+        """A call, or SVC, whose handler comes back as a function does."""
         done = assume(now, last.condition) if last.condition else now
         left = assume(now, last.condition, holds=False) if last.condition else None
-        inside = in_service(masks)
-        entry = self._vectors.get(inside.exception or 0, 0)
-        why_not = "" if entry else f"SVC at {last.address:#010x} enters a handler that is not known."
-        called = Called(entry, inside, (None,) * 4, why_not)
-        if done is not None:
+        following = [target for target, taken in block.after if not taken]
+        for called in () if done is None else self._targets(last, done, masks):
+            assert done is not None
             outcomes = list(self._outcomes(called))
             if not outcomes:
                 yield Edge((NOWHERE, masks), done, True, called)
-            for outcome in outcomes:
+            for then, result in outcomes:
+                then = after_service(masks, then) if last.service else then
                 after = done.copy()
-                after.called(None, f"@{last.address:x}")
-                for target, taken in block.after:
-                    yield Edge((target, after_service(masks, outcome.masks)), after, taken, called)
+                after.called(None if last.service else result, f"@{last.address:x}")
+                if block.ends:
+                    yield Edge((RETURN, then), after, True, called)
+                else:
+                    yield from (Edge((target, then), after, False, called) for target in following)
         if left is not None:
-            for target, taken in block.after:
-                yield Edge((target, masks), left, taken, None)
-
-    def _call(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
-        done = assume(now, last.condition) if last.condition else now
-        left = assume(now, last.condition, holds=False) if last.condition else None
-        if done is not None:
-            for called in self._targets(last, done, masks):
-                outcomes = list(self._outcomes(called))
-                if not outcomes:
-                    yield Edge((NOWHERE, masks), done, True, called)
-                for outcome in outcomes:
-                    after = done.copy()
-                    after.called(outcome.result, f"@{last.address:x}")
-                    if block.ends:
-                        yield Edge((RETURN, outcome.masks), after, True, called)
-                        continue
-                    for target, taken in block.after:
-                        if not taken:
-                            yield Edge((target, outcome.masks), after, False, called)
-        if left is not None:
-            for target, taken in block.after:
-                if not taken:
-                    yield Edge((target, masks), left, False, None)
+            yield from (Edge((target, masks), left, False, None) for target in following)
 
     def _targets(self, last: Instruction, now: State, masks: Masks) -> Iterator[Called]:
         arguments = tuple(now.registers[:4])
+        if last.service:
+            inside = in_service(masks)
+            entry = self._vectors.get(inside.exception or 0, 0)
+            why_not = "" if entry else f"SVC at {last.address:#010x} enters a handler that is not known."
+            yield Called(entry, inside, (None,) * 4, why_not)
+            return
         if last.call is not None:
             yield self._limited(last.address, Called(last.call, masks, arguments))
             return
-        if last.memory is not None:
-            value = None
-        else:
-            register = last.operands[0].register or 0
-            value = now.registers[register] if register < PC else None
-        target = constant(value)
+        register = last.operands[0].register or 0
+        target = constant(now.registers[register]) if last.memory is None and register < PC else None
         if target is not None and target & 1:
             yield Called(target & ~1, masks, arguments)
             return
-        targets = list(self._named(last.address))
-        for target in targets:
-            yield Called(target, masks, arguments)
-        if not targets:
-            yield Called(0, masks, arguments, last.pointer)
+        targets = [Called(target, masks, arguments) for target in self._named(last.address)]
+        yield from targets or [Called(0, masks, arguments, last.pointer)]
 
     def _mask(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
         value: Value = number(0 if last.enables else 1)

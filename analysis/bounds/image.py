@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -13,12 +13,8 @@ from pydantic import Field, StringConstraints
 
 from analysis.bounds import costs
 from analysis.bounds.costs import APB_DIVIDER, Costs, Memory
-from analysis.bounds.flow import RETURN, Called, Edge, Node, Solved
 from analysis.bounds.graph import Disassembler, Instruction
-from analysis.bounds.longest import longest_ways, reaching
-from analysis.bounds.price import Price
 from analysis.bounds.sections import Sections
-from analysis.bounds.state import Masks
 from analysis.bounds.statements import Stated
 from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
@@ -27,114 +23,6 @@ from base.files.documents import Document, Table, open_toml
 from base.run_folder.manifest import SectionBound
 from firmware.build import boards
 from simulator.board_note import chip_of
-
-# The most instructions of a way, where `sections.py` gives the most cycles.
-#
-# The longest way of the one need not be that of the other.
-
-
-class Count(NamedTuple):
-    """The most instructions, and the entries of all functions that may be called on the way."""
-
-    instructions: int
-    functions: frozenset[int]
-
-
-class _Function(NamedTuple):
-    """The same of a function, by the masks that it leaves."""
-
-    by_masks: dict[Masks, int]
-    functions: frozenset[int]
-
-
-class Counted:
-    """Counts instructions in the program of which those are the sections."""
-
-    def __init__(self, sections: Sections) -> None:
-        self._sections = sections
-        self._known: dict[int, _Function] = {}
-        self._under_way: set[int] = set()
-
-    def marked(self, entry: int, begin: int, end: int) -> Count:
-        """As Sections.marked. Raises NoBoundError."""
-        solved = self._sections.solved(self._sections.plain(entry))
-        calls = [
-            (solved.body.blocks[node[0]].last.call, node, edge)
-            for node, edges in solved.edges.items()
-            for edge in edges
-            if edge.called is not None
-        ]
-        starts = {edge.target for call, _, edge in calls if call == begin}
-        ends = {node for call, node, _ in calls if call == end}
-        ways = [self._between(solved, start, ends) for start in starts]
-        marks = [self._of(edge) for call, _, edge in calls if call in (begin, end)]
-        most = [count for by_end, _ in ways for count in by_end.values()]
-        if not most:
-            raise NoBoundError(f"No way through {solved.body.name} leads from one mark to the other.")
-        called = frozenset(function for _, functions in (*ways, *marks) for function in functions)
-        # The call of the begin marker; that of the end marker is the last of the way.
-        return Count(1 + max(most) + sum(sorted(count for count, _ in marks)[-2:]), called)
-
-    def _of(self, edge: Edge) -> Count:
-        """What is called on the way to where an edge leads. Raises NoBoundError."""
-        assert edge.called is not None
-        if edge.called.why_not:
-            raise NoBoundError(edge.called.why_not)
-        called = self._function(edge.called)
-        if edge.target[1] not in called.by_masks:
-            raise NoBoundError(f"No way through {self._sections.solved(edge.called).body.name} was found.")
-        return Count(called.by_masks[edge.target[1]], called.functions)
-
-    def _function(self, called: Called) -> _Function:
-        solved = self._sections.solved(called)
-        key = id(solved)
-        if key not in self._known:
-            if key in self._under_way:
-                raise NoBoundError(f"{solved.body.name} calls itself.")
-            self._under_way.add(key)
-            try:
-                returns = {edge.target for edges in solved.edges.values() for edge in edges}
-                by_end, functions = self._between(
-                    solved, solved.start, {node for node in returns if node[0] == RETURN}
-                )
-            finally:
-                self._under_way.discard(key)
-            by_masks = {node[1]: count for node, count in by_end.items()}
-            self._known[key] = _Function(by_masks, functions | {solved.body.entry})
-        return self._known[key]
-
-    def _between(
-        self, solved: Solved, start: Node, ends: set[Node]
-    ) -> tuple[dict[Node, int], frozenset[int]]:
-        """The most instructions from a node to each of `ends`, which it does not pass, and the
-        entries of the functions that are called on the way. Raises NoBoundError.
-        """
-        after = {node: [] if node in ends else edges for node, edges in solved.edges.items()}
-        alive = reaching(ends, {node: [(edge.target, 0) for edge in edges] for node, edges in after.items()})
-        successors: dict[Node, list[tuple[Node, int]]] = {}
-        functions: set[int] = set()
-        waiting = [start]
-        while waiting:
-            node = waiting.pop()
-            if node in successors or node not in alive:
-                continue
-            successors[node] = []
-            for edge in after.get(node, ()):
-                if edge.target not in alive:
-                    continue
-                within, called = (0, frozenset()) if edge.called is None else self._of(edge)
-                functions |= called
-                successors[node].append((edge.target, within))
-                waiting.append(edge.target)
-        blocks = solved.body.blocks
-        cost = {node: len(blocks[node[0]].instructions) if node[0] in blocks else 0 for node in successors}
-
-        def laps(head: Node, inner: set[Node]) -> int:
-            return self._sections.laps(solved, head, inner)
-
-        ways = longest_ways(start, ends & cost.keys(), successors, cost, laps)
-        return {node: way.cost for node, way in ways.items()}, frozenset(functions)
-
 
 # What loops.toml says of the allocators' loops, for an image.
 
@@ -353,61 +241,54 @@ class _Marked:
         self, elf: Path, program: Program, loops: Loops, flash_acr: int | None, apb_divider: int
     ) -> None:
         self._program = program
-        self._flash_acr = flash_acr
-        self._apb_divider = apb_divider
-        self._memories = costs.of_options(chip_of(elf))
         self._loops = loops
+        memories = costs.of_options(chip_of(elf))
+        self._costs = Costs(memories=memories)
+        if flash_acr is not None:
+            self._costs = Costs.of_flash(flash_acr, Memory.SRAM, memories)
+        # The heap hands out aligned blocks, and its own fields are words.
+        self._costs = replace(self._costs, apb_divider=apb_divider, aligned=True)
         self._disassembler = Disassembler(program)
-        self._known: dict[tuple[frozenset[str], Memory], tuple[Sections, Counted]] = {}
+        self._known: dict[tuple[frozenset[str], Memory], Sections] = {}
 
     def bound(self, facade: str) -> SectionBound:
         """The bound of the section in `facade`; if there is none it says why."""
         try:
-            return self._bound(facade)
+            functions = [self._program.function(name) for name in (facade, BEGIN, END)]
+            if not all(functions):
+                raise NoBoundError(f"The image has no {facade} with markers.")
+            entry, begin, end = (function.address for function in functions if function)
+            # Instructions first: that takes little, and tells why there is no bound.
+            engine = self._engine(facade, Memory.SRAM)
+            count = engine.counting.marked(entry, begin, end)
+            if count.why_not:
+                raise NoBoundError(min(count.why_not))
+            called = engine.called_between(entry, begin, end)
+            price = self._engine(facade, self._memory(called)).marked(entry, begin, end)
+            if price.why_not:
+                raise NoBoundError(min(price.why_not))
         except (ExplainError, NoBoundError) as error:
             return _none(str(error))
-
-    def _bound(self, facade: str) -> SectionBound:
-        functions = [self._program.function(name) for name in (facade, BEGIN, END)]
-        if not all(functions):
-            raise NoBoundError(f"The image has no {facade} with markers.")
-        places = [function.address for function in functions if function]
-        # Instructions first: that takes little, and tells what is called, or why there is no bound.
-        count = self._engine(facade, Memory.SRAM)[1].marked(*places)
-        price = self._price(facade, self._memory(count.functions), *places)
-        names = {function.name for function in map(self._program.function_at, count.functions) if function}
+        names = {function.name for function in map(self._program.function_at, called) if function}
         return SectionBound(
-            instructions=count.instructions,
+            instructions=count.cycles,
             cycles=price.cycles,
             region_decided=any(map(self._loops.grows, names)),
             why_not=None,
         )
 
-    def _price(self, facade: str, memory: Memory, entry: int, begin: int, end: int) -> Price:
-        price = self._engine(facade, memory)[0].marked(entry, begin, end)
-        for why_not in sorted(price.why_not):
-            raise NoBoundError(why_not)
-        return price
-
-    def _engine(self, facade: str, memory: Memory) -> tuple[Sections, Counted]:
+    def _engine(self, facade: str, memory: Memory) -> Sections:
         """All sections that are seen with the same assumptions share what is found."""
         never = self._loops.never(facade)
         if (never, memory) not in self._known:
             stated_loops = Stated(passes=self._loops.passes, never=never)
-            acr = self._flash_acr
-            costs = (
-                Costs(unknown=memory, memories=self._memories)
-                if acr is None
-                else Costs.of_flash(acr, memory, self._memories)
-            )
-            # The heap hands out aligned blocks, and its own fields are words.
-            costs = replace(costs, apb_divider=self._apb_divider, aligned=True)
             cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
-            sections = Sections(self._program, cells, stated_loops, costs)
-            self._known[never, memory] = sections, Counted(sections)
+            self._known[never, memory] = Sections(
+                self._program, cells, stated_loops, replace(self._costs, unknown=memory)
+            )
         return self._known[never, memory]
 
-    def _memory(self, entries: frozenset[int]) -> Memory:
+    def _memory(self, entries: Iterable[int]) -> Memory:
         """What a pointer may go to of which nothing is known: the heap lies in the SRAM, but a
         function that has the address of constants may load from the flash.
         """

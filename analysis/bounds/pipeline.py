@@ -146,6 +146,15 @@ def way_of(edge: Edge) -> Way:
     return edge.target, edge.taken, edge.called.entry if edge.called is not None else None
 
 
+def _counted(solved: Solved) -> Cycles:
+    """The instructions of the blocks."""
+    blocks = solved.body.blocks
+    return Cycles(
+        cost={node: len(blocks[node[0]].instructions) if node[0] in blocks else 0 for node in solved.states},
+        steps={(node, way_of(edge)): 0 for node, edges in solved.edges.items() for edge in edges},
+    )
+
+
 # The most cycles of blocks on a core that fetches and loads over one bus: a Cortex-M0 in three
 # stages, a Cortex-M0+ in two.
 #
@@ -505,12 +514,12 @@ class Timed:
         key = (id(solved), hot)
         if key not in self._cycles:
             costs = replace(self._costs, hot_code=hot.code, hot_data=hot.data)
-            one_bus = costs.one_bus
-            self._cycles[key] = (
-                _on_one_bus(self._flow, costs, solved)
-                if one_bus
-                else _Function(self._flow, costs, solved).cycles()
-            )
+            if costs.counts:
+                self._cycles[key] = _counted(solved)
+            elif costs.one_bus:
+                self._cycles[key] = _on_one_bus(self._flow, costs, solved)
+            else:
+                self._cycles[key] = _Function(self._flow, costs, solved).cycles()
         return self._cycles[key]
 
     def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:

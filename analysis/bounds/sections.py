@@ -9,13 +9,15 @@ and the sections that begin and end in it. What calls it puts these together wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from analysis.bounds.caches import COLD, UNKNOWN, Hot
 from analysis.bounds.calls import MANY_FUNCTIONS, Calls, Contexts
 from analysis.bounds.costs import Costs
-from analysis.bounds.flow import Called, Node, Solved
+from analysis.bounds.flow import RETURN, Called, Node, Solved
 from analysis.bounds.graph import Disassembler
 from analysis.bounds.longest import Passes, longest_ways, reached, reaching
 from analysis.bounds.pipeline import Timed
@@ -94,6 +96,9 @@ class Sections:
         """
         self._stated = statements
         self._rounds.forget(statements)
+        self._begin()
+
+    def _begin(self) -> None:
         self._spent = Spent(self._share)
         self._segments: dict[tuple[Any, ...], Segments] = {}
         # The functions that were seen from a call with nothing held off.
@@ -166,23 +171,8 @@ class Sections:
         """The longest way in the function at `entry` from where it calls the function at `begin` to
         where it calls that at `end`, with both. Raises NoBoundError if there is none.
         """
-        whole = self.solved(self.plain(entry))
+        whole, solved = self._between_calls(entry, begin, end)
         blocks = whole.body.blocks
-        called = {node: blocks[node[0]].last.call for node in whole.edges if node[0] in blocks}
-        # What is left of the function of the ways from its calls of the one to those of the other.
-        seen = reached(
-            [node for node in whole.edges if called.get(node) == begin],
-            lambda node: (
-                edge.target
-                for edge in (() if called.get(node) == end else whole.edges.get(node, ()))
-                if edge.target in whole.states
-            ),
-        )
-        solved = replace(
-            whole,
-            states={node: state for node, state in whole.states.items() if node in seen},
-            edges={node: ways for node, ways in whole.edges.items() if node in seen},
-        )
         part, _, returns = self._cut.part(
             Part(solved, self._timed.cached(whole, HANDLER, COLD), whole), HANDLER
         )
@@ -214,22 +204,62 @@ class Sections:
             )
         return max(priced, key=dearness)
 
-    def plain(self, entry: int) -> Called:
-        """A call of the function at `entry` with nothing held off, of whose arguments nothing is
-        known.
+    def _between_calls(self, entry: int, begin: int, end: int) -> tuple[Solved, Solved]:
+        """A function, and what is left of it of the ways from its calls of the one to those of the
+        other. Raises NoBoundError.
         """
-        return self._contexts.plain(entry)
+        whole = self._contexts.solve(self._contexts.context(self._contexts.plain(entry)))
+        calls = _calls_at(whole)
+        seen = reached(
+            [node for node in whole.edges if calls.get(node) == begin],
+            lambda node: (
+                edge.target
+                for edge in (() if calls.get(node) == end else whole.edges.get(node, ()))
+                if edge.target in whole.states
+            ),
+        )
+        return whole, replace(
+            whole,
+            states={node: state for node, state in whole.states.items() if node in seen},
+            edges={node: ways for node, ways in whole.edges.items() if node in seen},
+        )
 
-    def solved(self, called: Called) -> Solved:
-        """What holds in a function that is called so. Raises NoBoundError."""
-        return self._contexts.solve(self._contexts.context(called))
+    def called_between(self, entry: int, begin: int, end: int) -> set[int]:
+        """The entries of all functions that may be called on the way of marked(), with both."""
+        _, solved = self._between_calls(entry, begin, end)
+        ends = {node for node, call in _calls_at(solved).items() if call == end}
+        entries: set[int] = {begin, end}
+        waiting, seen = [(solved, ends)], {id(solved)}
+        while waiting:
+            solved, ends = waiting.pop()
+            after = {
+                node: [(edge.target, 0) for edge in edges if node not in ends]
+                for node, edges in solved.edges.items()
+            }
+            alive = reaching(ends, after)
+            for node, edges in solved.edges.items():
+                for edge in edges if node in alive - ends else ():
+                    if edge.called is not None and edge.called.entry and edge.target in alive:
+                        entries.add(edge.called.entry)
+                        inner = self._contexts.solve(self._contexts.context(edge.called))
+                        if id(inner) not in seen:
+                            seen.add(id(inner))
+                            targets = {way.target for ways in inner.edges.values() for way in ways}
+                            waiting.append((inner, {it for it in targets if it[0] == RETURN}))
+        return entries
 
-    def laps(self, solved: Solved, head: Node, inner: set[Node]) -> int:
-        """How often the head of a loop is passed each time it is entered. Raises NoBoundError."""
-        passes = self._rounds.passes(solved, head, inner)
-        if isinstance(passes, str):
-            raise NoBoundError(passes)
-        return passes
+    @cached_property
+    def counting(self) -> Sections:
+        """The same of the most instructions, where this is of the most cycles. The longest way of
+        the one need not be that of the other. Laps are taken to be alike.
+        """
+        twin = copy(self)
+        twin._costs, twin._share = replace(self._costs, counts=True), 0.0
+        flow, solve = self._contexts.flow, self._contexts.solve
+        twin._timed = Timed(self._program, flow, twin._costs, solve)
+        twin._cut = Cut(self._program, twin._costs, twin._timed, twin._called_ways, self._contexts.strays)
+        twin._begin()
+        return twin
 
     def _of(self, called: Called, kind: str, hot: Hot = COLD) -> Segments:
         """The ways of a function."""
@@ -414,3 +444,9 @@ class Sections:
 def _from(node: Node, part: Part) -> set[Node]:
     """The nodes of a part that ways lead to from one."""
     return reached([node], lambda at: (target for target, _ in part.successors.get(at, ())))
+
+
+def _calls_at(solved: Solved) -> dict[Node, int | None]:
+    """The function that each node calls."""
+    blocks = solved.body.blocks
+    return {node: blocks[node[0]].last.call for node in solved.edges if node[0] in blocks}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.image import BEGIN, END, Counted, bounds_of
+from analysis.bounds.image import BEGIN, END, bounds_of
 from analysis.bounds.remembered import bounds_of_run
 from analysis.bounds.sections import Sections
 from analysis.bounds.statements import Stated
@@ -59,7 +59,7 @@ def most(program: Program, facade: str, statements: Stated | None = None) -> tup
     price = sections.marked(entry, begin, end)
     if price.why_not:
         raise NoBoundError(" ".join(price.why_not))
-    return Counted(sections).marked(entry, begin, end).instructions, price.cycles
+    return sections.counting.marked(entry, begin, end).cycles, price.cycles
 
 
 def laps(number: int) -> Stated:
