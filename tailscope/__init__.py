@@ -19,11 +19,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tailscope._base import Manifest, Statistics
-    from tailscope._bounds import Bounded, Bounds, bounds
     from tailscope._errors import Error, NotComplete
     from tailscope._figures import Cycles, Figure, Nanoseconds, Place
-    from tailscope._latency import Cause, Latency, Passed, Section, Wait, latency
-    from tailscope._masks import Interval, Masks, NotTaken, masks
+    from tailscope._programs import (
+        Bounded,
+        Bounds,
+        Cause,
+        Interval,
+        Latency,
+        Masks,
+        NotTaken,
+        Passed,
+        Section,
+        Wait,
+        bounds,
+        latency,
+        masks,
+    )
     from tailscope._run import Explanation, Run, Worst, run
 
 __all__ = [
@@ -58,11 +70,12 @@ __all__ = [
 # this package, needs none of them.
 _NAMES = {
     "_base": ("Manifest", "Statistics"),
-    "_bounds": ("Bounded", "Bounds", "bounds"),
     "_errors": ("Error", "NotComplete"),
     "_figures": ("Cycles", "Figure", "Nanoseconds", "Place"),
-    "_latency": ("Cause", "Latency", "Passed", "Section", "Wait", "latency"),
-    "_masks": ("Interval", "Masks", "NotTaken", "masks"),
+    "_programs": (
+        *("Bounded", "Bounds", "bounds", "Interval", "Masks", "NotTaken", "masks"),
+        *("Cause", "Latency", "Passed", "Section", "Wait", "latency"),
+    ),
     "_run": ("Explanation", "Run", "Worst", "run"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -163,9 +163,3 @@ class Figure(Timed):
 def calls(stack: Sequence[Place]) -> list[str]:
     """Lines for the calls of a stack, the innermost first; none if it is empty."""
     return ["call stack, innermost first:", *(f"    {place}" for place in stack)] if stack else []
-
-
-def reasons_of(document: dict[str, Any]) -> tuple[str, ...]:
-    """Sentences on why a measurement of a program is not all that the program does."""
-    polls = document.get("polls")
-    return (*document["reasons"], *([polls] if polls else []))

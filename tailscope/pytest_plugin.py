@@ -26,8 +26,7 @@ import tailscope
 from tailscope._baseline import judgement_of
 from tailscope._errors import Error
 from tailscope._figures import Cycles, Nanoseconds
-from tailscope._latency import Latency, ask_latency
-from tailscope._masks import Masks, ask_masks
+from tailscope._programs import Latency, Masks, ask_latency, ask_masks
 
 __tracebackhide__ = True  # pytest shows the line of the test
 

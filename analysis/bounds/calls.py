@@ -246,7 +246,7 @@ class Contexts:
     def context(self, called: Called) -> Called:
         """The call with what is worth knowing of its arguments."""
         is_again = self._depth(called.entry) > 0
-        arguments = tuple(map(_any_number if is_again else self._worth, called.arguments))
+        arguments = tuple(_worth(value, is_again) for value in called.arguments)
         if called.entry in self._calls.touching:
             arguments = tuple(map(_worth_of_masks, arguments))
         contexts = self._contexts.setdefault(called.entry, {})
@@ -271,11 +271,6 @@ class Contexts:
     def _is_of_a_length(self, entry: int) -> bool:
         function = self._program.function_at(entry)
         return function is not None and function.name in OF_A_LENGTH
-
-    def _worth(self, value: Value) -> Value:
-        if value is None or value[0] not in ("", SRAM):
-            return None
-        return value if value[0] or value[2] - value[1] < _WIDEST_ARGUMENT else None
 
     def solve(self, called: Called) -> Solved:
         key = (called.entry, called.masks, called.arguments)
@@ -320,14 +315,16 @@ class Contexts:
         for edges in solved.edges.values():
             for edge in edges:
                 if edge.target[0] == RETURN:
-                    masks, result = edge.target[1], self._worth(edge.state.registers[0])
+                    masks, result = edge.target[1], _worth(edge.state.registers[0])
                     outcomes[masks] = join(outcomes[masks], result) if masks in outcomes else result
         return [Outcome(masks, result) for masks, result in outcomes.items()]
 
 
-def _any_number(value: Value) -> Value:
-    """A value, if it is a number, however little is known of it."""
-    return value if value is not None and value[0] in ("", SRAM) else None
+def _worth(value: Value, wide: bool = False) -> Value:
+    """A value, if it is a number that is worth knowing; if `wide`, however little is known."""
+    if value is None or value[0] not in ("", SRAM):
+        return None
+    return value if wide or value[0] or value[2] - value[1] < _WIDEST_ARGUMENT else None
 
 
 def _worth_of_masks(value: Value) -> Value:

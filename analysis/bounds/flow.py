@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from analysis.bounds.effects import Read, address_of, step
@@ -98,40 +98,29 @@ Named = Callable[[int], Iterable[int]]
 """Takes the address of a call through a pointer and gives the functions that it may go to."""
 
 
+@dataclass(eq=False)
 class Flow:
-    """Follows functions with what is known of values."""
+    """Follows functions with what is known of values. `cells` numbers the words of memory that
+    count as masks do, by address. `vectors` has the entries of handlers by exception. `limited`
+    takes a call and its address, and gives it with what is known of its arguments besides.
+    """
 
-    def __init__(
-        self,
-        disassembler: Disassembler,
-        read: Read,
-        outcomes: Outcomes,
-        cells: Mapping[int, int],
-        named: Named,
-        vectors: Mapping[int, int],
-        limited: Callable[[int, Called], Called] = lambda _address, called: called,
-    ) -> None:
-        """`cells` numbers the words of memory that count as masks do, by address. `vectors` has the
-        entries of handlers by exception. `limited` takes a call and its address, and gives it with
-        what is known of its arguments besides.
-        """
-        self._limited = limited
-        self._vectors = vectors
-        self._handlers = frozenset(vectors.values())
-        self._disassembler = disassembler
-        self._read = read
-        self._outcomes = outcomes
-        self._cells = cells
-        self._named = named
-        self._bodies: dict[int, Body] = {}
-        # How many nodes were gone through so far.
-        self.followed = 0
+    disassembler: Disassembler
+    read: Read
+    outcomes: Outcomes
+    cells: Mapping[int, int]
+    named: Named
+    vectors: Mapping[int, int]
+    limited: Callable[[int, Called], Called]
+    followed: int = 0
+    """How many nodes were gone through so far."""
+    _bodies: dict[int, Body] = field(default_factory=dict)
 
     def body(self, entry: int) -> Body:
         """The blocks of the function at `entry`. Raises NoBoundError."""
         if entry not in self._bodies:
             blocks = dict(self._blocks(entry))
-            name = self._disassembler.flow(entry).name
+            name = self.disassembler.flow(entry).name
             self._bodies[entry] = Body(name, entry, blocks, _limits(blocks))
         return self._bodies[entry]
 
@@ -239,14 +228,18 @@ class Flow:
         if block.ends:
             after = assume(now, last.condition) if last.condition else now
             if after is not None:
-                why_not = "" if body.entry in self._handlers else _stray(body, last, after, self._loaded_from)
+                why_not = (
+                    ""
+                    if body.entry in self.vectors.values()
+                    else _stray(body, last, after, self._loaded_from)
+                )
                 stray = Called(0, masks, (None,) * 4, why_not) if why_not else None
                 yield Edge((RETURN, masks), after, True, stray)
 
     def _loaded_from(self, name: str) -> int | None:
         """The base register of the load that gave a value its name; None if no load did."""
         address, _, _ = name.removeprefix("@").partition(":")
-        operation = self._disassembler.instruction(int(address, 16))
+        operation = self.disassembler.instruction(int(address, 16))
         loads = operation.name.startswith(("ldr", "ldm", "pop")) and operation.addressed
         return min(operation.addressed) if loads else None
 
@@ -257,7 +250,7 @@ class Flow:
         following = [target for target, taken in block.after if not taken]
         for called in () if done is None else self._targets(last, done, masks):
             assert done is not None
-            outcomes = list(self._outcomes(called))
+            outcomes = list(self.outcomes(called))
             if not outcomes:
                 yield Edge((NOWHERE, masks), done, True, called)
             for then, result in outcomes:
@@ -275,19 +268,19 @@ class Flow:
         arguments = tuple(now.registers[:4])
         if last.service:
             inside = in_service(masks)
-            entry = self._vectors.get(inside.exception or 0, 0)
+            entry = self.vectors.get(inside.exception or 0, 0)
             why_not = "" if entry else f"SVC at {last.address:#010x} enters a handler that is not known."
             yield Called(entry, inside, (None,) * 4, why_not)
             return
         if last.call is not None:
-            yield self._limited(last.address, Called(last.call, masks, arguments))
+            yield self.limited(last.address, Called(last.call, masks, arguments))
             return
         register = last.operands[0].register or 0
         target = constant(now.registers[register]) if last.memory is None and register < PC else None
         if target is not None and target & 1:
             yield Called(target & ~1, masks, arguments)
             return
-        targets = [Called(target, masks, arguments) for target in self._named(last.address)]
+        targets = [Called(target, masks, arguments) for target in self.named(last.address)]
         yield from targets or [Called(0, masks, arguments, last.pointer)]
 
     def _mask(self, block: Block, last: Instruction, now: State, masks: Masks) -> Iterator[Edge]:
@@ -306,20 +299,20 @@ class Flow:
             target = operation.operands[0].register or 0
             now.put(target, masks.read(operation.system), f"@{operation.address:x}")
             return now, masks
-        if self._cells and operation.memory is not None:
+        if self.cells and operation.memory is not None:
             cell = constant(address_of(operation.memory, now, operation.address))
-            if cell is not None and cell in self._cells:
-                which = self._cells[cell]
+            if cell is not None and cell in self.cells:
+                which = self.cells[cell]
                 source = operation.operands[0].register or 0
                 if operation.name == "str":
                     masks = masks.with_cell(which, constant(now.registers[source]))
                 elif operation.name == "ldr" and masks.cells[which] is not None:
                     now.put(source, number(masks.cells[which] or 0), "")
                     return now, masks
-        return step(operation, now, self._read), masks
+        return step(operation, now, self.read), masks
 
     def _blocks(self, entry: int) -> Iterator[tuple[int, Block]]:
-        graph = self._disassembler.flow(entry)
+        graph = self.disassembler.flow(entry)
         leaders = _leaders(graph, entry)
         for first in sorted(leaders & graph.instructions.keys()):
             addresses = [first]

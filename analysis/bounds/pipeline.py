@@ -200,30 +200,30 @@ def _on_one_bus(flow: Flow, costs: Costs, solved: Solved) -> Cycles:
     return cycles
 
 
+@dataclass(eq=False)
 class _Function:
-    def __init__(self, flow: Flow, costs: Costs, solved: Solved) -> None:
-        self._flow = flow
-        self._costs = costs
-        self._solved = solved
-        self._ways: dict[Node, list[_Passed]] = {}
-        self._begun: dict[Node, dict[Hashable, _Timed | None]] = {}
-        self._waiting: list[tuple[Node, Hashable, _Core]] = []
-        self._branched: dict[Node, dict[tuple[int, int | None], Hashable]] = {}
-        self._passed: dict[tuple[Node, Way], list[tuple[int, Hashable]]] = {}
+    flow: Flow
+    costs: Costs
+    solved: Solved
+    _ways: dict[Node, list[_Passed]] = field(default_factory=dict)
+    _begun: dict[Node, dict[Hashable, _Timed | None]] = field(default_factory=dict)
+    _waiting: list[tuple[Node, Hashable, _Core]] = field(default_factory=list)
+    _branched: dict[Node, dict[tuple[int, int | None], Hashable]] = field(default_factory=dict)
+    _passed: dict[tuple[Node, Way], list[tuple[int, Hashable]]] = field(default_factory=dict)
 
     def cycles(self) -> Cycles:
         total = Cycles()
-        start = self._branch_to(self._solved.start)
+        start = self._branch_to(self.solved.start)
         while self._waiting:
             node, key, core = self._waiting.pop()
             timed = self._through(node, core)
             self._begun[node][key] = timed
-            for edge in self._solved.edges[node]:
+            for edge in self.solved.edges[node]:
                 passed = self._passed.setdefault((node, way_of(edge)), [])
                 for end in timed.ends:
                     cycles, beginning = self._onward(edge, end)
                     passed.append((cycles - timed.cycles, beginning))
-        for node in self._solved.states:
+        for node in self.solved.states:
             total.cost[node] = min(
                 (timed.cycles for timed in self._begun.get(node, {}).values() if timed), default=0
             )
@@ -231,9 +231,9 @@ class _Function:
                 (timed.cycles - total.cost[node] for timed in self._begun.get(node, {}).values() if timed),
                 default=0,
             )
-            if not self._costs.certain and node in self._ways:
+            if not self.costs.certain and node in self._ways:
                 total.lines[node] = self._lines_of(node)
-        total.begin = self._more(self._solved.start, start, total)
+        total.begin = self._more(self.solved.start, start, total)
         for (node, way), passed in self._passed.items():
             total.ways[node, way] = max(cycles for cycles, _ in passed)
             total.steps[node, way] = max(cycles + self._more(way[0], key, total) for cycles, key in passed)
@@ -259,7 +259,7 @@ class _Function:
             # What comes next, elsewhere, waits for a store that is under way.
             way = max(way, end.core.data_free)
         if end.last.service:
-            way += self._costs.exception_cycles
+            way += self.costs.exception_cycles
         if leaves:
             return way, None
         if edge.called is not None:
@@ -271,9 +271,9 @@ class _Function:
         """The beginning of a block that a branch leads to."""
         branched = self._branched.setdefault(node, {})
         if (data_free, data_line) not in branched and len(branched) >= _MOST_BEGINNINGS:
-            data_free, data_line = self._costs.peripheral_cycles, None
+            data_free, data_line = self.costs.peripheral_cycles, None
         if (data_free, data_line) not in branched:
-            core = _Core(Fetch(self._costs, node[0]), data_free=data_free)
+            core = _Core(Fetch(self.costs, node[0]), data_free=data_free)
             core.fetch.exact &= not data_free
             core.fetch.data_line = data_line
             branched[data_free, data_line] = self._begin(node, core)
@@ -287,14 +287,14 @@ class _Function:
         after.free = 0
         timeds = self._begun.setdefault(node, {})
         if after.key() not in timeds and len(timeds) >= _MOST_BEGINNINGS:
-            after = _Core(after.fetch, 0, self._costs.peripheral_cycles, frozenset(range(PC)), stored=True)
+            after = _Core(after.fetch, 0, self.costs.peripheral_cycles, frozenset(range(PC)), stored=True)
             after.fetch.forget(node[0])
         return self._begin(node, after)
 
     def _begin(self, node: Node, core: _Core) -> Hashable:
         key = core.key()
         timeds = self._begun.setdefault(node, {})
-        if key not in timeds and node[0] in self._solved.body.blocks:
+        if key not in timeds and node[0] in self.solved.body.blocks:
             timeds[key] = None
             self._waiting.append((node, key, core))
         return key
@@ -305,17 +305,17 @@ class _Function:
         """The prefetch unit may read on behind the block's end."""
         instructions = self._instructions(node)
         first, last = instructions[0].code, instructions[-1].code
-        line_bytes = self._costs.lines.bytes
+        line_bytes = self.costs.lines.bytes
         code = range(first.address // line_bytes, (last.address + last.size + AHEAD_BYTES) // line_bytes + 1)
         data: set[int] = set()
         for instruction, address, _, _ in instructions:
             read, by_table = _block_address(instruction, address), instruction.kind == "table_branch"
             if not by_table and (not instruction.accesses or instruction.stores):
                 continue
-            memory = Memory.FLASH if by_table else self._costs.memory(read)
+            memory = Memory.FLASH if by_table else self.costs.memory(read)
             lines: set[int] | None = set()
             if memory is Memory.FLASH:
-                lines = _lines_read(read, _words(instruction), self._costs.lines)
+                lines = _lines_read(read, _words(instruction), self.costs.lines)
             if lines is None or memory is Memory.ANY:
                 return Lines(frozenset(code), None)
             data |= lines
@@ -335,13 +335,13 @@ class _Function:
     def _instructions(self, node: Node) -> list[_Passed]:
         """The instructions of a block."""
         if node not in self._ways:
-            along = self._flow.along(self._solved.body, node, self._solved.states[node])
+            along = self.flow.along(self.solved.body, node, self.solved.states[node])
             self._ways[node] = [self._passed_in(code, state) for code, state in along]
         return self._ways[node]
 
     def _passed_in(self, code: Instruction, state: State) -> _Passed:
         address, name = accessed(code, state), code.name
-        cycles = self._costs.own(code) + (code.kind in ("load", "store") and _words(code) - 1)
+        cycles = self.costs.own(code) + (code.kind in ("load", "store") and _words(code) - 1)
         indexed = code.memory is None or code.memory.index is not None
         if name in ("udiv", "sdiv"):
             cycles = divide_cycles(*divided(code, state), name == "sdiv")
@@ -350,7 +350,7 @@ class _Function:
         ):
             cycles = 1
         size, unaligned = _SIZES.get(name, 0), (0, 0)
-        if size and self._costs.may_be_unaligned(address):
+        if size and self.costs.may_be_unaligned(address):
             unaligned = values.cycles(accessed_residue(code, state), size)
         return _Passed(code, address, cycles, unaligned)
 
@@ -362,12 +362,12 @@ class _Function:
         needed = code.addressed - {PC, -1} if waits else set()
         start = fetch.issue(code.address, code.size, core.free + bool(needed & core.late))
         memory = (
-            Memory.FLASH if code.kind == "table_branch" else self._costs.memory(_block_address(code, address))
+            Memory.FLASH if code.kind == "table_branch" else self.costs.memory(_block_address(code, address))
         )
         block = _block(code, address) if code.accesses else None
         single = name in _SINGLE_LOADS or name in _SINGLE_STORES
         overlaps = single and core.loaded is not None and core.loaded not in needed and block == core.block
-        if self._costs.core == "cortex-m3" and code.memory is not None and code.memory.writeback:
+        if self.costs.core == "cortex-m3" and code.memory is not None and code.memory.writeback:
             overlaps = False
         overlaps |= name == "nop" and (core.loaded is not None or core.stored_in_two)
         overlaps |= name == "it" and core.short_end == code.address
@@ -404,15 +404,15 @@ class _Function:
         start = max(start, core.data_free)
         words, place = _words(code), _block_address(code, address)
         if code.stores:
-            reads = self._costs.store_reads(place)
+            reads = self.costs.store_reads(place)
             core.fetch.exact &= not reads
             start += reads
-            waits = 0 if memory in (Memory.SRAM, Memory.FLASH) else self._costs.peripheral_cycles
+            waits = 0 if memory in (Memory.SRAM, Memory.FLASH) else self.costs.peripheral_cycles
             start += waits * (words - 1)
             core.data_free = start + words + waits
             core.fetch.exact &= not waits
             return [(core, start)]
-        waits, pc = self._costs.load_waits(place), code.address + code.size
+        waits, pc = self.costs.load_waits(place), code.address + code.size
         if memory is Memory.SRAM:
             core.fetch.exact &= not waits
             return [(core, start + waits)]
@@ -420,7 +420,7 @@ class _Function:
         if memory is Memory.FLASH and constant_place is not None:
             return self._constant(core, constant_place, words, start, pc)
         core.fetch.exact = False
-        slowest = self._costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
+        slowest = self.costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
         if memory is not Memory.PERIPHERAL:
             slowest = max(slowest, self._lines(core, words, start, pc))
         return [(core, start + slowest)]
@@ -499,39 +499,39 @@ def _block(code: Instruction, address: Value) -> int | None:
 # The cycles of the blocks of functions, and the lines of the flash that the caches keep.
 
 
+@dataclass(eq=False)
 class Timed:
     """What blocks cost, worked out once. `solve` gives what holds in a function that is called."""
 
-    def __init__(self, program: Program, flow: Flow, costs: Costs, solve: Callable[[Called], Solved]) -> None:
-        self._program = program
-        self._flow = flow
-        self._costs = costs
-        self._solve = solve
-        self._cycles: dict[tuple[int, Hot], Cycles] = {}
-        self._footprints: dict[int, Lines] = {}
+    program: Program
+    flow: Flow
+    costs: Costs
+    solve: Callable[[Called], Solved]
+    _cycles: dict[tuple[int, Hot], Cycles] = field(default_factory=dict)
+    _footprints: dict[int, Lines] = field(default_factory=dict)
 
     def cycles(self, solved: Solved, hot: Hot) -> Cycles:
         key = (id(solved), hot)
         if key not in self._cycles:
-            costs = replace(self._costs, hot_code=hot.code, hot_data=hot.data)
+            costs = replace(self.costs, hot_code=hot.code, hot_data=hot.data)
             if costs.counts:
                 self._cycles[key] = _counted(solved)
             elif costs.one_bus:
-                self._cycles[key] = _on_one_bus(self._flow, costs, solved)
+                self._cycles[key] = _on_one_bus(self.flow, costs, solved)
             else:
-                self._cycles[key] = _Function(self._flow, costs, solved).cycles()
+                self._cycles[key] = _Function(self.flow, costs, solved).cycles()
         return self._cycles[key]
 
     def cached(self, solved: Solved, kind: str, hot: Hot) -> Kept:
         """Which lines stay in the caches in the loops of a function, where a mask is set."""
-        if self._costs.certain or (hot.code >= self._costs.code_cache and hot.data >= self._costs.data_cache):
+        if self.costs.certain or (hot.code >= self.costs.code_cache and hot.data >= self.costs.data_cache):
             return Kept(dict.fromkeys(solved.states, hot), {}, {})
         held = {node for node in solved.states if node[1].holds(kind)}
         after = {
             node: [edge.target for edge in solved.edges[node] if edge.target in held] if node in held else []
             for node in solved.states
         }
-        return cached(after, lambda node: self._lines_of(solved, node), self._costs, hot)
+        return cached(after, lambda node: self._lines_of(solved, node), self.costs, hot)
 
     def _lines_of(self, solved: Solved, node: Node) -> Lines:
         """The lines that a node reads, with those of what it calls."""
@@ -542,10 +542,10 @@ class Timed:
         return lines
 
     def _lines_of_call(self, called: Called) -> Lines:
-        if called.why_not or self._program.function_at(called.entry) is None:
+        if called.why_not or self.program.function_at(called.entry) is None:
             return UNKNOWN
         try:
-            return self.all_lines(self._solve(called._replace(arguments=(None,) * 4)))
+            return self.all_lines(self.solve(called._replace(arguments=(None,) * 4)))
         except NoBoundError:
             return UNKNOWN
 

@@ -164,30 +164,23 @@ class Sink:
     after: Price
 
 
+@dataclass(eq=False)
 class Cut:
     """Cuts functions of one program. `called_ways` gives the ways of what the call at an address
     goes to, or raises NoBoundError. `strays` tells where a function that does not come back goes.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        costs: Costs,
-        timed: Timed,
-        called_ways: Callable[[Called, str, bool, int, Hot], Segments],
-        strays: Callable[[int], frozenset[str]],
-    ) -> None:
-        self._strays = strays
-        self._program = program
-        self._costs = costs
-        self._timed = timed
-        self._called_ways = called_ways
+    program: Program
+    costs: Costs
+    timed: Timed
+    called_ways: Callable[[Called, str, bool, int, Hot], Segments]
+    strays: Callable[[int], frozenset[str]]
 
     def part(self, part: Part, kind: str) -> tuple[Part, list[Source], list[Sink]]:
         """The part with its blocks, and where ways begin and end."""
         solved, ends = part.solved, dict[Source | Sink, None]()
         if solved.start[1].holds(kind):
-            begin = self._timed.cycles(part.timed, part.cached.hot[solved.start]).begin
+            begin = self.timed.cycles(part.timed, part.cached.hot[solved.start]).begin
             first = solved.body.blocks[solved.start[0]].instructions[0]
             enters = begin + part.cached.enters(None, solved.start)
             ends[Source(solved.start, None, Step(solved.body, first, enters).price())] = None
@@ -195,11 +188,11 @@ class Cut:
             block = solved.body.blocks.get(node[0])
             part.successors[node] = []
             if block is None:
-                place = self._program.place(node[0])
+                place = self.program.place(node[0])
                 part.why_not[node] = {f"{place} is reached, and is no code of {solved.body.name}."}
                 part.cost[node] = 0
                 continue
-            part.cost[node] = self._timed.cycles(part.timed, part.cached.hot[node]).cost[node]
+            part.cost[node] = self.timed.cycles(part.timed, part.cached.hot[node]).cost[node]
             if block.why_not and not block.last.pointer:
                 part.doubt(node, block.why_not)
             for edge in solved.edges[node]:
@@ -222,7 +215,7 @@ class Cut:
         elif inside:
             part.successors[node].append((target, step.cycles))
         elif stays:
-            own = Step(body, code, self._costs.own(code), 1).price()
+            own = Step(body, code, self.costs.own(code), 1).price()
             late = Step(body, code, self._late(part, node)).price()
             yield Source(target, Mark(code.address), own.and_then(late).and_then(step))
 
@@ -233,12 +226,12 @@ class Cut:
         inside, returns, nowhere = node[1].holds(kind), target[0] == RETURN, target[0] == NOWHERE
         stays = target[1].holds(kind) and not nowhere
         if nowhere and inside and called.entry:
-            part.doubt(node, *self._strays(called.entry))
+            part.doubt(node, *self.strays(called.entry))
         if kind == HANDLER and nowhere:
             # Nothing in there ends the way, and nothing comes back.
             return
         try:
-            ways = self._called_ways(called, kind, inside, code.address, part.cached.hot[node])
+            ways = self.called_ways(called, kind, inside, code.address, part.cached.hot[node])
         except NoBoundError as error:
             ways = {Way(None, None, target[1]): Price(why_not=frozenset((str(error),)))}
             if inside and nowhere:
@@ -254,7 +247,7 @@ class Cut:
             return Price(price.cycles, (Into(body, code, called.entry, price),), price.why_not)
 
         if inside and stays:
-            none = f"No way through {self._program.place(called.entry)} was found."
+            none = f"No way through {self.program.place(called.entry)} was found."
             price = ways.get(Way(None, None, target[1]), Price(why_not=frozenset((none,))))
             price = through(price).and_then(step)
             if returns:
@@ -262,7 +255,7 @@ class Cut:
             else:
                 part.successors[node].append((target, price.cycles))
                 most(part.calls, (node, target), price)
-        own = Step(body, code, self._costs.own(code), 1).price()
+        own = Step(body, code, self.costs.own(code), 1).price()
         for (begin, end, masks, _), price in ways.items():
             if inside and begin is None and end is not None:
                 head = own.and_then(step).and_then(through(price))
@@ -277,7 +270,7 @@ class Cut:
         """How long a store may hold up what comes behind the instruction that ends a node, if it
         was made before the function began, or in one that it called.
         """
-        most = self._costs.late_store_cycles
+        most = self.costs.late_store_cycles
         before: dict[Node, list[tuple[Node, Edge] | None]] = {part.solved.start: [None]}
         for origin, edges in part.solved.edges.items():
             for way in edges:
@@ -300,7 +293,7 @@ class Cut:
     def _step(self, part: Part, node: Node, edge: Edge) -> Price:
         """The cycles of an edge; with the first reads of a loop that it enters."""
         hot, target, way = part.cached.hot[node], edge.target, way_of(edge)
-        cycles, step = self._timed.cycles(part.timed, hot), 0
+        cycles, step = self.timed.cycles(part.timed, hot), 0
         hot_there = part.cached.hot.get(target, hot)
         if (node, way) not in cycles.steps:
             part.doubt(node, "A lap leads where the loop does not.")
@@ -308,7 +301,7 @@ class Cut:
             step = cycles.steps[node, way] + part.cached.enters(node, target)
         else:
             # The next node begins in ways that are none of this one's.
-            dearest = self._timed.cycles(part.timed, hot_there).dearest.get(target, 0)
+            dearest = self.timed.cycles(part.timed, hot_there).dearest.get(target, 0)
             step = cycles.ways[node, way] + dearest + part.cached.enters(node, target)
         body = part.solved.body
         return Step(body, body.blocks[node[0]].last, step).price()

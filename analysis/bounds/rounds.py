@@ -35,21 +35,21 @@ class Unlimited:
     why: str
 
 
+@dataclass(eq=False)
 class Rounds:
     """The loops of a program, each asked for once. `unlimited` has those that nothing limits."""
 
-    def __init__(self, program: Program, flow: Flow, statements: Stated) -> None:
-        self._program = program
-        self._flow = flow
-        self._stated = statements
-        self._known: dict[tuple[int, Node, frozenset[Node]], tuple[Solved, int | str]] = {}
-        # How often nothing limited a loop, by the address of its head.
-        self._in_vain: Counter[int] = Counter()
-        self.unlimited: dict[int, Unlimited] = {}
+    program: Program
+    flow: Flow
+    stated: Stated
+    unlimited: dict[int, Unlimited] = field(default_factory=dict)
+    _known: dict[tuple[int, Node, frozenset[Node]], tuple[Solved, int | str]] = field(default_factory=dict)
+    _in_vain: Counter[int] = field(default_factory=Counter)
+    """How often nothing limited a loop, by the address of its head."""
 
     def forget(self, statements: Stated) -> None:
         """Forgets how often loops go round, for what is stated now."""
-        self._stated = statements
+        self.stated = statements
         self._known, self._in_vain = {}, Counter()
 
     def passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
@@ -62,19 +62,19 @@ class Rounds:
     def _passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
         blocks = solved.body.blocks
         addresses = [code.address for node in inner for code in blocks[node[0]].instructions]
-        lines = {line for line in map(self._program.source_line, addresses) if line}
-        passes = self._stated.passes(solved.body.name, lines)
+        lines = {line for line in map(self.program.source_line, addresses) if line}
+        passes = self.stated.passes(solved.body.name, lines)
         if passes is not None:
             return passes
         written = _written(solved, head, inner)
         try:
-            counted = of_loop(self._flow, solved, head, inner, self._in_vain[head[0]] < _MOST_IN_VAIN)
+            counted = of_loop(self.flow, solved, head, inner, self._in_vain[head[0]] < _MOST_IN_VAIN)
             return counted if written is None else min(counted, written)
         except NoBoundError as error:
             if written is not None:
                 return written
             self._in_vain[head[0]] += 1
-            hint = self._stated.hints(solved.body.name, lines, addresses)
+            hint = self.stated.hints(solved.body.name, lines, addresses)
             if hint is None or isinstance(hint, str):
                 return self._unlimited(solved, head, inner, hint or str(error))
             # After the last lap the condition is looked at once more, if it stands before the body.
@@ -92,7 +92,7 @@ class Rounds:
             return any(
                 (code.stores or code.call is not None or (chooses and code is block.last))
                 and not code.conditional
-                and self._program.source_line(code.address) in lines
+                and self.program.source_line(code.address) in lines
                 for code in block.instructions
             )
 
@@ -109,11 +109,11 @@ class Rounds:
         why = f"The loop at {place} in {solved.body.name}: {error}."
         loop = self.unlimited.setdefault(head[0], Unlimited(solved.body, head[0], set(), place, why))
         loop.inside |= {node[0] for node in inner}
-        observed = self._stated.observed(head[0])
+        observed = self.stated.observed(head[0])
         return why if observed is None else observed
 
     def _named(self, address: int) -> str:
-        return self._program.source_line(address) or self._program.place(address)
+        return self.program.source_line(address) or self.program.place(address)
 
 
 _LENGTH = 2
@@ -197,28 +197,23 @@ class Spent:
             yield one_laps[number]
 
 
+@dataclass(eq=False)
 class Laps:
     """The laps of loops. `bound` says how often a head is passed, or why that is not known;
     `priced` gives the ways and costs of one lap, None if some of it has no bound.
     """
 
-    def __init__(
-        self,
-        flow: Flow,
-        bound: Callable[[Solved, Node, set[Node]], int | str],
-        priced: Callable[[Solved], Part | None],
-        spent: Spent,
-    ) -> None:
-        self._flow = flow
-        self._bound = bound
-        self._priced = priced
-        self._spent = spent
-        # The heads of loops without a bound, with why.
-        self.unlimited: dict[Node, str] = {}
-        # Of the loops that `passes` was asked for: the nodes of each of which all laps were gone
-        # through, and those of all others.
-        self._seen_through: list[set[Node]] = []
-        self._others: set[Node] = set()
+    flow: Flow
+    bound: Callable[[Solved, Node, set[Node]], int | str]
+    priced: Callable[[Solved], Part | None]
+    spent: Spent
+    unlimited: dict[Node, str] = field(default_factory=dict)
+    """The heads of loops without a bound, with why."""
+    _seen_through: list[set[Node]] = field(default_factory=list)
+    """Of the loops that `passes` was asked for, the nodes of each of which all laps were gone
+    through."""
+    _others: set[Node] = field(default_factory=set)
+    """The nodes of all others."""
 
     def passes(self, part: Part) -> Passes[Node]:
         """How the loops of a part go round. One without a bound is passed once, and kept in
@@ -271,13 +266,13 @@ class Laps:
     def _rounds(
         self, part: Part, head: Node, inner: set[Node], general: _Rounds
     ) -> int | Sequence[Lap[Node]] | str:
-        before, spent = self._flow.followed, self._spent.steps
-        most = self._bound(part.solved, head, inner)
+        before, spent = self.flow.followed, self.spent.steps
+        most = self.bound(part.solved, head, inner)
         if spent >= self._allowed(most) or not _may_differ(head, inner, part):
             return most
         laps = self._one_by_one(part, head, inner, most, general)
         # What was gone through for this and within it is counted once.
-        self._spent.steps = spent + self._flow.followed - before
+        self.spent.steps = spent + self.flow.followed - before
         return most if laps is None else laps
 
     def _one_by_one(
@@ -292,11 +287,11 @@ class Laps:
         done = 0
         differ = False
         usual: dict[Node, int | str] = {}
-        before = self._flow.followed
-        for times, solved in self._spent.laps(self._flow, part.solved, head, inner, limit):
+        before = self.flow.followed
+        for times, solved in self.spent.laps(self.flow, part.solved, head, inner, limit):
             if times == 0:
                 return None
-            own = self._priced(solved)
+            own = self.priced(solved)
             if own is None:
                 return None
             if limit is not None and len(laps) < _TRIED and not differ:
@@ -306,13 +301,13 @@ class Laps:
             done += times
             if len(laps) == _TRIED and limit is not None and not differ:
                 return None
-            steps = self._flow.followed - before
-            if steps > _MOST_STEPS_OF_A_LOOP or self._spent.steps + steps > self._allowed(most):
+            steps = self.flow.followed - before
+            if steps > _MOST_STEPS_OF_A_LOOP or self.spent.steps + steps > self._allowed(most):
                 return None if limit is None else [*laps, alike._replace(times=limit - done)]
         return laps or None
 
     def _allowed(self, most: int | str) -> float:
-        return self._spent.share * (_MOST_STEPS if isinstance(most, int) else _MOST_STEPS_IN_NEED)
+        return self.spent.share * (_MOST_STEPS if isinstance(most, int) else _MOST_STEPS_IN_NEED)
 
     def _differs(
         self, lap: Part, part: Part, head: Node, inner: set[Node], usual: dict[Node, int | str]
@@ -324,8 +319,8 @@ class Laps:
             return True
         for inside, nodes in _loops_in(part, head, inner):
             if inside not in usual:
-                usual[inside] = self._bound(part.solved, inside, nodes)
-            if self._bound(lap.solved, inside, nodes) != usual[inside]:
+                usual[inside] = self.bound(part.solved, inside, nodes)
+            if self.bound(lap.solved, inside, nodes) != usual[inside]:
                 return True
         return False
 

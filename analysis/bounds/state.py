@@ -184,14 +184,11 @@ class State:
         for register, value in enumerate(self.registers):
             if value is None or value[0].startswith(mine):
                 name = f"{mine}{register}"
-                if value == (name, 0, 0) and self._holds_alone(name, register):
+                values = (*self.registers, *self.slots.values())
+                if value == (name, 0, 0) and sum(it is not None and it[0] == name for it in values) == 1:
                     continue
                 self.forget(name)
                 self.registers[register] = (name, 0, 0)
-
-    def _holds_alone(self, name: str, register: int) -> bool:
-        others = (value for index, value in enumerate(self.registers) if index != register)
-        return not any(value is not None and value[0] == name for value in (*others, *self.slots.values()))
 
 
 def entry(arguments: tuple[Value, ...]) -> State:
@@ -428,11 +425,6 @@ class Masks(NamedTuple):
             return number(0, _MOST_EXCEPTIONS) if self.exception is None else number(self.exception)
         return None
 
-    def with_mask(self, register: str, value: int) -> Masks:
-        """The masks after PRIMASK or FAULTMASK was written."""
-        is_primask = register == "primask"
-        return self._replace(primask=value) if is_primask else self._replace(faultmask=value)
-
     def with_cell(self, which: int, value: int | None) -> Masks:
         """The masks after a counter was written."""
         cells = (*self.cells[:which], value, *self.cells[which + 1 :])
@@ -477,15 +469,14 @@ def written(masks: Masks, register: str, value: Value) -> list[Masks]:
         bits = 0
     if register in ("primask", "faultmask"):
         choices = (0, 1) if bits is None else (bits & 1,)
-        return [masks.with_mask(register, choice) for choice in choices]
+        is_primask = register == "primask"
+        return [
+            masks._replace(primask=choice) if is_primask else masks._replace(faultmask=choice)
+            for choice in choices
+        ]
     levels = [SOME if bits is None else bits & 0xFF]
     if register == "basepri_max":
-        levels = [_raised(masks.basepri, level) for level in levels]
+        # It only makes it more urgent (ARM DDI 0403E, B5.2.3).
+        before = masks.basepri
+        levels = [level if level and (not before or level < before) else before for level in levels]
     return [masks._replace(basepri=level) for level in dict.fromkeys(levels)]
-
-
-def _raised(before: int, level: int) -> int:
-    """BASEPRI after a write of BASEPRI_MAX, which only makes it more urgent (ARM DDI 0403E,
-    B5.2.3).
-    """
-    return level if level and (not before or level < before) else before

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -121,20 +122,15 @@ class Record:
     def __init__(self) -> None:
         self._rows: list[Annotation] = []
 
-    def read(
-        self, source: str, kind: str, entries: Iterable[_Loop | _Call | _Recursion | _Untaken]
-    ) -> list[Annotation]:
-        """The entries of a file."""
-        rows = [
-            Annotation(source, kind, entry.function, getattr(entry, "line", ""), entry.says, entry.why)
-            for entry in entries
-        ]
-        self._rows += rows
-        return rows
+    def read(self, source: str, kind: str, entry: _Loop | _Call | _Recursion | _Untaken) -> Annotation:
+        """An entry of a file."""
+        line = entry.line if isinstance(entry, _PlacedEntry) else ""
+        self._rows.append(Annotation(source, kind, entry.function, line, entry.says, entry.why))
+        return self._rows[-1]
 
-    def add(self, annotation: Annotation) -> None:
+    def add(self, source: str, kind: str, function: str, line: str, says: str, why: str) -> None:
         """What was of use elsewhere than in a file; it may be used again."""
-        annotation.used = True
+        annotation = Annotation(source, kind, function, line, says, why, used=True)
         if annotation not in self._rows:
             self._rows.append(annotation)
 
@@ -144,62 +140,68 @@ class Record:
         return tuple(row for row in self._rows if row.used or row.source != LIBRARY.name)
 
 
+_Placed = TypeVar("_Placed", _Loop, _Call)
+
+
 def read(path: Path, program: Program, record: Record | None = None) -> Stated:
     """What the file says of a program. Raises NoBoundError with file, line and key."""
     record = record or Record()
     document = open_toml(path, NoBoundError)
     file = document.check(_File)
 
-    def refuse(words: str, *key: str | int) -> NoReturn:
-        raise document.wrong(WrongValueError(words, *key))
-
     def entry_of(name: str, *key: str | int) -> list[int]:
         functions = program.functions_named(name)
         if not functions:
-            refuse(f"names {name}, which the program does not have", *key)
+            words = f"names {name}, which the program does not have"
+            raise document.wrong(WrongValueError(words, *key))
         return [function.address for function in functions]
 
     placed: tuple[tuple[str, Sequence[_PlacedEntry]], ...] = (("loops", file.loops), ("calls", file.calls))
     for table, entries in placed:
         for number, entry in enumerate(entries):
             if not entry.function and not entry.line:
-                refuse("names neither a function nor a line", table, number)
+                raise document.wrong(WrongValueError("names neither a function nor a line", table, number))
     for number, recursion in enumerate(file.recursions):
         if (recursion.calls is None) == (recursion.depth is None):
-            refuse("needs one of calls and depth", "recursions", number)
+            raise document.wrong(WrongValueError("needs one of calls and depth", "recursions", number))
         entry_of(recursion.function, "recursions", number, "function")
-    targets = [
-        [address for name in call.to for address in entry_of(name, "calls", number, "to")]
+    targets = {
+        id(call): [address for name in call.to for address in entry_of(name, "calls", number, "to")]
         for number, call in enumerate(file.calls)
-    ]
-    loops = record.read(path.name, "loop", file.loops)
-    calls = record.read(path.name, "call", file.calls)
-    for annotation in record.read(path.name, "recursion", file.recursions):
-        annotation.used = True
-    for annotation in record.read(path.name, "untaken", file.untaken):
-        annotation.used = bool(program.functions_named(annotation.function))
+    }
+    annotations = {
+        id(entry): record.read(path.name, kind, entry)
+        for kind, entries in (("loop", file.loops), ("call", file.calls))
+        for entry in entries
+    }
+    for recursion in file.recursions:
+        record.read(path.name, "recursion", recursion).used = True
+    for untaken in file.untaken:
+        used = bool(program.functions_named(untaken.function))
+        record.read(path.name, "untaken", untaken).used = used
+
+    def fitting(entries: Iterable[_Placed], function: str, lines: set[str]) -> _Placed | None:
+        entry = next((entry for entry in entries if entry.fits(function, lines)), None)
+        if entry is not None:
+            annotations[id(entry)].used = True
+        return entry
 
     def passes(function: str, lines: set[str]) -> int | None:
-        for loop, annotation in zip(file.loops, loops, strict=True):
-            if loop.fits(function, lines):
-                annotation.used = True
-                # A loop that goes round n times passes its head once more.
-                return loop.at_most + 1
-        return None
+        # A loop that goes round n times passes its head once more.
+        loop = fitting(file.loops, function, lines)
+        return None if loop is None else loop.at_most + 1
 
     def called(address: int) -> Iterable[int]:
-        holder, line = program.function_at(address), program.source_line(address)
-        for call, addresses, annotation in zip(file.calls, targets, calls, strict=True):
-            if call.fits(holder.name if holder else "", {line}):
-                annotation.used = True
-                return addresses
-        return ()
+        holder = program.function_at(address)
+        call = fitting(file.calls, holder.name if holder else "", {program.source_line(address)})
+        return targets[id(call)] if call else ()
 
-    untaken = frozenset(entry.function for entry in file.untaken)
-    recursions = {
-        recursion.function: Recursion(recursion.calls, recursion.depth) for recursion in file.recursions
-    }
-    return Stated(passes=passes, called=called, untaken=untaken, recursions=recursions)
+    return Stated(
+        passes=passes,
+        called=called,
+        untaken=frozenset(entry.function for entry in file.untaken),
+        recursions={entry.function: Recursion(entry.calls, entry.depth) for entry in file.recursions},
+    )
 
 
 def hints(
@@ -212,16 +214,27 @@ def hints(
     inlined = Inlined(program)
 
     def laps(function: str, lines: set[str], addresses: Sequence[int]) -> Hint | str | None:
-        of_source = pragmas.laps(function, lines)
-        if of_source is None:
-            of_library = library.passes(function, lines)
-            if of_library is not None:
-                return Hint(of_library - 1)
-            return _of_kernel(kernel, counts, record, _around(inlined, function, addresses))
-        line = min(lines, key=lambda place: (place.rpartition(":")[0], int(place.rpartition(":")[2])))
-        says = f"at most {of_source.at_most} laps"
-        record.add(Annotation("pragma in the source", "loop", function, line, says, ""))
-        return of_source
+        of_source = pragmas.laps(lines)
+        if of_source is not None:
+            line = min(lines, key=lambda place: (place.rpartition(":")[0], int(place.rpartition(":")[2])))
+            says = f"at most {of_source.at_most} laps"
+            record.add("pragma in the source", "loop", function, line, says, "")
+            return of_source
+        of_library = library.passes(function, lines)
+        if of_library is not None:
+            return Hint(of_library - 1)
+        known = kernel.loops.laps if kernel and kernel.loops else {}
+        name = next((name for name in _around(inlined, function, addresses) if name in known), "")
+        if kernel is None or kernel.loops is None or not name:
+            return None
+        words, source = known[name], f"{kernel.name} {kernel.loops.version}"
+        missing = [f"--{word} N" for word in words if isinstance(word, str) and word not in counts]
+        why = f"as many as {' and '.join(map(str, words))} in {source}"
+        if missing:
+            return f"its laps are {why}; give {' '.join(missing)}"
+        total = sum(counts[word] if isinstance(word, str) else word for word in words)
+        record.add(source, "loop", name, "", f"at most {total} laps", why)
+        return Hint(total)
 
     return laps
 
@@ -241,8 +254,7 @@ def copied(program: Program, record: Record, kernel: Kernel | None) -> Callable[
         most = largest() if function else None
         if most is not None:
             why = f"an item is no larger in any call of {' or '.join(copies.made_by)} that the code shows"
-            words = f"copies at most {most} bytes"
-            record.add(Annotation(source, "call", function, "", words, why))
+            record.add(source, "call", function, "", f"copies at most {most} bytes", why)
         return most
 
     return of
@@ -257,7 +269,13 @@ def largest_item(program: Program, made_by: Mapping[str, int]) -> int | None:
     }
     disassembler = Disassembler(program)
     flow = Flow(
-        disassembler, program.read_only, lambda called: [Outcome(called.masks, None)], {}, lambda _: (), {}
+        disassembler,
+        program.read_only,
+        lambda called: [Outcome(called.masks, None)],
+        {},
+        lambda _: (),
+        {},
+        lambda _, called: called,
     )
     sizes: list[int | None] = []
     for caller, callees in Calls(program, disassembler, (), frozenset(), {}).callees.items():
@@ -277,31 +295,33 @@ def _around(inlined: Inlined, function: str, addresses: Sequence[int]) -> list[s
     return [*names, function.partition(".")[0]]
 
 
-def _of_kernel(
-    kernel: Kernel | None, counts: Mapping[str, int], record: Record, names: Iterable[str]
-) -> Hint | str | None:
-    """As Stated.hints, of a loop of the first of `names` that the kernel's file has."""
-    if kernel is None or kernel.loops is None:
-        return None
-    function = next((name for name in names if name in kernel.loops.laps), "")
-    if not function:
-        return None
-    laps, source = kernel.loops.laps[function], f"{kernel.name} {kernel.loops.version}"
-    missing = [f"--{word} N" for word in laps if isinstance(word, str) and word not in counts]
-    why = f"as many as {' and '.join(map(str, laps))} in {source}"
-    if missing:
-        return f"its laps are {why}; give {' '.join(missing)}"
-    total = sum(counts[word] if isinstance(word, str) else word for word in laps)
-    record.add(Annotation(source, "loop", function, "", f"at most {total} laps", why))
-    return Hint(total)
-
-
 LIBRARY = Path(__file__).parent / "library.toml"
 """What is known of the compiler's own library."""
 
 _PRAGMA = re.compile(r'_Pragma\s*\(\s*"loopbound\s+min\s+\d+\s+max\s+(\d{1,9})\s*"\s*\)')
 _DO = re.compile(r"do\b")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+class _Pragma(NamedTuple):
+    """The loop on the lines `first` to `last` of a file goes round at most so often. From `body` on
+    none of them has the condition that is looked at before each lap.
+    """
+
+    name: str
+    first: int
+    body: int
+    last: int
+    at_most: int
+
+    @property
+    def hint(self) -> Hint:
+        lines = range(self.body, self.last + 1)
+        return Hint(self.at_most, frozenset(f"{self.name}:{line}" for line in lines))
+
+    def encloses(self, other: _Pragma) -> bool:
+        inside = self.first <= other.first and other.last <= self.last
+        return self != other and self.name == other.name and inside
 
 
 class Pragmas:
@@ -313,68 +333,41 @@ class Pragmas:
         self._files = files
         self._pragmas: dict[str, list[_Pragma]] = {}
 
-    def laps(self, _function: str, lines: set[str]) -> Hint | None:
+    def laps(self, lines: set[str]) -> Hint | None:
         """As Stated.hints: of the innermost statement that has all the loop's lines."""
         by_file: dict[str, set[int]] = {}
         for line in lines:
             name, _, number = line.rpartition(":")
             by_file.setdefault(name, set()).add(int(number))
-        pragmas = [(pragma, name) for name in by_file for pragma in self._of(name)]
+        pragmas = [pragma for name in by_file for pragma in self._of(name)]
         around = [
-            (pragma, name)
-            for pragma, name in pragmas
-            if all(pragma.first <= number <= pragma.last for number in by_file[name])
+            pragma
+            for pragma in pragmas
+            if all(pragma.first <= number <= pragma.last for number in by_file[pragma.name])
         ]
         if around:
-            return _hint(*min(around, key=lambda pair: pair[0].last - pair[0].first))
-        begin = [(pragma, name) for pragma, name in pragmas if pragma.first in by_file[name]]
-        outer = [
-            (pragma, name)
-            for pragma, name in begin
-            if not any(other.encloses(pragma) for other, other_name in begin if other_name == name)
-        ]
+            return min(around, key=lambda pragma: pragma.last - pragma.first).hint
+        begin = [pragma for pragma in pragmas if pragma.first in by_file[pragma.name]]
+        outer = [pragma for pragma in begin if not any(other.encloses(pragma) for other in begin)]
         if len(outer) == 1:
             # It has lines that the compiler brought there from elsewhere.
-            return _hint(*outer[0])
-        return Hint(max(pragma.at_most for pragma, _ in begin)) if begin else None
+            return outer[0].hint
+        return Hint(max(pragma.at_most for pragma in begin)) if begin else None
 
     def _of(self, name: str) -> list[_Pragma]:
         if name not in self._pragmas:
-            self._pragmas[name] = _pragmas(self._files.get(name))
+            text = ""
+            with suppress(OSError, KeyError):
+                text = self._files[name].read_text(errors="replace")
+            code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+            self._pragmas[name] = []
+            for match in _PRAGMA.finditer(code):
+                begin = match.end() + len(code[match.end() :]) - len(code[match.end() :].lstrip())
+                places = begin, _body(code, begin), _end_of_statement(code, begin)
+                lines = (code.count("\n", 0, at) + 1 for at in places)
+                first, body, last = lines
+                self._pragmas[name].append(_Pragma(name, first, body, last, int(match[1])))
         return self._pragmas[name]
-
-
-class _Pragma(NamedTuple):
-    """The loop on the lines `first` to `last` goes round at most so often. From `body` on none of
-    them has the condition that is looked at before each lap.
-    """
-
-    first: int
-    body: int
-    last: int
-    at_most: int
-
-    def encloses(self, other: _Pragma) -> bool:
-        return self != other and self.first <= other.first and other.last <= self.last
-
-
-def _hint(pragma: _Pragma, name: str) -> Hint:
-    return Hint(pragma.at_most, frozenset(f"{name}:{line}" for line in range(pragma.body, pragma.last + 1)))
-
-
-def _pragmas(path: Path | None) -> list[_Pragma]:
-    try:
-        text = path.read_text(errors="replace") if path else ""
-    except OSError:
-        return []
-    code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    pragmas = []
-    for match in _PRAGMA.finditer(code):
-        begin = match.end() + len(code[match.end() :]) - len(code[match.end() :].lstrip())
-        end = _end_of_statement(code, begin)
-        first, body, last = (code.count("\n", 0, at) + 1 for at in (begin, _body(code, begin), end))
-        pragmas.append(_Pragma(first, body, last, int(match[1])))
-    return pragmas
 
 
 def _body(code: str, begin: int) -> int:
@@ -387,8 +380,7 @@ def _body(code: str, begin: int) -> int:
     for at in range(begin, len(code)):
         depth += (code[at] == "(") - (code[at] == ")")
         if code[at] == ")" and depth == 0:
-            end = code.find("\n", at)
-            return end + 1 if end >= 0 else len(code)
+            return code.find("\n", at) + 1 or len(code)
     return len(code)
 
 
@@ -397,9 +389,7 @@ def _end_of_statement(code: str, begin: int) -> int:
     depth = 0
     is_do = code.startswith("do", begin)
     for at in range(begin, len(code)):
-        depth += code[at] in "({"
-        depth -= code[at] in ")}"
-        closed = code[at] == "}" and not is_do
-        if depth <= 0 and (code[at] == ";" or closed):
+        depth += (code[at] in "({") - (code[at] in ")}")
+        if depth <= 0 and (code[at] == ";" or (code[at] == "}" and not is_do)):
             return at
     return len(code)

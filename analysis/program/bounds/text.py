@@ -38,10 +38,10 @@ what it calls
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from analysis.bounds.costs import Costs, Memory
+from analysis.bounds.costs import Memory
 from analysis.bounds.state import HANDLER, KINDS
 from analysis.judge import rows as judged
 from analysis.judge.limits import ANY
@@ -110,20 +110,16 @@ def remarks(report: BoundsReport) -> Iterator[str]:
 
 
 def presumes(report: BoundsReport) -> str:
-    """On what the figures rest."""
-    pointers = ", pointers that nothing tells of go to SRAM" if report.costs.unknown is Memory.SRAM else ""
-    return (
-        f"Presumed: {_flash(report.costs)}, no DMA{pointers}; a section by itself, "
-        "without the interrupts that it lets in. Seen: in a run of "
-        f"{report.cycles:,} cycles, without handlers in between."
-    )
-
-
-def _flash(costs: Costs) -> str:
-    """`2 wait states, prefetch, both caches`."""
+    """On what the figures rest: `2 wait states, prefetch, both caches`."""
+    costs = report.costs
     caches = {(True, True): "both caches", (True, False): "code cache", (False, True): "data cache"}
     on = [*["prefetch"] * costs.prefetch, *filter(None, [caches.get((costs.code_cache, costs.data_cache))])]
-    return ", ".join([f"{costs.wait_states} wait states", *(on or ["accelerator off"])])
+    pointers = ", pointers that nothing tells of go to SRAM" if costs.unknown is Memory.SRAM else ""
+    return (
+        f"Presumed: {', '.join([f'{costs.wait_states} wait states', *(on or ['accelerator off'])])}, "
+        f"no DMA{pointers}; a section by itself, without the interrupts that it lets in. Seen: in a run of "
+        f"{report.cycles:,} cycles, without handlers in between."
+    )
 
 
 def of_report(report: BoundsReport) -> Iterator[Part]:
@@ -186,7 +182,11 @@ def of_report(report: BoundsReport) -> Iterator[Part]:
     yield Part(
         "Without a bound",
         ("seen", "what holds interrupts off, and why it has none"),
-        [(_seen(row), f"{row}\n{_first(row.why_not)}") for row in report.unbounded],
+        [
+            (_seen(row), f"{row}\n{row.why_not[0]}{f' And {more} more.' if more else ''}")
+            for row in report.unbounded
+            for more in [len(row.why_not) - 1]
+        ],
         numbers=range(1),
     )
     yield Part(
@@ -203,11 +203,6 @@ def _figure(cycles: int | None, estimate: bool) -> str:
 
 def _seen(row: Bounded) -> str:
     return f"{row.seen:,}" if row.seen else "interrupted" if row.count else "never run"
-
-
-def _first(reasons: Sequence[str]) -> str:
-    more = f" And {len(reasons) - 1} more." if len(reasons) > 1 else ""
-    return f"{reasons[0]}{more}"
 
 
 def _made_of(row: AtPriority) -> str:
@@ -276,31 +271,34 @@ _NS_PER_S = 1e9
 
 def subject(report: BoundsReport) -> judged.Subject:
     """The longest bound of each kind in each function, and which have none."""
-    program = report.subject
+    program, costs = report.subject, report.costs
+    helps = {"prefetch": costs.prefetch, "code cache": costs.code_cache, "data cache": costs.data_cache}
+    every: tuple[Bounded | AtPriority, ...] = (*report.all, *report.priorities)
+    rows = {id(bound): _row(report, bound) for bound in every}
     return judged.Subject(
         command=COMMAND,
         name=program.name,
         settings={
             **program.settings,
             "kernel": program.kernel.name if program.kernel else "",
-            "wait-states": str(report.costs.wait_states),
-            "flash": _accelerator(report.costs),
-            "apb-divider": str(report.costs.apb_divider),
-            "pointers": report.costs.unknown.value,
+            "wait-states": str(costs.wait_states),
+            "flash": ", ".join(name for name, works in helps.items() if works),
+            "apb-divider": str(costs.apb_divider),
+            "pointers": costs.unknown.value,
             "observed": "" if report.margin is None else f"{report.margin:g}",
         },
-        rows=longest(_row(report, row) for row in report.all),
-        together=tuple(_row(report, row) for row in report.priorities),
-        wrong=tuple(_wrong(report)),
+        rows=longest(rows[id(bound)] for bound in report.all),
+        together=tuple(rows[id(bound)] for bound in report.priorities),
+        wrong=tuple(
+            (
+                rows[id(broken)].name,
+                f"A run took {broken.seen:,} cycles, and the bound is {broken.cycles:,}: {broken}.",
+            )
+            for broken in report.violations
+        ),
         words=WORDS,
         priority_bits=program.priority_bits,
     )
-
-
-def _accelerator(costs: Costs) -> str:
-    """By what of the accelerator the costs go."""
-    parts = {"prefetch": costs.prefetch, "code cache": costs.code_cache, "data cache": costs.data_cache}
-    return ", ".join(name for name, works in parts.items() if works)
 
 
 def _row(report: BoundsReport, bound: Bounded | AtPriority) -> Row:
@@ -318,9 +316,3 @@ def _row(report: BoundsReport, bound: Bounded | AtPriority) -> Row:
     why_not = f"Without a bound: {', '.join(map(str, bound.missing))}." if bound.missing else ""
     kind = f"{PRIORITY} {bound.priority:#04x}{f' {ESTIMATE}' if bound.estimate else ''}"
     return Row(function, kind, cycles, ns, place, why_not=why_not, named_only=not bound.exceptions)
-
-
-def _wrong(report: BoundsReport) -> Iterator[tuple[str, str]]:
-    for broken in report.violations:
-        sentence = f"A run took {broken.seen:,} cycles, and the bound is {broken.cycles:,}: {broken}."
-        yield _row(report, broken).name, sentence

@@ -103,7 +103,7 @@ def test_a_pragma_is_for_the_innermost_loop_around_the_lines(
 ) -> None:
     path = tmp_path / "f.c"
     path.write_text(SOURCE, encoding="utf-8")
-    hint = Pragmas({"f.c": path}).laps("f", {f"f.c:{line}" for line in lines})
+    hint = Pragmas({"f.c": path}).laps({f"f.c:{line}" for line in lines})
     assert hint == Hint(at_most, frozenset(f"f.c:{line}" for line in range(first, after)))
 
 

@@ -1,0 +1,511 @@
+"""What `masks`, `latency` and `bounds` find in a program: how long it holds interrupts off, where,
+and who calls it; how long an interrupt waits, and sections take; how long it can hold them off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike, fspath
+from typing import Any, Literal, TypeAlias, get_args
+
+from pydantic import Field
+
+from tailscope._base import Statistics
+from tailscope._baseline import Check, check, judgement_of
+from tailscope._bench import ask, options
+from tailscope._errors import Error, NotComplete
+from tailscope._figures import NOTHING, Figure, Place, Row, calls
+
+__tracebackhide__ = True  # pytest shows the line of the test
+
+_RESET = "(reset)"
+_OF_INTERRUPTS = ("primask", "faultmask", "basepri", "handler")
+Kind: TypeAlias = Literal["primask", "faultmask", "basepri", "handler", "scheduler"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+
+class Measured:
+    """What a command found in a program. `document` is the JSON that it prints (the reference), and
+    `reasons` are sentences on why it is not all that the program does.
+    """
+
+    def __init__(self, document: dict[str, Any], *, any_verdict: bool) -> None:
+        self.document = document
+        self.elf: str = document["elf"]
+        self._any_verdict = any_verdict
+        self._judgement = judgement_of(document)
+        self.reasons = self._reasons()
+        if self.reasons:
+            self._refuse(*self.reasons)
+
+    @property
+    def complete(self) -> bool:
+        """Whether this is all that the program does until the end of the run."""
+        return not self.reasons
+
+    def _reasons(self) -> tuple[str, ...]:
+        return (*self.document["reasons"], *filter(None, [self.document.get("polls")]))
+
+    def _refuse(self, *reasons: str) -> None:
+        if not self._any_verdict:
+            raise NotComplete(self.elf, "truncated", reasons)
+
+    def _check(self, more_cycles: int, figures: Sequence[tuple[str, Figure]]) -> None:
+        """As check_baseline(), of figures with their kinds in a baseline."""
+
+        def story(of: Check) -> list[str]:
+            same = [figure for kind, figure in figures if kind == of.now.kind]
+            exact = [figure for figure in same if figure.plain_cycles == of.now.cycles]
+            return next((figure.story() for figure in exact), [])
+
+        check(self._judgement, more_cycles, story)
+
+
+class Interval(Figure):
+    """The longest interval in which interrupts were held off.
+
+    `cycles` are the most of any, and `ns` is the longest time of any: where the clock changed, that
+    may be another interval. The places are those of the most cycles.
+
+    `kind` and `level` are those of the reference. `begin` and `end` are places, `stack` are the
+    calls at its begin, the innermost first. `held` names the exceptions that were held off, `task`
+    the task. `count` says how many intervals there were at this place. If there was no interval at
+    all, it has 0 cycles, and neither begin nor end.
+    """
+
+    kind: str
+    level: int | None
+    begin: Place | None = None
+    end: Place | None = None
+    stack: tuple[Place, ...] = ()
+    task: str | None = None
+    held: tuple[str, ...] = ()
+    count: int = 0
+
+    @property
+    def where(self) -> str:
+        """The place in words, and who called it."""
+        if self.begin is None:
+            return NOTHING
+        return f"{self.begin}, from {self.caller}" if self.caller else str(self.begin)
+
+    @property
+    def function(self) -> str:
+        """The function whose section it is: who calls a helper that only raises the mask."""
+        if self.begin is None:
+            return ""
+        helped = (
+            self.kind != "handler" and self.end and self.end.function not in (self.begin.function, _RESET)
+        )
+        return self.caller.function if helped and self.caller else self.begin.function
+
+    @property
+    def caller(self) -> Place | None:
+        """Who called the function that raised it, or what that interrupted if it is a handler's;
+        None if that is not known.
+        """
+        if self.begin is None or self.begin not in self.stack[:-1]:
+            return None
+        return self.stack[self.stack.index(self.begin) + 1]
+
+    @property
+    def _row_kind(self) -> str:
+        """Its kind in a baseline: of BASEPRI with the level."""
+        return self.name if self.kind == "basepri" else self.kind
+
+    def _details(self) -> list[str]:
+        lines = [f"raised by {self.where}"] if self.begin else [self.where]
+        lines += calls(self.stack)
+        lines += [f"ended by {self.end}"] if self.end else []
+        lines += [f"task: {self.task}"] if self.task else []
+        lines += [f"held off: {', '.join(self.held)}"] if self.held else []
+        return lines
+
+
+class NotTaken(Figure):
+    """The longest time in which an interrupt of a priority could not be taken."""
+
+    begin: Place | None = None
+    end: Place | None = None
+
+    @property
+    def where(self) -> str:
+        """Where it began and ended."""
+        return f"begun at {self.begin}, ended at {self.end}" if self.begin else NOTHING
+
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises Error: a baseline has intervals, which lengthen where somebody changes them."""
+        del more_cycles
+        raise Error(f"{self.name}: a baseline has no priorities; give check() a limit.")
+
+
+class Masks(Measured):
+    """How long a program held interrupts off. `reasons` say that it stopped, hangs, waits in vain,
+    or that its start-up never ended.
+    """
+
+    def __init__(self, document: dict[str, Any], *, any_verdict: bool) -> None:
+        self.until: str = document["until"]
+        self.cycles: int = document["cycles"]
+        """Of the whole run."""
+        self.clock_hz: float = document["clock_hz"]
+        """At the end."""
+        self.ended: str | None = document["ended"]
+        """Why the run ended early; None if it did not."""
+        self.notes: tuple[str, ...] = tuple(document["notes"])
+        super().__init__(document, any_verdict=any_verdict)
+
+    @cached_property
+    def worst(self) -> tuple[Interval, ...]:
+        """The longest interval of each place, the longest of all first."""
+        return tuple(map(Interval.model_validate, self.document["worst"]))
+
+    def longest(self, kind: Kind | None = None, level: int | None = None) -> Interval:
+        """The longest interval of what holds interrupts off; of a kind, and of a level, if they are
+        named: a locked scheduler only if it is.
+
+        Raises NotComplete if a longer one was still open at the end: nobody knows its length.
+        """
+        if kind is not None and kind not in KINDS:
+            raise Error(f"There is no kind {kind!r} of interval; choose {', '.join(KINDS)}.")
+        longest = next(
+            (interval for interval in self.worst if _is(interval.kind, interval.level, kind, level)), None
+        )
+        for row in self.document["open"]:
+            lasted = self.cycles - row["begin_cycle"] - row["asleep_cycles"]
+            if _is(row["kind"], row["level"], kind, level) and lasted > (
+                longest.plain_cycles if longest else 0
+            ):
+                self._refuse(
+                    f"{row['name']}, raised by {Place(**row['begin'])}, was still open at the end, "
+                    f"{lasted:,} cycles awake later."
+                )
+        if longest is None:
+            name: str = "longest" if kind is None else kind
+            if level is not None and kind is not None:
+                name = f"{kind} {level:#04x}" if kind == "basepri" else f"{kind} {level}"
+            longest = Interval(name=name, ns=0.0, cycles=0, kind=kind or "any", level=level)
+        before = None
+        if self._judgement:
+            before = self._judgement.of(longest._row_kind, longest.function, longest.plain_cycles)
+        # The longest time of any such interval.
+        rows = [self.document["intervals"][name] for name in (_OF_INTERRUPTS if kind is None else (kind,))]
+        if level is not None:
+            rows = [row for of_kind in rows for row in of_kind["by_level"] if row["level"] == level]
+        plain_ns = max([longest.plain_ns, *(row["ns"]["max"] or 0.0 for row in rows)])
+        return longest.model_copy(update={"before": before, "plain_ns": plain_ns})
+
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises AssertionError, with a story each, if the program finds anything worse than in the
+        baseline and longer by more than `more_cycles`, or if there is no baseline.
+        """
+        self._check(more_cycles, [(interval._row_kind, interval) for interval in self.worst])
+
+    def not_taken(self, priority: int) -> NotTaken:
+        """The longest time in which masks and handlers together kept an interrupt of this priority
+        waiting: 5 of the NVIC, or its byte, 0x50; an interrupt need not have it. Raises NotComplete
+        if it was waiting at the end, and Error if the chip has no such priority.
+        """
+        name = f"priority {priority}"
+        rows = self.document["priorities"]
+        key = "number" if any(row["number"] == priority for row in rows) else "priority"
+        for row in rows:
+            if row[key] == priority:
+                if row["open"]:
+                    self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
+                return NotTaken(**{"ns": 0.0, "cycles": 0, **(row["worst"] or {}), "name": name})
+        raise Error(f"{self.elf}: the chip has no priority {priority}; give a number of its NVIC.")
+
+    def __repr__(self) -> str:
+        return f"<Masks of {self.elf}, {self.cycles:,} cycles{'' if self.complete else ', not complete'}>"
+
+
+def masks(
+    elf: str | PathLike[str],
+    *,
+    until: str = "1s",
+    start: str | None = None,
+    kernel: str | None = None,
+    chip: str | None = None,
+    hse: str | None = None,
+    strict: bool = False,
+    gaps: bool = False,
+    semihosting: bool = False,
+    any_core: bool = False,
+    attach: Sequence[str] = (),
+    explain: bool = False,
+    any_verdict: bool = False,
+) -> Masks:
+    """Runs a program on the virtual board, and finds all that holds interrupts off.
+
+    The options are those of the command; `start` is `--from`. Raises NotComplete if the program
+    stopped or hangs, or its start-up never ended, and Error.
+    """
+    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
+    return Masks(ask_masks(elf, **words), any_verdict=any_verdict)
+
+
+def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: object) -> dict[str, Any]:
+    """The document of the command."""
+    return ask("masks", *options(**{"from": start}, **chosen), "--json", "--", fspath(elf))
+
+
+def _is(kind: str, level: int | None, asked_kind: str | None, asked_level: int | None) -> bool:
+    of_kind = kind in _OF_INTERRUPTS if asked_kind is None else kind == asked_kind
+    return of_kind and asked_level in (None, level)
+
+
+class Cause(Row):
+    """A part of a wait: what held the interrupt, for how many cycles, and who raised it."""
+
+    cause: str
+    cycles: int
+    raised: Place | None
+
+    def __str__(self) -> str:
+        raised = f", set at {self.raised}" if self.raised else ""
+        return f"{self.cycles:,} cycle{'s' * (self.cycles != 1)}: {self.cause}{raised}"
+
+
+class Wait(Figure):
+    """The longest wait of an interrupt, which was pended `at` this place. `waits` are what held it,
+    one after the other; `stack` are the calls where it was pended, the innermost first. `every` is
+    how many cycles lay between two pends: with 1, no longer wait is possible within the window.
+    """
+
+    at: Place
+    waits: tuple[Cause, ...]
+    stack: tuple[Place, ...]
+    every: int
+
+    @property
+    def where(self) -> str:
+        """Where it was pended."""
+        return str(self.at)
+
+    def _details(self) -> list[str]:
+        lines = [f"pended at {self.where}, and waited for", *(f"    {cause}" for cause in self.waits)]
+        lines += calls(self.stack)
+        return lines + ([f"asked at each {self.every:,}th cycle only"] if self.every > 1 else [])
+
+
+class Passed(Figure):
+    """The longest pass of a section, from `begin` to `end`, with the calls at its begin."""
+
+    begin: Place
+    end: Place
+    stack: tuple[Place, ...]
+
+    @property
+    def where(self) -> str:
+        """Where it begins."""
+        return str(self.begin)
+
+    def _details(self) -> list[str]:
+        return [f"from {self.begin} to {self.end}", *calls(self.stack)]
+
+
+class Section(Row):
+    """A section: how often it was passed, its lengths, and the longest pass."""
+
+    name: str = Field(alias="section")
+    count: int
+    cycles: Statistics
+    ns: Statistics
+    longest: Passed
+
+
+class Latency(Measured):
+    """How long an interrupt waits, and how long sections take. `complete` is false if a pend was
+    not answered, or the run ended early.
+    """
+
+    @property
+    def irq(self) -> str:
+        """The interrupt that was pended."""
+        return str(self._waits["irq"])
+
+    @property
+    def pends(self) -> int:
+        """How many times it was pended."""
+        return int(self._waits["pends"])
+
+    @property
+    def cycles(self) -> Statistics:
+        """The waits, in cycles."""
+        return Statistics.model_validate(self._waits["cycles"])
+
+    @property
+    def ns(self) -> Statistics:
+        """The waits, in ns."""
+        return Statistics.model_validate(self._waits["ns"])
+
+    @property
+    def longest(self) -> Wait:
+        """The longest wait. Raises Error if the interrupt was never taken."""
+        if not self._waits["worst"]:
+            raise Error(f"{self.elf}: {self.irq} was never taken, so there is no wait.")
+        every = self._waits["window"]["every"]
+        return Wait(**self._held(self.irq, self._waits["worst"][0]), every=every)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections that were asked for and passed, in order."""
+        rows = self.document.get("sections", ())
+        return tuple(
+            Section(**row, longest=Passed(**self._held(row["section"], row["worst"][0])))
+            for row in rows
+            if row["worst"]
+        )
+
+    def section(self, name: str) -> Section:
+        """The section of this name, as it was asked for. Raises Error if it was never passed."""
+        for section in self.sections:
+            if section.name == name:
+                return section
+        raise Error(f"{self.elf}: the section {name!r} was never passed, or not asked for.")
+
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises AssertionError, with a story each, if the program finds anything worse than in the
+        baseline and longer by more than `more_cycles`, or if there is no baseline.
+        """
+        figures: list[tuple[str, Figure]] = [(section.name, section.longest) for section in self.sections]
+        if (waits := self.document.get("latency")) and waits["worst"]:
+            figures.append((self.irq, self.longest))
+        self._check(more_cycles, figures)
+
+    def _held(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
+        """The row under its name, and what the program says of it beside the baseline."""
+        before = self._judgement.of(kind, None, row["cycles"]) if self._judgement else None
+        return {**row, "name": kind, "before": before}
+
+    @property
+    def _waits(self) -> dict[str, Any]:
+        waits: dict[str, Any] | None = self.document.get("latency")
+        if waits is None:
+            raise Error(f"{self.elf}: no interrupt was asked for; name one: irq='TIM2'.")
+        return waits
+
+    def __repr__(self) -> str:
+        waits = self.document.get("latency")
+        figures = [self.longest] if waits and waits["worst"] else []
+        shown = [repr(figure) for figure in (*figures, *(section.longest for section in self.sections))]
+        return f"<Latency of {self.elf}: {', '.join(shown) or 'nothing was seen'}>"
+
+
+def latency(
+    elf: str | PathLike[str],
+    *,
+    irq: str | None = None,
+    sections: str | Sequence[str] = (),
+    until: str = "100ms",
+    start: str | None = None,
+    around: str | None = None,
+    every: int | None = None,
+    mode: str | None = None,
+    pends: int | None = None,
+    seed: int | None = None,
+    enable: int | None = None,
+    kernel: str | None = None,
+    chip: str | None = None,
+    hse: str | None = None,
+    strict: bool = False,
+    gaps: bool = False,
+    semihosting: bool = False,
+    any_core: bool = False,
+    attach: Sequence[str] = (),
+    any_verdict: bool = False,
+) -> Latency:
+    """Pends an interrupt of a program at every cycle, and finds how long it waits.
+
+    The options are those of the command; `start` is `--from`. Raises NotComplete if a pend was
+    lost or the run ended early, and Error.
+    """
+    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
+    return Latency(ask_latency(elf, **words), any_verdict=any_verdict)
+
+
+def ask_latency(
+    elf: str | PathLike[str],
+    *,
+    sections: str | Sequence[str] = (),
+    start: str | None = None,
+    **chosen: object,
+) -> dict[str, Any]:
+    """The document of the command."""
+    section = [sections] if isinstance(sections, str) else [*sections]
+    return ask("latency", *options(**{"from": start}, section=section, **chosen), "--json", "--", fspath(elf))
+
+
+class Bounded(Figure):
+    """The most that a section or a handler can take; `seen_cycles` is the longest of the run."""
+
+    kind: str
+    begin: Place | None = None
+    seen_cycles: int | None = None
+
+    @property
+    def where(self) -> str:
+        """The place where it begins."""
+        return str(self.begin) if self.begin else NOTHING
+
+
+class Bounds(Measured):
+    """The bounds of a program. `reasons` say why the longest bound is not one of all that holds
+    interrupts off.
+    """
+
+    @property
+    def _rows(self) -> list[dict[str, Any]]:
+        return [*self.document["sections"], *self.document["handlers"]]
+
+    def _reasons(self) -> tuple[str, ...]:
+        counts = {
+            "have no bound": sum(row["bound_cycles"] is None for row in self._rows),
+            "took longer than their bound": self.document["violations"],
+            "have only an estimate": self.document["estimates"],
+        }
+        return tuple(f"{count:,} of {len(self._rows):,} {what}." for what, count in counts.items() if count)
+
+    @cached_property
+    def worst(self) -> tuple[Bounded, ...]:
+        """The sections and handlers that have a bound, the longest first."""
+        figures = [
+            Bounded.model_validate(
+                {**row, "name": row["kind"], "cycles": row["bound_cycles"], "ns": row["bound_ns"]}
+            )
+            for row in self._rows
+            if row["bound_cycles"] is not None
+        ]
+        return tuple(sorted(figures, key=lambda figure: -figure.plain_cycles))
+
+    @property
+    def longest(self) -> Bounded:
+        """The longest of them; of 0 cycles where nothing holds interrupts off."""
+        return next(iter(self.worst), Bounded(name="any", ns=0.0, cycles=0, kind="any"))
+
+    def __repr__(self) -> str:
+        return f"<Bounds of {self.elf}, {len(self.worst)} of {len(self._rows)}>"
+
+
+def bounds(
+    elf: str | PathLike[str],
+    *,
+    until: str = "1s",
+    loops: str | PathLike[str] | None = None,
+    kernel: str | None = None,
+    chip: str | None = None,
+    hse: str | None = None,
+    gaps: bool = False,
+    any_core: bool = False,
+    attach: Sequence[str] = (),
+    any_verdict: bool = False,
+) -> Bounds:
+    """Bounds how long a program can hold interrupts off, from its machine code.
+
+    The options are those of the command. Raises NotComplete if something has no bound, only an
+    estimate, or took longer, and Error.
+    """
+    words = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
+    return Bounds(ask("bounds", *options(**words), "--json", "--", fspath(elf)), any_verdict=any_verdict)
