@@ -248,7 +248,11 @@ class Fetch:
         """
         last = (pc + size - 1) // _WORD_BYTES
         while self._next <= last:
-            self._fetch_next()
+            at = self._next_address_cycle()
+            if self._next * _WORD_BYTES >= CODE_END or self._line == self._line_of_next:
+                self._fetched(at + 1)
+            else:
+                self._fetch_from_line(at)
         unhindered = max(self.decoded(pc, size), self._issued + 1)
         self._issued = max(free, unhindered)
         self._leave(pc, size, free if free > unhindered else unhindered - 1)
@@ -291,20 +295,14 @@ class Fetch:
     def _arrival_at(self, target: int | None, free: int, line: int) -> int:
         if target is not None and (target >= CODE_END or target // self._line_bytes == line):
             return free + 1
-        if self._costs.hot_code:
-            return self._cached(target, free, line)
-        return self._costs.other_line(max(free, self._array_free if self.exact else free))
-
-    def _cached(self, target: int | None, free: int, line: int) -> int:
-        """The same of a line in the cache, or one that the prefetch is reading: that is in no
-        cache.
-        """
+        if not self._costs.hot_code:
+            return self._costs.other_line(max(free, self._array_free if self.exact else free))
         if not self._costs.prefetch:
             return free + 1
-        read = self._costs.read_cycles
+        # A line in the cache, or one that the prefetch is reading: that is in no cache.
         went_on = line != self._line and (target is None or target // self._line_bytes == line + 1)
         ahead = free if went_on else max(self._line_arrival, self._array_free)
-        return max(free + 1, ahead + read)
+        return max(free + 1, ahead + self._costs.read_cycles)
 
     def data(self, address: int | None, at: int, pc: int) -> int:
         """The cycle in which the data at `address` in the flash arrives, requested in cycle `at`,
@@ -326,13 +324,6 @@ class Fetch:
         self.data_line = line if self._costs.lines.keeps_data else None
         self._array_free = max(at, self._array_free) + read
         return self._array_free
-
-    def _fetch_next(self) -> None:
-        at = self._next_address_cycle()
-        if self._next * _WORD_BYTES >= CODE_END or self._line == self._line_of_next:
-            self._fetched(at + 1)
-        else:
-            self._fetch_from_line(at)
 
     def _fetch_from_line(self, at: int) -> None:
         self._fetched(self._read_line(self._line_of_next, at))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from analysis.bounds.effects import Read, address_of, step
-from analysis.bounds.graph import LR, PC, SP, Disassembler, Graph, Instruction
+from analysis.bounds.graph import LR, PC, SP, Disassembler, Instruction
 from analysis.bounds.state import (
     Masks,
     State,
@@ -120,8 +120,15 @@ class Flow:
         """The blocks of the function at `entry`. Raises NoBoundError."""
         if entry not in self._bodies:
             blocks = dict(self._blocks(entry))
-            name = self.disassembler.flow(entry).name
-            self._bodies[entry] = Body(name, entry, blocks, _limits(blocks))
+            codes = [code for block in blocks.values() for code in block.instructions]
+            compared = {
+                code.operands[-1].number
+                for code in codes
+                if code.name == "cmp" and code.operands[-1].register is None
+            }
+            limits = {limit + beside for limit in compared for beside in (-1, 0, 1) if limit + beside > 0}
+            few = tuple(sorted(limits)) if len(limits) <= _MOST_LIMITS else ()
+            self._bodies[entry] = Body(self.disassembler.flow(entry).name, entry, blocks, few)
         return self._bodies[entry]
 
     def states(
@@ -167,7 +174,9 @@ class Flow:
                     widening = visits[target] > _STEADY_VISITS
                     new = merge(state, new, widening, body.limits if careful else ())
                     if visits[target] > _MOST_VISITS:
-                        new = _nothing(new)
+                        # Of it only the stack pointer is known: repeating it changes nothing more.
+                        stack, others = new.registers[SP], len(new.registers) - SP - 1
+                        new = State([*[None] * SP, stack, *[None] * others], escaped=new.escaped)
                 new = new.copy()
                 new.named(f"j{target[0]:x}")
                 if new == state:
@@ -313,7 +322,14 @@ class Flow:
 
     def _blocks(self, entry: int) -> Iterator[tuple[int, Block]]:
         graph = self.disassembler.flow(entry)
-        leaders = _leaders(graph, entry)
+        leaders = {entry}
+        for address, code in graph.instructions.items():
+            following = graph.after.get(address, [])
+            calls = code.call is not None or code.pointer or code.service
+            if len(following) != 1 or following[0][1] or calls or code.touches:
+                leaders |= {target for target, _ in following}
+            if address in graph.ends or address in graph.unknown:
+                leaders.add(address + code.size)
         for first in sorted(leaders & graph.instructions.keys()):
             addresses = [first]
             while True:
@@ -359,37 +375,6 @@ def _stray(body: Body, last: Instruction, now: State, loaded_from: Callable[[str
     if target[0].startswith("@"):
         return words if loaded_from(target[0]) not in (None, SP) else ""
     return words
-
-
-def _limits(blocks: Mapping[int, Block]) -> tuple[int, ...]:
-    compared = {
-        operation.operands[-1].number
-        for block in blocks.values()
-        for operation in block.instructions
-        if operation.name == "cmp" and operation.operands[-1].register is None
-    }
-    limits = {limit + beside for limit in compared for beside in (-1, 0, 1) if limit + beside > 0}
-    return tuple(sorted(limits)) if len(limits) <= _MOST_LIMITS else ()
-
-
-def _leaders(graph: Graph, entry: int) -> set[int]:
-    leaders = {entry}
-    for address, code in graph.instructions.items():
-        following = graph.after.get(address, [])
-        calls = code.call is not None or code.pointer or code.service
-        if len(following) != 1 or following[0][1] or calls or code.touches:
-            leaders |= {target for target, _ in following}
-        if address in graph.ends or address in graph.unknown:
-            leaders.add(address + code.size)
-    return leaders
-
-
-def _nothing(state: State) -> State:
-    """A state of which only the stack pointer is known: repeating it changes nothing more."""
-    stack = state.registers[13]
-    registers: list[Value] = [None] * len(state.registers)
-    registers[13] = stack
-    return State(registers, escaped=state.escaped)
 
 
 @dataclass(eq=False)

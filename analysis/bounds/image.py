@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 
 from analysis.bounds import costs
 from analysis.bounds.costs import APB_DIVIDER, Costs, Memory
-from analysis.bounds.graph import Disassembler, Instruction
+from analysis.bounds.graph import Disassembler
 from analysis.bounds.sections import Sections
 from analysis.bounds.statements import Stated
 from analysis.errors import ExplainError, NoBoundError
@@ -137,7 +137,14 @@ class Loops:
     def _value_of(self, said: _Sum) -> int:
         total = 0
         for term in said.terms:
-            value = self._value(term)
+            knob, _, blocks = term.rpartition("|")
+            value = self.knobs.get(knob or term)
+            if term == _SIZE_BITS:
+                value = (self.region_bytes // _UNIT_BYTES).bit_length()
+            elif self._by_region(term):
+                value = self.free_blocks // int(blocks.removeprefix(_FREE_BLOCKS).lstrip("/") or 1)
+            elif term.isdecimal():
+                value = int(term)
             if value is None:
                 words = f"names {term}, which is no knob of the image"
                 place = ("allocators", said.number, "loops", said.key)
@@ -149,15 +156,6 @@ class Loops:
         """Whether the free blocks decide: a knob before them does, unless it is 0."""
         knob, _, _ = term.rpartition("|")
         return _FREE_BLOCKS in term and not self.knobs.get(knob, 0)
-
-    def _value(self, term: str) -> int | None:
-        """The value of one term of a sum; None for a knob that the image does not have."""
-        if term == _SIZE_BITS:
-            return (self.region_bytes // _UNIT_BYTES).bit_length()
-        knob, _, blocks = term.rpartition("|")
-        if self._by_region(term):
-            return self.free_blocks // int(blocks.removeprefix(_FREE_BLOCKS).lstrip("/") or 1)
-        return int(term) if term.isdecimal() else self.knobs.get(knob or term)
 
 
 class _Sum(NamedTuple):
@@ -292,17 +290,19 @@ class _Marked:
         """What a pointer may go to of which nothing is known: the heap lies in the SRAM, but a
         function that has the address of constants may load from the flash.
         """
-        codes = (code for entry in entries for code in self._disassembler.flow(entry).instructions.values())
-        return Memory.FLASH if any(map(self._names_constants, codes)) else Memory.SRAM
-
-    def _names_constants(self, code: Instruction) -> bool:
-        if code.text.startswith("movt"):
-            return int(code.text.rpartition("#")[2], 0) << 16 in FLASH
-        if code.literal is None:
-            return code.text.startswith("adr")
-        word = int.from_bytes(self._program.code(code.literal, 4), "little")
-        # Odd addresses are those of functions.
-        return word in FLASH and word % 2 == 0
+        for entry in entries:
+            for code in self._disassembler.flow(entry).instructions.values():
+                if code.text.startswith("movt"):
+                    names = int(code.text.rpartition("#")[2], 0) << 16 in FLASH
+                elif code.literal is None:
+                    names = code.text.startswith("adr")
+                else:
+                    word = int.from_bytes(self._program.code(code.literal, 4), "little")
+                    # Odd addresses are those of functions.
+                    names = word in FLASH and word % 2 == 0
+                if names:
+                    return Memory.FLASH
+        return Memory.SRAM
 
 
 def _none(why_not: str) -> SectionBound:

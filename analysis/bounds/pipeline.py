@@ -9,12 +9,13 @@ beginnings, and each way from block to block has its own cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from analysis.bounds import values
 from analysis.bounds.caches import AHEAD_BYTES, CODE_END, COLD, UNKNOWN, Fetch, Hot, Kept, Lines, cached
-from analysis.bounds.costs import Costs, FlashLines, Memory, divide_cycles
+from analysis.bounds.costs import Costs, Memory, divide_cycles
 from analysis.bounds.effects import accessed, accessed_residue, divided
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Flow, Node, Solved
 from analysis.bounds.graph import PC, Instruction
@@ -315,7 +316,11 @@ class _Function:
             memory = Memory.FLASH if by_table else self.costs.memory(read)
             lines: set[int] | None = set()
             if memory is Memory.FLASH:
-                lines = _lines_read(read, _words(instruction), self.costs.lines)
+                # None if there are too many to tell.
+                lines, flash = None, self.costs.lines
+                if read and not read[0] and read[2] - read[1] <= flash.data * flash.together * flash.bytes:
+                    last_byte = read[2] + _WORD_BYTES * _words(instruction) - 1
+                    lines = set(range(read[1] // flash.bytes, last_byte // flash.bytes + 1))
             if lines is None or memory is Memory.ANY:
                 return Lines(frozenset(code), None)
             data |= lines
@@ -422,7 +427,12 @@ class _Function:
         core.fetch.exact = False
         slowest = self.costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
         if memory is not Memory.PERIPHERAL:
-            slowest = max(slowest, self._lines(core, words, start, pc))
+            # Words from anywhere in the flash, one behind the other.
+            at = start
+            for word in range(words):
+                if word == 0 or word % _LINE_WORDS == 1:
+                    at += core.fetch.data(None, at + word, pc) - (at + word + 1)
+            slowest = max(slowest, at - start)
         return [(core, start + slowest)]
 
     def _constant(
@@ -442,14 +452,6 @@ class _Function:
                 cores.append((way, at))
         return cores
 
-    def _lines(self, core: _Core, words: int, start: int, pc: int) -> int:
-        """What a load of words from anywhere in the flash waits, one behind the other."""
-        at = start
-        for word in range(words):
-            if word == 0 or word % _LINE_WORDS == 1:
-                at += core.fetch.data(None, at + word, pc) - (at + word + 1)
-        return at - start
-
     def _leave(self, core: _Core, code: Instruction, block: int | None, free: int) -> None:
         """The instruction is finished in cycle `free`."""
         core.free = free
@@ -463,14 +465,6 @@ class _Function:
         indexed = code.memory is not None and code.memory.index is not None
         core.stored_in_two = code.name in _SINGLE_STORES and indexed and not code.conditional
         core.short_end = code.address + code.size if code.size == 2 else 0
-
-
-def _lines_read(address: Value, words: int, lines: FlashLines) -> set[int] | None:
-    """The lines that a load from the flash may read, None if there are too many to tell."""
-    most = lines.data * lines.together * lines.bytes
-    if address is None or address[0] or address[2] - address[1] > most:
-        return None
-    return set(range(address[1] // lines.bytes, (address[2] + _WORD_BYTES * words - 1) // lines.bytes + 1))
 
 
 def _words(code: Instruction) -> int:
@@ -537,17 +531,15 @@ class Timed:
         """The lines that a node reads, with those of what it calls."""
         lines = self.cycles(solved, COLD).lines.get(node, UNKNOWN)
         for edge in solved.edges[node]:
-            if edge.called is not None and edge.target[0] != NOWHERE:
-                lines |= self._lines_of_call(edge.called)
+            called = edge.called
+            if called is None or edge.target[0] == NOWHERE:
+                continue
+            of_call = UNKNOWN
+            if not called.why_not and self.program.function_at(called.entry) is not None:
+                with suppress(NoBoundError):
+                    of_call = self.all_lines(self.solve(called._replace(arguments=(None,) * 4)))
+            lines |= of_call
         return lines
-
-    def _lines_of_call(self, called: Called) -> Lines:
-        if called.why_not or self.program.function_at(called.entry) is None:
-            return UNKNOWN
-        try:
-            return self.all_lines(self.solve(called._replace(arguments=(None,) * 4)))
-        except NoBoundError:
-            return UNKNOWN
 
     def all_lines(self, solved: Solved) -> Lines:
         """The lines that a function reads, with those of what it calls."""

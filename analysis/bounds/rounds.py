@@ -268,7 +268,15 @@ class Laps:
     ) -> int | Sequence[Lap[Node]] | str:
         before, spent = self.flow.followed, self.spent.steps
         most = self.bound(part.solved, head, inner)
-        if spent >= self._allowed(most) or not _may_differ(head, inner, part):
+        within = _within(part, head, inner)
+        edges: Mapping[Node, list[Edge]] = part.solved.edges
+        # A lap may be another than the one before if it has a loop, a branch, or a call.
+        may_differ = (
+            any(len(following) > 1 for following in within.values())
+            or any(edge.called is not None for node in inner for edge in edges.get(node, ()))
+            or any(is_loop(component, within) for component in components(head, within))
+        )
+        if spent >= self._allowed(most) or not may_differ:
             return most
         laps = self._one_by_one(part, head, inner, most, general)
         # What was gone through for this and within it is counted once.
@@ -347,14 +355,3 @@ def _loops_in(part: Part, head: Node, inner: set[Node]) -> Iterator[tuple[Node, 
                 yield node, nodes
                 yield from _loops_in(part, node, nodes)
                 break
-
-
-def _may_differ(head: Node, inner: set[Node], part: Part) -> bool:
-    """Whether a lap may be another than the one before: it has a loop, a branch, or a call."""
-    within = _within(part, head, inner)
-    edges: Mapping[Node, list[Edge]] = part.solved.edges
-    return (
-        any(len(following) > 1 for following in within.values())
-        or any(edge.called is not None for node in inner for edge in edges.get(node, ()))
-        or any(is_loop(component, within) for component in components(head, within))
-    )

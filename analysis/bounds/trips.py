@@ -71,9 +71,15 @@ def _counted(flow: Flow, solved: Solved, head: Node, inner: set[Node], first: St
     lap, back = flow.states(solved.body, {head: state}, inner, head)
     if back is None:
         return 1
+    after = {
+        node: [edge.target for edge in flow.edges(solved.body, node, held)] for node, held in lap.items()
+    }
+    # The comparisons that each lap passes, and at which it may end.
     counts = [
         laps + 1
-        for test in _tests(flow, solved.body, head, inner, lap)
+        for node, held in lap.items()
+        if node in inner and is_on_each_lap(node, head, inner, after)
+        for test in _test(flow, solved.body, node, inner, held)
         if (laps := _laps(test, names, first, back)) is not None and laps < _MOST_LAPS
     ]
     return min(counts, default=None)
@@ -101,16 +107,6 @@ def _named(state: State) -> tuple[Names, State]:
         after.registers[register] = after.slots[slot]
     after.flags = None
     return names, after
-
-
-def _tests(flow: Flow, body: Body, head: Node, inner: set[Node], lap: dict[Node, State]) -> Iterator[_Test]:
-    """The comparisons that each lap passes, and at which it may end."""
-    successors = {
-        node: [edge.target for edge in flow.edges(body, node, state)] for node, state in lap.items()
-    }
-    for node in lap:
-        if node in inner and is_on_each_lap(node, head, inner, successors):
-            yield from _test(flow, body, node, inner, lap[node])
 
 
 def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) -> Iterator[_Test]:
