@@ -22,7 +22,6 @@ from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.placements import Range
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
-from capture.summary.figures import maximum
 
 _RUNS = "runs"
 _OF_A_RUN = (names.MANIFEST, names.IMAGE, names.EDGE_STREAM, names.EDGES)
@@ -219,7 +218,7 @@ class Run:
 
     def greatest(self, quantity: Quantity) -> dict[str, Any] | None:
         """The first of the greatest samples, as `maxima` of run.json has it."""
-        return maximum(quantity, self.samples(quantity), self.operations)
+        return quantity.maximum(self.samples(quantity), self.operations)
 
     def budget(self, quantity: Quantity) -> float | None:
         """A value is true to plus or minus this, in the quantity's unit; None if nobody knows."""

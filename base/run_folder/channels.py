@@ -1,4 +1,6 @@
-"""Channels, the first board, and the most that a capture may be. It imports nothing."""
+"""Channels, kinds of operations, the first board, and the most that a capture may be. It imports
+nothing.
+"""
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
 """In the order of their numbers (docs/reference/pins.md)."""
@@ -19,3 +21,9 @@ PulseView's copy has them all.
 """
 MOST_FILE_BYTES = 256 << 20
 """Of a table of a run as it is stored."""
+MOST_LOG_BYTES = 16 << 20
+"""Of records: five times what a run can say, for what a board said before it."""
+OPERATION_KINDS = ("A", "O", "F", "N", "E", "K", "S")
+"""What became of an operation: allocated, out of memory, freed, nothing to free, free refused,
+called, skipped.
+"""

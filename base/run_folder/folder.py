@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 
 from ..files.errors import CaptureError, RunError
 from ..files.whole import open_regular, read_bytes, why, write_bytes, write_whole
-from .channels import MOST_FILE_BYTES
-from .records import MOST_LOG_BYTES
+from .channels import MOST_FILE_BYTES, MOST_LOG_BYTES
 
 MANIFEST = "run.json"
 EDGES = "edges.parquet"

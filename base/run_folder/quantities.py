@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+OPERATION_COLUMNS = (
+    *("seq", "kind", "size", "label", "depth", "trial", "probes", "live", "bytes_in_use", "measured"),
+    *("interrupted", "start_sample"),
+)
+STIMULUS_COLUMNS = ("sample", "hit", "tick", "task_tick", "tick_phase_cycles")
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -65,6 +71,33 @@ class Quantity:
         perhaps = rows.filter(pl.sql_expr(self.undecided))[self.column]
         surely = rows.filter(pl.sql_expr(f"({self.rows}) AND NOT ({self.undecided})"))
         return reach(surely[self.column], perhaps)
+
+    def maximum(self, samples: pl.DataFrame, operations: pl.DataFrame) -> dict[str, Any] | None:
+        """The first of the greatest samples, and how many are as great; None without samples.
+
+        Of an interrupt it also says where in its operation the stimulus fell, in samples after the
+        rise of OP; None where its window shows no such rise. The operation's fields are None where
+        the stimulus fell outside all operations. Where a wait is `open`, the value is a least one.
+        """
+        if samples.is_empty():
+            return None
+        import polars as pl
+
+        greatest = samples[self.column].max()
+        first = samples.row(samples[self.column].arg_max() or 0, named=True)
+        fields = {"value": greatest, "times": int((samples[self.column] == greatest).sum())}
+        if self.table == "operations":
+            return {**fields, **{name: first[name] for name in OPERATION_COLUMNS}}
+        rows = operations.filter(pl.col("seq").eq_missing(first["operation_seq"])).rows(named=True)
+        operation = rows[0] if rows else dict.fromkeys(OPERATION_COLUMNS)
+        start = operation["start_sample"]
+        return {
+            **fields,
+            **{name: first[name] for name in STIMULUS_COLUMNS},
+            "open": self.still_open(samples) > 0,
+            **{name: operation[name] for name in OPERATION_COLUMNS},
+            "into_operation_samples": None if start is None else first["sample"] - start,
+        }
 
     def _rows(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
         table = operations if self.table == "operations" else interrupts

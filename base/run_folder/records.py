@@ -14,10 +14,11 @@ from functools import cache, cached_property
 from string import hexdigits
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
+from .channels import MOST_LOG_BYTES as MOST_LOG_BYTES
+from .channels import OPERATION_KINDS as OPERATION_KINDS
+
 FORMAT_VERSION = 7
 LINE_LIMIT_BYTES = 160
-MOST_LOG_BYTES = 16 << 20
-"""Five times what a run can say, for what a board said before it."""
 MOST_LINES = 1 << 17
 """A run has at most 21,840 operations and marks, as many `IRQ` and `OFF`, and some hundred more."""
 CRC_INITIAL = 0xFFFF
@@ -32,9 +33,6 @@ _TICK_PERIOD_MIN_CYCLES = 1000
 _CALIBRATION_INDEX_MAX = 31
 _STIMULUS_MODE_MAX = 4
 
-# What became of an operation: allocated, out of memory, freed, nothing to free, free refused,
-# called, skipped.
-OPERATION_KINDS = ("A", "O", "F", "N", "E", "K", "S")
 HEAP_NOT_CALLED = ("N", "S")
 ALLOCATION_KINDS = ("A", "O")
 Locking = Literal["basepri", "primask", "scheduler"]

@@ -32,9 +32,8 @@ from ..files.documents import Model, check
 from ..files.errors import RunError, TailscopeError, first_line
 from ..files.printable import HIDDEN, printable
 from ..files.whole import open_regular
-from .channels import MOST_FILE_BYTES, MOST_SAMPLES
+from .channels import MOST_FILE_BYTES, MOST_SAMPLES, OPERATION_KINDS
 from .manifest import MemoryFigures
-from .records import OPERATION_KINDS
 
 MOST_OPERATIONS = 21_840
 """As many as an image holds (docs/reference/operation-image.md)."""

@@ -91,49 +91,6 @@ _PERHAPS_IDLE = (
 
 
 # What the operation was, and the heap after it.
-OPERATION_COLUMNS = (
-    "seq",
-    "kind",
-    "size",
-    "label",
-    "depth",
-    "trial",
-    "probes",
-    "live",
-    "bytes_in_use",
-    "measured",
-    "interrupted",
-    "start_sample",
-)
-STIMULUS_COLUMNS = ("sample", "hit", "tick", "task_tick", "tick_phase_cycles")
-
-
-def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame) -> dict[str, Any] | None:
-    """The first of the greatest samples, and how many are as great; None without samples.
-
-    Of an interrupt it also says where in its operation the stimulus fell, in samples after the rise
-    of OP; None where its window shows no such rise. The operation's fields are None where the
-    stimulus fell outside all operations. Where a wait is `open`, the value is a least one.
-    """
-    if samples.is_empty():
-        return None
-    greatest = samples[quantity.column].max()
-    first = samples.row(samples[quantity.column].arg_max() or 0, named=True)
-    fields = {"value": greatest, "times": int((samples[quantity.column] == greatest).sum())}
-    if quantity.table == "operations":
-        return {**fields, **{name: first[name] for name in OPERATION_COLUMNS}}
-    rows = operations.filter(pl.col("seq").eq_missing(first["operation_seq"])).rows(named=True)
-    operation = rows[0] if rows else dict.fromkeys(OPERATION_COLUMNS)
-    start = operation["start_sample"]
-    return {
-        **fields,
-        **{name: first[name] for name in STIMULUS_COLUMNS},
-        "open": quantity.still_open(samples) > 0,
-        **{name: operation[name] for name in OPERATION_COLUMNS},
-        "into_operation_samples": None if start is None else first["sample"] - start,
-    }
-
-
 # Freed, and refused by the allocator: it ran in both.
 FREE_KINDS = ("F", "E")
 

@@ -28,7 +28,6 @@ from capture.summary.figures import (
     compare_bounds,
     exceeded_bounds,
     intervals,
-    maximum,
 )
 from capture.summary.instruments import instruments
 from capture.summary.warnings import heap_wait, possible_wait, warnings
@@ -183,7 +182,7 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
 
 def _maxima(evidence: Evidence) -> dict[str, Any]:
     operations = evidence.joined.operations
-    maxima = by_quantity(evidence.joined.samples, lambda quantity, rows: maximum(quantity, rows, operations))
+    maxima = by_quantity(evidence.joined.samples, lambda quantity, rows: quantity.maximum(rows, operations))
     aligned = aligned_allocations(evidence)
     for greatest in filter(None, maxima.values()):
         greatest["aligned"] = None if greatest["seq"] is None else greatest["seq"] in aligned

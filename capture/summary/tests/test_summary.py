@@ -5,7 +5,7 @@ import pytest
 
 from base.run_folder.quantities import QUANTITIES
 from capture.joining.evidence import Evidence
-from capture.summary.figures import baseline, intervals, maximum
+from capture.summary.figures import baseline, intervals
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue
@@ -27,7 +27,7 @@ def evidence(run: SyntheticRun) -> Evidence:
 def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evidence: Evidence) -> None:
     joined = evidence.joined
     quantity = BY_KEY["critical_ns"]
-    longest = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
+    longest = quantity.maximum(quantity.samples(joined.operations, joined.interrupts), joined.operations)
     measured = [
         row for row in run.plan.operations.iter_rows(named=True) if row["measured"] and row["kind"] == "A"
     ]
