@@ -14,9 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from analysis.compare.settings import FIRMWARE, excuse_of
 from analysis.judge.baseline import Entry, Operation, Statistics
@@ -26,6 +24,12 @@ from base.metrology.summaries import Number, Summary
 from base.run_folder.named_quantities import ALLOCATE, FREE, SECTION
 from base.run_folder.quantities import CONTROL, LATENCY
 from base.run_folder.quantities import TASK as TASK_LATENCY
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
 
 JUDGED = {"interrupt": LATENCY, "task": TASK_LATENCY, "control": CONTROL}
 """The latencies that are held against a baseline: the control interrupt's, too."""
@@ -270,8 +274,6 @@ def _change(name: str, was: Mapping[str, float], now: Mapping[str, float]) -> st
     return f"{name.replace('_', '.')} {was[name]:,.1f} → {after} ns"
 
 
-Floats = npt.NDArray[np.float64]
-
 FALSE_ALARM = 1e-3
 """How often the gate may fail a run that is as good, over all its questions together."""
 
@@ -329,6 +331,8 @@ def merged(runs: Sequence[StoredRun]) -> tuple[list[Operation], int, int]:
 
     The runs have the same operations with the same outcomes and probes.
     """
+    import numpy as np  # only of repetitions on a real board
+
     cycles = np.array([_undisturbed(run.operations) for run in runs])
     ends_of_each = (
         (None if math.isnan(end) else int(end) for end in ends)
@@ -366,6 +370,7 @@ def difference(
     `before` has two values or more, `now` one or more. `budgets` is added to either side: what
     repetition cannot show, since it is wrong in the same way each time.
     """
+    import numpy as np  # only of repetitions on a real board
     import scipy  # of an extra: cli/shell/start.py
 
     x, y = np.asarray(before, dtype=float), np.asarray(now, dtype=float)
@@ -411,6 +416,7 @@ def _check(word: str, differences: Sequence[Difference], unit: str) -> Check:
 def _slower(
     entry: Entry, before: Sequence[Operation], runs: Sequence[StoredRun], share: float, most: int
 ) -> Check:
+    import numpy as np  # only of repetitions on a real board
     import scipy  # of an extra: cli/shell/start.py
 
     figures = entry.figures
@@ -438,15 +444,21 @@ def _slower(
 
 def _undisturbed(operations: Sequence[Operation]) -> Floats:
     """The cycles of each operation; NaN where an interrupt met it."""
+    import numpy as np  # only of repetitions on a real board
+
     return np.array([None if each.hits else each.cycles for each in operations], dtype=float)
 
 
 def _scatter(cycles: Floats) -> float:
+    import numpy as np  # only of repetitions on a real board
+
     return float(np.fmax.reduce(np.fmax.reduce(cycles) - np.fmin.reduce(cycles), initial=0.0))
 
 
 def _beyond(top: Floats, scatter: float, now: Floats) -> list[int]:
     """Numbers of the operations that are above `top` by more than `scatter` and one cycle."""
+    import numpy as np  # only of repetitions on a real board
+
     return [int(at) for at in np.flatnonzero(now - top > max(scatter, RESOLUTION_CYCLES))]
 
 
