@@ -190,6 +190,7 @@ class Run:
     operations: pl.DataFrame
     interrupts: pl.DataFrame
     _samples: dict[str, pl.DataFrame] = field(default_factory=dict)
+    _summaries: dict[str, Summary] = field(default_factory=dict)
 
     @property
     def manifest(self) -> Manifest:
@@ -213,8 +214,11 @@ class Run:
         """The statistics of all samples of the quantity."""
         from base.metrology.quantiles import summarise
 
-        samples = self.samples(quantity)
-        return summarise(samples[quantity.column].to_numpy(), quantity.still_open(samples))
+        if quantity.key not in self._summaries:
+            samples = self.samples(quantity)
+            open_ = quantity.still_open(samples)
+            self._summaries[quantity.key] = summarise(samples[quantity.column].to_numpy(), open_)
+        return self._summaries[quantity.key]
 
     def greatest(self, quantity: Quantity) -> dict[str, Any] | None:
         """The first of the greatest samples, as `maxima` of run.json has it."""
