@@ -71,7 +71,12 @@ class Direct:
     @contextmanager
     def open(self) -> Iterator[Opened]:
         """Nothing to start: the simulator runs while it is observed."""
-        yield Opened(self._account(), self._observed)
+
+        def observed(place: Place) -> Observation:
+            place.watch.step("capturing")
+            return self._observe()
+
+        yield Opened(self._account(), observed)
 
     def taken(self) -> Taken:
         """The run, observed. Writes nothing, and may be called in any thread.
@@ -86,10 +91,6 @@ class Direct:
 
     def _account(self) -> Account:
         return self.request.account(ANALYZER, {VIRTUAL_BOARD: version(self.program or build())})
-
-    def _observed(self, place: Place) -> Observation:
-        place.watch.step("capturing")
-        return self._observe()
 
     def _observe(self) -> Observation:
         """What the real tools would bring.

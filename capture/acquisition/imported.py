@@ -70,7 +70,8 @@ def of_plan(
     board: str | None = None,
 ) -> Beside:
     """A run of `plan` on a firmware of which only the allocator is known, with its file if it is
-    from outside. `log` has its records, which tell of the board where no `board` is given.
+    from outside. `log` has its records, which tell of the board where no `board` is given; it is
+    the first of the bench's where they name none of them.
 
     Without one there are no records. Raises CaptureError.
     """
@@ -82,15 +83,11 @@ def of_plan(
         elf_sha256="unknown",
         tools={"python": platform.python_version()},
     )
-    firmware = AskedFirmware(allocator=allocator, outside=outside, board=board or _board_of(heard))
+    if board is None:
+        boot = parse(heard).first(Boot)
+        board = boot.board if boot and boot.board in boards.names() else FIRST_BOARD
+    firmware = AskedFirmware(allocator=allocator, outside=outside, board=board)
     return Beside(Account(plan, firmware, setting), heard)
-
-
-def _board_of(log: bytes) -> str:
-    """The board that the records name, if it is one of the bench's; else the first."""
-    boot = parse(log).first(Boot)
-    board = boot.board if boot else None
-    return board if board in boards.names() else FIRST_BOARD
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,10 @@ class Counted:
         elif isinstance(record, OperationRecord):
             self.operations += 1
             self.first_s, self.last_s = self._before_s if self.first_s is None else self.first_s, now_s
-            if record.seq in self.measured:
-                self._compare(record)
+            if record.seq in self.measured and record.kind in ALLOCATION_KINDS:
+                self.critical = self._longer(self.critical, record)
+            elif record.seq in self.measured and record.kind == "F":
+                self.free = self._longer(self.free, record)
 
     @property
     def per_s(self) -> float | None:
@@ -93,12 +95,6 @@ class Counted:
         if self.first_s is None or self.last_s is None or self.last_s <= self.first_s:
             return None
         return self.operations / (self.last_s - self.first_s)
-
-    def _compare(self, record: OperationRecord) -> None:
-        if record.kind in ALLOCATION_KINDS:
-            self.critical = self._longer(self.critical, record)
-        elif record.kind == "F":
-            self.free = self._longer(self.free, record)
 
     def _longer(self, section: Section | None, record: OperationRecord) -> Section | None:
         if self._core_hz is None or (section is not None and record.critical_cycles <= section.cycles):
@@ -172,7 +168,12 @@ class Watch:
         """Looks at `sources` every EVERY_S while the block runs, and once more at its end."""
         self._sources = sources
         over = threading.Event()
-        thread = threading.Thread(target=self._follow, args=(over,), name="live", daemon=True)
+
+        def follow() -> None:
+            while not over.wait(EVERY_S):
+                self._tell()
+
+        thread = threading.Thread(target=follow, name="live", daemon=True)
         thread.start()
         try:
             yield
@@ -181,24 +182,15 @@ class Watch:
             thread.join()
             self._tell()
 
-    def _follow(self, over: threading.Event) -> None:
-        while not over.wait(EVERY_S):
-            self._tell()
-
     def _tell(self) -> None:
         with self._lock:
             so_far = self._so_far(time.monotonic())
             self._file.write(so_far)
             self._live(so_far)
             if self._wire and self._sources and self._sources.edges:
-                self._follow_edges(self._sources.edges, self._wire)
-
-    @staticmethod
-    def _follow_edges(edges: Edges, wire: Wire) -> None:
-        with suppress(CaptureError):  # the end of the run tells of a file that cannot be read
-            new = edges.more()
-            if new is not None:
-                wire(new)
+                with suppress(CaptureError):  # the end of the run tells of a file that cannot be read
+                    if (new := self._sources.edges.more()) is not None:
+                        self._wire(new)
 
     def _so_far(self, now_s: float) -> SoFar:
         """Reads what came since the last look."""

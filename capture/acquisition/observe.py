@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ from base.run_folder.observed import ObservedReport
 from base.tell import Tell
 from capture.acquisition.keeper import Keeping
 from capture.acquisition.live import Sources, Watch
-from capture.acquisition.record_reader import NoRecords, RecordReader, SerialReader
+from capture.acquisition.record_reader import NoRecords, RecordReader, RttReader, SerialReader
 from capture.acquisition.saleae import SaleaeCapture
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
-from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
+from capture.desk.board import RESET_WITHIN_S, Board, Connections
 from scenarios.operations import DEFAULT_BAUD
 
 SILENCE_S = 10.0
@@ -89,18 +89,39 @@ def observe(
     """
     progress("loading the board")
     connections = board.load(order.elf, order.image)
-    with _reader(connections, order, folder / names.SERIAL_LOG) as records:
+    records = _reader(connections, order, folder / names.SERIAL_LOG)
+    with records:
         resetter = board.resetter(records.debugger) if order.elf else None
-        request = _request(connections, order, resetter)
+        # The run's whole duration, and what passes before the reset.
+        captured_s = order.duration_s + (0.0 if resetter is None else RESET_WITHIN_S)
+        samples = round(order.samplerate_hz * captured_s)
+        request = CaptureRequest(
+            order.analyzer,
+            connections.analyzer,
+            order.samplerate_hz,
+            samples,
+            order.channels,
+            order.keeping,
+        )
         signals.check()
-        drawn = watch is not None and watch.draws
-        with _capture(order, request, folder / names.EDGE_STREAM, drawn) as capture:
+        capture: SigrokCapture | SaleaeCapture
+        if order.analyzer.by_saleae:
+            capture = SaleaeCapture(order.analyzer, order.samplerate_hz, samples, order.channels)
+        else:
+            drawn = watch is not None and watch.draws
+            capture = SigrokCapture(request, folder / names.EDGE_STREAM, drawn)
+        with capture:
             progress("capturing")
             capture.start()
-            sources = Sources(records.since, lambda: capture.got_samples, request.samples, capture.arriving)
-            with _watched(watch, sources):
+            sources = Sources(records.since, lambda: capture.got_samples, samples, capture.arriving)
+            with watch.following(sources) if watch else nullcontext():
                 if resetter is not None or order.elf is None:
-                    _wait_until_armed(capture)
+                    # An analyzer that delivers at the end only is given the whole time.
+                    armed_by_s = time.monotonic() + ARMING_S
+                    while not (capture.armed or capture.over) and time.monotonic() < armed_by_s:
+                        if signals.asked() is not None:
+                            break
+                        time.sleep(ARMING_POLL_S)
                     capture.check_begun()
                 if resetter is not None:
                     resetter.reset()
@@ -111,7 +132,7 @@ def observe(
     silent = not (records.whole or interrupted)
     advice = board.post_mortem(order.elf) if silent and order.elf else ()
     report: dict[str, Any] = {
-        "asked_samples": request.samples,
+        "asked_samples": samples,
         "interrupted": interrupted,
         "losses": (*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
         "oddities": (*board.oddities(), *advice, *result.oddities),
@@ -127,56 +148,10 @@ def observe(
     )
 
 
-def _watched(watch: Watch | None, sources: Sources) -> AbstractContextManager[None]:
-    return watch.following(sources) if watch else nullcontext()
-
-
 def _reader(connections: Connections, order: Order, log: Path) -> RecordReader | NoRecords:
     if order.records == "none":
         return NoRecords()
     if order.records != "rtt":
         return SerialReader(connections.serial_url, log, connections.find_serial, order.baud)
     assert connections.probe is not None and order.elf is not None
-    from capture.acquisition.record_reader import RttReader  # loads pyOCD, which takes a while
-
     return RttReader(connections.probe, order.elf, log)
-
-
-def _request(connections: Connections, order: Order, resetter: Resetter | None) -> CaptureRequest:
-    """What to ask of the analyzer: the run's whole duration, and what passes before the reset."""
-    named = order.analyzer.channels
-    before_s = 0.0 if resetter is None else RESET_WITHIN_S
-    return CaptureRequest(
-        driver=order.analyzer.driver,
-        connection=connections.analyzer,
-        samplerate_hz=order.samplerate_hz,
-        samples=round(order.samplerate_hz * (order.duration_s + before_s)),
-        channels=tuple(named[channel] for channel in CHANNELS)
-        if named and not order.analyzer.by_saleae
-        else None,
-        inputs=order.analyzer.device_inputs,
-        sample_bytes=order.analyzer.sample_bytes,
-        settings=order.analyzer.words,
-        taken=order.channels,
-        tool=order.analyzer.sigrok,
-        keeping=order.keeping,
-    )
-
-
-def _capture(
-    order: Order, request: CaptureRequest, path: Path, watched: bool
-) -> SigrokCapture | SaleaeCapture:
-    """One capture by the analyzer's own program; what sigrok captures comes to `path` meanwhile."""
-    if order.analyzer.by_saleae:
-        return SaleaeCapture(order.analyzer, order.samplerate_hz, request.samples, order.channels)
-    return SigrokCapture(request, path, watched)
-
-
-def _wait_until_armed(capture: SigrokCapture | SaleaeCapture) -> None:
-    """Waits for the first samples.
-
-    An analyzer that delivers at the end only is given the whole time.
-    """
-    deadline_s = time.monotonic() + ARMING_S
-    while not (capture.armed or capture.over) and time.monotonic() < deadline_s and signals.asked() is None:
-        time.sleep(ARMING_POLL_S)

@@ -24,7 +24,7 @@ from capture.acquisition.sigrok_cli import CaptureRequest
 from capture.acquisition.sigrok_options import check_analyzer, tool_versions
 from capture.acquisition.source import Opened, Request
 from capture.desk.bench import BoardResource
-from capture.desk.board import RESET_WITHIN_S, Board
+from capture.desk.board import RESET_WITHIN_S
 from capture.desk.open_board import open_board
 from capture.desk.pins import clips, places
 from capture.reading.observed import Questions
@@ -87,7 +87,7 @@ class Pins:
         resource, samplerate_hz = self.request.resource, self.request.samplerate_hz
         resource.analyzer.check_rate(samplerate_hz)
         samples = round(samplerate_hz * self.request.duration_s)
-        CaptureRequest(resource.analyzer.driver, None, samplerate_hz, samples, keeping=self.request.keeping)
+        CaptureRequest(resource.analyzer, None, samplerate_hz, samples, keeping=self.request.keeping)
         if self.request.keep and resource.analyzer.by_saleae:
             raise CaptureError(
                 "Logic 2 hands its samples over at the end, so --keep would save nothing; leave it out, or "
@@ -123,35 +123,31 @@ class Pins:
         check_analyzer(request.resource, request.samplerate_hz, request.duration_s + before_s)
         clipped = clips(request.pins, request.resource)
         with open_board(request.resource, "none", clips=clipped, options=request.options) as board:
+            elf = request.elf
+            asked = {
+                "schema": SCHEMA,
+                "kind": KIND,
+                "board": request.resource.name,
+                "core_hz": request.resource.board.core_hz,
+                "analyzer": request.resource.analyzer.driver,
+                "pins": dict(request.pins),
+                "stimulus_edges": request.stimulus_edges,
+                "pulses": request.pulses,
+                "latencies": request.latencies,
+                "program": Program(
+                    elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
+                ),
+                "tools": {
+                    **tool_versions(request.resource.analyzer),
+                    **board.tools(),
+                    "python": platform.python_version(),
+                },
+                "keep": request.keep,
+            }
             yield Opened(
-                self._asked(board),
+                Asked.model_validate(asked),
                 lambda place: observe(board, order, place.watch.step, place.folder, place.watch),
             )
-
-    def _asked(self, board: Board) -> Asked:
-        request = self.request
-        elf = request.elf
-        content = {
-            "schema": SCHEMA,
-            "kind": KIND,
-            "board": request.resource.name,
-            "core_hz": request.resource.board.core_hz,
-            "analyzer": request.resource.analyzer.driver,
-            "pins": dict(request.pins),
-            "stimulus_edges": request.stimulus_edges,
-            "pulses": request.pulses,
-            "latencies": request.latencies,
-            "program": Program(
-                elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
-            ),
-            "tools": {
-                **tool_versions(request.resource.analyzer),
-                **board.tools(),
-                "python": platform.python_version(),
-            },
-            "keep": request.keep,
-        }
-        return Asked.model_validate(content)
 
 
 MOST_BYTES = 256 << 20
@@ -163,32 +159,30 @@ def checked_digest(path: Path) -> str:
     try:
         with open_regular(path, MOST_BYTES) as file:
             content = file.read()
-        refused = _refusal(content[:4], path) or _refusal_of(ELFFile(io.BytesIO(content)))
+        if not content.startswith(b"\x7fELF"):
+            image = path.suffix or "raw"
+            raise CaptureError(
+                f"{path} is no ELF file: give what the linker wrote, not a {image} image made of it."
+            )
+        elf = ELFFile(io.BytesIO(content))
+        loaded = [part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD"]
+        whole = all(len(part.data()) >= part["p_filesz"] for part in loaded)
     except OSError as error:
         raise CaptureError(f"{path} cannot be read as an ELF file: {why(error)}.") from None
     except DAMAGED:
         raise CaptureError(f"{path} is a damaged ELF file; link it again.") from None
+    refused = ""
+    if elf["e_machine"] != "EM_ARM":
+        machine = elf.get_machine_arch()
+        refused = f"is for {machine}, and the board has an Arm Cortex-M: build it for that."
+    elif not elf.little_endian:
+        refused = "is a big-endian program, and a Cortex-M is little-endian: link it without -mbig-endian."
+    elif elf["e_type"] != "ET_EXEC":
+        refused = "is not linked to run at fixed addresses: give the executable, not an object or a library."
+    elif not whole:
+        refused = "ends before what is to be loaded does: it is damaged; link it again."
+    elif not loaded:
+        refused = "has nothing in it to be loaded; give what the linker wrote."
     if refused:
         raise CaptureError(f"{path} {refused}")
     return hashlib.sha256(content).hexdigest()
-
-
-def _refusal(magic: bytes, path: Path) -> str:
-    if magic == b"\x7fELF":
-        return ""
-    return f"is no ELF file: give what the linker wrote, not a {path.suffix or 'raw'} image made of it."
-
-
-def _refusal_of(elf: ELFFile) -> str:
-    """What is wrong with it, as a predicate; empty if nothing is."""
-    machine = elf.get_machine_arch()
-    if elf["e_machine"] == "EM_ARM" and not elf.little_endian:
-        return "is a big-endian program, and a Cortex-M is little-endian: link it without -mbig-endian."
-    if elf["e_machine"] != "EM_ARM":
-        return f"is for {machine}, and the board has an Arm Cortex-M: build it for that."
-    if elf["e_type"] != "ET_EXEC":
-        return "is not linked to run at fixed addresses: give the executable, not an object or a library."
-    loaded = [part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD"]
-    if any(len(part.data()) < part["p_filesz"] for part in loaded):
-        return "ends before what is to be loaded does: it is damaged; link it again."
-    return "" if loaded else "has nothing in it to be loaded; give what the linker wrote."

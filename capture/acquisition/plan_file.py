@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -66,7 +66,7 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
     image = decode_image(image_bytes)
     metadata = read_metadata(path, _Metadata)
     columns = read_table(path, PLAN, MOST_OPERATIONS)
-    operations = table(_steps(image))
+    operations = table(Step(operation) for operation in image.operations if not isinstance(operation, Mark))
     facts = (metadata.scenario, metadata.parameters, metadata.seed)
     if metadata.sha256 != _digest(image_bytes, columns, facts):
         raise CaptureError(f"{path} is not the plan of {names.IMAGE} beside it; restore one of them.")
@@ -88,8 +88,3 @@ def decode_image(image_bytes: bytes) -> Image:
         return decode(image_bytes)
     except ImageError as error:
         raise CaptureError(f"{names.IMAGE} is damaged: {error}") from None
-
-
-def _steps(image: Image) -> Iterator[Step]:
-    """The steps of an image, without what only its plan knows."""
-    return (Step(operation) for operation in image.operations if not isinstance(operation, Mark))

@@ -148,17 +148,11 @@ class RecordReader(ABC):
 
     def _read(self) -> None:
         try:
-            self._read_to_end()
-        except Exception as error:  # whatever a transport's library raises
-            self.problem = self._broken(error)
-        finally:
-            self._leave_log()
-            self._ended.set()
-
-    def _read_to_end(self) -> None:
-        while not self._stopping.is_set():
-            chunk = self._receive()
-            if chunk:
+            while not self._stopping.is_set():
+                chunk = self._receive()
+                if not chunk:
+                    self._stopping.wait(self.poll_s)
+                    continue
                 self._keep(chunk[: MOST_LOG_BYTES - len(self._data)])
                 if len(self._data) == MOST_LOG_BYTES:
                     self.problem = (
@@ -166,10 +160,17 @@ class RecordReader(ABC):
                         "much; check the firmware and the baud rate."
                     )
                     return
-                if _run_has_ended(self._data):
+                # An END before any record of a start is that of a run before, which the port held.
+                last = _last_line(self._data)
+                if last.startswith(_END) and any(first in self._data for first in _FIRST_RECORDS):
                     return
-            else:
-                self._stopping.wait(self.poll_s)
+                if last.startswith(_FAIL):
+                    return
+        except Exception as error:  # whatever a transport's library raises
+            self.problem = self._broken(error)
+        finally:
+            self._leave_log()
+            self._ended.set()
 
     def _keep(self, chunk: bytes) -> None:
         self._data += chunk
@@ -184,17 +185,6 @@ class RecordReader(ABC):
         if self._log is not None:
             self._log.close()
             self._log = None
-
-
-def _run_has_ended(data: bytearray) -> bool:
-    """True once the last whole line is one of the two records that end a run.
-
-    An END before any record of a start is that of a run before, which the port still held.
-    """
-    last = _last_line(data)
-    if last.startswith(_END):
-        return any(first in data for first in _FIRST_RECORDS)
-    return last.startswith(_FAIL)
 
 
 def _last_line(data: bytearray) -> bytes:
@@ -247,7 +237,13 @@ class SerialReader(RecordReader):
         """Opens the port that is there instead of the one that broke. Raises `error` if none is."""
         with suppress(Exception):  # whatever pySerial raises of a port that is gone
             self._port.close()
-        port, gone = self._found_again(), self._url
+        port, gone = None, self._url
+        deadline_s = time.monotonic() + _BACK_WITHIN_S
+        while port is None and self._find is not None and time.monotonic() < deadline_s:
+            with suppress(CaptureError):
+                port = _open(self._find(), self._baud)
+            if port is None and self._stopping.wait(_BACK_POLL_S):
+                break
         if port is None:
             raise error
         self._port, self._url = port, str(port.port)
@@ -257,15 +253,6 @@ class SerialReader(RecordReader):
                 f"came back as {self._url}; what the board said meanwhile is lost: check the cable, then "
                 "run again."
             )
-
-    def _found_again(self) -> serial.SerialBase | None:
-        deadline_s = time.monotonic() + _BACK_WITHIN_S
-        while self._find is not None and time.monotonic() < deadline_s:
-            with suppress(CaptureError):
-                return _open(self._find(), self._baud)
-            if self._stopping.wait(_BACK_POLL_S):
-                break
-        return None
 
     def _release(self) -> None:
         self._port.close()
@@ -310,9 +297,6 @@ class RttReader(RecordReader):
         control_block = symbol(elf, CONTROL_BLOCK)
         self.debugger = ProbeSession(address)
         self._ring = RttRing(self.debugger, control_block)
-        self._forget_the_last_run()
-
-    def _forget_the_last_run(self) -> None:
         try:
             self._ring.forget()
         except Exception as error:  # whatever pyOCD raises

@@ -30,7 +30,7 @@ from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeExtrac
 from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
 from capture.acquisition.keeper import EdgeStore, Keeper, Keeping, Sink
 from capture.acquisition.live import Edges
-from capture.desk.bench import D0_TO_D7
+from capture.desk.bench import AnalyzerResource
 
 TOOL = "sigrok-cli"
 
@@ -66,28 +66,20 @@ _COUNTED = re.compile(
 
 @dataclass(frozen=True)
 class CaptureRequest:
-    """What to ask of sigrok-cli.
+    """What to ask of sigrok-cli: so many samples of the `analyzer` of bench.toml.
 
     `connection` is the driver's conn= with the options that follow it, as in
-    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name of our channel i;
-    None takes the device's first eight bits as they are. `inputs` are the device's names by the bit
-    that carries each, in the first of the `sample_bytes` of a sample. `settings` go to the driver
-    beside the samplerate. All eight inputs are on, since a device may pack the bits of fewer; but
-    only the channels `taken` are kept, each by its name there and that of ours whose input it has;
-    the rest may float. `tool` is the path of another sigrok-cli than the one on PATH. `keeping`
-    says which windows are kept; None keeps all.
+    `tcp-raw/127.0.0.1/4100:logic_channels=8`. All eight inputs are on, since a device may pack the
+    bits of fewer; but only the channels `taken` are kept, each by its name there and that of ours
+    whose input it has; the rest may float. Where the analyzer names no channels, ours are the
+    device's first eight bits. `keeping` says which windows are kept; None keeps all.
     """
 
-    driver: str
+    analyzer: AnalyzerResource
     connection: str | None
     samplerate_hz: int
     samples: int
-    channels: tuple[str, ...] | None = None
-    inputs: tuple[str, ...] = D0_TO_D7
-    sample_bytes: int = 1
-    settings: tuple[str, ...] = ()
     taken: Mapping[str, str] = field(default_factory=lambda: dict(zip(CHANNELS, CHANNELS, strict=True)))
-    tool: str = ""
     keeping: Keeping | None = None
 
     def __post_init__(self) -> None:
@@ -106,27 +98,24 @@ class CaptureRequest:
 
     def device_bits(self) -> tuple[int, ...]:
         """The bit of a sample that carries each of the channels `taken`."""
-        bits = dict(zip(CHANNELS, self._bits(), strict=True))
-        return tuple(bits[ours] for ours in self.taken.values())
-
-    def _bits(self) -> tuple[int, ...]:
-        if self.channels is None:
-            return tuple(range(len(CHANNELS)))
-        bits = tuple(self.inputs.index(name) for name in self.channels if name in self.inputs)
-        if len(bits) != len(CHANNELS) or len(set(bits)) != len(bits):
+        inputs, named = self.analyzer.device_inputs, self.analyzer.channels
+        if self.analyzer.by_saleae or not named:
+            return tuple(CHANNELS.index(ours) for ours in self.taken.values())
+        if not set(named.values()) <= set(inputs):
             raise CaptureError(
-                f"The analyzer's channels {', '.join(self.channels)} do not serve: "
-                f"give each of {', '.join(CHANNELS)} one of {self.inputs[0]} … {self.inputs[-1]}."
+                f"The analyzer's channels {', '.join(named.values())} do not serve: "
+                f"give each of {', '.join(CHANNELS)} one of {inputs[0]} … {inputs[-1]}."
             )
-        return bits
+        return tuple(inputs.index(named[ours]) for ours in self.taken.values())
 
     def arguments(self) -> list[str]:
         """The command line, without the program."""
-        driver = self.driver if not self.connection else f"{self.driver}:conn={self.connection}"
-        channels = [] if self.channels is None else ["--channels", ",".join(sorted(self.channels))]
-        settings = ":".join((f"samplerate={self.samplerate_hz}", *self.settings))
+        analyzer = self.analyzer
+        driver = analyzer.driver if not self.connection else f"{analyzer.driver}:conn={self.connection}"
+        named = sorted(analyzer.channels.values())
+        settings = ":".join((f"samplerate={self.samplerate_hz}", *analyzer.words))
         return [
-            *("--driver", driver, "--config", settings, *channels),
+            *("--driver", driver, "--config", settings, *(("--channels", ",".join(named)) if named else ())),
             *("--samples", str(self.samples), "--output-format", "binary"),
         ]
 
@@ -179,38 +168,43 @@ class SigrokCapture:
 
         Raises CaptureError when there is no sigrok-cli, and WriteError where `path` cannot be made.
         """
-        tool = find_tool(self._request.tool)
-        writer = self._sink()
+        request = self._request
+        tool = find_tool(request.analyzer.sigrok)
+        channels = tuple(request.taken)
+        writer: Sink
+        if request.keeping is None:
+            writer = EdgeWriter(self._path, request.samplerate_hz, channels, request.samples)
+        else:
+            writer = self._keeper = Keeper(
+                self._path.parent,
+                request.samplerate_hz,
+                channels,
+                request.samples,
+                request.keeping,
+                self._watched,
+            )
         try:
-            process = _begin([*children.with_devices(), tool, *self._request.arguments()])
+            # A session of its own keeps Ctrl-C from the tool: its samples are still to be
+            # collected. And it loops for ever on a connection that its server closed: where this
+            # program is killed, and the server with it, nothing else would end it.
+            process = subprocess.Popen(
+                [*children.DIES_WITH_US, *children.with_devices(), tool, *request.arguments()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                pipesize=_PIPE_BYTES,
+                start_new_session=True,
+            )
         except OSError:
             writer.close()
             raise
         assert process.stdout is not None and process.stderr is not None
         self._process = process
-        self._samples = _SampleReader(process.stdout, self._request, writer)
+        self._samples = _SampleReader(process.stdout, request, writer)
         self._stderr = _TextReader(process.stderr)
         self._samples.start()
         self._stderr.start()
-
-    def _sink(self) -> Sink:
-        capture_request = self._request
-        if capture_request.keeping is None:
-            return EdgeWriter(
-                self._path,
-                capture_request.samplerate_hz,
-                tuple(capture_request.taken),
-                capture_request.samples,
-            )
-        self._keeper = Keeper(
-            self._path.parent,
-            capture_request.samplerate_hz,
-            tuple(capture_request.taken),
-            capture_request.samples,
-            capture_request.keeping,
-            self._watched,
-        )
-        return self._keeper
 
     @property
     def arriving(self) -> Edges:
@@ -273,7 +267,10 @@ class SigrokCapture:
             elif ended and now_s - heard_s >= _REST_S:
                 return
             elif now_s - heard_s >= silence_s:
-                self._faults.append(_silent(silence_s, seen))
+                self._faults.append(
+                    f"{TOOL} sent nothing for {silence_s:g} s after {max(seen, 0)} samples and was ended; "
+                    "check the analyzer's connection and capture again."
+                )
                 return
             if now_s >= deadline_s:
                 self._faults.append(f"{TOOL} was not done in {most_s:.1f} s and was ended; capture again.")
@@ -297,40 +294,38 @@ class SigrokCapture:
         self._stderr.leave()
 
     def _result(self, process: subprocess.Popen[bytes]) -> CaptureResult:
-        got = self._samples.got_samples
-        problems = list(self._faults)
-        surplus: list[str] = []
-        if self._samples.fault is not None:
-            problems.append(self._samples.fault)
-        else:
-            enough = self._samples.enough
-            problems += [] if self._ended_by_us or enough else _exit_problems(process.returncode)
-            surplus = [] if enough else _surplus(got, self._samples.received_bytes)
-        problems += count_problems(self._request.samples, got)
+        samples, asked = self._samples, self._request.samples
+        got, received, status = samples.got_samples, samples.received_bytes, process.returncode
+        problems, oddities = list(self._faults), []
+        if samples.fault is not None:
+            problems.append(samples.fault)
+        elif not samples.enough:
+            if status < 0 and not self._ended_by_us:
+                problems.append(f"{TOOL} was killed by signal {-status}; capture again.")
+            elif status and not self._ended_by_us:
+                problems.append(
+                    f"{TOOL} failed with exit status {status}; see what it said, and capture again."
+                )
+            if received != got:
+                hint = " It may send two bytes per sample: enable at most eight channels."
+                oddities.append(
+                    f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off."
+                    f"{hint if received == 2 * got else ''}"
+                )
+        problems += count_problems(asked, got)
+        lines = unexpected_lines(self._stderr.text(), whole=got == asked)
+        oddities += [f"{TOOL} said: {with_remedy(line)}" for line in lines[:_ODDITIES_MOST]]
+        if len(lines) > _ODDITIES_MOST:
+            oddities.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
         stored = self._keeper.kept if self._keeper else None
         nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), self._request.samplerate_hz, 0)
         return CaptureResult(
             edges=nothing if stored else read_stream(self._path).edges,
             kept=stored,
             problems=tuple(problems),
-            oddities=(*surplus, *_said(self._stderr.text(), whole=got == self._request.samples)),
+            oddities=tuple(oddities),
             interrupted=self._interrupted,
         )
-
-
-def _begin(command: list[str]) -> subprocess.Popen[bytes]:
-    # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected.
-    # And it loops for ever on a connection that its server closed: where this program is
-    # killed, and the server with it, nothing else would end it.
-    return subprocess.Popen(
-        [*children.DIES_WITH_US, *command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        pipesize=_PIPE_BYTES,
-        start_new_session=True,
-    )
 
 
 class _PipeReader(threading.Thread):
@@ -372,7 +367,7 @@ class _SampleReader(_PipeReader):
     def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: Sink) -> None:
         super().__init__("samples", pipe)
         self._asked = request.samples
-        self._sample_bytes = request.sample_bytes
+        self._sample_bytes = request.analyzer.sample_bytes
         extractor = EdgeExtractor(
             request.samplerate_hz,
             tuple(request.taken),
@@ -406,34 +401,23 @@ class _SampleReader(_PipeReader):
 
     def _pieces(self) -> Iterator[memoryview]:
         """One byte for each sample: the first, in which all inputs are."""
-        at = 0
+        at, step = 0, self._sample_bytes
         for piece in super()._pieces():
-            yield piece if self._sample_bytes == 1 else _each(piece, self._sample_bytes, at)
+            yield piece if step == 1 else memoryview(bytes(piece[-at % step :: step]))
             at += len(piece)
 
     def _read(self) -> None:
         for piece in self._pieces():
             self.received_bytes += len(piece)
-            try:
-                self._check_surplus()
-            except CaptureError:
+            # Twice as much is two bytes per sample, which is told of later; more has no end.
+            if self.received_bytes > 2 * self._asked + _PIPE_BYTES:
                 self._store.flush()
-                raise
+                raise CaptureError(
+                    f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again."
+                )
             self._store.feed(piece[: self._asked - self.got_samples])
             if self.enough:
                 return
-
-    def _check_surplus(self) -> None:
-        """Twice as much is two bytes per sample, which is told of later;
-        more than that has no end.
-        """
-        if self.received_bytes > 2 * self._asked + _PIPE_BYTES:
-            raise CaptureError(f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again.")
-
-
-def _each(piece: memoryview, step: int, at: int) -> memoryview:
-    """The bytes of `piece`, which begins at byte `at`, whose place is a multiple of `step`."""
-    return memoryview(bytes(piece[-at % step :: step]))
 
 
 class _TextReader(_PipeReader):
@@ -504,21 +488,6 @@ def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:
     return [line for line in lines if line and not any(words.fullmatch(line) for words in harmless)]
 
 
-def _silent(silence_s: float, received: int) -> str:
-    return (
-        f"{TOOL} sent nothing for {silence_s:g} s after {max(received, 0)} samples and was ended; "
-        "check the analyzer's connection and capture again."
-    )
-
-
-def _exit_problems(status: int) -> list[str]:
-    if status < 0:
-        return [f"{TOOL} was killed by signal {-status}; capture again."]
-    return (
-        [f"{TOOL} failed with exit status {status}; see what it said, and capture again."] if status else []
-    )
-
-
 def count_problems(wanted: int, got: int) -> list[str]:
     """The sentence on a capture that is short; nothing of one that is whole."""
     if got >= wanted:
@@ -528,23 +497,8 @@ def count_problems(wanted: int, got: int) -> list[str]:
     ]
 
 
-def _surplus(got: int, received: int) -> list[str]:
-    if received == got:
-        return []
-    hint = " It may send two bytes per sample: enable at most eight channels." if received == 2 * got else ""
-    return [f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off.{hint}"]
-
-
 def with_remedy(line: str) -> str:
     """A firmware that fx2lafw does not know stays in the analyzer until it loses its power."""
     if "Expected firmware version" not in line:
         return line
     return f"{line.rstrip('.')}; replug the analyzer, so that its driver uploads its own."
-
-
-def _said(stderr: str, *, whole: bool) -> list[str]:
-    lines = unexpected_lines(stderr, whole=whole)
-    sentences = [f"{TOOL} said: {with_remedy(line)}" for line in lines[:_ODDITIES_MOST]]
-    if len(lines) > _ODDITIES_MOST:
-        sentences.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
-    return sentences

@@ -10,6 +10,7 @@ import re
 import subprocess
 from bisect import bisect
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from base.files.errors import CaptureError, near_miss
@@ -69,7 +70,8 @@ class Options:
             least, most, step = self.steps_hz
             return f"from {least:,} to {most:,} Hz in steps of {step:,} Hz"
         at = bisect(self.rates_hz, rate_hz)
-        return f"at {_listed(self.rates_hz[max(at - _NEAR, 0) : at + _NEAR])} Hz"
+        *others, last = [f"{rate:,}" for rate in self.rates_hz[max(at - _NEAR, 0) : at + _NEAR]]
+        return f"at {', '.join(others)} or {last} Hz" if others else f"at {last} Hz"
 
 
 def check_analyzer(board: BoardResource, samplerate_hz: int, duration_s: float) -> None:
@@ -88,7 +90,13 @@ def check_analyzer(board: BoardResource, samplerate_hz: int, duration_s: float) 
         return
     samples = round(samplerate_hz * duration_s)
     analyzer.check_samples(samples)
-    check_options(analyzer, samplerate_hz, samples, _ask(analyzer))
+    tool = find_tool(analyzer.sigrok)
+    at = f":conn={analyzer.connection}" if analyzer.connection else ""
+    done = _run([*children.with_devices(), tool, "--driver", f"{analyzer.driver}{at}", "--show"])
+    options = read_options(done.stdout)
+    if not options.keys or done.returncode:
+        raise CaptureError(_why(analyzer, tool, unexpected_lines(done.stderr)))
+    check_options(analyzer, samplerate_hz, samples, options)
 
 
 def check_options(analyzer: AnalyzerResource, samplerate_hz: int, samples: int, options: Options) -> None:
@@ -103,48 +111,29 @@ def check_options(analyzer: AnalyzerResource, samplerate_hz: int, samples: int, 
             f"The analyzer {analyzer.driver} cannot sample at {samplerate_hz:,} Hz, but "
             f"{options.near(samplerate_hz)}; write one of these into bench.toml, or after --samplerate."
         )
-    _check_inputs(analyzer, options)
-    for setting in analyzer.words:
-        key, _, value = setting.partition("=")
-        _check_setting(analyzer.driver, key, value, options)
-
-
-def _check_inputs(analyzer: AnalyzerResource, options: Options) -> None:
-    if not options.inputs:
-        return
-    for bit, name in enumerate(analyzer.device_inputs):
+    driver = analyzer.driver
+    for bit, name in enumerate(analyzer.device_inputs if options.inputs else ()):
         if name in analyzer.channels.values() and options.inputs[bit : bit + 1] != (name,):
             raise CaptureError(
-                f"Input {bit} of the analyzer {analyzer.driver} is not {name}; its inputs are "
+                f"Input {bit} of the analyzer {driver} is not {name}; its inputs are "
                 f"{', '.join(options.inputs[:16])}: write the first eight as inputs into bench.toml."
             )
-
-
-def _check_setting(driver: str, key: str, value: str, options: Options) -> None:
-    if key not in options.keys:
-        keys = sorted(set(options.keys) - _OURS)
-        there = f"it has {', '.join(keys)}" if keys else "it has none"
-        raise CaptureError(
-            f"The analyzer {driver} has no key {key!r}, which bench.toml sets; {there}.{near_miss(key, keys)}"
-        )
-    choices = options.keys[key]
-    if choices and value not in choices:
-        listed = f"{', '.join(choices[:8])}, … {choices[-1]}" if len(choices) > 9 else ", ".join(choices)
-        raise CaptureError(
-            f"The key {key!r} of the analyzer {driver} cannot be {value!r}, as bench.toml sets it; choose "
-            f"from {listed}."
-        )
-
-
-def _ask(analyzer: AnalyzerResource) -> Options:
-    tool = find_tool(analyzer.sigrok)
-    at = f":conn={analyzer.connection}" if analyzer.connection else ""
-    done = _run([*children.with_devices(), tool, "--driver", f"{analyzer.driver}{at}", "--show"])
-    options = read_options(done.stdout)
-    if options.keys and not done.returncode:
-        return options
-    said = unexpected_lines(done.stderr)
-    raise CaptureError(_why(analyzer, tool, said))
+    for setting in analyzer.words:
+        key, _, value = setting.partition("=")
+        if key not in options.keys:
+            keys = sorted(set(options.keys) - _OURS)
+            there = f"it has {', '.join(keys)}" if keys else "it has none"
+            raise CaptureError(
+                f"The analyzer {driver} has no key {key!r}, which bench.toml sets; {there}."
+                f"{near_miss(key, keys)}"
+            )
+        choices = options.keys[key]
+        if choices and value not in choices:
+            some = [*choices[:8], f"… {choices[-1]}"] if len(choices) > 9 else choices
+            raise CaptureError(
+                f"The key {key!r} of the analyzer {driver} cannot be {value!r}, as bench.toml sets it; "
+                f"choose from {', '.join(some)}."
+            )
 
 
 def _why(analyzer: AnalyzerResource, tool: str, said: list[str]) -> str:
@@ -208,14 +197,14 @@ def read_options(shown: str) -> Options:
             keys[key] = tuple(_choices(match["rest"]))
             if key == _RATE_KEY and (spans := _STEPS.fullmatch(match["rest"])):
                 steps, keys[key] = (*map(read_rate, spans.groups()),), ()  # type: ignore[assignment]
-        elif (value := _VALUE.fullmatch(line)) and key:
-            keys[key] = (*keys[key], value["value"].removesuffix(_CURRENT))
-    return Options(inputs, keys, tuple(sorted(_rates(keys.get(_RATE_KEY, ())))), steps, _most(after))
-
-
-def _most(shown: str) -> int:
-    match = _MOST_SAMPLES.search(shown)
-    return int(match[1]) if match else 0
+        elif (listed := _VALUE.fullmatch(line)) and key:
+            keys[key] = (*keys[key], listed["value"].removesuffix(_CURRENT))
+    rates = []
+    for value in keys.get(_RATE_KEY, ()):
+        with suppress(ValueError):
+            rates.append(read_rate(value))
+    most = _MOST_SAMPLES.search(after)
+    return Options(inputs, keys, tuple(sorted(rates)), steps, int(most[1]) if most else 0)
 
 
 def _choices(rest: str) -> Iterator[str]:
@@ -224,16 +213,3 @@ def _choices(rest: str) -> Iterator[str]:
     if len(parts) < 2 and not _RANGE.fullmatch(parts[0].removesuffix(_CURRENT)):
         return
     yield from (part.removesuffix(_CURRENT) for part in parts)
-
-
-def _rates(values: tuple[str, ...]) -> Iterator[int]:
-    for value in values:
-        try:
-            yield read_rate(value)
-        except ValueError:
-            continue
-
-
-def _listed(rates: tuple[int, ...]) -> str:
-    words = [f"{rate:,}" for rate in rates]
-    return " or ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]

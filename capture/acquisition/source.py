@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -33,7 +33,7 @@ from firmware.build.footprint import FootprintError
 from firmware.build.image import FirmwareImage
 from scenarios.operations import DEFAULT_BAUD
 from scenarios.plan import Plan
-from scenarios.stimulus import CONTROL_CYCLES, Stimulus
+from scenarios.stimulus import CONTROL_CYCLES
 
 BITS_PER_BYTE = 10  # 8N1
 
@@ -67,59 +67,30 @@ MARGIN = 1.15
 
 def longest_s(plan: Plan, core_hz: int) -> float:
     """Seconds after reset by which `plan` has run on such a core, and the calibration after it."""
-    bytes_per_s = plan.baud / BITS_PER_BYTE
-    frames_s = FRAME_TICKS / core_hz + SILENCE_S
-    marks = plan.operations["label"].rle_id().n_unique()
-    lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / bytes_per_s
-    operations_s = _record_bytes(plan) / bytes_per_s + _operation_cycles(plan) / core_hz
-    return (
-        MARGIN * (BOOT_S + frames_s + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
-    )
-
-
-def _record_bytes(plan: Plan) -> int:
-    """Bytes of the operations' records.
-
-    A swept operation is met. Where nothing aims few are, and their records fit into what the bound
-    of the search leaves over.
-    """
-    operations = plan.operations
+    operations, stimulus = plan.operations, plan.stimulus
+    # A swept operation is met by an interrupt. Where nothing aims few are, and their records fit
+    # into what the bound of the search leaves over.
     met = operations.filter(pl.col("offset") > 0)
-    return (
-        OPERATION_FIXED_BYTES * operations.height
-        + _digits(operations, "seq")
-        + _digits(operations, "size")
-        + ANSWERS_FIXED_BYTES * met.height
-        + _digits(met, "seq")
+    digits = sum(
+        int(column.cast(pl.String).str.len_bytes().sum())
+        for column in (operations["seq"], operations["size"], met["seq"])
     )
-
-
-def _digits(operations: pl.DataFrame, column: str) -> int:
-    return int(operations[column].cast(pl.String).str.len_bytes().sum())
-
-
-def _operation_cycles(plan: Plan) -> int:
-    """Cycles of all operations, with what each waits for.
-
-    It waits for its phase of the stimulus, a period at most, or for a swept edge. No search looks
-    at more blocks than were ever allocated before it, plus the one left over.
-    """
-    slots = plan.operations["id"].n_unique() + 1
-    stimulus = plan.stimulus
+    record_bytes = OPERATION_FIXED_BYTES * operations.height + ANSWERS_FIXED_BYTES * met.height + digits
+    # An operation waits for its phase of the stimulus, a period at most, or for a swept edge. No
+    # search looks at more blocks than were ever allocated before it, plus the one left over.
     waiting = stimulus.period_ticks if stimulus.mode in ("periodic", "burst") else 0
-    swept = int(plan.operations["offset"].sum())
-    each = OPERATION_CYCLES + waiting + SEARCH_CYCLES_PER_BLOCK * slots
-    return plan.operations.height * each + swept
-
-
-def _share_left_by(stimulus: Stimulus) -> float:
-    """The part of the processor that the interrupts leave; never less than a tenth."""
-    taken = 0.0
-    if stimulus.shortest_ticks:
-        taken += STIMULUS_CYCLES / stimulus.shortest_ticks
+    each = OPERATION_CYCLES + waiting + SEARCH_CYCLES_PER_BLOCK * (operations["id"].n_unique() + 1)
+    cycles = operations.height * each + int(operations["offset"].sum())
+    # The part of the processor that the interrupts leave is never less than a tenth.
+    taken = STIMULUS_CYCLES / stimulus.shortest_ticks if stimulus.shortest_ticks else 0.0
     if stimulus.control_period_ticks:
         taken += CONTROL_CYCLES / stimulus.control_period_ticks
-    return max(1 - taken, 0.1)
+    marks = operations["label"].rle_id().n_unique()
+    bytes_per_s = plan.baud / BITS_PER_BYTE
+    lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / bytes_per_s
+    frames_s = FRAME_TICKS / core_hz + SILENCE_S
+    operations_s = record_bytes / bytes_per_s + cycles / core_hz
+    return MARGIN * (BOOT_S + frames_s + CALIBRATION_S + lines_s + operations_s) / max(1 - taken, 0.1)
 
 
 # What is asked of a run, and where its observation comes from.
@@ -195,8 +166,13 @@ class RunRequest(Request):
         that are to be ignored cannot be told from pulses, and for an image that was made for
         another board.
         """
-        analyzer = self.resource.analyzer
-        self._check_image()
+        analyzer, here = self.resource.analyzer, self.resource.board
+        made_for = self.image.configuration.board
+        if made_for != here.word:
+            raise CaptureError(
+                f"The image is for {made_for}, and {self.resource.name!r} is a {here.title}: build it for "
+                f"{here.name}, or name another --board."
+            )
         order = Order(
             elf=self.image.elf,
             image=self.planned.image,
@@ -213,21 +189,38 @@ class RunRequest(Request):
             check_can_be_told(order.samplerate_hz, self.resource.board.core_hz)
         return order
 
-    def _check_image(self) -> None:
-        made_for, here = self.image.configuration.board, self.resource.board
-        if made_for != here.word:
-            raise CaptureError(
-                f"The image is for {made_for}, and {self.resource.name!r} is a {here.title}: build it for "
-                f"{here.name}, or name another --board."
-            )
-
     def account(self, analyzer: str, tools: Mapping[str, str]) -> Account:
-        """What is known of the run that `analyzer` captures with these tools."""
-        setting = setting_of(self.image, self.resource.name, analyzer, tools)
+        """What is known of the run that `analyzer` captures with these tools, those beside compiler
+        and Python. An image whose footprint cannot be read has none, and a warning that says why.
+        """
+        taken: AllocatorFootprint | None = None
+        notes: tuple[str, ...] = ()
+        try:
+            measured = footprint.of_image(self.image)
+            taken = AllocatorFootprint(
+                flash_bytes=measured.flash,
+                static_ram_bytes=measured.static_ram,
+                heap_overhead_bytes=measured.heap_overhead,
+                block_overhead_bytes=measured.block_overhead,
+                smallest_block_bytes=measured.smallest_block,
+            )
+        except FootprintError as error:
+            notes = (str(error),)
+        compiler = cmake_build.of_image(self.image.elf)
+        setting = Setting(
+            allocator=self.image.allocator,
+            board=self.resource.name,
+            analyzer=analyzer,
+            elf_sha256=self.image.sha256,
+            footprint=taken,
+            tools={**tools, "compiler": compiler, "python": platform.python_version()},
+            notes=notes,
+            ignore_glitches=self.ignore_glitches,
+        )
         return Account(
             self.planned,
             asked_of(self.image),
-            replace(setting, ignore_glitches=self.ignore_glitches),
+            setting,
             partial(self.bounds, self.image),
             partial(self.memory, self.image, self.planned),
         )
@@ -359,41 +352,4 @@ def outside_of(allocator: str) -> Outside | None:
         promises=sorted(row.promises),
         knobs=dict(row.knobs),
         searches=row.search != (),
-    )
-
-
-def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[str, str]) -> Setting:
-    """What only the bench knows of a run of `image`; `tools` are those beside compiler and Python.
-
-    An image whose footprint cannot be read has none, and a warning that says why.
-    """
-    taken: AllocatorFootprint | None = None
-    notes: tuple[str, ...] = ()
-    try:
-        taken = _footprint(image)
-    except FootprintError as error:
-        notes = (str(error),)
-    return Setting(
-        allocator=image.allocator,
-        board=board,
-        analyzer=analyzer,
-        elf_sha256=image.sha256,
-        footprint=taken,
-        tools={
-            **tools,
-            "compiler": cmake_build.of_image(image.elf),
-            "python": platform.python_version(),
-        },
-        notes=notes,
-    )
-
-
-def _footprint(image: FirmwareImage) -> AllocatorFootprint:
-    taken = footprint.of_image(image)
-    return AllocatorFootprint(
-        flash_bytes=taken.flash,
-        static_ram_bytes=taken.static_ram,
-        heap_overhead_bytes=taken.heap_overhead,
-        block_overhead_bytes=taken.block_overhead,
-        smallest_block_bytes=taken.smallest_block,
     )

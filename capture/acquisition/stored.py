@@ -19,7 +19,7 @@ from base.run_folder import folder as names
 from base.run_folder.edge_stream import read_stream
 from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from base.run_folder.folder import RunName, read_observed
-from base.run_folder.kept import Kept, read_kept
+from base.run_folder.kept import read_kept
 from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
 from base.run_folder.observed import Asked, read_asked, read_observed_manifest
 from base.run_folder.session_file import read_sr
@@ -27,7 +27,6 @@ from base.run_folder.tables import Memory, read_memory
 from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import read_plan
 from capture.acquisition.source import Account, Setting, Taken
-from scenarios.plan import Plan
 
 _NOTHING = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), NS_PER_S, 0)
 
@@ -40,10 +39,13 @@ def read_stored(folder: Path) -> Taken:
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges, asked_samples = _capture(folder, origin.files if origin else {})
     setting = _setting(folder, origin)
+    image = read_observed(folder, names.IMAGE)
+    if not (folder / names.PLAN).exists():
+        raise CaptureError(f"{folder / names.PLAN} is missing; restore it, or run the scenario again.")
     # A run that was killed tells no more of what was asked for than the allocator.
     firmware = origin.asked if origin else AskedFirmware(allocator=setting.allocator)
     return Taken(
-        Account(_plan(folder), firmware, setting),
+        Account(read_plan(folder / names.PLAN, image), firmware, setting),
         Observation(
             edges,
             serial_bytes=read_observed(folder, names.SERIAL_LOG),
@@ -56,7 +58,11 @@ def read_stored(folder: Path) -> Taken:
 def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
     """Reads the run from the wire alone in `folder`. Raises as read_stored()."""
     request = read_asked(folder / names.OBSERVED)
-    windows = _kept(folder) if request.keep else None
+    if request.keep and not (folder / names.KEPT).exists():
+        raise CaptureError(
+            f"{folder} has no {names.KEPT}: its run was killed in its first minute; run it again."
+        )
+    windows = read_kept(folder) if request.keep else None
     edges, asked_samples = (_NOTHING, windows.asked_samples) if windows else _capture(folder, {})
     report: ToolReport
     if (folder / names.MANIFEST).exists():
@@ -64,14 +70,6 @@ def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
     else:
         report = _unknown_report((windows or edges).total_samples, asked_samples)
     return request, Observation(edges, b"", report, kept=windows)
-
-
-def _kept(folder: Path) -> Kept:
-    if not (folder / names.KEPT).exists():
-        raise CaptureError(
-            f"{folder} has no {names.KEPT}: its run was killed in its first minute; run it again."
-        )
-    return read_kept(folder)
 
 
 def _capture(folder: Path, digests: Mapping[str, str]) -> tuple[EdgeList, int | None]:
@@ -138,11 +136,3 @@ def _memory(folder: Path, origin: Origin) -> Memory | None:
     if origin.memory and not origin.memory.why_not and names.digest(folder / names.OPERATIONS) != sha256:
         return Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
     return read_memory(folder / names.OPERATIONS, origin.memory)
-
-
-def _plan(folder: Path) -> Plan:
-    """The plan as it was stored."""
-    image = read_observed(folder, names.IMAGE)
-    if not (folder / names.PLAN).exists():
-        raise CaptureError(f"{folder / names.PLAN} is missing; restore it, or run the scenario again.")
-    return read_plan(folder / names.PLAN, image)

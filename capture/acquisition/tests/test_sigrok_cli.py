@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +20,7 @@ from base.files.errors import CaptureError
 from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.edge_stream import StreamedCapture, read_stream
-from base.run_folder.edges import MOST_EDGES, MOST_SAMPLES, EdgeList
+from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from base.run_folder.folder import EDGE_STREAM
 from base.run_folder.kept import read_kept
 from capture.acquisition import keeper, sigrok_cli
@@ -30,6 +31,7 @@ from capture.acquisition.sigrok_cli import (
     SigrokCapture,
     unexpected_lines,
 )
+from capture.desk.bench import AnalyzerResource
 from tests.processes import wait_until
 from tests.tables import table
 
@@ -77,14 +79,20 @@ def install(tool: Path, body: str) -> None:
     tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
 
 
+def analyzer(driver: str = "demo", channels: Sequence[str] = (), sample_bytes: int = 1) -> AnalyzerResource:
+    named = dict(zip(CHANNELS, channels, strict=True)) if channels else {}
+    resource = AnalyzerResource(driver=driver, samplerate_hz=1, sample_bytes=sample_bytes)
+    return resource.model_copy(update={"channels": named})
+
+
 def asking(samples: int) -> CaptureRequest:
-    return CaptureRequest("demo", None, 84_000_000, samples)
+    return CaptureRequest(analyzer(), None, 84_000_000, samples)
 
 
 def test_device_channels_are_brought_into_our_order() -> None:
     names = ("D3", "D0", "D7", "D1", "D2", "D4", "D5", "D6")
-    straight = capture(CaptureRequest("demo", None, 1_000_000, 2000, DEVICE_CHANNELS))
-    mapped = capture(CaptureRequest("demo", None, 1_000_000, 2000, names))
+    straight = capture(CaptureRequest(analyzer("demo", DEVICE_CHANNELS), None, 1_000_000, 2000))
+    mapped = capture(CaptureRequest(analyzer("demo", names), None, 1_000_000, 2000))
     bits = np.unpackbits(
         np.frombuffer(expanded(straight.edges), np.uint8)[:, None], axis=1, bitorder="little"
     )
@@ -95,17 +103,16 @@ def test_device_channels_are_brought_into_our_order() -> None:
 @pytest.mark.parametrize(
     ("rate_hz", "samples", "channels", "words"),
     [
-        (24_000_000, 10, ("D0",), "one of D0"),
         (24_000_000, 10, (*DEVICE_CHANNELS[:7], "D8"), "one of D0"),
-        (1, MOST_SAMPLES + 1, None, "more than the"),
+        (1, MOST_SAMPLES + 1, (), "more than the"),
     ],
 )
 def test_impossible_requests_are_refused(
-    rate_hz: int, samples: int, channels: tuple[str, ...] | None, words: str
+    rate_hz: int, samples: int, channels: tuple[str, ...], words: str
 ) -> None:
     assert asking(MOST_SAMPLES)
     with pytest.raises(CaptureError, match=words):
-        CaptureRequest("fx2lafw", None, rate_hz, samples, channels)
+        CaptureRequest(analyzer("fx2lafw", channels), None, rate_hz, samples)
 
 
 @table
@@ -130,7 +137,7 @@ def test_of_wide_samples_the_first_byte_counts(fake_tool: Path, step: int) -> No
         "data = bytes(itertools.chain.from_iterable((i // 50, 255 - i % 256) for i in range(1000)))\n"
         f"for at in range(0, len(data), {step}): send(data[at:at + {step}])",
     )
-    wide = CaptureRequest("dreamsourcelab-dslogic", None, 1_000_000, 1000, sample_bytes=2)
+    wide = CaptureRequest(analyzer("dreamsourcelab-dslogic", sample_bytes=2), None, 1_000_000, 1000)
     result = capture(wide)
     assert (result.problems, result.oddities) == ((), ())
     assert expanded(result.edges) == bytes(i // 50 for i in range(1000))
@@ -166,7 +173,9 @@ BENCH = """
 import sys
 from pathlib import Path
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
-request = CaptureRequest("demo", None, 84_000_000, 9_000_000)
+from capture.desk.bench import AnalyzerResource
+analyzer = AnalyzerResource(driver="demo", samplerate_hz=1)
+request = CaptureRequest(analyzer, None, 84_000_000, 9_000_000)
 with SigrokCapture(request, Path(sys.argv[1])) as capture:
     capture.start()
     capture.wait(600)
@@ -253,10 +262,9 @@ CRIT, STIM, ISR = 1, 4, 8
 def capture_windows(folder: Path, body: str, samples: int, keeping: Keeping | None) -> CaptureResult:
     folder.mkdir(exist_ok=True)
     install(folder / "sigrok-cli", body)
-    tool = str(folder / "sigrok-cli")
-    request = CaptureRequest(
-        "demo", None, HZ, samples, taken=dict(zip(TAKEN, TAKEN, strict=True)), tool=tool, keeping=keeping
-    )
+    tool = analyzer().model_copy(update={"sigrok": str(folder / "sigrok-cli")})
+    taken = dict(zip(TAKEN, TAKEN, strict=True))
+    request = CaptureRequest(tool, None, HZ, samples, taken, keeping)
     with SigrokCapture(request, folder / names.EDGE_STREAM) as running:
         running.start()
         return running.wait(MANY_S)
