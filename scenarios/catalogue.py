@@ -40,19 +40,14 @@ def load(
     Raises ScenarioError with one sentence. Of an unknown name it tells what there is, and a near
     miss.
     """
-    in_cycles = {key: _in_cycles(key, value, core_hz) for key, value in overrides.items()}
-    return _find(name, tell).changed(in_cycles, seed, stimulus, heap_bytes)
-
-
-def _in_cycles(name: str, value: str | int, core_hz: int | None) -> str | int:
-    if core_hz is None or isinstance(value, int) or not name.endswith("_cycles"):
-        return value
-    return round(seconds_of(value) * core_hz) or value
-
-
-def _find(name: str, tell: Tell | None) -> Scenario:
+    values = dict(overrides)
+    for key, value in overrides.items():
+        if core_hz is not None and isinstance(value, str) and key.endswith("_cycles"):
+            values[key] = round(seconds_of(value) * core_hz) or value
     if name.endswith(".toml"):
-        return read(Path(name), tell)
-    if name not in names():
+        scenario = read(Path(name), tell)
+    elif name in names():
+        scenario = read(_FOLDER / f"{name}.toml")
+    else:
         raise unknown("scenario", name, names())
-    return read(_FOLDER / f"{name}.toml")
+    return scenario.changed(values, seed, stimulus, heap_bytes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -161,7 +160,19 @@ class Image:
     debugger_leaves: bool = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        if not self.name or "\0" in self.name:
+            raise ImageError("A scenario's name must have at least one character and no NUL.")
+        try:
+            name_bytes = len(self.name.encode())
+        except UnicodeEncodeError:
+            raise ImageError(
+                f"The name {quoted(self.name)} cannot be written as UTF-8; choose another."
+            ) from None
+        if name_bytes > MAX_NAME_BYTES:
+            raise ImageError(
+                f"The name {quoted(self.name)} takes {name_bytes} bytes; an image has room for "
+                f"{MAX_NAME_BYTES}."
+            )
         if not BAUD_MIN <= self.baud <= BAUD_MAX or self.baud % BAUD_UNIT:
             raise ImageError(
                 f"The serial line cannot have {quoted(self.baud)} baud; choose {BAUD_MIN:,} to {BAUD_MAX:,}, "
@@ -177,9 +188,30 @@ class Image:
                 "make the scenario shorter."
             )
         for entry, operation in enumerate(self.operations):
-            _check_ranges(entry, operation)
-            _check_offset(entry, operation, self.stimulus.mode)
-        _check_order(self.operations)
+            _check_entry(entry, operation, self.stimulus.mode)
+        self._check_order()
+
+    def _check_order(self) -> None:
+        live: set[int] = set()
+        before: Operation | None = None
+        for entry, operation in enumerate(self.operations):
+            if isinstance(operation, Allocate) and operation.retry:
+                if not isinstance(before, Allocate) or before.retry or before.id != operation.id:
+                    raise ImageError(
+                        f"Entry {entry} is a retry, but no allocation into slot {operation.id} stands right "
+                        "before it; put it behind one."
+                    )
+            elif isinstance(operation, Allocate):
+                if operation.id in live:
+                    raise ImageError(
+                        f"Entry {entry} allocates into slot {operation.id}, which is live; free it first."
+                    )
+                live.add(operation.id)
+            elif isinstance(operation, Free):
+                if operation.id not in live:
+                    raise ImageError(f"Entry {entry} frees slot {operation.id}, which holds no block.")
+                live.remove(operation.id)
+            before = operation
 
     @property
     def slot_count(self) -> int:
@@ -249,95 +281,79 @@ def decode(data: bytes) -> Image:
         raise ImageError(f"The image ends after {len(data)} bytes; its header alone has {_HEADER.size}.")
     magic, version, header_bytes, *counts, mode, records, parameter, name = _HEADER.unpack_from(data)
     entries, clock, leaves, crc32, slots, hundreds, period, control = counts
-    _check_format(magic, version, header_bytes)
+    if magic != MAGIC:
+        raise ImageError(
+            f"This is no operation image: it begins with 0x{magic:08X} instead of 0x{MAGIC:08X}."
+        )
+    if (version, header_bytes) != (VERSION, _HEADER.size):
+        raise ImageError(
+            f"The image has version {version} with a header of {header_bytes} bytes; "
+            f"this bench reads version {VERSION} with {_HEADER.size}."
+        )
     if leaves > 1:
         raise ImageError("The image's header sets a field that must be 0; compile the scenario again.")
-    _check_body(data, entries, crc32)
+    expected_bytes = _HEADER.size + entries * _ENTRY.size
+    if len(data) != expected_bytes:
+        raise ImageError(
+            f"The image announces {entries:,} entries, {expected_bytes:,} bytes, but has {len(data):,}."
+        )
+    if (actual := body_crc32(data)) != crc32:
+        raise ImageError(f"The image is damaged: CRC-32 0x{actual:08X} instead of 0x{crc32:08X}.")
     operations = tuple(
         _decode_entry(entry, fields) for entry, fields in enumerate(_ENTRY.iter_unpack(data[_HEADER.size :]))
     )
-    stimulus = _decode_stimulus(mode, period, control, parameter)
-    image = Image(
-        _decode_name(name),
-        stimulus,
-        operations,
-        _decode_records(records),
-        hundreds * BAUD_UNIT if hundreds else DEFAULT_BAUD,
-        _decode_clock(clock),
-        bool(leaves),
-    )
+    for number, names, what in (
+        (mode, MODES, "stimulus mode"),
+        (records, RECORDS, "its records by transport"),
+        (clock, CLOCKS, "clock"),
+    ):
+        if number >= len(names):
+            raise ImageError(f"The image asks for {what} {number}, which is reserved.")
+    text, _, padding = name.partition(b"\0")
+    if len(text) > MAX_NAME_BYTES or any(padding):
+        raise ImageError("The scenario's name in the image is not padded with NUL.")
+    try:
+        stimulus = Stimulus(MODES[mode], period, control, parameter)
+        image = Image(
+            text.decode(),
+            stimulus,
+            operations,
+            RECORDS[records],
+            hundreds * BAUD_UNIT if hundreds else DEFAULT_BAUD,
+            CLOCKS[clock],
+            bool(leaves),
+        )
+    except ScenarioError as error:
+        raise ImageError(str(error)) from None
+    except UnicodeDecodeError:
+        raise ImageError("The scenario's name in the image is not UTF-8.") from None
     if slots != image.slot_count:
         raise ImageError(f"The header announces {slots} slots, but the entries use {image.slot_count}.")
     return image
 
 
-def _check_name(name: str) -> None:
-    if not name or "\0" in name:
-        raise ImageError("A scenario's name must have at least one character and no NUL.")
-    try:
-        encoded = name.encode()
-    except UnicodeEncodeError:
-        raise ImageError(f"The name {quoted(name)} cannot be written as UTF-8; choose another.") from None
-    if len(encoded) > MAX_NAME_BYTES:
-        raise ImageError(
-            f"The name {quoted(name)} takes {len(encoded)} bytes; an image has room for {MAX_NAME_BYTES}."
-        )
-
-
-def _check_ranges(entry: int, operation: Operation) -> None:
+def _check_entry(entry: int, operation: Operation, mode: str) -> None:
     if isinstance(operation, Mark):
         _check_range(entry, "label", operation.label, 0, _U32)
         return
-    if isinstance(operation, Call):
-        if operation.name not in CALLS:
-            raise ImageError(f"Entry {entry} calls {quoted(operation.name)}; use one of {', '.join(CALLS)}.")
-        return
-    _check_range(entry, "slot", operation.id, 0, MAX_SLOTS - 1)
+    if isinstance(operation, Call) and operation.name not in CALLS:
+        raise ImageError(f"Entry {entry} calls {quoted(operation.name)}; use one of {', '.join(CALLS)}.")
+    if not isinstance(operation, Call):
+        _check_range(entry, "slot", operation.id, 0, MAX_SLOTS - 1)
     if isinstance(operation, Allocate):
         _check_range(entry, "size", operation.size, 1, _U32)
         _check_range(entry, "align_log2", operation.align_log2, 0, 31)
-
-
-def _check_offset(entry: int, operation: Operation, mode: str) -> None:
-    if isinstance(operation, Mark) or operation.stimulus_offset == 0:
-        return
-    _check_range(entry, "stimulus_offset", operation.stimulus_offset, MIN_STIMULUS_OFFSET, _U16)
-    if mode != "sweep":
-        raise ImageError(
-            f"Entry {entry} has a stimulus of its own, but the mode is {mode}; drop one of them."
-        )
+    if operation.stimulus_offset:
+        _check_range(entry, "stimulus_offset", operation.stimulus_offset, MIN_STIMULUS_OFFSET, _U16)
+        if mode != "sweep":
+            raise ImageError(
+                f"Entry {entry} has a stimulus of its own, but the mode is {mode}; drop one of them."
+            )
 
 
 def _check_range(entry: int, what: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
         raise ImageError(f"Entry {entry}: {what} {quoted(value)} is outside {low}…{high}.")
-
-
-def _check_order(operations: Sequence[Operation]) -> None:
-    live: set[int] = set()
-    before: Operation | None = None
-    for entry, operation in enumerate(operations):
-        if isinstance(operation, Allocate) and operation.retry:
-            _check_retry(entry, operation, before)
-        elif isinstance(operation, Allocate):
-            if operation.id in live:
-                raise ImageError(
-                    f"Entry {entry} allocates into slot {operation.id}, which is live; free it first."
-                )
-            live.add(operation.id)
-        elif isinstance(operation, Free):
-            if operation.id not in live:
-                raise ImageError(f"Entry {entry} frees slot {operation.id}, which holds no block.")
-            live.remove(operation.id)
-        before = operation
-
-
-def _check_retry(entry: int, retry: Allocate, before: Operation | None) -> None:
-    if not isinstance(before, Allocate) or before.retry or before.id != retry.id:
-        raise ImageError(
-            f"Entry {entry} is a retry, but no allocation into slot {retry.id} stands right before it; "
-            "put it behind one."
-        )
 
 
 def _fields(operation: Operation) -> tuple[int, ...]:
@@ -373,56 +389,3 @@ def _decode_entry(entry: int, fields: tuple[int, ...]) -> Operation:
     if _fields(operation) != fields:
         raise ImageError(f"Entry {entry} sets a field that must be 0 there; compile the scenario again.")
     return operation
-
-
-def _check_format(magic: int, version: int, header_bytes: int) -> None:
-    if magic != MAGIC:
-        raise ImageError(
-            f"This is no operation image: it begins with 0x{magic:08X} instead of 0x{MAGIC:08X}."
-        )
-    if (version, header_bytes) != (VERSION, _HEADER.size):
-        raise ImageError(
-            f"The image has version {version} with a header of {header_bytes} bytes; "
-            f"this bench reads version {VERSION} with {_HEADER.size}."
-        )
-
-
-def _check_body(data: bytes, entries: int, crc32: int) -> None:
-    expected_bytes = _HEADER.size + entries * _ENTRY.size
-    if len(data) != expected_bytes:
-        raise ImageError(
-            f"The image announces {entries:,} entries, {expected_bytes:,} bytes, but has {len(data):,}."
-        )
-    if (actual := body_crc32(data)) != crc32:
-        raise ImageError(f"The image is damaged: CRC-32 0x{actual:08X} instead of 0x{crc32:08X}.")
-
-
-def _decode_name(field: bytes) -> str:
-    name, _, padding = field.partition(b"\0")
-    if len(name) > MAX_NAME_BYTES or any(padding):
-        raise ImageError("The scenario's name in the image is not padded with NUL.")
-    try:
-        return name.decode()
-    except UnicodeDecodeError:
-        raise ImageError("The scenario's name in the image is not UTF-8.") from None
-
-
-def _decode_stimulus(mode: int, period_ticks: int, control_period_ticks: int, parameter: int) -> Stimulus:
-    if mode >= len(MODES):
-        raise ImageError(f"The image asks for stimulus mode {mode}, which is reserved.")
-    try:
-        return Stimulus(MODES[mode], period_ticks, control_period_ticks, parameter)
-    except ScenarioError as error:
-        raise ImageError(str(error)) from None
-
-
-def _decode_records(number: int) -> str:
-    if number >= len(RECORDS):
-        raise ImageError(f"The image asks for its records by transport {number}, which is reserved.")
-    return RECORDS[number]
-
-
-def _decode_clock(number: int) -> str:
-    if number >= len(CLOCKS):
-        raise ImageError(f"The image asks for clock {number}, which is reserved.")
-    return CLOCKS[number]

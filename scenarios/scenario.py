@@ -78,31 +78,25 @@ class Scenario:
         plan.compile_steps says what it refuses.
         """
         heap_bytes = self.heap_on(place)
-        generator = self._scaled(place).fitted(heap_bytes, place)
+        generator = self.generator
+        if place.is_small:
+            chosen = {name: value for name, value in self.parameters.items() if name in self.chosen}
+            scaled = asdict(generator) | generator.on_small(place)
+            generator = bind(type(generator), scaled, chosen)
+        generator = generator.fitted(heap_bytes, place)
         parameters = {**asdict(generator), **generator.origin()}
         plan = compile_steps(self.name, parameters, self.stimulus, generator.steps(), place.entries)
-        if place.is_small and self.heap_bytes is None and not generator.FILLS:
-            self._check_live(plan, heap_bytes)
-        return replace(plan, heap_bytes=heap_bytes)
-
-    def _check_live(self, plan: Plan, heap_bytes: int) -> None:
-        """Raises ScenarioError where the blocks that live at once are more than such a heap."""
-        if (live := plan.live_bytes) > heap_bytes:
+        may_fill = not place.is_small or self.heap_bytes is not None or generator.FILLS
+        if not may_fill and (live := plan.live_bytes) > heap_bytes:
             raise ScenarioError(
                 f"{self.name} does not fit the board: {live:,} bytes live at once, and its heap has "
                 f"{heap_bytes:,}; lower the scenario's parameters, or run another one."
             )
+        return replace(plan, heap_bytes=heap_bytes)
 
     def heap_on(self, place: Place = LARGE) -> int:
         """The size of the heap's region on such a board, in bytes."""
         return place.heap_bytes if self.heap_bytes is None else self.heap_bytes
-
-    def _scaled(self, place: Place) -> Generator:
-        if not place.is_small:
-            return self.generator
-        chosen = {name: value for name, value in self.parameters.items() if name in self.chosen}
-        scaled = asdict(self.generator) | self.generator.on_small(place)
-        return bind(type(self.generator), scaled, chosen)
 
 
 def _headed(name: str) -> BeforeValidator:
@@ -208,7 +202,13 @@ def read(path: Path, tell: Tell | None = None) -> Scenario:
     document = open_toml(path, ScenarioError)
     scenario_table = document.check(ScenarioTable)
     with document.located():
-        generator = _generator_of(scenario_table.generator, path.parent, tell)
+        word = scenario_table.generator
+        if _is_file(word) and tell is None:
+            raise ScenarioError(
+                f"The generator {quoted(word)} is a program of the user's, and is run only where the "
+                "scenario's file is named on the command line; name it there."
+            )
+        generator = of_users_file(path.parent / word, tell) if _is_file(word) and tell else GENERATORS[word]
     given = document.check(model(generator), "parameters").model_dump()
     parameters = located(generator, given, path.parent)
     with document.located():
@@ -218,14 +218,3 @@ def read(path: Path, tell: Tell | None = None) -> Scenario:
     return Scenario(
         scenario_table.name, scenario_table.description, bound, stimulus, scenario_table.heap_bytes
     )
-
-
-def _generator_of(word: str, folder: Path, tell: Tell | None) -> type[Generator]:
-    if not _is_file(word):
-        return GENERATORS[word]
-    if tell is None:
-        raise ScenarioError(
-            f"The generator {quoted(word)} is a program of the user's, and is run only where the scenario's "
-            "file is named on the command line; name it there."
-        )
-    return of_users_file(folder / word, tell)

@@ -68,9 +68,6 @@ class Stimulus:
             raise ScenarioError(f"A {self.mode} stimulus needs a period of at least one tick.")
         if self.mode == "sweep" and self.period_ticks > SWEEP_SPAN_MAX_TICKS:
             raise ScenarioError(f"A sweep spans at most {SWEEP_SPAN_MAX_TICKS} ticks.")
-        self._check_parameter()
-
-    def _check_parameter(self) -> None:
         if not 0 <= self.parameter <= _U16:
             raise ScenarioError(f"The stimulus' further number {self.parameter} is outside 0…{_U16}.")
         if self.parameter and self.mode not in PARAMETERS:
@@ -93,9 +90,9 @@ class Stimulus:
     @property
     def shortest_ticks(self) -> int:
         """The least mean distance of several stimuli; 0 if operations ask for each of them."""
-        return {"random": self.period_ticks // 2, "burst": self.period_ticks // 2}.get(
-            self.mode, 0 if self.mode == "sweep" else self.period_ticks
-        )
+        if self.mode == "sweep":
+            return 0
+        return self.period_ticks // (2 if self.mode in PARAMETERS else 1)
 
     def __str__(self) -> str:
         """The text that `override` reads."""
@@ -121,11 +118,17 @@ def override(own: Stimulus, words: str) -> Stimulus:
     mode, period, control, number = _parts(words)
     if mode == "none":
         return NO_STIMULUS
-    if period is None:
-        return _with_own_periods(own, mode)
+    if period is None and mode == own.mode:
+        return own
+    if period is None and not own.period_ticks:
+        raise ScenarioError(
+            f"This scenario has no periods of its own; ask for {mode}:PERIOD,CONTROL in ticks."
+        )
+    period_ticks = own.period_ticks if period is None else int(period)
     control_period_ticks = own.control_period_ticks if control is None else int(control)
-    parameter = _default(mode) if number is None else int(number)
-    return playable(Stimulus(mode, int(period), control_period_ticks, parameter))
+    usual = {"random": DEFAULT_SEED, "burst": DEFAULT_SPACING_TICKS}.get(mode, 0)
+    parameter = usual if number is None else int(number)
+    return playable(Stimulus(mode, period_ticks, control_period_ticks, parameter))
 
 
 def check(words: str) -> None:
@@ -151,20 +154,6 @@ def _parts(words: str) -> tuple[str, str | None, str | None, str | None]:
     if mode == "none" and period is not None:
         raise ScenarioError("The stimulus none has no period; it is not understood with one.")
     return mode, period, control, number
-
-
-def _with_own_periods(own: Stimulus, mode: str) -> Stimulus:
-    if mode == own.mode:
-        return own
-    if not own.period_ticks:
-        raise ScenarioError(
-            f"This scenario has no periods of its own; ask for {mode}:PERIOD,CONTROL in ticks."
-        )
-    return playable(Stimulus(mode, own.period_ticks, own.control_period_ticks, _default(mode)))
-
-
-def _default(mode: str) -> int:
-    return {"random": DEFAULT_SEED, "burst": DEFAULT_SPACING_TICKS}.get(mode, 0)
 
 
 def playable(stimulus: Stimulus) -> Stimulus:

@@ -166,61 +166,44 @@ def read(path: Path) -> Trace:
         content = read_bytes(path, MOST_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a path that no system can have
         raise ScenarioError(f"{path} cannot be read: {why(error)}.") from None
-    return _Reader(path).read(content)
+    builder, now = TraceBuilder(), 0
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        try:
+            now = _enter(line, builder, now)
+        except ScenarioError as error:
+            raise ScenarioError(f"{path}, line {number}: {error}.") from None
+    return builder.trace(path.name, sha256=hashlib.sha256(content).hexdigest())
 
 
-class _Reader:
-    """Goes through the lines of one file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._builder = TraceBuilder()
-        self._last_time = 0
-
-    def read(self, content: bytes) -> Trace:
-        for number, line in enumerate(io.BytesIO(content), start=1):
-            try:
-                self._enter(_text(line))
-            except ScenarioError as error:
-                raise ScenarioError(f"{self._path}, line {number}: {error}.") from None
-        return self._builder.trace(self._path.name, sha256=hashlib.sha256(content).hexdigest())
-
-    def _enter(self, line: str) -> None:
-        if not line or line.startswith("#"):
-            return
-        fields = [field.strip() for field in line.split(",")]
-        if _TIME.fullmatch(fields[-1]):
-            self._check_time(int(fields.pop()[1:]))
-        kind = fields[0]
-        if len(fields) not in _FIELDS.get(kind, ()) or not fields[1]:
-            raise ScenarioError(f"{quoted(line)} is none of {', '.join(_FORMS.values())}")
-        numbers = [_number(field) for field in fields[2:]]
-        if len(self._builder) >= MOST_OPERATIONS:
-            raise ScenarioError(f"a trace has {MOST_OPERATIONS:,} operations at most; cut it there")
-        if kind == "a":
-            self._builder.allocate(fields[1], *numbers)
-        elif kind == "r":
-            self._builder.reallocate(fields[1], *numbers)
-        else:
-            self._builder.free(fields[1])
-
-    def _check_time(self, time: int) -> None:
-        """Lines are in order of time. Nothing else is made of it."""
-        if time < self._last_time:
-            raise ScenarioError(f"the time {time} comes after {self._last_time}; sort the lines by time")
-        self._last_time = time
-
-
-def _text(line: bytes) -> str:
+def _enter(line: bytes, builder: TraceBuilder, before: int) -> int:
+    """Takes a line, and returns its time, or that `before` it: lines are in order of time. Nothing
+    else is made of it.
+    """
     if len(line) > MOST_LINE_BYTES:
         raise ScenarioError(f"a line has {MOST_LINE_BYTES} bytes at most, this one {len(line):,}")
     try:
-        return line.decode().strip()
+        text = line.decode().strip()
     except UnicodeDecodeError:
         raise ScenarioError("this is no text in UTF-8; a trace has lines such as a,1,24 and f,1") from None
-
-
-def _number(field: str) -> int:
-    if not _WHOLE.fullmatch(field):
-        raise ScenarioError(f"{quoted(field)} is no whole number")
-    return int(field)
+    if not text or text.startswith("#"):
+        return before
+    time = before
+    fields = [field.strip() for field in text.split(",")]
+    if _TIME.fullmatch(fields[-1]) and (time := int(fields.pop()[1:])) < before:
+        raise ScenarioError(f"the time {time} comes after {before}; sort the lines by time")
+    kind = fields[0]
+    if len(fields) not in _FIELDS.get(kind, ()) or not fields[1]:
+        raise ScenarioError(f"{quoted(text)} is none of {', '.join(_FORMS.values())}")
+    for field in fields[2:]:
+        if not _WHOLE.fullmatch(field):
+            raise ScenarioError(f"{quoted(field)} is no whole number")
+    numbers = list(map(int, fields[2:]))
+    if len(builder) >= MOST_OPERATIONS:
+        raise ScenarioError(f"a trace has {MOST_OPERATIONS:,} operations at most; cut it there")
+    if kind == "a":
+        builder.allocate(fields[1], *numbers)
+    elif kind == "r":
+        builder.reallocate(fields[1], *numbers)
+    else:
+        builder.free(fields[1])
+    return time

@@ -54,7 +54,7 @@ def command(
     For example: ./lab heap record -- ls -l
     """
     from base.files.whole import write_bytes
-    from scenarios.recording import board_log
+    from scenarios.recording import logs
 
     if bool(command) + bool(log) + bool(serial) != 1:
         raise OptionError(
@@ -64,16 +64,16 @@ def command(
     if command:
         return _record(command, output, every, most)
     if log:
-        return _convert(board_log.read(log), output, str(log))
-    heard = board_log.listen(str(serial), baud, seconds or math.inf)
+        return _convert(logs.read(log), output, str(log))
+    heard = logs.listen(str(serial), baud, seconds or math.inf)
     return _convert(heard, output, str(write_bytes(output.with_suffix(".log"), heard)))
 
 
 def _record(command: Sequence[str], output: Path, every: bool, most: int | None) -> int:
     """Records a command, and returns its exit status."""
     from scenarios.recording import recorder
-    from scenarios.recording.process_file import MOST_OPERATIONS
     from scenarios.recording.record import record, sentences
+    from scenarios.trace import MOST_OPERATIONS
 
     most = most or MOST_OPERATIONS
     if most > MOST_OPERATIONS:
@@ -88,16 +88,16 @@ def _record(command: Sequence[str], output: Path, every: bool, most: int | None)
 def _convert(heard: bytes, output: Path, name: str) -> int:
     """Writes what a board said as a trace; returns 1 if it has a defect."""
     from base.files.whole import write_bytes
-    from scenarios.recording import board_log, other_logs
+    from scenarios.recording import logs
 
-    of_program = other_logs.convert(heard)
-    trace = of_program or board_log.convert(heard)
+    of_program = logs.convert_of_program(heard)
+    trace = of_program or logs.convert(heard)
     subject = "program" if of_program else "board"
     lines = [f"# What a {subject} asked of its heap, by {Path(name).name!r}", *trace.lines]
     write_bytes(output, "".join(f"{line}\n" for line in lines).encode())
     print(
         f"{output}: {len(trace.lines):,} operations, by {name}.",
-        *board_log.sentences(trace),
+        *logs.sentences(trace),
         sep="\n",
         file=sys.stderr,
     )

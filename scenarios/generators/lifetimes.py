@@ -42,10 +42,8 @@ class Lifetimes(Generator):
                 idle.append(slot)
                 yield Step(Free(slot))
             slot = idle.pop()
-            yield Step(Allocate(slot, self._size(random)))
+            sizes = (random.between(self.size_min_bytes, self.size_max_bytes) for _ in range(self.draws))
+            yield Step(Allocate(slot, min(sizes)))
             due.setdefault(number + max(1, random.below(self.ttl_max + 1)), []).append(slot)
         for number in sorted(due):
             yield from (Step(Free(slot)) for slot in due[number])
-
-    def _size(self, random: Xorshift32) -> int:
-        return min(random.between(self.size_min_bytes, self.size_max_bytes) for _ in range(self.draws))

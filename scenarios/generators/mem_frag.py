@@ -24,11 +24,8 @@ class MemFrag(FencedVictims):
     def steps(self) -> Iterator[Step]:
         yield from self.allocate_pairs()
         for depth in range(1, self.depth + 1):
-            yield from self._at(depth)
-
-    def _at(self, depth: int) -> Iterator[Step]:
-        label = f"depth {depth}"
-        yield from self.free_victims(range(depth - 1, depth), label, depth, measured=True)
-        for trial in range(1, self.trials + 1):
-            yield Step(Allocate(self.request_slot, self.request_bytes), label, trial, depth)
-            yield Step(Free(self.request_slot), label, trial, depth)
+            label = f"depth {depth}"
+            yield from self.free_victims(range(depth - 1, depth), label, depth, measured=True)
+            for trial in range(1, self.trials + 1):
+                yield Step(Allocate(self.request_slot, self.request_bytes), label, trial, depth)
+                yield Step(Free(self.request_slot), label, trial, depth)

@@ -9,12 +9,12 @@ Allocator Optimisation" (Tampere University 2022, table 7), those of a Half Tree
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
 from scenarios.generator import Generator, Step
-from scenarios.generators.laid_out import Layout
+from scenarios.operations import Allocate, Free
 from scenarios.parameters import choice, whole
 
 _LIST_BYTES, _LIST_REQUEST_BYTES = 40, 56
@@ -27,61 +27,129 @@ _LEFT_OVER_BYTES = 40
 _SPLIT_BYTES = 520
 """Just above the edge of a TLSF's slot, with 16 slots to an octave or 32."""
 _MOST_BLOCKS = 1 << 16
+_SPACER_BYTES = 8
 
 
-def _searched_list(blocks: int) -> list[Step]:
+class _Heap:
+    """Writes down the steps of what only prepares: not measured, with the label `setup`."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.blocks = 0
+
+    def block(self, size: int) -> int:
+        """Allocates a block; returns its slot. Blocks that follow each other are neighbours."""
+        self.blocks += 1
+        self.steps.append(Step(Allocate(self.blocks - 1, size, measured=False), "setup"))
+        return self.blocks - 1
+
+    def fenced(self, *sizes: int) -> list[int]:
+        """Blocks, and behind each a small one that stays, so that nothing merges across it."""
+        slots = []
+        for size in sizes:
+            slots.append(self.block(size))
+            self.block(_SPACER_BYTES)
+        return slots
+
+    def free(self, slots: Iterable[int]) -> None:
+        self.steps += [Step(Free(slot, measured=False), "setup") for slot in slots]
+
+
+_Build = Callable[[_Heap, int], int]
+"""Prepares a heap, and returns the size of the request that is measured, or the slot that is freed.
+"""
+
+
+@dataclass(frozen=True)
+class Construction:
+    """How a heap is brought to its worst.
+
+    `blocks` is how many free blocks it has in 64 KiB, (least, own, most); None where their number
+    is no choice. `frees` is true where the worst free is built, false for the worst allocation.
+    """
+
+    name: str
+    build: _Build
+    made_for: str
+    frees: bool
+    blocks: tuple[int, int, int] | None
+
+    def steps(self, blocks: int) -> list[Step]:
+        """All steps, and last the operation that they were made for."""
+        heap = _Heap()
+        measured = self.build(heap, blocks)
+        operation = Free(measured) if self.frees else Allocate(heap.blocks, measured)
+        return [*heap.steps, Step(operation, self.name)]
+
+
+CONSTRUCTIONS: dict[str, Construction] = {}
+"""By name, those of allocations first."""
+
+
+def _construction(
+    name: str, made_for: str, blocks: tuple[int, int, int] | None = None, *, frees: bool = False
+) -> Callable[[_Build], _Build]:
+    def enter(build: _Build) -> _Build:
+        CONSTRUCTIONS[name] = Construction(name, build, made_for, frees, blocks)
+        return build
+
+    return enter
+
+
+@_construction("list", "lists: first fit, best fit, bins that are walked", (1, 640, _MOST_BLOCKS))
+def _searched_list(heap: _Heap, blocks: int) -> int:
     """A list of free blocks that are all too small. What fits was filed first, so it comes last in
     a LIFO list, and it has the highest address: the rest of the region.
     """
-    heap = Layout()
-    heap.free([heap.fenced(_LIST_BYTES) for _ in range(blocks)])
-    return heap.measure_allocation(_LIST_REQUEST_BYTES, "list")
+    heap.free(heap.fenced(*[_LIST_BYTES] * blocks))
+    return _LIST_REQUEST_BYTES
 
 
-def _searched_bin(blocks: int) -> list[Step]:
+@_construction("bin", "Lea's bins of 64 bytes: newlib", (1, 50, _MOST_BLOCKS))
+def _searched_bin(heap: _Heap, blocks: int) -> int:
     """The same, for bins that hold larger blocks of several sizes."""
-    heap = Layout()
-    heap.free([heap.fenced(_BIN_BYTES) for _ in range(blocks)])
-    return heap.measure_allocation(_BIN_REQUEST_BYTES, "bin")
+    heap.free(heap.fenced(*[_BIN_BYTES] * blocks))
+    return _BIN_REQUEST_BYTES
 
 
-def _halving(_: int) -> list[Step]:
+@_construction("halving", "buddy systems")
+def _halving(_heap: _Heap, _: int) -> int:
     """Everything is free, and the smallest block is asked for: a buddy system halves to the end."""
-    return Layout().measure_allocation(1, "halving")
+    return 1
 
 
-def _halving_whole(blocks: int) -> list[Step]:
+@_construction("halving_whole", "buddy systems whose region has a rest: ublox_buddy", (1, 85, 4096))
+def _halving_whole(heap: _Heap, blocks: int) -> int:
     """The same where a region is a row of largest blocks and a rest: smallest blocks fill the rest.
 
     65,532 bytes are 1,365 units of 48: five blocks of 256 units, and 85 units.
     """
-    heap = Layout()
     for _ in range(blocks):
         heap.block(1)
-    return heap.measure_allocation(1, "halving_whole")
+    return 1
 
 
-def _split(_: int) -> list[Step]:
+@_construction("split", "two-level segregated fit")
+def _split(_heap: _Heap, _: int) -> int:
     """The one free block is of a higher level than the request: TLSF's first look fails, and what
     it finds is split.
     """
-    return Layout().measure_allocation(_SPLIT_BYTES, "split")
+    return _SPLIT_BYTES
 
 
 def _sizes(blocks: int) -> list[int]:
     return [_LEFT_OVER_BYTES + _STEP_BYTES * number for number in range(blocks)]
 
 
-def _tree(blocks: int) -> list[Step]:
+@_construction("tree", "trees by size: avl", (2, 90, 4096))
+def _tree(heap: _Heap, blocks: int) -> int:
     """Free blocks of as many sizes; only the largest fits. It is freed first, so that it is last in
     a LIFO list, and has the highest address. What is left of it is smaller than all others, so that
     a tree files it at its other end.
     """
-    heap = Layout()
     *sizes, request = _sizes(blocks)
-    slots = [heap.fenced(size) for size in (*sizes, request + _LEFT_OVER_BYTES)]
-    heap.free(reversed(slots))
-    return heap.measure_allocation(request, "tree")
+    heap.free(reversed(heap.fenced(*sizes, request + _LEFT_OVER_BYTES)))
+    return request
 
 
 def _way(nodes: int) -> list[int]:
@@ -94,123 +162,72 @@ def _way(nodes: int) -> list[int]:
     return [above - (above >> number) for number in range(2, nodes + 2)]
 
 
-def _trie(nodes: int) -> list[Step]:
+@_construction("trie", "bitwise tries: half_tree, dlmalloc", (1, 7, 14))
+def _trie(heap: _Heap, nodes: int) -> int:
     """A way down a trie, and a designated victim that is too small."""
-    heap = Layout()
-    sizes = _way(nodes)
-    slots = [heap.fenced(size) for size in (*sizes, _SMALLEST_BYTES)]
-    heap.free(slots)
-    return heap.measure_allocation((1 << nodes + 5) - _STEP_BYTES, "trie")
+    heap.free(heap.fenced(*_way(nodes), _SMALLEST_BYTES))
+    return (1 << nodes + 5) - _STEP_BYTES
 
 
-def _merge(_: int) -> list[Step]:
+@_construction("merge", "buddy systems", frees=True)
+def _merge(heap: _Heap, _: int) -> int:
     """The smallest block is freed, and all its buddies are free: buddy systems merge to the end."""
-    heap = Layout()
-    return heap.measure_free(heap.block(1), "merge")
+    return heap.block(1)
 
 
-def _merge_whole(blocks: int) -> list[Step]:
+@_construction("merge_whole", "buddy systems whose region has a rest: ublox_buddy", (1, 85, 4096), frees=True)
+def _merge_whole(heap: _Heap, blocks: int) -> int:
     """The same behind the rest of a region, as in _halving_whole()."""
-    heap = Layout()
-    slots = [heap.block(1) for _ in range(blocks + 1)]
-    return heap.measure_free(slots[-1], "merge_whole")
+    return [heap.block(1) for _ in range(blocks + 1)][-1]
 
 
-def _neighbours(_: int) -> list[Step]:
+@_construction("neighbours", "what merges at once: first fit, best fit, Half-Fit, TLSF", frees=True)
+def _neighbours(heap: _Heap, _: int) -> int:
     """Both neighbours are free, each the only block of its list: two taken out, one filed."""
-    heap = Layout()
-    left, freed, right = heap.block(200), heap.block(72), heap.fenced(328)
-    heap.free((left, right))
-    return heap.measure_free(freed, "neighbours")
+    left, freed = heap.block(200), heap.block(72)
+    heap.free((left, *heap.fenced(328)))
+    return freed
 
 
-def _between(heap: Layout, sizes: list[int], left: int, right: int) -> tuple[list[int], int]:
-    """Blocks of these sizes, those of the two numbers around a third. The slots in order of
-    `sizes`, and the slot of the one between.
-    """
+def _between(heap: _Heap, sizes: list[int], left: int, right: int) -> int:
+    """Free blocks of these sizes, those of the two numbers around a third: the slot of that."""
     slots = {left: heap.block(sizes[left])}
     freed = heap.block(_SMALLEST_BYTES)
-    slots[right] = heap.fenced(sizes[right])
-    others = [number for number in range(len(sizes)) if number not in slots]
-    slots |= {number: heap.fenced(sizes[number]) for number in others}
-    return [slots[number] for number in range(len(sizes))], freed
+    for number in (right, *(number for number in range(len(sizes)) if number not in (left, right))):
+        (slots[number],) = heap.fenced(sizes[number])
+    heap.free(slots[number] for number in range(len(sizes)))
+    return freed
 
 
-def _tree_merge(blocks: int) -> list[Step]:
+@_construction("tree_merge", "trees by size: avl", (4, 88, 4096), frees=True)
+def _tree_merge(heap: _Heap, blocks: int) -> int:
     """Both neighbours are nodes of a tree with full subtrees: the middle one of the sizes, which is
     the root, and the middle one of those above.
     """
-    heap = Layout()
-    slots, freed = _between(heap, _sizes(blocks), blocks // 2, blocks * 3 // 4)
-    heap.free(slots)
-    return heap.measure_free(freed, "tree_merge")
+    return _between(heap, _sizes(blocks), blocks // 2, blocks * 3 // 4)
 
 
-def _trie_merge(nodes: int) -> list[Step]:
+@_construction("trie_merge", "bitwise tries: half_tree, dlmalloc", (2, 7, 14), frees=True)
+def _trie_merge(heap: _Heap, nodes: int) -> int:
     """Both neighbours are nodes at the top of a way down a trie: its leaf takes their place."""
-    heap = Layout()
-    slots, freed = _between(heap, _way(nodes), 0, 1)
-    heap.free(slots)
-    return heap.measure_free(freed, "trie_merge")
+    return _between(heap, _way(nodes), 0, 1)
 
 
-def _filing(blocks: int) -> list[Step]:
+@_construction("filing", "lists in order of address or size", (1, 640, _MOST_BLOCKS), frees=True)
+def _filing(heap: _Heap, blocks: int) -> int:
     """A block is filed behind all others, in order of address and in order of size."""
-    return _filed_last(blocks, _LIST_BYTES, _LIST_REQUEST_BYTES, "filing")
+    *others, freed = heap.fenced(*[_LIST_BYTES] * blocks, _LIST_REQUEST_BYTES)
+    heap.free(others)
+    return freed
 
 
-def _bin_filing(blocks: int) -> list[Step]:
+@_construction("bin_filing", "Lea's bins, sorted by size: newlib", (1, 50, _MOST_BLOCKS), frees=True)
+def _bin_filing(heap: _Heap, blocks: int) -> int:
     """A block is filed behind larger ones of its bin."""
-    return _filed_last(blocks, _BIN_REQUEST_BYTES, _BIN_BYTES, "bin_filing")
+    *others, freed = heap.fenced(*[_BIN_REQUEST_BYTES] * blocks, _BIN_BYTES)
+    heap.free(others)
+    return freed
 
-
-def _filed_last(blocks: int, others_bytes: int, freed_bytes: int, label: str) -> list[Step]:
-    heap = Layout()
-    slots = [heap.fenced(others_bytes) for _ in range(blocks)]
-    freed = heap.fenced(freed_bytes)
-    heap.free(slots)
-    return heap.measure_free(freed, label)
-
-
-@dataclass(frozen=True)
-class Construction:
-    """How a heap is brought to its worst.
-
-    `blocks` is how many free blocks it has in 64 KiB, (least, own, most); None where their number
-    is no choice. `frees` is true where the worst free is built, false for the worst allocation.
-    """
-
-    steps: Callable[[int], list[Step]]
-    made_for: str
-    frees: bool = False
-    blocks: tuple[int, int, int] | None = None
-
-
-CONSTRUCTIONS = {
-    "list": Construction(
-        _searched_list, "lists: first fit, best fit, bins that are walked", False, (1, 640, _MOST_BLOCKS)
-    ),
-    "bin": Construction(_searched_bin, "Lea's bins of 64 bytes: newlib", False, (1, 50, _MOST_BLOCKS)),
-    "halving": Construction(_halving, "buddy systems"),
-    "halving_whole": Construction(
-        _halving_whole, "buddy systems whose region has a rest: ublox_buddy", False, (1, 85, 4096)
-    ),
-    "split": Construction(_split, "two-level segregated fit"),
-    "tree": Construction(_tree, "trees by size: avl", False, (2, 90, 4096)),
-    "trie": Construction(_trie, "bitwise tries: half_tree, dlmalloc", False, (1, 7, 14)),
-    "merge": Construction(_merge, "buddy systems", True),
-    "merge_whole": Construction(
-        _merge_whole, "buddy systems whose region has a rest: ublox_buddy", True, (1, 85, 4096)
-    ),
-    "neighbours": Construction(_neighbours, "what merges at once: first fit, best fit, Half-Fit, TLSF", True),
-    "tree_merge": Construction(_tree_merge, "trees by size: avl", True, (4, 88, 4096)),
-    "trie_merge": Construction(_trie_merge, "bitwise tries: half_tree, dlmalloc", True, (2, 7, 14)),
-    "filing": Construction(_filing, "lists in order of address or size", True, (1, 640, _MOST_BLOCKS)),
-    "bin_filing": Construction(
-        _bin_filing, "Lea's bins, sorted by size: newlib", True, (1, 50, _MOST_BLOCKS)
-    ),
-}
-"""By name, those of allocations first."""
 
 ABSENT = {
     "fastbins": "does not exist here: of D. Lea's malloc, 2.7 has fastbins; dlmalloc here is 2.8.6 "

@@ -90,6 +90,6 @@ def test_a_program_that_is_none_is_one_sentence(scenario: Path, sentences: Sente
 def test_those_that_come_along_are_found_by_their_files() -> None:
     assert list(GENERATORS) == sorted(GENERATORS)
     assert {"mem_frag", "recorded", "worst"} <= set(GENERATORS)
-    for name in ("generator", "xorshift", "fenced_victims", "laid_out", "__init__", "os", "../trace", ""):
+    for name in ("generator", "xorshift", "fenced_victims", "__init__", "os", "../trace", ""):
         assert name not in GENERATORS
     assert GENERATORS["mem_frag"].__name__ == "MemFrag"

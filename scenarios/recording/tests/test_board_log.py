@@ -20,7 +20,7 @@ from base.run_folder.records import encode
 from cli.shell import start
 from scenarios import trace
 from scenarios.errors import RecordingError
-from scenarios.recording.board_log import convert
+from scenarios.recording.logs import convert
 from tests.sentences import Sentences
 from tests.tables import table
 

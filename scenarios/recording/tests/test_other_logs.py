@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from scenarios.errors import RecordingError
-from scenarios.recording import other_logs
+from scenarios.recording.logs import convert_of_program
 
 MTRACE = b"""\
 = Start
@@ -55,7 +55,7 @@ AFTER_HEAPTRACK = ["f,1", "a,3,5000", "f,2", "a,4,21", "f,3", "a,5,12", "a,6,128
 
 @pytest.mark.parametrize(("log", "after"), [(MTRACE, AFTER_MTRACE), (HEAPTRACK, AFTER_HEAPTRACK)])
 def test_a_log_has_the_operations_of_its_program(log: bytes, after: list[str]) -> None:
-    trace = other_logs.convert(log)
+    trace = convert_of_program(log)
     assert trace is not None
     assert (trace.lines, trace.defects, trace.refused) == ([*BEFORE, *after], [], 0)
 
@@ -72,13 +72,13 @@ def test_a_log_has_the_operations_of_its_program(log: bytes, after: list[str]) -
 def test_what_is_missing_or_damaged_is_counted(
     log: bytes, lines: list[str], refused: int, defects: int
 ) -> None:
-    trace = other_logs.convert(log)
+    trace = convert_of_program(log)
     assert trace is not None
     assert (trace.lines, trace.refused, len(trace.defects)) == (lines, refused, defects)
 
 
 def test_other_files() -> None:
-    assert other_logs.convert(b"@TA,0,20000010,18*1234\n") is other_logs.convert(b"") is None
+    assert convert_of_program(b"@TA,0,20000010,18*1234\n") is convert_of_program(b"") is None
     for log in (b"\x28\xb5\x2f\xfd rest", b"\x1f\x8b rest", b"v 20000 9\n", b"= Start\n= End\n"):
         with pytest.raises(RecordingError):
-            other_logs.convert(log)
+            convert_of_program(log)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenarios import trace
-from scenarios.recording.process_file import MAGIC, Conversion, open_file
+from scenarios.recording.record import MAGIC, Conversion, open_file
 
 NOTHING, ALLOCATED, FREEING, MOVING, MOVED = range(5)
 

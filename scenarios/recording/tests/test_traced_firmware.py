@@ -9,7 +9,7 @@ from pathlib import Path
 from base.files.locks import taking_turns
 from base.paths import ROOT
 from scenarios import trace
-from scenarios.recording.board_log import convert
+from scenarios.recording.logs import convert
 from simulator import run as simulator
 
 OWN = re.compile(rb"(took|gives|refused) ([0-9a-f]{8}) ([0-9a-f]{8})")
