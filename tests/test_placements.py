@@ -20,7 +20,7 @@ from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.pages.catalogue import matrix
 from dashboards.placements import undecided
-from studies.tables.placements import allocators, row
+from studies.tables.allocators import placeable, placed
 
 TOLERANCE = 0.02
 """A change anywhere in the image moves code among the lines of the flash."""
@@ -89,7 +89,7 @@ def test_neighbours_whose_ranges_meet_are_named(folders: list[Path]) -> None:
 
 @pytest.mark.docs
 def test_the_result_has_a_row_for_each_allocator_that_frees() -> None:
-    assert [name for name, *_ in results.read("placements")] == list(allocators())
+    assert [name for name, *_ in results.read("placements")] == list(placeable())
 
 
 @pytest.mark.long
@@ -97,7 +97,7 @@ def test_the_result_has_a_row_for_each_allocator_that_frees() -> None:
 @pytest.mark.parametrize("allocator", ["seglist"])
 def test_rows_of_the_result_are_what_a_fresh_measurement_gives(allocator: str) -> None:
     figures = {name: [float(cell) for cell in cells] for name, *cells in results.read("placements")}
-    measured = [float(str(cell)) for cell in row(allocator)[1:]]
+    measured = [float(str(cell)) for cell in placed(allocator)[1:]]
     again = "Run python -m studies.tables placements."
     # The spread is a difference of nearly equal figures.
     for place in (slice(0, 3), slice(4, 7)):

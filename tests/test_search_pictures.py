@@ -8,8 +8,7 @@ import re
 import pytest
 
 from firmware.build import catalogue
-from studies.tables.search_pictures import FAMILIES, FOLDER, panel
-from studies.tables.searches import FREED, LARGE, REQUEST_BYTES, search
+from studies.tables.search_pictures import FAMILIES, FOLDER, FREED, LARGE, REQUEST_BYTES, panel, search
 
 pytestmark = pytest.mark.docs
 

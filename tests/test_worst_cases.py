@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from base.files import results
-from studies.tables.worst_cases import ALLOCATORS, OTHERS, worst_cycles
+from studies.tables.allocators import OTHERS, OURS, worst_cycles
 
 pytestmark = pytest.mark.docs
 
@@ -21,7 +21,7 @@ def worst(allocator: str, art: bool) -> tuple[int, int]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("allocator", ALLOCATORS)
+@pytest.mark.parametrize("allocator", [*OURS, *OTHERS])
 def test_the_result_is_what_a_fresh_measurement_gives(allocator: str) -> None:
     published = {name: [int(cell) for cell in cells] for name, *cells in results.read("tlsf")}
     measured = [*worst(allocator, True), *worst(allocator, False)]

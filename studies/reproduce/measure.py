@@ -29,7 +29,6 @@ from firmware.build.placement import placed, placement
 from scenarios import catalogue
 from scenarios import trace as traces
 from scenarios.plan import Plan
-from scenarios.stimulus import Stimulus
 from scenarios.trace import FREE, KIND, SIZE, SLOT, Trace
 from simulator import run as simulator
 from simulator.run import Run
@@ -39,7 +38,6 @@ Values = tuple[tuple[str, int | str], ...]
 """Names and values of parameters or knobs, sorted by name."""
 
 _RUN_FOR = "600s"
-_QUIET = Stimulus("none", 0, 0)
 _CYCLES = ("critical_cycles", "operation_cycles")
 _COLUMNS = ("seq", "kind", "size", *_CYCLES, "probes", "live", "bytes_in_use")
 _HEADER_BYTES = 16
@@ -91,7 +89,7 @@ class BoardRun:
 
     def plan(self) -> Plan:
         """The operations, without a stimulus. Raises TailscopeError."""
-        return replace(catalogue.load(self.scenario, dict(self.parameters)), stimulus=_QUIET).compile()
+        return catalogue.load(self.scenario, dict(self.parameters), stimulus="none").compile()
 
     def built(self) -> FirmwareImage:
         """The image as it is built. Raises BuildError."""

@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from base.files import results
 from base.paths import ROOT
-from studies.tables import boards, footprints, placements, timing_report, worst_cases
+from studies.tables import allocators, boards, timing_report
 
 Row = Sequence[object]
 
 RESULTS: Mapping[str, tuple[Sequence[str], Callable[[], Iterable[Row]]]] = {
     "boards": (boards.FACTS, boards.facts),
     "board-figures": (boards.FIGURES, boards.figures),
-    "footprint": (footprints.HEADINGS, footprints.rows),
-    "placements": (placements.HEADINGS, lambda: map(placements.row, placements.allocators())),
+    "footprint": (allocators.FOOTPRINT, allocators.footprints),
+    "placements": (allocators.PLACED, lambda: map(allocators.placed, allocators.placeable())),
     "timing": (timing_report.HEADINGS, lambda: (row.cells for row in timing_report.rows())),
-    "tlsf": (worst_cases.HEADINGS, lambda: map(worst_cases.row, worst_cases.ALLOCATORS)),
+    "tlsf": (allocators.TLSF, lambda: map(allocators.tlsf, (*allocators.OURS, *allocators.OTHERS))),
 }
 
 if __name__ == "__main__":

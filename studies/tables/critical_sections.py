@@ -65,9 +65,3 @@ def measure_built(built: FirmwareImage, image: bytes) -> list[CriticalSection]:
         CriticalSection(record.kind, record.critical_cycles, instructions, wire_ns, place, ticks)
         for (place, record), (instructions, wire_ns, ticks) in zip(called, pulses.iter_rows(), strict=False)
     ]
-
-
-def worst(sections: list[CriticalSection], kind: str) -> CriticalSection:
-    """The section of this kind with the most cycles; A includes allocations out of memory."""
-    kinds = "AO" if kind == "A" else kind
-    return max((section for section in sections if section.kind in kinds), key=lambda section: section.cycles)

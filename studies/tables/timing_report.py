@@ -10,7 +10,7 @@ machine code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import mean
 
 import numpy as np
@@ -19,7 +19,6 @@ from base.metrology.quantiles import nearest_rank
 from base.run_folder.records import EndRecord, OperationRecord
 from firmware.build import image as firmware
 from scenarios import catalogue
-from scenarios.stimulus import Stimulus
 from simulator import run as simulator
 
 RUN_FOR = "10s"
@@ -30,8 +29,6 @@ SEGLIST_BY_PROBES = {1: 356, 2: 416, 3: 439, 4: 457, 5: 471, 8: 530}
 SEGLIST_MEDIAN, SEGLIST_P99 = 415, 490
 TLSF_BY_PROBES = {1: 350, 2: 449}
 TLSF_MEDIAN, TLSF_P99 = 422, 468
-
-_QUIET = Stimulus("none", 0, 0)
 
 HEADINGS = (
     *("predicted", "samples", "critical section", "whole call"),
@@ -69,7 +66,7 @@ def allocations(allocator: str, scenario: str) -> list[OperationRecord]:
     Raises ValueError if the run does not come to its end.
     """
     elf = firmware.build(allocator, art=False).elf
-    image = replace(catalogue.load(scenario), stimulus=_QUIET).compile().image
+    image = catalogue.load(scenario, stimulus="none").compile().image
     log = simulator.run(elf, image=image, until=RUN_FOR).records
     if log.first(EndRecord) is None:
         raise ValueError(f"{scenario} on {allocator} does not end within {RUN_FOR}.")
