@@ -13,6 +13,7 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
@@ -66,28 +67,51 @@ class WriteError(TailscopeError):
     """A file cannot be written; the message says which, why and what to do."""
 
 
-def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
+def write_whole(path: Path, writer: Callable[[Path], object]) -> Path:
     """Has `writer` write a file beside `path`, brings it to
     the disk and gives it its name; returns `path`.
 
     A reader never sees half a file, and what had that name before stays until the new one is whole.
     Folders above `path` are made where they are missing. Raises WriteError.
     """
-    temporary = path.with_name(path.name + _TEMPORARY_SUFFIX)
+    _write({path: writer})
+    return path
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Writes `content` to `path`, whole or not at all. Raises WriteError."""
+    return write_whole(path, lambda temporary: temporary.write_bytes(content))
+
+
+def write_all(contents: Mapping[Path, bytes]) -> None:
+    """Writes many files, each whole or not at all.
+
+    All of them are on the disk on return. They are brought there together: one after another they
+    take some times as long. Raises WriteError, of which some files may have come about.
+    """
+    _write({path: partial(Path.write_bytes, data=content) for path, content in contents.items()})
+
+
+def _write(writers: Mapping[Path, Callable[[Path], object]]) -> None:
+    temporaries = {path: path.with_name(path.name + _TEMPORARY_SUFFIX) for path in writers}
+    path = Path()
     try:
-        _check_replaceable(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.unlink(missing_ok=True)  # what another left there may be a pipe, or lead elsewhere
-        writer(temporary)
-        sync(temporary)
-        temporary.replace(path)
-        sync(path.parent)
+        for path, temporary in temporaries.items():
+            _check_replaceable(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.unlink(missing_ok=True)  # what another left there may be a pipe, or lead elsewhere
+            writers[path](temporary)
+        for path, temporary in temporaries.items():
+            sync(temporary)
+            temporary.replace(path)
+        for folder in {path.parent for path in writers}:
+            sync(folder)
     except _refusals() as error:
         raise WriteError(f"{path} cannot be written: {why(error)}; what was there before is kept.") from None
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-    return path
+        for temporary in temporaries.values():
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def _refusals() -> tuple[type[Exception], ...]:
@@ -109,52 +133,16 @@ def _check_replaceable(path: Path) -> None:
         raise OSError(errno.EINVAL, NO_FILE)
 
 
-def write_bytes(path: Path, content: bytes) -> Path:
-    """Writes `content` to `path`, whole or not at all. Raises WriteError."""
-    return write_whole(path, lambda temporary: _store(temporary, content))
-
-
-def write_all(contents: Mapping[Path, bytes]) -> None:
-    """Writes many files, each whole or not at all.
-
-    All of them are on the disk on return. They are brought there together: one after another they
-    take some times as long. Raises WriteError, of which some files may have come about.
-    """
-    named = {path: path.with_name(path.name + _TEMPORARY_SUFFIX) for path in contents}
-    path = Path()
-    try:
-        for path, temporary in named.items():
-            _check_replaceable(path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.unlink(missing_ok=True)
-            temporary.write_bytes(contents[path])
-        for path, temporary in named.items():
-            sync(temporary)
-            temporary.replace(path)
-        for folder in {path.parent for path in named}:
-            sync(folder)
-    except OSError as error:
-        raise WriteError(f"{path} cannot be written: {why(error)}; what was there before is kept.") from None
-    finally:
-        for temporary in named.values():
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-
-
 def why(error: Exception) -> str:
     """The reason of a refused write, and for a full disk what to do."""
-    number = error.errno if isinstance(error, OSError) else _number_of(error)
+    # The system's number of an error that polars tells in words of its own, too.
+    match = _OF_SYSTEM.search(str(error))
+    number = error.errno if isinstance(error, OSError) else int(match[1]) if match else None
     if number in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full, make room and run again"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return os.strerror(number) if number else first_line(error)
-
-
-def _number_of(error: Exception) -> int | None:
-    """The system's number of an error that polars tells in words of its own."""
-    match = _OF_SYSTEM.search(str(error))
-    return int(match[1]) if match else None
 
 
 def sync(path: Path) -> None:
@@ -164,7 +152,3 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _store(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

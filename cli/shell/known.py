@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,63 +97,43 @@ def check(
 
     `scenario`, `board` and `allocators_` may be paths, whose files only their readers can judge.
     """
-    named = [name for name in allocators_ if name != "all" and not _is_path(name)]
-    _check("allocator", named, allocators())
+    # As in firmware/build/outside.py, which cannot be asked at no cost.
+    named = [n for n in allocators_ if n != "all" and "/" not in n and not n.endswith(_ENDS_A_FILE)]
+    wanted: list[tuple[str, Iterable[str], list[str], str]] = [("allocator", named, allocators(), "")]
     if scenario and not scenario.endswith(".toml"):
-        _check("scenario", [scenario], scenarios())
-        _check("parameter", parameters_, parameters(scenario), scenario)
-    if board and not _is_board_elsewhere(board):
-        _check_nucleo(board)
-        _check("board", [board], boards(), "bench.toml")
+        wanted += [("scenario", [scenario], scenarios(), "")]
+        wanted += [("parameter", parameters_, parameters(scenario), scenario)]
+    # A board elsewhere is the path of a file or of a folder, perhaps behind an entry of bench.toml;
+    # or another entry than `virtual` with a board in its place.
+    at_home = board and not board.endswith(".toml") and "/" not in board
+    if board and at_home and (":" not in board or board.startswith("virtual:")):
+        # A Nucleo that the bench does not have is no slip of the hand for one that it has.
+        model = _NUCLEO.match(board.removeprefix("virtual:").lower())
+        if model and not any(chip.startswith(model[0]) for chip in chips()):
+            raise UnknownNameError(
+                f"The bench has no board {board[:80]!r}, and ./lab list shows those that it has. For your "
+                f"own program give ./lab masks --chip stm32{model[1]}; docs/boards/README.md adds a board."
+            )
+        wanted += [("board", [board], boards(), "bench.toml")]
     if len(named) == len(allocators_):
-        _check("knob", knobs_, knobs(named), " or ".join(named))
+        wanted += [("knob", knobs_, knobs(named), " or ".join(named))]
+    for what, given, names, of in wanted:
+        for name in given:
+            if names and name not in names:
+                raise UnknownNameError(no_such(what, name, names, of))
 
 
-def check_runs(folders: Iterable[str]) -> None:
-    """Raises UnknownNameError for the first that is no folder, or has a name not to be shown."""
-    for folder in folders:
-        path = Path(folder)
-        if printable(folder) != folder:
-            raise UnknownNameError(f"{printable(folder)[:200]} has control characters in it; rename it.")
-        if not _is_folder(path):
-            near = nearest(path.name, runs(path.parent), 1)
-            question = f" Did you mean {path.parent / near[0]}?" if near else " ls runs/ shows what there is."
-            raise UnknownNameError(f"There is no run folder {folder[:200]}.{question}")
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # a name that is too long, or one that no system can have
-        return False
-
-
-def _check(what: str, given: Iterable[str], names: Sequence[str], of: str = "") -> None:
-    for name in given:
-        if names and name not in names:
-            raise UnknownNameError(no_such(what, name, names, of))
-
-
-def _check_nucleo(board: str) -> None:
-    """A Nucleo that the bench does not have is no slip of the hand for one that it has."""
-    model = _NUCLEO.match(board.removeprefix("virtual:").lower())
-    if model and not any(chip.startswith(model[0]) for chip in chips()):
-        raise UnknownNameError(
-            f"The bench has no board {board[:80]!r}, and ./lab list shows those that it has. For your own "
-            f"program give ./lab masks --chip stm32{model[1]}; docs/boards/README.md adds a board."
-        )
-
-
-def _is_board_elsewhere(board: str) -> bool:
-    """Whether it is the path of a file or of a folder, perhaps behind an entry of bench.toml; or
-    another entry than `virtual` with a board in its place.
-    """
-    return board.endswith(".toml") or "/" in board or (":" in board and not board.startswith("virtual:"))
-
-
-def _is_path(word: str) -> bool:
-    """As in firmware/build/outside.py, which cannot be asked at no cost."""
-    return "/" in word or word.endswith(_ENDS_A_FILE)
+def run_folder(word: str) -> Path:
+    """The folder. Raises UnknownNameError if it is none, or has a name not to be shown."""
+    path = Path(word)
+    if printable(word) != word:
+        raise UnknownNameError(f"{printable(word)[:200]} has control characters in it; rename it.")
+    with suppress(OSError, ValueError):  # a name that is too long, or one that no system can have
+        if path.is_dir():
+            return path
+    near = nearest(path.name, runs(path.parent), 1)
+    question = f" Did you mean {path.parent / near[0]}?" if near else " ls runs/ shows what there is."
+    raise UnknownNameError(f"There is no run folder {word[:200]}.{question}")
 
 
 def _tables(path: Path) -> dict[str, Any]:

@@ -184,11 +184,6 @@ def _boards(word: str) -> tuple[str, ...] | None:
     return words if len({*words}) == len(words) else None
 
 
-def _run(word: str) -> Path:
-    known.check_runs([word])
-    return Path(word)
-
-
 def _worst(word: str) -> int | None:
     match = re.fullmatch(r"worst(?:=([0-9]{1,4}))?", word)
     count = int(match[1] or 10) if match else 0
@@ -287,7 +282,10 @@ BOARDS = Value(
     "BOARDS", _boards, "each board once", words=lambda _: known.boards(), several=True, otherwise="file"
 )
 RUN = Value(
-    "RUN", _run, words=lambda _: (f"{RUNS.name}/{name}" for name in known.runs(RUNS)), otherwise="dir"
+    "RUN",
+    known.run_folder,
+    words=lambda _: (f"{RUNS.name}/{name}" for name in known.runs(RUNS)),
+    otherwise="dir",
 )
 """A folder that is there; of `runs` the latest first."""
 WHOLE = whole()

@@ -52,10 +52,10 @@ def test_what_only_its_reader_can_judge_passes() -> None:
 def test_a_run_that_is_not_there_is_told_with_one_that_is(tmp_path: Path) -> None:
     name = "20261122T200000Z-mem_frag-tlsf-virtual"
     (tmp_path / name).mkdir()
-    known.check_runs([str(tmp_path / name)])
+    assert known.run_folder(str(tmp_path / name)) == tmp_path / name
     with pytest.raises(UnknownNameError, match=f"Did you mean {tmp_path / name}"):
-        known.check_runs([str(tmp_path / name.replace("tlsf", "tslf"))])
+        known.run_folder(str(tmp_path / name.replace("tlsf", "tslf")))
     for strange in ("", "x" * 5000, "a\0b", str(tmp_path / "nothing" / "there")):
         if strange:
             with pytest.raises(UnknownNameError):
-                known.check_runs([strange])
+                known.run_folder(strange)
