@@ -1,7 +1,8 @@
-"""`./lab heap fragmentation`: what its words ask for, what it prints, what it refuses."""
+"""`./lab heap adversary`: what its words ask for, what it prints and keeps, what it refuses."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -12,15 +13,56 @@ import pytest
 
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
-from cli.heap import fragmentation
+from cli.heap import adversary, fragmentation, reproduce
 from cli.shell import start
 from cli.tests.typed import refused
 from dashboards.tests.synthetic import Operation, write_run
 from scenarios import catalogue
 from scenarios import trace as scenarios_trace
 from scenarios.operations import body_crc32
+from studies.adversary import search
+from studies.adversary.search import What
+from studies.reproduce.published import UnknownTableError
 from tests import lab
 from tests.tables import table
+
+
+def test_a_small_search_gives_its_rows_and_keeps_its_winners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(search, "STATES", tmp_path / "states")
+    words = "--allocator seglist --budget 300 --what free,fragmentation --seed 5 --live 4096 --jobs 1"
+    command = ["heap", "adversary", *words.split(), "--output", str(tmp_path)]
+    assert start.run([*command, "--json"]) == 0
+    free, spread = json.loads(capsys.readouterr().out)
+    assert (free["allocator"], free["what"], free["lists"], free["seed"]) == ("seglist", "free", 300, 5)
+    # A free of seglist looks at three headers, so a short search comes near its bound.
+    bound = free["bound_instructions"]
+    assert 0.8 * bound < free["found"]["instructions"] <= bound
+    assert spread["found"]["used_bytes"] >= spread["found"]["peak_live_bytes"] <= 4096
+    for row in (free, spread):
+        assert (
+            len(scenarios_trace.read(tmp_path / f"seglist-{row['what']}.csv").operations) == row["operations"]
+        )
+    assert start.run(command) == 0
+    shown = capsys.readouterr().out
+    assert "found/bound" in shown
+    assert "found/live" in shown
+
+
+def test_all_leaves_out_what_cannot_be_searched() -> None:
+    whats: list[What] = ["allocate", "free", "fragmentation"]
+    pairs, left_out = adversary.choose(["all"], whats)
+    assert ("tlsf", "fragmentation") in pairs
+    assert ("newlib", "free") in pairs
+    assert ("heap_1", "free") not in pairs
+    assert any(sentence.startswith("heap_1, free: left out.") for sentence in left_out)
+
+
+@table
+def test_what_cannot_be_is_refused(words: str, said: str) -> None:
+    assert said in refused("heap", "adversary", "--allocator", *words.split())
+
 
 KEYS = {
     *("allocator", "heap_bytes", "peak_live_bytes", "used_bytes", "fragmentation_percent", "johnstone"),
@@ -122,3 +164,40 @@ def test_what_cannot_be_asked_is_a_sentence(words: str, says: str) -> None:
     sentence = refused("heap", "fragmentation", *words.split())
     assert says in sentence
     assert is_sentence(sentence.partition(" Did you mean ")[0], "*.")
+
+
+FREE = ("thesis-1", "thesis-2", "deck2-ranges")
+"""Tables that need no run."""
+
+
+def test_it_writes_a_file_for_each_table_and_the_page(tmp_path: Path) -> None:
+    done = reproduce.run(FREE, output=tmp_path, jobs=1)
+    names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
+    assert names == {*(f"{name}.csv" for name in FREE), "reproduced.html"}
+    with (tmp_path / "deck2-ranges.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["difference"] for line in lines] == ["100", "0"]
+    summary = [*reproduce.as_text(done, tmp_path)]
+    assert summary[0] == "thesis-1      nothing to compare"
+    assert summary[1].startswith("thesis-2      cannot be told: O1Heap is the fastest")
+    assert summary[4].startswith("deck2-ranges  reverses: The list (10, 5) holds blocks")
+    assert summary[-2] == "deck2-ranges  1 of 2 equal"
+
+
+def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(UnknownTableError) as raised:
+        reproduce.run(["thesis-1", "thesis-99"], output=tmp_path, jobs=1)
+    assert is_sentence(str(raised.value), "There is no table 'thesis-99': * Did you mean thesis-9?")
+    assert refused("heap", "reproduce", "thesis-1", "--jobs", "none").startswith("--jobs none: give")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert start.run(["heap", "reproduce", "deck2-ranges", "--json", "--output", str(tmp_path)]) == 0
+    (result,) = json.loads(capsys.readouterr().out)
+    assert list(result) == ["table", "conclusions", "figures"]
+    assert [conclusion["verdict"] for conclusion in result["conclusions"]] == ["reverses"]
+    assert "gives 1,184 for the 1,084" in result["conclusions"][0]["cause"]
+    assert [conclusion["here"] for conclusion in result["figures"]] == [1184, 1216]
