@@ -16,7 +16,7 @@ from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import WriteError
 from base.processes import signals
 from base.run_folder import folder as names
-from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.edges import read_parquet
 from base.run_folder.folder import RunFolder, check_writable, is_observed
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import ProgressFile
@@ -75,38 +75,31 @@ def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
     before. Raises TailscopeError where a file is missing or damaged, or where it cannot be told
     what is a glitch.
     """
+    account: Account | Asked
     account, seen = read_stored_pins(folder) if is_observed(folder) else read_stored(folder)
     if ignore_glitches is not None:
-        account = _ignoring(account, ignore_glitches, seen.edges.samplerate_hz)
+        if isinstance(account, Asked):
+            raise CaptureError(
+                "Of a run from the wire alone nobody knows the shortest pulse, so nothing in it is a glitch; "
+                "leave the option out."
+            )
+        if ignore_glitches:
+            check_can_be_told(seen.edges.samplerate_hz, boards.nominal_hz(account.asked))
+        account = replace(account, setting=replace(account.setting, ignore_glitches=ignore_glitches))
     run_folder = RunFolder(folder)
     kind = kind_of(account)
     run_folder.remove_file(names.PROGRESS)
     if seen.kept is not None:
         return kind.conclude(run_folder, seen)
-    if not _has(folder, seen.edges):
+    try:
+        whole = read_parquet(folder / names.EDGES) == seen.edges
+    except CaptureError:
+        whole = False
+    if not whole:
         run_folder.write(names.EDGES, seen.edges.write_parquet)
     run_folder.remove_file(names.EDGE_STREAM)
     notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
     return kind.conclude(run_folder, seen, lambda: notes)
-
-
-def _has(folder: Path, edges: EdgeList) -> bool:
-    """Whether the edge list of `folder` is there and whole."""
-    try:
-        return read_parquet(folder / names.EDGES) == edges
-    except CaptureError:
-        return False
-
-
-def _ignoring(account: Account | Asked, ignore_glitches: bool, samplerate_hz: int) -> Account | Asked:
-    if isinstance(account, Asked):
-        raise CaptureError(
-            "Of a run from the wire alone nobody knows the shortest pulse, so nothing in it is a glitch; "
-            "leave the option out."
-        )
-    if ignore_glitches:
-        check_can_be_told(samplerate_hz, boards.nominal_hz(account.asked))
-    return replace(account, setting=replace(account.setting, ignore_glitches=ignore_glitches))
 
 
 @dataclass(frozen=True)

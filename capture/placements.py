@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -44,39 +43,32 @@ def measure(
         duration_s=request.duration_s,
         records=request.records,
     )
-    conduct_them = _at_once if direct.fits(request.resource, request.records) else _each
+
+    def alone(number: int) -> Manifest:
+        signals.check()
+        run = find(Direct(replace(plain, image=placed(plain.image, placement(number)))))
+        return summarise_run(run.evidence, run.setting)
+
+    def captured(number: int) -> Manifest:
+        with tempfile.TemporaryDirectory(prefix="tailscope-placement-") as name:
+            image = placed(plain.image, placement(number))
+            result = conduct(Sigrok(replace(plain, image=image, runs=Path(name))))
+            return read_manifest(result.folder / names.MANIFEST)
+
     manifests = [] if first is None else [first]
-    for manifest in conduct_them(plain, range(len(manifests), count)):
-        manifests.append(manifest)
-        tell(f"placement {len(manifests):,} of {count:,}")
-    return Placements.of([_measured(number, manifest) for number, manifest in enumerate(manifests)])
-
-
-def _measured(number: int, manifest: Manifest) -> Measured:
-    at = placement(number)
-    return Measured.of(number, at.rest_bytes, at.heap_bytes, manifest)
-
-
-def _placed(request: RunRequest, number: int) -> RunRequest:
-    return replace(request, image=placed(request.image, placement(number)))
-
-
-def _at_once(request: RunRequest, numbers: Iterable[int]) -> Iterator[Manifest]:
+    numbers = range(len(manifests), count)
     with ThreadPoolExecutor(os.cpu_count(), "placement") as at_a_time:
         try:
-            yield from at_a_time.map(lambda number: _alone(request, number), numbers)
+            at_once = direct.fits(request.resource, request.records)
+            for manifest in at_a_time.map(alone, numbers) if at_once else map(captured, numbers):
+                manifests.append(manifest)
+                tell(f"placement {len(manifests):,} of {count:,}")
         finally:
             at_a_time.shutdown(cancel_futures=True)
-
-
-def _alone(request: RunRequest, number: int) -> Manifest:
-    signals.check()
-    run = find(Direct(_placed(request, number)))
-    return summarise_run(run.evidence, run.setting)
-
-
-def _each(request: RunRequest, numbers: Iterable[int]) -> Iterator[Manifest]:
-    for number in numbers:
-        with tempfile.TemporaryDirectory(prefix="tailscope-placement-") as name:
-            run_request = replace(_placed(request, number), runs=Path(name))
-            yield read_manifest(conduct(Sigrok(run_request)).folder / names.MANIFEST)
+    places = map(placement, range(count))
+    return Placements.of(
+        [
+            Measured.of(number, place.rest_bytes, place.heap_bytes, manifest)
+            for number, (place, manifest) in enumerate(zip(places, manifests, strict=True))
+        ]
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ FILES = (
 
 _CAPTURERS = ("sigrok_cli", "libsigrok", "libsigrokdecode")
 _MOST_CHARACTERS = 60
+_MISSING = "missing, and that by sigrok-cli is there"
 
 
 def verify(request: RunRequest, program: Path | None = None) -> str | None:
@@ -44,39 +44,27 @@ def verify(request: RunRequest, program: Path | None = None) -> str | None:
 def first_difference(real: Path, direct: Path) -> str | None:
     """Where two run folders first differ, the files in the order of FILES; None if nowhere."""
     for name in FILES:
-        if (missing := _missing(real / name, direct / name)) is not None:
-            return f"{name} is {missing}."
-        if (real / name).read_bytes() != (direct / name).read_bytes():
-            return f"{name} differs from that by sigrok-cli: {_place(real / name, direct / name)}."
-    manifests = [_told(folder / names.MANIFEST) for folder in (real, direct)]
-    place = _first(*manifests)
-    return None if place is None else f"{names.MANIFEST} differs from that by sigrok-cli: {place}."
-
-
-def _missing(real: Path, direct: Path) -> str | None:
-    if real.exists() == direct.exists():
-        return None
-    return "missing, and that by sigrok-cli is there" if real.exists() else "there, and not by sigrok-cli"
-
-
-def _told(path: Path) -> dict[str, Any]:
-    """What run.json tells, but for who captured."""
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    tools = {name: version for name, version in content["tools"].items() if name not in _CAPTURERS}
-    return {**content, "analyzer": None, "tools": tools}
-
-
-def _place(real: Path, direct: Path) -> str:
-    read: Callable[[Path], Any] = _rows if real.suffix == ".parquet" else _lines
-    return _first(read(real), read(direct)) or "its bytes, though not what they mean"
-
-
-def _rows(path: Path) -> dict[str, Any]:
-    return {f"row {number}": row for number, row in enumerate(pl.read_parquet(path).iter_rows(named=True))}
-
-
-def _lines(path: Path) -> dict[str, Any]:
-    return {f"line {n}": line for n, line in enumerate(path.read_bytes().split(b"\n"), 1)}
+        one, other = real / name, direct / name
+        if one.exists() != other.exists():
+            return f"{name} is {_MISSING if one.exists() else 'there, and not by sigrok-cli'}."
+        if not one.exists() or one.read_bytes() == other.read_bytes():
+            continue
+        if one.suffix == ".parquet":
+            parts: list[list[Any]] = [pl.read_parquet(file).rows(named=True) for file in (one, other)]
+            unit, first = "row", 0
+        else:
+            parts = [file.read_bytes().split(b"\n") for file in (one, other)]
+            unit, first = "line", 1
+        contents = ({f"{unit} {n}": part for n, part in enumerate(each, first)} for each in parts)
+        place = _first(*contents) or "its bytes, though not what they mean"
+        return f"{name} differs from that by sigrok-cli: {place}."
+    manifests = []
+    for folder in (real, direct):  # what run.json tells, but for who captured
+        content: dict[str, Any] = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
+        tools = {name: version for name, version in content["tools"].items() if name not in _CAPTURERS}
+        manifests.append({**content, "analyzer": None, "tools": tools})
+    difference = _first(*manifests)
+    return None if difference is None else f"{names.MANIFEST} differs from that by sigrok-cli: {difference}."
 
 
 def _first(real: Any, direct: Any) -> str | None:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 import polars as pl
 
@@ -51,34 +50,6 @@ class RunResult:
 
 
 Notes = Callable[[], tuple[str, ...]]
-
-
-class Kind(Protocol):
-    """What a kind of run leaves in its folder. All but `work` raise WriteError."""
-
-    @property
-    def work(self) -> Work | None:
-        """What it will do; None where nobody knows."""
-
-    def keep_known(self, folder: RunFolder) -> None:
-        """Writes what it will take to judge the run again."""
-
-    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
-        """Writes what cannot be had again. The largest comes last."""
-
-    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
-        """Judges the run and writes what was found.
-
-        `notes` are warnings on what was stored, asked for once all is judged. Raises CaptureError
-        where what was seen is damaged.
-        """
-
-
-def kind_of(account: Account | Asked) -> Kind:
-    """The kind of the run of which this is known."""
-    if isinstance(account, Account):
-        return OfOperations(account)
-    return OfPins(account)
 
 
 @dataclass(frozen=True)
@@ -180,6 +151,20 @@ def _spans(wire: ObservedWire) -> pl.DataFrame:
         for name, start, end in wire.spans()
     ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SPANS)
+
+
+Kind = OfOperations | OfPins
+"""What a kind of run leaves in its folder: `keep_known` writes what it will take to judge it
+again, `keep_seen` what cannot be had again, the largest last; `conclude` judges the run and writes
+what was found, with `notes` on what was stored, asked for once all is judged. All raise WriteError,
+and conclude CaptureError where what was seen is damaged. `work` is what it will do; None where
+nobody knows.
+"""
+
+
+def kind_of(account: Account | Asked) -> Kind:
+    """The kind of the run of which this is known."""
+    return OfOperations(account) if isinstance(account, Account) else OfPins(account)
 
 
 def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:

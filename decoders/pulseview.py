@@ -80,17 +80,14 @@ def _decode_signal(decoder: _Decoder, core_hz: int) -> Iterator[str]:
     if core_hz != CORE_HZ:
         yield r"decoder0\options=1"
         yield r"decoder0\option0\name=core_hz"
-        yield rf"decoder0\option0\value={_bytes(core_hz.to_bytes(8, 'little'))}"
+        # A QByteArray, as QSettings writes it: here of a GVariant of type x, a number of 64 bits.
+        value = "".join(rf"\x{byte:x}" for byte in core_hz.to_bytes(8, "little"))
+        yield rf"decoder0\option0\value=@ByteArray({value})"
         yield r"decoder0\option0\type=x"
     yield f"channels={len(decoder.signals)}"
     for number, signal in enumerate(decoder.signals):
         yield rf"channel{number}\assigned_signal_name={signal}"
         yield rf"channel{number}\initial_pin_state={_SAME_AS_SAMPLE_0}"
-
-
-def _bytes(content: bytes) -> str:
-    """A QByteArray, as QSettings writes it: here of a GVariant of type x, a number of 64 bits."""
-    return f"@ByteArray({''.join(f'{chr(92)}x{byte:x}' for byte in content)})"
 
 
 def _view(marked: Marked) -> Iterator[str]:

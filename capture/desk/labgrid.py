@@ -134,7 +134,10 @@ def _analyzer(name: str, base: AnalyzerResource, kind: str, values: dict[str, An
     driver, _, connection = str(values.get("driver") or "").partition(":conn=")
     if kind != "SigrokDevice":
         _check_near(name, "analyzer", values)
-        connection = _connection(name, kind, values)
+        parts = ("path",) if kind == "NetworkSigrokUSBSerialDevice" else ("busnum", "devnum")
+        if any(values.get(part) in (None, "") for part in parts):
+            raise _unplugged(name, "analyzer")
+        connection = ".".join(str(values[part]) for part in parts)
     if driver == base.driver:
         fields: dict[str, Any] = base.model_dump(exclude_unset=True)
     else:
@@ -156,16 +159,6 @@ def _analyzer(name: str, base: AnalyzerResource, kind: str, values: dict[str, An
         raise CaptureError(
             f"The analyzer of the place {quoted(name)}: {sentence(complaint, 'mend it')}"
         ) from None
-
-
-def _connection(name: str, kind: str, values: dict[str, Any]) -> str:
-    if kind == "NetworkSigrokUSBSerialDevice":
-        if not values.get("path"):
-            raise _unplugged(name, "analyzer")
-        return str(values["path"])
-    if values.get("busnum") is None or values.get("devnum") is None:
-        raise _unplugged(name, "analyzer")
-    return f"{values['busnum']}.{values['devnum']}"
 
 
 def _loader(name: str, base: LoaderResource, values: dict[str, Any]) -> LoaderResource:

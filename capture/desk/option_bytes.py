@@ -84,19 +84,15 @@ _RDPRT, _LEVEL_2 = 1 << 1, 3 << 1
 
 def _of_f1(values: tuple[int, ...]) -> str | None:
     obr, wrpr = values
-    return _read_protected(_CLOSED if obr & _RDPRT else _OPEN) or _pages_closed(wrpr)
+    return _of_f0((_RDPRT if obr & _RDPRT else 0, wrpr))
 
 
 def _of_f0(values: tuple[int, ...]) -> str | None:
     obr, wrpr = values
     level = {0: _OPEN, _LEVEL_2: _CLOSED_FOR_EVER}.get(obr & _LEVEL_2, _CLOSED)
-    return _read_protected(level) or _pages_closed(wrpr)
-
-
-def _pages_closed(wrpr: int) -> str | None:
     closed = [bit for bit in range(32) if not wrpr >> bit & 1]
-    if not closed:
-        return None
+    if (why := _read_protected(level)) or not closed:
+        return why
     listed = ", ".join(map(str, closed))
     return (
         f"the option bytes protect pages of its flash from being written (bits {listed} of FLASH_WRPR); set "

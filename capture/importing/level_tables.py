@@ -28,9 +28,8 @@ from base.files.complaints import quoted
 from base.files.errors import CaptureError
 from base.run_folder.edges import MOST_SAMPLES, Words
 from base.run_folder.tables import without_panic
-from capture.importing.changes import LINE_MOST_BYTES, check_count
 from capture.importing.selection import Selection
-from capture.importing.timed import Timed, agreed, stated_in
+from capture.importing.timed import LINE_MOST_BYTES, Timed, agreed, check_count, stated_in
 
 MOST_BYTES = 1 << 37
 """2**33 samples of 8 channels. They are read as a stream."""

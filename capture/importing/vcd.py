@@ -15,9 +15,8 @@ from typing import BinaryIO, NamedTuple
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from capture.importing.changes import Changes, Lines
 from capture.importing.selection import Selection, by_path
-from capture.importing.timed import Timed, stated_in
+from capture.importing.timed import Changes, Lines, Timed, stated_in
 
 _TIMESCALE = re.compile(r"(1|10|100) ?(s|ms|us|ns|ps|fs)")
 _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs"))}

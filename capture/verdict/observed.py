@@ -28,13 +28,6 @@ class Line(NamedTuple):
     lasted: int | None
 
 
-class Wait(NamedTuple):
-    """A wait that was not over at the end, and the longest that was, in samples."""
-
-    lasted: int
-    greatest: int | None
-
-
 @dataclass(frozen=True)
 class Seen:
     """What the tools said of a capture, the pin of each channel, what was kept of it, which edges
@@ -65,8 +58,16 @@ class Seen:
     def lines(self) -> Iterator[tuple[str, Line]]:
         """The channels, by name."""
         if isinstance(self.capture, ObservedWire):
-            every = dict.fromkeys([*self.capture.edges.channels, *self.capture.program])
-            yield from ((name, _line(self.capture, name)) for name in every)
+            wire = self.capture
+            for name in dict.fromkeys([*wire.edges.channels, *wire.program]):
+                moved = wire.edges.transitions(name)
+                before = moved.sample < wire.after
+                high = bool(moved.level[before][-1]) if before.any() else wire.edges.initial_level(name)
+                train, lasted = wire.program.get(name), None
+                if train is not None and high and before.any():
+                    lasted = wire.after - int(moved.sample[before][-1])
+                least, greatest = (int(train.width.min()), int(train.width.max())) if train else (None, None)
+                yield name, Line(moved.sample.size, high, least, greatest, lasted)
             return
         for name, pin in self.capture.pins.items():
             widths = self.capture.counted.get(("width", name))
@@ -78,31 +79,23 @@ class Seen:
                 pin = self.capture.pins[name.removeprefix(NOT)]
                 yield name, Line(pin.edges, not pin.high, widths.least, widths.greatest, None)
 
-    def waits(self) -> Iterator[tuple[str, Wait]]:
-        """Those that were not over, by the name of the latency."""
+    def waits(self) -> Iterator[tuple[str, int, int | None]]:
+        """Those that were not over: the name of the latency, how many samples it lasted, and the
+        longest of those that were over.
+        """
         if isinstance(self.capture, ObservedWire):
             for pair, waits in self.capture.answers.items():
                 if waits.open:
                     greatest = int(waits.length.max()) if waits.length.size else None
-                    yield named(pair), Wait(self.end - waits.open.since, greatest)
+                    yield named(pair), self.end - waits.open.since, greatest
             return
         for name, lasted in self.capture.open_samples.items():
             latencies = self.capture.counted.get(("latency", name))
-            yield name, Wait(lasted, latencies.greatest if latencies else None)
+            yield name, lasted, latencies.greatest if latencies else None
 
     def called(self, channel: str) -> str:
         """`CRIT (PA8)`."""
         return f"{channel} ({self.pins.get(channel.removeprefix(NOT), 'pin unknown')})"
-
-
-def _line(wire: ObservedWire, channel: str) -> Line:
-    transitions = wire.edges.transitions(channel)
-    before = transitions.sample < wire.after
-    high = bool(transitions.level[before][-1]) if before.any() else wire.edges.initial_level(channel)
-    lasted = wire.after - int(transitions.sample[before][-1]) if high and before.any() else None
-    train = wire.program.get(channel)
-    least, greatest = (int(train.width.min()), int(train.width.max())) if train else (None, None)
-    return Line(transitions.sample.size, high, least, greatest, lasted if channel in wire.program else None)
 
 
 def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
@@ -138,20 +131,6 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
             )
 
 
-def _counted_edges(wire: ObservedWire, asked: AskedEdges) -> Iterator[str]:
-    for (stimulus, answer), waits in wire.answers.items():
-        name = named((stimulus, answer))
-        edges = wire.edges.transitions(stimulus).sample.size
-        if asked == "auto" and wire.stimuli[name] != "both":
-            yield (
-                f"{name}: the {wire.stimuli[name]} edges of {stimulus}, of {edges} in all, are the stimuli, "
-                "since fewer than half of the others are answered before the next edge; --edges says "
-                "otherwise."
-            )
-        if waits.unasked.size:
-            yield f"{waits.unasked.size} rises of {answer} came while no stimulus of {stimulus} waited."
-
-
 def never_back(seen: Seen) -> Iterator[str]:
     """A pulse that the end cuts off, and that is already longer than every whole one."""
     rate_hz = seen.edges.samplerate_hz
@@ -176,24 +155,22 @@ def at_the_limit(seen: Seen) -> Iterator[str]:
 
 def never_answered(seen: Seen) -> Iterator[str]:
     """A wait that the end cuts off, and that is already as long as every whole one."""
-    for name, wait in seen.waits():
-        if wait.greatest is not None and wait.lasted >= wait.greatest:
+    for name, lasted, greatest in seen.waits():
+        if greatest is not None and lasted >= greatest:
             yield (
                 f"{name}: a stimulus still waited when the capture ended, for "
-                f"≥ {wait.lasted * seen.edges.sample_ns / 1e3:.6g} µs, longer than any that was answered; "
+                f"≥ {lasted * seen.edges.sample_ns / 1e3:.6g} µs, longer than any that was answered; "
                 "see why, or capture longer."
             )
 
 
-Rule = Callable[[Seen], Iterator[str]]
-
-TRUNCATED: tuple[Rule, ...] = (
+TRUNCATED: tuple[Callable[[Seen], Iterator[str]], ...] = (
     verdict.stopped_by_the_user,
     verdict.a_tool_failed,
     verdict.fewer_samples_than_asked,
     one_frame_alone,
 )
-INCONCLUSIVE: tuple[Rule, ...] = (
+INCONCLUSIVE: tuple[Callable[[Seen], Iterator[str]], ...] = (
     nothing_seen,
     never_back,
     never_answered,
@@ -214,7 +191,18 @@ def warnings(seen: Seen) -> Iterator[str]:
     if still:
         yield f"{', '.join(still)}: no edge, and nothing was asked of it."
     if isinstance(seen.capture, ObservedWire):
-        yield from _counted_edges(seen.capture, seen.asked_edges)
+        for (stimulus, answer), waits in seen.capture.answers.items():
+            name = named((stimulus, answer))
+            edges = seen.capture.edges.transitions(stimulus).sample.size
+            which = seen.capture.stimuli[name]
+            if seen.asked_edges == "auto" and which != "both":
+                yield (
+                    f"{name}: the {which} edges of {stimulus}, of {edges} in all, are the stimuli, since "
+                    "fewer than half of the others are answered before the next edge; --edges says "
+                    "otherwise."
+                )
+            if waits.unasked.size:
+                yield f"{waits.unasked.size} rises of {answer} came while no stimulus of {stimulus} waited."
         return
     for window in seen.capture.windows:
         if window.place.cut:
