@@ -12,7 +12,7 @@ from base.paths import BUILD, RUNS
 from cli.shell import shared
 from cli.shell.declare import declare, json_option, option
 from cli.shell.project import version
-from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS
+from cli.shell.values import OUTPUT, OUTPUT_FOLDER, SECONDS, OptionError
 
 if TYPE_CHECKING:
     from capture.checks.findings import Result
@@ -53,6 +53,11 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
     from cli.work.desk_checks import CHECKS, walk
     from dashboards import bring_up as page
 
+    parcel = output.with_suffix("")
+    if runs.resolve().is_relative_to(parcel.resolve()):
+        raise OptionError(
+            f"What is to be sent goes to {parcel}, which is made anew: give --runs another folder."
+        )
     resource = read_bench().board(board)
     under_way.on_desk(board)
     usual_s = RATE_S if resource.is_real else RATE_OF_EMULATED_S

@@ -70,7 +70,8 @@ def _read(path: Path, selection: Selection, samplerate_hz: int | None) -> Import
     with open_regular(path, level_tables.MOST_BYTES) as file:
         begin = file.read(LINE_MOST_BYTES)
         file.seek(0)
-        first = _first_line(begin)
+        lines = begin.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip().splitlines()
+        first = lines[0] if lines else ""
         if level_tables.is_heading(first):
             table = level_tables.read_level_table(file, selection, samplerate_hz)
             return _timed((path,), *table, samplerate_hz)
@@ -85,11 +86,6 @@ def _read(path: Path, selection: Selection, samplerate_hz: int | None) -> Import
         with open_regular(path, TEXT_MOST_BYTES) as file:
             return _timed((path,), "VCD", *read_vcd(file, selection), samplerate_hz)
     return _by_sigrok(path, selection, samplerate_hz)
-
-
-def _first_line(begin: bytes) -> str:
-    lines = begin.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip().splitlines()
-    return lines[0] if lines else ""
 
 
 def _session(session: Path, kind: str, path: Path, selection: Selection, samplerate_hz: int | None) -> Import:

@@ -18,7 +18,7 @@ import csv
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -49,15 +49,6 @@ _DIGITS_MOST = 18
 _MOST_TICK = 1 << 62
 # How far from a sample a time may lie that has 15 digits.
 _ROUNDING = 1e-3
-
-
-class _Heading(NamedTuple):
-    """What stands above the lines. `samples` is how many there are; 0 where nobody tells."""
-
-    kind: str
-    names: list[str]
-    rate_hz: int | None
-    samples: int
 
 
 def is_heading(line: str) -> bool:
@@ -122,10 +113,16 @@ def read_level_table(
     return kind, timed, {name: names[index] for name, index in chosen.items()}
 
 
-def _heading(file: BinaryIO) -> _Heading:
+def _heading(file: BinaryIO) -> tuple[str, list[str], int | None, int]:
+    """What stands above the lines: the kind, the names, the rate, and how many samples there are; 0
+    where nobody tells.
+    """
     rate_hz, count = None, 0
     names: list[str] = []
-    while (line := _line(file)).startswith(_COMMENT):
+    while True:
+        line = file.readline(LINE_MOST_BYTES).decode("utf-8", errors="replace").strip().lstrip("\ufeff")
+        if not line.startswith(_COMMENT):
+            break
         if match := _RATE.fullmatch(line):
             rate_hz = stated_in(match[1])
         elif match := _COUNT.fullmatch(line):
@@ -137,17 +134,13 @@ def _heading(file: BinaryIO) -> _Heading:
                 names = [f"D{number}" for number in range(int(match[1]))]
     cells = [cell.strip() for cell in next(csv.reader(line.splitlines(), skipinitialspace=True), [""])]
     if names and cells == [_LEVEL] * len(names):
-        return _Heading(SIGROK, names, rate_hz, 0)
+        return SIGROK, names, rate_hz, 0
     if not _TIME.fullmatch(cells[0]) or not 1 < len(cells) <= _MOST_CHANNELS:
         raise CaptureError(
             "its columns are not Time and logic channels, nor logic channels alone; export the logic data, "
             "from sigrok-cli by -O csv without options."
         )
-    return _Heading(DSVIEW if "(" in cells[0] else SALEAE, cells[1:], rate_hz, count)
-
-
-def _line(file: BinaryIO) -> str:
-    return file.readline(LINE_MOST_BYTES).decode("utf-8", errors="replace").strip().lstrip("\ufeff")
+    return DSVIEW if "(" in cells[0] else SALEAE, cells[1:], rate_hz, count
 
 
 class _Blocks:

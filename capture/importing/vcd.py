@@ -107,7 +107,8 @@ def _whole(variable: _Variable) -> _Bit:
 def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:
     """The chosen channels, and what each of ours is called there. Raises CaptureError."""
     lines = Lines(file)
-    words = _whole_words(lines)
+    # Of a last line without an end the last word may be a part of one, and is left out.
+    words = (word for line in lines for word in (line.split()[:-1] if lines.unended else line.split()))
     header = _read_header(words)
     scalars = [variable.path for variable in header.variables if variable.width == 1]
     chosen, named = selection.nets(_finder(header.variables), scalars)
@@ -127,13 +128,6 @@ def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str
         cut=lines.unended,
     )
     return timed, named
-
-
-def _whole_words(lines: Lines) -> Iterator[str]:
-    """Of a last line without an end the last word may be a part of one, and is left out."""
-    for line in lines:
-        words = line.split()
-        yield from words[:-1] if lines.unended else words
 
 
 def _read_header(words: Iterator[str]) -> _Header:
@@ -185,7 +179,10 @@ def _read_changes(words: Iterator[str], chosen: dict[str, _Bit], changes: Change
         elif kind in _VALUE_APART:
             code = next(words, "")
             for name, place in channels.get(code, ()) if kind in _VECTOR else ():
-                _take(changes, name, _digit(word[1:], place), now, begin)
+                # What is left out of a vector's value on the left repeats 0, x or z (18.2.1).
+                value = word[1:] or "x"
+                digit = "0" if value[0] == "1" else value[0]
+                _take(changes, name, value[-1 - place] if place < len(value) else digit, now, begin)
         elif word == "$comment":
             for inside in words:
                 if inside == "$end":
@@ -202,13 +199,6 @@ def _take(changes: Changes, name: str, state: str, now: int, begin: int | None) 
         changes.add(name, _LEVELS[state], now, first=begin is None or now == begin)
     elif changes.known(name):
         raise CaptureError(f"{name} has no level ({state}) at its time {now}.")
-
-
-def _digit(value: str, place: int) -> str:
-    """A digit of a vector's value, from the right; what is left out repeats 0, x or z (18.2.1)."""
-    if not value:
-        return "x"
-    return value[-1 - place] if place < len(value) else "0" if value[0] == "1" else value[0]
 
 
 def _tick(word: str, before: int | None) -> int:

@@ -17,6 +17,7 @@ from firmware.build import boards
 
 PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")
 """The channels whose pulses are what is looked for; an edge of another is a stimulus or SYNC's."""
+_NEVER = np.iinfo(np.int64).max
 ANSWERED = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
 """Stimuli, and who answers them."""
 
@@ -170,8 +171,22 @@ def read_observed(
     asked, pairs = (questions or Questions()).among(edges.channels)
     trains = {name: pulses(edges, name) for name in asked}
     before_end = edges if end is None else edges.until(int(end[0]))
-    first = _begin(edges, frames)
     after = edges.total_samples if end is None else int(end[0])
+    # The program's part begins behind the calibration, where SYNC changes again. Without such an
+    # edge it begins at the start frame, without a frame at sample 0.
+    first = 0 if start is None else int(start[-1])
+    if start is not None:
+        sync = edges.transitions("SYNC").sample
+        first = int(next(iter(sync[(sync > first) & (sync < after)]), first))
+    calibration = {}
+    for name, train in trains.items():
+        if is_framed and name in MARKED_CHANNELS:  # the empty sections behind either frame
+            opening = train.starting_within(0 if start is None else int(start[-1]), first)
+            closing = train.starting_within(edges.total_samples if end is None else int(end[-1]), _NEVER)
+            closing = closing.numbered(None, SECTIONS_PER_END)
+            calibration[name] = PulseTrain(
+                np.concatenate((opening.start, closing.start)), np.concatenate((opening.end, closing.end))
+            )
     stimuli = {pair: stimuli_among(before_end, *pair, first) if which == "auto" else which for pair in pairs}
     answers = {pair: waits_for(before_end, *pair, first, edge) for pair, edge in stimuli.items()}
     return ObservedWire(
@@ -181,39 +196,9 @@ def read_observed(
         first=first,
         after=after,
         program={name: train.starting_within(first, after) for name, train in trains.items()},
-        calibration={
-            name: _of_calibration(train, frames, first)
-            for name, train in trains.items()
-            if is_framed and name in MARKED_CHANNELS
-        },
+        calibration=calibration,
         answers=answers,
         stimuli={named(pair): edge for pair, edge in stimuli.items()},
-    )
-
-
-def _begin(edges: EdgeList, frames: Frames) -> int:
-    """Where the program's part begins: behind the calibration, where SYNC changes again.
-
-    Without such an edge it begins at the start frame, without a frame at sample 0.
-    """
-    if frames.start is None:
-        return 0
-    begin = int(frames.start[-1])
-    sync = edges.transitions("SYNC").sample
-    after = edges.total_samples if frames.end is None else int(frames.end[0])
-    toggles = sync[(sync > begin) & (sync < after)]
-    return int(toggles[0]) if toggles.size else begin
-
-
-def _of_calibration(train: PulseTrain, frames: Frames, first: int) -> PulseTrain:
-    """The empty sections behind either frame; those of the start lie before sample `first`."""
-    nothing = train.starting_within(0, 0)
-    start, end = frames.start, frames.end
-    opening = nothing if start is None else train.starting_within(int(start[-1]), first)
-    closing = nothing if end is None else train.starting_within(int(end[-1]), np.iinfo(np.int64).max)
-    closing = closing.numbered(None, SECTIONS_PER_END)
-    return PulseTrain(
-        np.concatenate((opening.start, closing.start)), np.concatenate((opening.end, closing.end))
     )
 
 

@@ -83,10 +83,6 @@ class _Candidate:
     end: int
     rows: tuple[int, Samples, Words] | None = None
 
-    @property
-    def order(self) -> tuple[int, int]:
-        return self.start - self.end, self.start
-
 
 class WorstWindows:
     """Keeps a window around each of the `worst` longest of every width and latency.
@@ -106,8 +102,18 @@ class WorstWindows:
         """Takes the next part, what was over in it, and where that began which is not over yet."""
         self._recent.add(new.sample, new.word)
         for span in spans:
-            if span.kind != "interval":
-                self._choose(span)
+            if span.kind == "interval":
+                continue
+            best = self._best.setdefault((span.kind, span.name), [])
+            lengths = span.end - span.start
+            floor = best[-1].end - best[-1].start if len(best) == self._worst else 0
+            longer = np.flatnonzero(lengths > floor)
+            longer = longer[np.argsort(-lengths[longer], kind="stable")[: self._worst]]
+            for number in longer.tolist():
+                start, end = int(span.start[number]), int(span.end[number])
+                best.append(_Candidate((span.kind, span.name), start, end))
+            best.sort(key=lambda candidate: (candidate.start - candidate.end, candidate.start))
+            del best[self._worst :]
         for candidate in self._waiting():
             if candidate.end + self._around <= new.end:
                 candidate.rows = self._cut(candidate.start, candidate.end, new.end)
@@ -116,25 +122,10 @@ class WorstWindows:
 
     def windows(self, new: NewEdges) -> Iterator[Window]:
         """All of them, as after the last part; the last is that at the end of the capture."""
-        for (kind, of), best in self._best.items():
+        for (_, of), best in self._best.items():
             for rank, candidate in enumerate(best, 1):
-                rows = candidate.rows or self._cut(candidate.start, candidate.end, new.end)
-                name = window_name(of, rank)
-                yield self._window(new, name, (kind, of), rank, (candidate.start, candidate.end), rows)
-        rows = self._cut(new.end, new.end, new.end)
-        yield self._window(new, LAST, (LAST, LAST), 1, (new.end, new.end), rows)
-
-    def _choose(self, span: Found) -> None:
-        best = self._best.setdefault((span.kind, span.name), [])
-        lengths = span.end - span.start
-        floor = best[-1].end - best[-1].start if len(best) == self._worst else 0
-        longer = np.flatnonzero(lengths > floor)
-        longer = longer[np.argsort(-lengths[longer], kind="stable")[: self._worst]]
-        for number in longer.tolist():
-            start, end = int(span.start[number]), int(span.end[number])
-            best.append(_Candidate((span.kind, span.name), start, end))
-        best.sort(key=lambda candidate: candidate.order)
-        del best[self._worst :]
+                yield self._window(new, window_name(of, rank), rank, candidate)
+        yield self._window(new, LAST, 1, _Candidate((LAST, LAST), new.end, new.end))
 
     def _waiting(self) -> list[_Candidate]:
         return [candidate for best in self._best.values() for candidate in best if candidate.rows is None]
@@ -144,27 +135,20 @@ class WorstWindows:
         begin = max(start - self._around, until - MOST_WINDOW_SAMPLES, 0)
         return self._recent.cut(begin, until, self._most_rows)
 
-    def _window(
-        self,
-        new: NewEdges,
-        name: str,
-        quantity: Quantity,
-        rank: int,
-        span: tuple[int, int],
-        rows: tuple[int, Samples, Words],
-    ) -> Window:
-        begin, sample, word = rows
-        until = min(span[1] + self._around, new.end)
+    def _window(self, new: NewEdges, name: str, rank: int, candidate: _Candidate) -> Window:
+        start, end = candidate.start, candidate.end
+        begin, sample, word = candidate.rows or self._cut(start, end, new.end)
+        until = min(end + self._around, new.end)
         place = Place(
             name=name,
-            kind=quantity[0],
-            of=quantity[1],
+            kind=candidate.quantity[0],
+            of=candidate.quantity[1],
             rank=rank,
-            start=span[0],
-            end=span[1],
+            start=start,
+            end=end,
             begin=begin,
             until=until,
-            cut=begin > max(span[0] - self._around, 0),
+            cut=begin > max(start - self._around, 0),
         )
         edges = EdgeList(sample - begin, word, new.samplerate_hz, until - begin, new.channels)
         return Window(place, edges)
