@@ -10,8 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from base.run_folder.quantities import CRITICAL
-from capture.summary.figures import OPERATION_COLUMNS
+from base.run_folder.quantities import CRITICAL, OPERATION_COLUMNS
 from dashboards.blocks import Cell, Grid
 from dashboards.loaded.quantities import bounds_sentence, samples
 from dashboards.loaded.runs import load_run
