@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from base.files.tests.sentences import is_sentence
-from capture.checks.clips import judge, read
+from base.run_folder.edges import CHANNELS
+from capture.checks.clips import check, judge, read
 from capture.checks.findings import Finding
 from capture.checks.tests.desk import PINS, Desk
 from capture.checks.wiring import clips
-from capture.desk.bench import read_bench
+from capture.desk.bench import BoardResource, read_bench
 from tests.sentences import Sentences
 
 CLIPS = clips(read_bench().board("nucleo"))
 RIGHT = tuple(range(PINS))
 
 
-def check(desk: Desk) -> Finding:
+def of_desk(desk: Desk) -> Finding:
     return judge(read(desk.edges()), CLIPS)
 
 
@@ -84,7 +88,7 @@ def test_any_order_of_clips_off_them_or_touching_is_told_as_it_is(desk: Desk) ->
     ],
 )
 def test_the_remedy_names_the_clips(desk: Desk, sentences: Sentences) -> None:
-    findings = check(desk)
+    findings = of_desk(desk)
     sentences.hold("\n".join(findings.remedies))
     assert findings.state in ("odd", "wrong")
     assert all(is_sentence(sentence, sentence) for sentence in findings.remedies)
@@ -94,5 +98,42 @@ def test_a_clip_that_lets_go_now_and_then_is_loose() -> None:
     """The three pulses of STIM are lost in six of the rounds of 19 ms, where low is held."""
     begins = range(3_000 + (100 + 200 + 1_000) + (100 + 400 + 1_000) + 100, 6 * 19_000, 19_000)
     spikes = [(2, begin + 200 * pulse, 100) for begin in begins for pulse in range(3)]
-    findings = check(Desk(spikes=spikes, held=False))
+    findings = of_desk(Desk(spikes=spikes, held=False))
     assert findings.remedies == ("D2 sees STIM only now and then: press its clip on STIM (A0, CN8-1).",)
+
+
+INPUTS = ("P8_45", "P8_46", "P8_43", "P8_44", "P8_41", "P8_42", "P8_39", "P8_40")
+BENCH = """\
+default = "virtual"
+[boards.virtual.loader]
+kind = "virtual-nucleo"
+[boards.virtual.serial]
+port = "tcp"
+[boards.virtual.analyzer]
+preset = "beaglelogic"
+samplerate_hz = 25_000_000
+[boards.virtual.analyzer.channels]
+"""
+
+
+def board(folder: Path, inputs: Sequence[str] = INPUTS) -> BoardResource:
+    """The virtual board, of which bench.toml says that these inputs see CRIT, OP and so on."""
+    path = folder / "bench.toml"
+    lines = (f'{channel} = "{name}"\n' for channel, name in zip(CHANNELS, inputs, strict=True))
+    path.write_text(BENCH + "".join(lines))
+    return read_bench(path).board()
+
+
+def test_clips_that_are_exchanged_are_named(tmp_path: Path) -> None:
+    """STIM and OP changed places, and the last three went round."""
+    inputs = [INPUTS[at] for at in (0, 2, 1, 3, 4, 6, 7, 5)]
+    findings = check(board(tmp_path, inputs))
+    assert [clip.sees for clip in findings.clips] == [
+        (channel,) for channel in ("CRIT", "STIM", "OP", "ISR", "TASK", "CISR", "SYNC", "CTRL")
+    ]
+    assert findings.remedies == (
+        "P8_43 sees STIM and P8_46 sees OP: swap the clips of P8_43 and P8_46.",
+        "P8_39 sees CISR: move its clip to CTRL (A1, CN8-2).",
+        "P8_40 sees SYNC: move its clip to CISR (D4, CN9-5).",
+        "P8_42 sees CTRL: move its clip to SYNC (D5, CN9-6).",
+    )
