@@ -60,10 +60,11 @@ def sources() -> str:
 
     An installed package has the same as the checkout that it was made of.
     """
-    files = [path for room in _ROOMS for path in sorted((ROOT / room).rglob("*")) if _counts(path)]
+    files = [
+        path
+        for room in _ROOMS
+        for path in sorted((ROOT / room).rglob("*"))
+        if path.suffix in _SOURCES and "tests" not in path.relative_to(ROOT).parts and path.is_file()
+    ]
     both = f"{source_digest.digest_of(files, ROOT)} {source_digest.simulator()}"
     return hashlib.sha256(both.encode()).hexdigest()
-
-
-def _counts(path: Path) -> bool:
-    return path.suffix in _SOURCES and "tests" not in path.relative_to(ROOT).parts and path.is_file()

@@ -53,15 +53,11 @@ def measure(allocator: str, tell: Callable[[str], None] = lambda _: None) -> lis
     costs = []
     for without in VARIANTS:
         tell(f"{allocator} without {', '.join([*without, 'records'])}")
-        costs.append(_cost(allocator, without))
+        elf = firmware.build(allocator, without=(*without, "records")).elf
+        begin, end = _until(elf, BEGIN).stats, _until(elf, END).stats
+        instructions, cycles = end.instructions - begin.instructions, end.cycles - begin.cycles
+        costs.append(Cost(allocator, without, instructions / PAIRS, cycles / PAIRS))
     return costs
-
-
-def _cost(allocator: str, without: tuple[str, ...]) -> Cost:
-    elf = firmware.build(allocator, without=(*without, "records")).elf
-    begin, end = _until(elf, BEGIN).stats, _until(elf, END).stats
-    instructions, cycles = end.instructions - begin.instructions, end.cycles - begin.cycles
-    return Cost(allocator, without, instructions / PAIRS, cycles / PAIRS)
 
 
 def _until(elf: Path, place: str, counts: Mapping[str, str] | None = None) -> simulator.Run:

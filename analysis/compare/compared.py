@@ -173,33 +173,27 @@ def compare_pair(pair: Pair) -> Compared:
     exact = a.manifest.exact and b.manifest.exact and a.manifest.samplerate_hz == b.manifest.samplerate_hz
     same = of_run.same_operations(a, b)
     worst = worst_cases(a, b, exact, join(a, b) if same else None)
+    by_column: dict[str, float] = {}
+    if not exact:
+        # The difference that the budgets allow. The whole operation on the wire is a width as the
+        # critical section is; it has no budget of its own, so it gets the larger of these.
+        for quantity in QUANTITIES:
+            if quantity.table == "operations" and (budget := allowed(a, b, quantity)) is not None:
+                by_column[quantity.column] = max(budget, by_column.get(quantity.column, 0.0))
+        by_column["wire_operation_ns"] = by_column.get("wire_critical_ns", 0.0)
     return Compared(
         pair=pair,
         a=a,
         b=b,
         way="exact" if exact else "budgets",
         settings=settings.changes(a.manifest, b.manifest),
-        operations=compare_operations(a, b, {} if exact else _allowed(a, b)) if same else None,
+        operations=compare_operations(a, b, by_column) if same else None,
         worst=worst,
         distributions=distributions(a, b, exact),
         placements=placed(
             a.ranges, b.ranges, [each.quantity.key for each in worst if each.finding == "equal"]
         ),
     )
-
-
-def _allowed(a: Run, b: Run) -> dict[str, float]:
-    """The difference that the budgets allow, by column that is compared by operation.
-
-    The whole operation on the wire is a width as the critical section is; it has no budget of its
-    own, so it gets that of the quantity on the wire with the largest.
-    """
-    by_column: dict[str, float] = {}
-    for quantity in QUANTITIES:
-        if quantity.table == "operations" and (budget := allowed(a, b, quantity)) is not None:
-            by_column[quantity.column] = max(budget, by_column.get(quantity.column, 0.0))
-    by_column["wire_operation_ns"] = by_column.get("wire_critical_ns", 0.0)
-    return by_column
 
 
 def _equal(ours: pl.DataFrame, theirs: pl.DataFrame) -> bool:

@@ -14,7 +14,6 @@ import capstone
 import capstone.arm
 
 from analysis.explain.execution import (
-    Called,
     Ran,
     Step,
     Stretch,
@@ -245,7 +244,18 @@ def anatomy(measured: Known) -> Anatomy:
         place, source = program.place(ran.head), program.source_line(ran.head)
         loop = Loop(place=place, source=source, passes=ran.passes, cycles=ran.cycles)
     longest = set(map(id, sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS]))
-    shown = [_call(call, measured) for call in spans if id(call) in longest]
+    shown = [
+        Call(
+            depth=call.depth,
+            name=call.name,
+            begin_cycle=call.begin - measured.start,
+            cycles=call.end - call.begin,
+            own_cycles=own_cycles(call, executed),
+            source=dearest_source(call, executed),
+        )
+        for call in spans
+        if id(call) in longest
+    ]
     places = [loop.source] if loop else []
     return Anatomy(
         schema=1,
@@ -257,17 +267,6 @@ def anatomy(measured: Known) -> Anatomy:
         calls=shown,
         search=_search(measured, ran),
         sources=measured.sources.lines([*places, *(call.source for call in shown)]),
-    )
-
-
-def _call(call: Called, measured: Known) -> Call:
-    return Call(
-        depth=call.depth,
-        name=call.name,
-        begin_cycle=call.begin - measured.start,
-        cycles=call.end - call.begin,
-        own_cycles=own_cycles(call, measured.executed),
-        source=dearest_source(call, measured.executed),
     )
 
 

@@ -340,7 +340,8 @@ class _Walk:
 
     def _returned(self, now: Called, step: Step, before: Step) -> Called | None:
         """The call that `step` goes on with, where the one before it ended others; else None."""
-        if step.address == before.address + _width(before, step):
+        # What follows in the code is no return.
+        if step.address in (before.address + _WIDE, before.address + _NARROW):
             return None
         call: Called | None = now
         while call is not None and not call.handler:
@@ -386,11 +387,6 @@ def _call_returns_to(step: Step) -> int | None:
     if name == "bl":
         return step.address + _WIDE
     return step.address + _NARROW if name == "blx" else None
-
-
-def _width(before: Step, step: Step) -> int:
-    """The bytes of `before`, if `step` follows it in the code; else of a narrow instruction."""
-    return _WIDE if step.address == before.address + _WIDE else _NARROW
 
 
 def own_cycles(call: Called, executed: Sequence[Step]) -> int:

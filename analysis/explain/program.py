@@ -59,7 +59,12 @@ class Program:
             table = self._file.get_section_by_name(".symtab")
             entries = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
             symbols = [(symbol.name, symbol.entry) for symbol in entries]
-            sections = _code_sections(self._file)
+            # First address and end of each section with code, by its number.
+            sections = {
+                number: (int(section["sh_addr"]), int(section["sh_addr"]) + int(section["sh_size"]))
+                for number, section in enumerate(self._file.iter_sections())
+                if section["sh_flags"] & _EXECUTABLE
+            }
         except (OSError, *DAMAGED) as error:
             raise ExplainError(f"{elf} is no firmware ({first_line(error)}); build it again.") from None
         if not isinstance(table, SymbolTableSection) and not stripped:
@@ -387,15 +392,6 @@ def _kind(entry: Any) -> str:
 
 _WRITABLE, _LOADED, _EXECUTABLE = 0x1, 0x2, 0x4
 """SHF_WRITE, SHF_ALLOC and SHF_EXECINSTR (ELF, figure 4-11)."""
-
-
-def _code_sections(file: ELFFile) -> dict[int, tuple[int, int]]:
-    """First address and end of each section with code, by its number."""
-    return {
-        number: (int(section["sh_addr"]), int(section["sh_addr"]) + int(section["sh_size"]))
-        for number, section in enumerate(file.iter_sections())
-        if section["sh_flags"] & _EXECUTABLE
-    }
 
 
 def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> list[Function]:

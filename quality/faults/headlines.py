@@ -13,7 +13,7 @@ from typing import Any
 
 from base.metrology.summaries import Ends, Summary
 from base.run_folder.manifest import ANYWHERE, Manifest, Sweep, ends_of_statistic
-from base.run_folder.quantities import QUANTITIES, Quantity
+from base.run_folder.quantities import QUANTITIES
 
 # What belongs to the operation of a maximum. Where several are as great, a fault within the budget
 # may make another of them the first: so these are compared for the same operation only.
@@ -69,13 +69,17 @@ Headline = tuple[str, tuple[Any, Ends | None]]
 
 def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
     """Each headline's name, its value, and how far it may be from the truth."""
-    allowed = {quantity.key: _allowed(quantity, run, healthy) for quantity in QUANTITIES}
     for quantity in QUANTITIES:
-        key, within = quantity.key, allowed[quantity.key]
+        key = quantity.key
+        budgets = (manifest.error_budget[key].total.of(quantity.unit) for manifest in (run, healthy))
+        within = next((budget for budget in budgets if budget is not None), 0.0)
         for name in Summary.model_fields:
             ends = ends_of_statistic(run, quantity, name, within)
             yield f"{key}.{name}", (getattr(run.statistics[key], name), ends)
-        yield from _of_maximum(key, run, healthy)
+        maximum, truth = run.maxima[key], healthy.maxima[key]
+        if maximum and truth and (maximum.seq, maximum.sample) == (truth.seq, truth.sample):
+            for name in _OF_A_MAXIMUM:
+                yield f"{key}.max of {name}", (getattr(maximum, name), None)
         if baseline := run.baselines[key]:
             low, high = baseline.ends or (baseline.value, baseline.value)
             yield f"{key}.baseline", (baseline.value, (low - within, high + within))
@@ -95,21 +99,8 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
         yield f"tick.{name}", (getattr(run.tick, name) if run.tick else None, None)
 
 
-def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
-    budgets = (manifest.error_budget[quantity.key].total.of(quantity.unit) for manifest in (run, healthy))
-    return next((budget for budget in budgets if budget is not None), 0.0)
-
-
 def _around(value: float | None, within: float | None) -> Ends | None:
     return None if value is None or within is None else (value - within, value + within)
-
-
-def _of_maximum(key: str, run: Manifest, healthy: Manifest) -> Iterator[Headline]:
-    maximum, truth = run.maxima[key], healthy.maxima[key]
-    if maximum is None or truth is None or (maximum.seq, maximum.sample) != (truth.seq, truth.sample):
-        return
-    for name in _OF_A_MAXIMUM:
-        yield f"{key}.max of {name}", (getattr(maximum, name), None)
 
 
 def _of_sweep(sweep: Sweep | None) -> Iterator[Headline]:

@@ -176,7 +176,11 @@ def run(
                 pool.map(lambda mutant: _is_killed(mutant, command, within_s, copies), chosen),
                 strict=True,
             ):
-                outcomes.append(_outcome(mutant, killed, entries))
+                change = (mutant.file, mutant.before, mutant.after)
+                why = next((e.why for e in entries if (e.file, e.before, e.after) == change), None)
+                fate: Fate = "killed" if killed else "harmless" if why else "survived"
+                place = (mutant.file, mutant.operator, mutant.line, mutant.before, mutant.after)
+                outcomes.append(Outcome(*place, fate, None if killed else why))
                 tell(len(outcomes))
     return Report(seed, tuple(outcomes))
 
@@ -282,15 +286,6 @@ def _is_killed(mutant: Mutant, command: Sequence[str], within_s: float, copies: 
     finally:
         file.write_bytes(before)
         copies.put(copy)
-
-
-def _outcome(mutant: Mutant, killed: bool, entries: Sequence[Entry]) -> Outcome:
-    change = (mutant.file, mutant.before, mutant.after)
-    why = next((e.why for e in entries if (e.file, e.before, e.after) == change), None)
-    fate: Fate = "killed" if killed else "harmless" if why else "survived"
-    return Outcome(
-        mutant.file, mutant.operator, mutant.line, mutant.before, mutant.after, fate, None if killed else why
-    )
 
 
 def _one_line(lines: Iterable[str]) -> str:

@@ -95,28 +95,18 @@ TOOL = "sigrok-cli"
 POLL_S = 0.02
 
 
-def _terminate(_runs: Path) -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _unplug_analyzer(_runs: Path) -> None:
-    ask(_control(), "analyzer unplug")
-
-
 def _rename_port(_runs: Path) -> None:
-    ask(_control(), "probe unplug")
-    ask(_control(), "probe plug as ttyACM1")
+    for act in ("unplug", "plug as ttyACM1"):
+        ask(_control(), f"probe {act}")
 
 
-def _kill_sigrok(runs: Path) -> None:
-    threading.Thread(target=_kill_once_heard, args=(runs,), daemon=True).start()
-
-
-ACTS: Mapping[str, Callable[[Path], None]] = {
-    "terminate": _terminate,
-    "unplug analyzer": _unplug_analyzer,
+ACTS: Mapping[str, Callable[[Path], object]] = {
+    "terminate": lambda _: os.kill(os.getpid(), signal.SIGTERM),
+    "unplug analyzer": lambda _: ask(_control(), "analyzer unplug"),
     "rename port": _rename_port,
-    "kill sigrok-cli": _kill_sigrok,
+    "kill sigrok-cli": lambda runs: threading.Thread(
+        target=_kill_once_heard, args=(runs,), daemon=True
+    ).start(),
 }
 """By name; each gets the folder of the runs."""
 

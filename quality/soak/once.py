@@ -45,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(board: str, runs: Path, name: str, document: dict[str, Any]) -> int:
+    from base.run_folder import folder as names
     from capture.acquisition.sigrok import Sigrok
     from capture.acquisition.source import RunRequest
     from capture.conduct import run
@@ -68,19 +69,13 @@ def _run(board: str, runs: Path, name: str, document: dict[str, Any]) -> int:
         document["verdict"], document["sentences"] = result.verdict, list(result.reasons)
         document["folder"] = str(result.folder)
         document["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before
-        document |= _of_manifest(result.folder)
+        manifest = json.loads((result.folder / names.MANIFEST).read_text(encoding="utf-8"))
+        document["warnings"] = manifest["warnings"]
+        document["headlines"] = {
+            name: [manifest[name][part] for part in ("n", "min", "mean", "max")] for name in HEADLINES
+        }
         document["redecoded"] = _redecoded(result.folder)
     return 0 if result.verdict == "complete" else 1
-
-
-def _of_manifest(folder: Path) -> dict[str, Any]:
-    """The headlines and the warnings."""
-    from base.run_folder import folder as names
-
-    document = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
-    parts = ("n", "min", "mean", "max")
-    headlines = {name: [document[name][part] for part in parts] for name in HEADLINES}
-    return {"headlines": headlines, "warnings": document["warnings"]}
 
 
 def _redecoded(folder: Path) -> str:

@@ -108,15 +108,12 @@ class _Branching:
         self._names = 0
 
     def statements(self, depth: int, indent: str) -> Iterator[str]:
-        for _ in range(self._draw.randint(1, 3)):
-            yield from self._statement(depth, indent)
-
-    def _statement(self, depth: int, indent: str) -> Iterator[str]:
         forms = [self._sum, self._sum, self._branch, self._memory]
         if depth:
             forms += [self._counted, self._counted_down, self._shifted, self._walked, self._called]
             forms += [self._triangle, self._told, self._fallen, self._at_one_lap]
-        yield from self._draw.choice(forms)(depth, indent)
+        for _ in range(self._draw.randint(1, 3)):
+            yield from self._draw.choice(forms)(depth, indent)
 
     def _name(self) -> str:
         self._names += 1

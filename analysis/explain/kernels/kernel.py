@@ -51,8 +51,11 @@ class Layout:
             if variables <= set(self._variables) and structs <= set(self._structs):
                 return
             for die in unit.get_top_DIE().iter_children():
-                if die.tag == "DW_TAG_variable" and _name(die) in variables and _is_whole(_type(die)):
-                    self._variables.setdefault(_name(die), _type(die))
+                if die.tag == "DW_TAG_variable" and _name(die) in variables:
+                    whole = _plain(_type(die))
+                    # A struct may be declared alone.
+                    if whole is not None and "DW_AT_declaration" not in whole.attributes:
+                        self._variables.setdefault(_name(die), _type(die))
                 elif die.tag in _STRUCTS and _name(die) in structs and "DW_AT_byte_size" in die.attributes:
                     self._structs.setdefault(_name(die), die)
 
@@ -133,12 +136,6 @@ def _size(die: Any) -> int:
         more = 1 if "DW_AT_upper_bound" in bound.attributes else 0
         count *= int(upper.value) + more if upper else 0
     return count * _size(_type(die))
-
-
-def _is_whole(die: Any) -> bool:
-    """Whether a type is told: a struct may be declared alone."""
-    whole = _plain(die)
-    return whole is not None and "DW_AT_declaration" not in whole.attributes
 
 
 def _plain(die: Any) -> Any:
