@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +77,8 @@ def show(folder: Path, quantity: str | None = None, window: str | None = None) -
 
 
 def _marked(start: int, end: int, samplerate_hz: int) -> Marked:
+    from fractions import Fraction
+
     from decoders.pulseview import Marked
 
     return Marked(Fraction(start, samplerate_hz), Fraction(end, samplerate_hz))
