@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,7 @@ from cli.shell import shared
 from cli.shell.declare import answer, declare, json_option, option
 
 if TYPE_CHECKING:
-    from cli.shell.under_way import Steps
-    from scenarios.generators.worst import Construction
-    from scenarios.scenario import Scenario
-    from studies.worst.matrix import Cell, Matrix
+    from studies.worst.matrix import Matrix
 
 
 @declare(section="What it costs")
@@ -34,98 +31,58 @@ def command(allocator: list[str], host: bool, as_json: bool) -> None:
 
 
 def run(wanted: Sequence[str], on_host: bool) -> Matrix:
-    """The matrix of these allocators; of `all` that can run. Raises TailscopeError."""
+    """The matrix of these allocators; of `all` that can run, where a sentence says which do not.
+    Raises TailscopeError.
+    """
     from cli.heap import fragmentation
     from cli.shell import under_way
     from firmware.build import boards, fit
-    from scenarios.trace import of_steps
-    from studies.worst import host
-
-    if on_host:
-        traces = [of_steps(name, _scenario(name).generator.steps()) for name in constructions()]
-        names, left_out = fragmentation.choose(traces, wanted, host.HEAP_BYTES)
-    else:
-        plans = [_scenario(name).compile() for name in constructions()]
-        names, left_out = fit.choose_for(boards.default(), plans, wanted)
-    with under_way.shown() as tell:
-        for sentence in left_out:
-            tell.line(sentence)
-        takes_all = list(wanted) == ["all"]
-        return (_on_host if on_host else _on_board)(names, takes_all, tell)
-
-
-def constructions() -> Mapping[str, Construction]:
-    """What is built, by name."""
-    from scenarios.generators.worst import CONSTRUCTIONS
-
-    return CONSTRUCTIONS
-
-
-def _scenario(construction: str) -> Scenario:
-    from scenarios import catalogue
-
-    return catalogue.load("worst", {"target": construction}, stimulus="none")
-
-
-def _on_board(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix:
-    from cli.shell.under_way import Counted
     from firmware.build import image as firmware
+    from scenarios import catalogue
+    from scenarios.generators.worst import CONSTRUCTIONS
+    from scenarios.trace import of_steps
     from simulator import build as simulator
-    from studies.worst import board
+    from studies.worst import board, host
     from studies.worst.matrix import Cell, Matrix
 
-    simulator.build(tell)
-    images = []
-    counted = Counted(tell, len(allocators))
-    for allocator in allocators:
-        counted(f"firmware with {allocator}")
-        images.append(firmware.build(allocator))
-    counted = Counted(tell, len(allocators) * len(constructions()))
+    loaded = {name: catalogue.load("worst", {"target": name}, stimulus="none") for name in CONSTRUCTIONS}
+    if on_host:
+        traces = [of_steps(name, scenario.generator.steps()) for name, scenario in loaded.items()]
+        names, left_out = fragmentation.choose(traces, wanted, host.HEAP_BYTES)
+    else:
+        plans = [scenario.compile() for scenario in loaded.values()]
+        names, left_out = fit.choose_for(boards.default(), plans, wanted)
+    with under_way.shown() as tell, tempfile.TemporaryDirectory(prefix="tailscope-") as temporary:
+        folder = Path(temporary)
+        for sentence in left_out:
+            tell.line(sentence)
+        images = []
+        if not on_host:
+            simulator.build(tell)
+            counted = under_way.Counted(tell, len(names))
+            for name in names:
+                counted(f"firmware with {name}")
+                images.append(firmware.build(name))
+        counted = under_way.Counted(tell, len(names) * len(CONSTRUCTIONS))
 
-    def cells_of(allocator: str) -> Iterator[Cell]:
-        for name, construction in constructions().items():
-            counted(f"{name} on {allocator}")
-            measured = board.measure(allocator, list(_scenario(name).generator.steps()))
-            blocks = construction.blocks[1] if construction.blocks else None
-            yield Cell(name, allocator, blocks, measured.instructions, measured)
+        def cell(construction: str, allocator: str) -> Cell:
+            counted(f"{construction} on {allocator}")
+            if on_host:
+                return host.cell(construction, allocator, folder)
+            measured = board.measure(allocator, list(loaded[construction].generator.steps()))
+            of_blocks = CONSTRUCTIONS[construction].blocks
+            blocks = of_blocks[1] if of_blocks else None
+            return Cell(construction, allocator, blocks, measured.instructions, measured)
 
-    cells = _served(allocators, cells_of, takes_all, tell)
-    return Matrix("virtual board", images[0].configuration.heap_bytes, tuple(cells))
-
-
-def _on_host(allocators: Sequence[str], takes_all: bool, tell: Steps) -> Matrix:
-    from cli.shell.under_way import Counted
-    from studies.worst import host
-    from studies.worst.matrix import Matrix
-
-    counted = Counted(tell, len(allocators) * len(constructions()))
-    with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
-        folder = Path(name)
-
-        def cells_of(allocator: str) -> Iterator[Cell]:
-            for construction in constructions():
-                counted(f"{construction} on {allocator}")
-                yield host.cell(construction, allocator, folder)
-
-        cells = _served(allocators, cells_of, takes_all, tell)
-        slopes = [host.slope(cell, folder) for cell in cells if cell.construction in host.GROWING]
-    return Matrix("this machine (x86, 32 bits)", host.HEAP_BYTES, tuple(cells), tuple(slopes))
-
-
-def _served(
-    allocators: Sequence[str], cells_of: Callable[[str], Iterator[Cell]], takes_all: bool, tell: Steps
-) -> list[Cell]:
-    """The cells of each allocator that serves the constructions. With `takes_all` a sentence says
-    which do not; else WorstError does.
-    """
-    from studies.worst.board import WorstError
-
-    cells: list[Cell] = []
-    for allocator in allocators:
-        try:
-            cells += list(cells_of(allocator))
-        except WorstError as error:
-            if not takes_all:
-                raise
-            tell.line(f"{allocator} is left out. {error}")
-    return cells
+        cells: list[Cell] = []
+        for name in names:
+            try:
+                cells += [cell(construction, name) for construction in CONSTRUCTIONS]
+            except board.WorstError as error:
+                if list(wanted) != ["all"]:
+                    raise
+                tell.line(f"{name} is left out. {error}")
+        if not on_host:
+            return Matrix("virtual board", images[0].configuration.heap_bytes, tuple(cells))
+        slopes = tuple(host.slope(each, folder) for each in cells if each.construction in host.GROWING)
+        return Matrix("this machine (x86, 32 bits)", host.HEAP_BYTES, tuple(cells), slopes)

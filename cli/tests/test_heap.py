@@ -13,7 +13,7 @@ import pytest
 
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
-from cli.heap import adversary, fragmentation, reproduce
+from cli.heap import adversary, fragmentation
 from cli.shell import start
 from cli.tests.typed import refused
 from dashboards.tests.synthetic import Operation, write_run
@@ -22,7 +22,6 @@ from scenarios import trace as scenarios_trace
 from scenarios.operations import body_crc32
 from studies.adversary import search
 from studies.adversary.search import What
-from studies.reproduce.published import UnknownTableError
 from tests import lab
 from tests.tables import table
 
@@ -170,14 +169,16 @@ FREE = ("thesis-1", "thesis-2", "deck2-ranges")
 """Tables that need no run."""
 
 
-def test_it_writes_a_file_for_each_table_and_the_page(tmp_path: Path) -> None:
-    done = reproduce.run(FREE, output=tmp_path, jobs=1)
+def test_it_writes_a_file_for_each_table_and_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert start.run(["heap", "reproduce", *FREE, "--output", str(tmp_path)]) == 0
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     assert names == {*(f"{name}.csv" for name in FREE), "reproduced.html"}
     with (tmp_path / "deck2-ranges.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["difference"] for line in lines] == ["100", "0"]
-    summary = [*reproduce.as_text(done, tmp_path)]
+    summary = capsys.readouterr().out.splitlines()
     assert summary[0] == "thesis-1      nothing to compare"
     assert summary[1].startswith("thesis-2      cannot be told: O1Heap is the fastest")
     assert summary[4].startswith("deck2-ranges  reverses: The list (10, 5) holds blocks")
@@ -185,9 +186,8 @@ def test_it_writes_a_file_for_each_table_and_the_page(tmp_path: Path) -> None:
 
 
 def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(UnknownTableError) as raised:
-        reproduce.run(["thesis-1", "thesis-99"], output=tmp_path, jobs=1)
-    assert is_sentence(str(raised.value), "There is no table 'thesis-99': * Did you mean thesis-9?")
+    sentence = refused("heap", "reproduce", "thesis-1", "thesis-99", "--output", str(tmp_path))
+    assert is_sentence(sentence, "There is no table 'thesis-99': * Did you mean thesis-9?")
     assert refused("heap", "reproduce", "thesis-1", "--jobs", "none").startswith("--jobs none: give")
     assert list(tmp_path.iterdir()) == []
 
