@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from base.microseconds import microseconds
 from base.paths import RUNS
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER, WHOLE
@@ -118,7 +119,6 @@ def command(
 
 def _in_words(course: Course) -> str:
     """`412 of 1,000 runs, 130 a minute, about 5 min left, longest section …`."""
-    from base.microseconds import microseconds
     from cli.shell.under_way import duration
 
     words = [f"{course.settled:,} of {course.points:,} runs"]
@@ -183,7 +183,6 @@ def _summary(store: Store, as_json: bool, written: bool) -> int:
 def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
     from analysis.campaign import store
     from analysis.campaign.work import DIFFERS
-    from base.microseconds import microseconds
 
     def of_run(row: Mapping[str, Any], where: str = "allocator") -> str:
         return f"{row['scenario']} on {row[where]}, run {row['key'][:12]}"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from base.microseconds import decimals_of, microseconds
 from base.paths import RUNS
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
@@ -373,7 +374,6 @@ def _show(folder: Path, as_json: bool) -> None:
 
 
 def _heading(manifest: ObservedManifest) -> str:
-    from base.microseconds import decimals_of, microseconds
 
     duration_s = manifest.total_samples / manifest.samplerate_hz
     pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
@@ -434,7 +434,6 @@ def _windows(manifest: ObservedManifest, folder: Path) -> Iterator[str]:
 
 def _drawn(of: str, edges: EdgeList, start: int, end: int) -> Iterator[str]:
     """A span in characters, with a quarter of its length on either side of it."""
-    from base.microseconds import decimals_of, microseconds
     from dashboards.growing_wire import wave
 
     margin = max((end - start) // 4, 1)

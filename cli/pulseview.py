@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from base.files.errors import CaptureError
 from base.run_folder.named_quantities import CHOICE
 from cli.shell.declare import argument, declare, option
 from cli.shell.values import QUANTITY, RUN
@@ -86,7 +87,6 @@ def _marked(start: int, end: int, samplerate_hz: int) -> Marked:
 
 def _whole(folder: Path, quantity: str | None, window: str | None) -> Session:
     from analysis.explain.replay import find
-    from base.files.errors import CaptureError
     from base.run_folder import folder as names
     from base.run_folder.kept import window_name
     from base.run_folder.manifest import read_edges, read_manifest
@@ -125,7 +125,6 @@ def _whole(folder: Path, quantity: str | None, window: str | None) -> Session:
 
 
 def _window(folder: Path, _quantity: str | None, name: str | None) -> Session:
-    from base.files.errors import CaptureError
     from base.run_folder import folder as names
     from base.run_folder.kept import LAST, read_kept
 

@@ -16,6 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from base.paths import CACHE, ROOT
+from base.processes import tools
 from cli.shell.declare import argument, declare, option
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def command(room: tuple[str, ...], everything: bool) -> int:
     from rich.console import Console
     from rich.markup import escape
 
-    from base.processes import tools
     from firmware.build import catalogue
 
     outcomes = []
@@ -137,7 +137,6 @@ def side_by_side(
 
 
 def _outcome(check: Check, lacking: Sequence[str], again: bool) -> Outcome:
-    from base.processes import tools
 
     if lacking:
         return Outcome(check, "failed", f"Not run: it needs {' and '.join(lacking)}.\n")

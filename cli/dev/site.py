@@ -9,6 +9,7 @@ from pathlib import Path
 
 from base.files.errors import TailscopeError
 from base.paths import BUILD, ROOT
+from base.processes import children
 from cli.shell.declare import declare, option
 from cli.shell.values import OUTPUT_FOLDER
 
@@ -62,7 +63,6 @@ def write(output: Path) -> Path:
 
 def _build(folder: Path) -> None:
     from base.files.whole import write_bytes
-    from base.processes import children
 
     mkdocs = ("env", "NO_MKDOCS_2_WARNING=1", sys.executable, "-m", "mkdocs")
     options = ("--config-file", CONFIGURATION, "--site-dir", folder)
@@ -74,7 +74,6 @@ def _build(folder: Path) -> None:
 
 def _complaints(said: str) -> str:
     """What MkDocs found wrong. It is not told to be --quiet, since then it is not strict."""
-    from base.processes import children
 
     if "Traceback" in said:
         return f"MkDocs says: {children.last_words(said)}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from base.files.whole import write_bytes
 from base.paths import BUILD
 from cli.shell.declare import argument, declare, option
 from cli.shell.values import FILE, OUTPUT, SECONDS, WHOLE, OptionError
@@ -53,7 +54,6 @@ def command(
 
     For example: ./lab heap record -- ls -l
     """
-    from base.files.whole import write_bytes
     from scenarios.recording import logs
 
     if bool(command) + bool(log) + bool(serial) != 1:
@@ -87,7 +87,6 @@ def _record(command: Sequence[str], output: Path, every: bool, most: int | None)
 
 def _convert(heard: bytes, output: Path, name: str) -> int:
     """Writes what a board said as a trace; returns 1 if it has a defect."""
-    from base.files.whole import write_bytes
     from scenarios.recording import logs
 
     of_program = logs.convert_of_program(heard)
