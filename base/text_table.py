@@ -34,5 +34,6 @@ def printed(parts: Iterable[str | TextTable], width_columns: int = 120) -> str:
                 table.add_column(heading, justify=justify, no_wrap=is_number, overflow="fold")
             for line in part.lines:
                 table.add_row(*map(Text, line))
-            console.print("", *([part.title] if part.title else []), table, sep="\n")
+            console.print("", *([part.title] if part.title else []), sep="\n", soft_wrap=True)
+            console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from base.files.formats import cell
 from base.microseconds import UNIT, digits
+from base.text_table import TextTable, printed
 from simulator.outputs import Note
 
-_WIDTH_COLUMNS = 120
 _MOST_TOTALS = 8
 _MOST_IN_A_CELL = 6
 
@@ -35,32 +35,17 @@ def as_text(sentences: Iterable[str], parts: Iterable[Part], everything: bool = 
     """Sentences that come first, and all parts of which there is something to say; with
     `everything` all lines of each.
     """
-    from rich.console import Console  # takes a while
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
-    with console.capture() as captured:
-        console.print(*sentences, sep="\n", soft_wrap=True)
-        for part in parts:
-            if not part.lines and not part.sentences:
-                continue
-            console.print("", part.title, sep="\n", soft_wrap=True)
-            shown = part.lines if everything else part.lines[: part.most]
-            table = Table(box=None, pad_edge=False, header_style="none", show_header=any(part.headings))
-            for number, heading in enumerate(part.headings):
-                is_number = number in part.numbers
-                justify: Literal["left", "right"] = "right" if is_number else "left"
-                table.add_column(heading, justify=justify, no_wrap=is_number, overflow="fold")
-            for line in shown:
-                table.add_row(*map(Text, line))
-            more = len(part.lines) - len(shown)
-            rest = [f"and {more:,} more (--json has all)"] if more else []
-            if shown:
-                console.print(table)
-            if rest or part.sentences:
-                console.print(*rest, *part.sentences, sep="\n", soft_wrap=True)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    blocks: list[str | TextTable] = [*sentences] or [""]
+    for part in parts:
+        shown = part.lines if everything else part.lines[: part.most]
+        if shown:
+            blocks.append(TextTable(part.title, part.headings, shown, part.numbers))
+        elif part.sentences:
+            blocks += ["", part.title]
+        more = len(part.lines) - len(shown)
+        blocks += [f"and {more:,} more (--json has all)"] if more else []
+        blocks += part.sentences
+    return printed(blocks)
 
 
 def as_markdown(part: Part) -> str:
