@@ -110,9 +110,10 @@ def command(
     from analysis.program.bounds import explained, text
     from analysis.program.bounds.measure import bounds
     from analysis.program.subject import Subject
+    from base.files.whole import write_bytes
     from cli.shell import under_way
     from cli.shell.project import version
-    from dashboards import bounds as pages
+    from dashboards.programs import of_bounds
     from simulator.program import user_program
 
     if outcomes and not evidence:
@@ -136,8 +137,9 @@ def command(
     shown = path
     if (output or evidence) and shown is None and report.bounded:
         shown = explained.explain(report, explained.LONGEST)
+    page = of_bounds(report, shown).encode() if output or evidence else b""
     if output:
-        pages.write(report, shown, output)
+        write_bytes(output, page)
     if evidence:
         typed = {
             "until": until,
@@ -151,7 +153,7 @@ def command(
             **{name.replace("_", "-"): value for name, value in board.items()},
         }
         given = folder.Given.of(typed, version(), outcomes)
-        folder.write(report, shown, given, evidence, {"page.html": pages.html(report, shown).encode()})
+        folder.write(report, shown, given, evidence, {"page.html": page})
     judging.judge(text.subject(report))
     judging.show(
         lambda: text.as_json(report, path),

@@ -90,9 +90,9 @@ def command(
         )
         return int(not complete)
     if output:
-        from dashboards import masks as page
+        from dashboards.programs import of_masks
 
-        page.write(report, output)
+        write_bytes(output, of_masks(report).encode())
     if folded:
         write_bytes(folded, text.folded(report).encode())
     lines = [f"file: {file}" for file in (output, folded, perfetto) if file]

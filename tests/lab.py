@@ -27,7 +27,7 @@ _FORKED.set_forkserver_preload(
         *("scipy.special", "scipy.stats", "serial.tools.list_ports"),
         *("analysis.program.bounds.measure", "analysis.program.latency.measure", "capture.conduct"),
         *("cli.bounds", "cli.latency", "cli.masks", "cli.observe", "cli.shell.runs"),
-        *("dashboards.bounds", "dashboards.masks", "simulator.run"),
+        *("dashboards.programs", "simulator.run"),
     ]
 )
 ROOMS = {path.parent.name for path in ROOT.glob("*/__init__.py")}

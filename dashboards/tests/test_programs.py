@@ -1,0 +1,118 @@
+"""The pages of a program, of masks and of bounds: what they say, and how they look in a browser."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.program.bounds.explained import LONGEST, Explained, explain
+from analysis.program.bounds.measure import BoundsReport, bounds
+from analysis.program.masks.log import Interval
+from analysis.program.masks.measure import MaskReport, measure
+from analysis.program.subject import Subject
+from dashboards import programs as pages
+from dashboards.tests.browser import assert_draws
+from simulator.program import user_program
+from tests import masked_sections
+
+
+@pytest.fixture(scope="module")
+def masks(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
+    elf = masked_sections.build(tmp_path_factory.mktemp("program"))
+    return measure(Subject.of(user_program(elf), "5ms"), False, lambda _: None)
+
+
+def test_the_page_names_the_longest_by_file_and_line(masks: MaskReport) -> None:
+    text = pages.of_masks(masks)
+    assert f"update_table (main.c:{masked_sections.line_of('    mask();')})" in text
+    for title in (
+        "The longest at each place, and how many there were",
+        "Not taken, by priority: everything that",
+    ):
+        assert f"<h3>{title}" in text
+    assert text == pages.of_masks(masks)
+
+
+def test_a_program_without_intervals_has_a_page_without_figures(masks: MaskReport) -> None:
+    empty = replace(masks, all_intervals=[], worst=(), priorities=())
+    assert not [*pages.mask_charts(empty)]
+    assert "no interval that held interrupts off has ended" in pages.of_masks(empty)
+
+
+def test_no_figure_loses_its_maximum_or_grows_without_bound() -> None:
+    """Intervals of 1, 2, … ns, of which the longest begins in the middle."""
+    order = [*range(1, 10_000, 2), 10_000, *range(2, 10_000, 2)]
+    rows = [Interval("primask", None, 0, at, ns=float(ns)) for at, ns in enumerate(order)]
+    longest = pages.longest_of_each_bin(rows, 10_000)
+    assert len(longest) <= pages.MOST_POINTS and max(it.ns or 0 for it in longest) == 10_000
+    points = pages.survival([(float(ns), ns) for ns in order])
+    assert len(points) <= 2 * pages.MOST_POINTS
+    assert points[-1] == pytest.approx((10_000, 1 / 10_000, 10_000))
+
+
+def test_a_share_is_that_of_intervals_at_least_so_long() -> None:
+    points = pages.survival([(1.0, 1), (1.0, 1), (2.0, 2), (5.0, 5)])
+    assert points == [(1.0, 1.0, 1), (2.0, 0.5, 2), (5.0, 0.25, 5)]
+
+
+def test_the_page_of_masks_draws_its_figures_and_asks_for_nothing(masks: MaskReport, tmp_path: Path) -> None:
+    (tmp_path / "masks.html").write_text(pages.of_masks(masks), encoding="utf-8")
+    assert_draws(tmp_path / "masks.html", 3)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
+    elf = masked_sections.build(tmp_path_factory.mktemp("program"))
+    return bounds(Subject.of(user_program(elf), "5ms"), lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def explanation(report: BoundsReport) -> Explained:
+    return explain(report, LONGEST)
+
+
+def figure(report: BoundsReport, explanation: Explained | None, key: str) -> dict[str, Any]:
+    (chart,) = [chart for chart in pages.bound_charts(report, explanation) if chart.key == key]
+    return chart.figure.to_dict()
+
+
+def test_the_page_has_each_section_and_the_lines_of_the_longest_path(
+    report: BoundsReport, explanation: Explained
+) -> None:
+    text = pages.of_bounds(report, explanation)
+    assert text == pages.of_bounds(report, explanation)
+    for section in report.all:
+        assert str(section.begin) in text and f">{section.cycles:,}</th>" in text
+    assert f"main.c:{masked_sections.line_of('NOPS(1000)')}" in text
+    assert "NOPS(1000);" in text
+
+
+def test_the_parts_of_a_priority_are_its_bar(report: BoundsReport) -> None:
+    bars = figure(report, None, "priorities")["data"]
+    for row, priority in enumerate(report.used_priorities):
+        assert sum(part["x"][row] for part in bars) == priority.cycles
+
+
+def test_a_call_is_within_the_one_around_it(report: BoundsReport, explanation: Explained) -> None:
+    (bars,) = figure(report, explanation, "calls")["data"]
+    assert bars["x"][0] == explanation.cycles
+    for depth, begin, cycles in zip(bars["y"], bars["base"], bars["x"], strict=True):
+        assert begin + cycles <= explanation.cycles or depth == 0
+
+
+def test_without_a_bound_there_is_a_page_that_says_why(report: BoundsReport) -> None:
+    none = tuple(replace(section, cycles=None, why_not=("Nobody knows <b>.",)) for section in report.sections)
+    empty = replace(report, sections=none, handlers=(), priorities=())
+    assert not [*pages.bound_charts(empty, None)]
+    text = pages.of_bounds(empty, None)
+    assert "What is missing" in text and "Nobody knows &lt;b&gt;." in text
+
+
+def test_the_page_of_bounds_draws_its_figures_and_asks_for_nothing(
+    report: BoundsReport, explanation: Explained, tmp_path: Path
+) -> None:
+    (tmp_path / "bounds.html").write_text(pages.of_bounds(report, explanation), encoding="utf-8")
+    assert_draws(tmp_path / "bounds.html", 3)
