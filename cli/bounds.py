@@ -152,8 +152,7 @@ def command(
             **counts,
             **{name.replace("_", "-"): value for name, value in board.items()},
         }
-        given = folder.Given.of(typed, version(), outcomes)
-        folder.write(report, shown, given, evidence, {"page.html": page})
+        folder.write(report, shown, evidence, typed=typed, tool=version(), outcomes=outcomes, page=page)
     judging.judge(text.subject(report))
     judging.show(
         lambda: text.as_json(report, path),

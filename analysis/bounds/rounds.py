@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from analysis.bounds.calls import OF_A_LENGTH
 from analysis.bounds.flow import Body, Edge, Flow, Node, Solved
 from analysis.bounds.longest import Lap, Passes, components, is_loop, reached
-from analysis.bounds.statements import Stated
+from analysis.bounds.statements import Hint, Stated
 from analysis.bounds.trips import OneLap, is_on_each_lap, unrolled
 from analysis.bounds.trips import passes as of_loop
 from analysis.bounds.values import unsigned
@@ -75,10 +75,16 @@ class Rounds:
                 return written
             self._in_vain[head[0]] += 1
             hint = self.stated.hints(solved.body.name, lines, addresses)
-            if hint is None or isinstance(hint, str):
-                return self._unlimited(solved, head, inner, hint or str(error))
-            # After the last lap the condition is looked at once more, if it stands before the body.
-            return hint.at_most + (not self._runs_the_body(solved, head, inner, hint.body))
+            if isinstance(hint, Hint):
+                # After the last lap the condition is looked at once more, if it stands before the
+                # body.
+                return hint.at_most + (not self._runs_the_body(solved, head, inner, hint.body))
+            place = self.program.source_line(head[0]) or self.program.place(head[0])
+            why = f"The loop at {place} in {solved.body.name}: {hint or error}."
+            loop = self.unlimited.setdefault(head[0], Unlimited(solved.body, head[0], set(), place, why))
+            loop.inside |= {node[0] for node in inner}
+            observed = self.stated.observed(head[0])
+            return why if observed is None else observed
 
     def _runs_the_body(self, solved: Solved, head: Node, inner: set[Node], lines: frozenset[str]) -> bool:
         """Whether no way leads from the head of a loop out of it, or back, that does not do what
@@ -102,18 +108,6 @@ class Rounds:
         passed = inner - {head}
         nodes = reached([head], lambda node: (it for it in after(node) if it in passed))
         return all(it in passed for node in nodes for it in after(node))
-
-    def _unlimited(self, solved: Solved, head: Node, inner: set[Node], error: str) -> int | str:
-        """Keeps a loop of which nothing is known but perhaps what was observed; as _laps()."""
-        place = self._named(head[0])
-        why = f"The loop at {place} in {solved.body.name}: {error}."
-        loop = self.unlimited.setdefault(head[0], Unlimited(solved.body, head[0], set(), place, why))
-        loop.inside |= {node[0] for node in inner}
-        observed = self.stated.observed(head[0])
-        return why if observed is None else observed
-
-    def _named(self, address: int) -> str:
-        return self.program.source_line(address) or self.program.place(address)
 
 
 _LENGTH = 2
@@ -303,7 +297,14 @@ class Laps:
             if own is None:
                 return None
             if limit is not None and len(laps) < _TRIED and not differ:
-                differ = self._differs(own, part, head, inner, usual)
+                # It has other ways than the loop, or loops in it go round as often as not.
+                differ = _ways(own, inner) != _ways(part, inner)
+                for inside, nodes in () if differ else _loops_in(part, head, inner):
+                    if inside not in usual:
+                        usual[inside] = self.bound(part.solved, inside, nodes)
+                    if self.bound(own.solved, inside, nodes) != usual[inside]:
+                        differ = True
+                        break
             ways = self._sure(self._of(own, general))
             laps.append(Lap(times, own.successors, own.cost, ways, own))
             done += times
@@ -316,21 +317,6 @@ class Laps:
 
     def _allowed(self, most: int | str) -> float:
         return self.spent.share * (_MOST_STEPS if isinstance(most, int) else _MOST_STEPS_IN_NEED)
-
-    def _differs(
-        self, lap: Part, part: Part, head: Node, inner: set[Node], usual: dict[Node, int | str]
-    ) -> bool:
-        """Whether a lap has other ways than the loop, or loops in it go round as often as not.
-        `usual` keeps how often they do in any lap, by their heads.
-        """
-        if _ways(lap, inner) != _ways(part, inner):
-            return True
-        for inside, nodes in _loops_in(part, head, inner):
-            if inside not in usual:
-                usual[inside] = self.bound(part.solved, inside, nodes)
-            if self.bound(lap.solved, inside, nodes) != usual[inside]:
-                return True
-        return False
 
 
 def _ways(part: Part, inner: set[Node]) -> set[tuple[Node, Node, int]]:

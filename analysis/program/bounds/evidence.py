@@ -8,9 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from csv import writer as csv_writer
-from dataclasses import dataclass
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
@@ -57,72 +56,73 @@ class _File(Table):
     unseen: list[_Statement]
 
 
-@dataclass(frozen=True)
-class Given:
-    """`options` are those of the command that decide what comes out, as they were given, and
-    `files` what they name, by option. `tool` is the program with its version. `outcomes` are files
-    of what trials of the bench itself found (analysis/outcomes.py).
+def write(
+    report: BoundsReport,
+    explanation: Explained | None,
+    folder: Path,
+    *,
+    typed: Mapping[str, object],
+    tool: str,
+    outcomes: Sequence[Path],
+    page: bytes,
+) -> None:
+    """Writes the folder, with the `page` beside the rest. `typed` are the options of the command
+    that decide what comes out, by name; a file that one names is copied. `tool` is the program with
+    its version. `outcomes` are files of what trials of the bench itself found
+    (analysis/outcomes.py). Raises NoBoundError as check(), and WriteError.
     """
-
-    options: Mapping[str, str]
-    files: Mapping[str, Path]
-    tool: str
-    outcomes: tuple[Path, ...] = ()
-
-    @classmethod
-    def of(cls, typed: Mapping[str, object], tool: str, outcomes: tuple[Path, ...]) -> Given:
-        """That of options as they were typed, by name. A file that one names is copied."""
-        given = {
-            f"--{name}": value
-            for name, value in sorted(typed.items())
-            if value not in ("", None, ()) and value is not False
-        }
-        paths = {name: Path(str(given[name])) for name in _FILES if name in given}
-        files = {name: path for name, path in paths.items() if path.is_file()}
-        words = {
-            name: files[name].name if name in files else "" if value is True else _words(value)
-            for name, value in given.items()
-        }
-        return cls(words, files, tool, outcomes)
+    check(folder)
+    given = {
+        f"--{name}": value
+        for name, value in sorted(typed.items())
+        if value not in ("", None, ()) and value is not False
+    }
+    paths = {name: Path(str(given[name])) for name in _FILES if name in given}
+    inputs = {name: path for name, path in paths.items() if path.is_file()}
+    options = {name: "" if value is True else _words(value) for name, value in given.items()}
+    options |= {name: path.name for name, path in inputs.items()}
+    tried = [(read_outcome(path, NoBoundError), path) for path in outcomes]
+    files: dict[str, bytes] = {
+        "bounds.json": _json({**text.as_json(report, explanation), "elf": report.subject.name}),
+        "bounds.txt": f"{text.as_text(report, True, explanation)}\n".encode(),
+        "measured.csv": _measured(report),
+        "annotations.csv": _annotations(report),
+        "presumed.md": _presumed(report).encode(),
+        **{f"{_INPUTS}/{name.strip('-')}/{path.name}": _content(path) for name, path in inputs.items()},
+        **{f"{_OUTCOMES}/{outcome.of}.json": _content(path) for outcome, path in tried},
+        "page.html": page,
+    }
+    says = {f"{_OUTCOMES}/{outcome.of}.json": outcome.says for outcome, _ in tried}
+    files["README.md"] = _readme(report, tool, options, files, says).encode()
+    simulated = simulator.build()
+    manifest = {
+        "schema": SCHEMA,
+        "tool": tool,
+        "simulator": {"version": simulator.version(simulated), **_digest(_content(simulated))},
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+        "options": options,
+        "inputs": {
+            option: {"name": path.name, **_digest(_content(path))}
+            for option, path in {"ELF": report.subject.user.elf, **inputs}.items()
+        },
+        "sources": {
+            name: _digest(_content(path))
+            for name, path in sorted(report.subject.elf.source_files.items())
+            if path.is_file()
+        },
+        "files": {name: _digest(content) for name, content in sorted(files.items())},
+    }
+    files[MANIFEST] = _json(manifest)
+    write_all({folder / name: content for name, content in files.items()})
+    for old in (*(folder / _INPUTS).rglob("*"), *(folder / _OUTCOMES).rglob("*")):
+        if old.is_file() and str(old.relative_to(folder)) not in files:
+            old.unlink()
 
 
 def _words(value: object) -> str:
     """An option's value; of one that may be repeated, all of them."""
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def write(
-    report: BoundsReport,
-    explanation: Explained | None,
-    given: Given,
-    folder: Path,
-    pages: Mapping[str, bytes],
-) -> None:
-    """Writes the folder, with `pages` beside the rest. Raises NoBoundError as check(), and
-    WriteError.
-    """
-    check(folder)
-    tried = {}
-    for path in given.outcomes:
-        outcome = read_outcome(path, NoBoundError)
-        tried[f"{_OUTCOMES}/{outcome.of}.json"] = (outcome, path)
-    files: dict[str, bytes] = {
-        "bounds.json": _json({**text.as_json(report, explanation), "elf": report.subject.name}),
-        "bounds.txt": f"{text.as_text(report, True, explanation)}\n".encode(),
-        "measured.csv": _measured(report).encode(),
-        "annotations.csv": _annotations(report).encode(),
-        "presumed.md": _presumed(report).encode(),
-        **{f"{_INPUTS}/{name.strip('-')}/{path.name}": _content(path) for name, path in given.files.items()},
-        **{name: _content(path) for name, (_, path) in tried.items()},
-        **pages,
-    }
-    outcomes = {name: outcome.says for name, (outcome, _) in tried.items()}
-    files["README.md"] = _readme(report, given, files, outcomes).encode()
-    files[MANIFEST] = _json(_manifest(report, given, files))
-    write_all({folder / name: content for name, content in files.items()})
-    for old in (*(folder / _INPUTS).rglob("*"), *(folder / _OUTCOMES).rglob("*")):
-        if old.is_file() and str(old.relative_to(folder)) not in files:
-            old.unlink()
 
 
 def check(folder: Path, outcomes: Sequence[Path] = ()) -> None:
@@ -154,30 +154,13 @@ def _digest(content: bytes) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
-def _manifest(report: BoundsReport, given: Given, files: Mapping[str, bytes]) -> dict[str, Any]:
-    inputs = {"ELF": report.subject.user.elf, **given.files}
-    program = simulator.build()
-    sources = sorted(report.subject.elf.source_files.items())
-    return {
-        "schema": SCHEMA,
-        "tool": given.tool,
-        "simulator": {"version": simulator.version(program), **_digest(_content(program))},
-        "python": platform.python_version(),
-        "libraries": {name: version(name) for name in _LIBRARIES},
-        "options": dict(given.options),
-        "inputs": {option: {"name": path.name, **_digest(_content(path))} for option, path in inputs.items()},
-        "sources": {name: _digest(_content(path)) for name, path in sources if path.is_file()},
-        "files": {name: _digest(content) for name, content in sorted(files.items())},
-    }
-
-
-def _table(rows: Iterable[Sequence[object]]) -> str:
+def _table(rows: Iterable[Sequence[object]]) -> bytes:
     file = StringIO()
     csv_writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
+    return file.getvalue().encode()
 
 
-def _measured(report: BoundsReport) -> str:
+def _measured(report: BoundsReport) -> bytes:
     """Each bound beside what the run saw."""
     rows: list[Sequence[object]] = [
         (
@@ -196,7 +179,7 @@ def _measured(report: BoundsReport) -> str:
     return _table(rows)
 
 
-def _annotations(report: BoundsReport) -> str:
+def _annotations(report: BoundsReport) -> bytes:
     """What somebody stated, with why; and what was taken from the source or the library."""
     rows: list[Sequence[object]] = [("from", "kind", "function", "line", "says", "used", "why")]
     for note in report.annotations:
@@ -248,11 +231,20 @@ _ANSWERS: Mapping[str, str] = {
 
 
 def _readme(
-    report: BoundsReport, given: Given, files: Mapping[str, bytes], outcomes: Mapping[str, str]
+    report: BoundsReport,
+    tool: str,
+    options: Mapping[str, str],
+    files: Iterable[str],
+    outcomes: Mapping[str, str],
 ) -> str:
-    options = " ".join(f"{name} {value}".strip() for name, value in given.options.items())
+    words = " ".join(f"{name} {value}".strip() for name, value in options.items())
     seen = [section for section in report.all if section.cycles is not None and section.seen is not None]
     without = sum(section.cycles is None for section in report.all)
+    # What was tried with these very sources of the bench; or how to try it.
+    trials = ["No trial of the method came with it: `lab dev soundness --json` makes one for --outcome."]
+    if outcomes:
+        trials = ["With the sources that made this folder:", ""]
+        trials += [f"- {name}: {says}" for name, says in outcomes.items()]
     lines = [
         f"# Evidence for {cell(report.subject.name)}",
         "",
@@ -260,12 +252,10 @@ def _readme(
         "",
         "| file | the question that it answers |",
         "|---|---|",
-        *(
-            f"| {name} | {_ANSWERS.get(name, 'a file that was given, as it was')} |"
-            for name in _listed(files)
-        ),
+        *(f"| {name} | {answer} |" for name, answer in _ANSWERS.items()),
+        *(f"| {name} | a file that was given, as it was |" for name in sorted({*files} - {*_ANSWERS})),
         "",
-        f"Made by {cell(given.tool)}: `bounds {report.subject.name} {options}`.",
+        f"Made by {cell(tool)}: `bounds {report.subject.name} {words}`.",
         "",
         "## Held against the run",
         "",
@@ -275,7 +265,8 @@ def _readme(
         "",
         "## Tests of the method",
         "",
-        *_trials(outcomes),
+        *trials,
+        "",
         "These tests lie in the sources of the bench. They were not run for this folder: run them at the",
         "version of the manifest.",
         "",
@@ -286,21 +277,5 @@ def _readme(
     return "\n".join(lines) + "\n"
 
 
-def _trials(outcomes: Mapping[str, str]) -> Iterator[str]:
-    """What was tried with these very sources of the bench; or how to try it."""
-    if not outcomes:
-        yield "No trial of the method came with it: `lab dev soundness --json` makes one for --outcome."
-    else:
-        yield "With the sources that made this folder:"
-        yield ""
-        yield from (f"- {name}: {says}" for name, says in outcomes.items())
-    yield ""
-
-
 def _many(count: int) -> str:
     return f"{count} {'has' if count == 1 else 'have'}"
-
-
-def _listed(files: Mapping[str, bytes]) -> list[str]:
-    names = [name for name in _ANSWERS if name in files or name == MANIFEST]
-    return [*names, *sorted(set(files) - set(names))]

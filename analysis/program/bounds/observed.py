@@ -6,7 +6,7 @@ estimate, and is told so wherever it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
@@ -55,9 +55,9 @@ def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> lis
     """
     whole = masks.cycles
     trial = min(max(whole // _TRIAL, 1), whole)
-    first = {loop.head: rows for loop, rows in _marked(masks, loops, trial)}
+    first = _passages(masks, loops, trial)
     calm = [loop for loop in loops if len(first[loop.head]) * _TRIAL <= _MOST_ROWS]
-    full = {loop.head: rows for loop, rows in _marked(masks, calm, masks.subject.until)}
+    full = _passages(masks, calm, masks.subject.until)
     counts = []
     for loop in loops:
         passes, entries = _greatest(loop, full.get(loop.head, first[loop.head]))
@@ -69,32 +69,27 @@ def counted(masks: MaskReport, loops: Sequence[Unlimited], margin: float) -> lis
     return counts
 
 
-def _marked(
-    masks: MaskReport, loops: Sequence[Unlimited], until: int | str
-) -> Iterator[tuple[Unlimited, list[Passage]]]:
-    """The passages of the marks of each loop."""
-    subject = masks.subject
-    for some in _batches(loops):
-        marks = {address for loop in some for address in _marks(loop)}
-        rows = run_marks(subject.user, marks, until, subject.words).rows
-        for loop in some:
-            own = _marks(loop)
-            yield loop, [row for row in rows if row.address in own]
+def _passages(masks: MaskReport, loops: Sequence[Unlimited], until: int | str) -> dict[int, list[Passage]]:
+    """The passages of the marks of each loop, by its head: the head, and where the blocks begin
+    that lead to it; those inside end, too. A run takes no more than so many marks.
+    """
+    rows: dict[int, list[Passage]] = {}
+    batch: dict[int, set[int]] = {}
 
+    def run() -> None:
+        every = set[int]().union(*batch.values())
+        passed = run_marks(masks.subject.user, every, until, masks.subject.words).rows if every else ()
+        rows.update({head: [row for row in passed if row.address in own] for head, own in batch.items()})
+        batch.clear()
 
-def _batches(loops: Iterable[Unlimited]) -> Iterator[list[Unlimited]]:
-    """The loops, in groups of which each has no more marks than a run takes."""
-    batch: list[Unlimited] = []
-    marks: set[int] = set()
     for loop in loops:
-        own = _marks(loop)
-        if batch and len(marks | own) > MOST_MARKS:
-            yield batch
-            batch, marks = [], set()
-        batch.append(loop)
-        marks |= own
-    if batch:
-        yield batch
+        before = _before(loop)
+        own = {loop.head, *before, *(before[begin] for begin in before.keys() & loop.inside)}
+        if len(own.union(*batch.values())) > MOST_MARKS:
+            run()
+        batch[loop.head] = own
+    run()
+    return rows
 
 
 def _before(loop: Unlimited) -> dict[int, int]:
@@ -106,12 +101,6 @@ def _before(loop: Unlimited) -> dict[int, int]:
     }
 
 
-def _marks(loop: Unlimited) -> set[int]:
-    """The head, and where the blocks begin that lead to it; those inside end, too."""
-    before = _before(loop)
-    return {loop.head, *before, *(last for begin, last in before.items() if begin in loop.inside)}
-
-
 def _greatest(loop: Unlimited, rows: Iterable[Passage]) -> tuple[int, int]:
     """How often the head is passed each time at the most, and how often the loop is entered.
 
@@ -120,22 +109,19 @@ def _greatest(loop: Unlimited, rows: Iterable[Passage]) -> tuple[int, int]:
     loop is entered anew. Laps of one time have one stack pointer, in one task and one handler.
     """
     inside = {begin: last for begin, last in _before(loop).items() if begin in loop.inside}
+    ends = set(inside.values())
     before: dict[object, Passage] = {}
     passes: dict[object, list[int]] = {}
     for row in rows:
         context = (row.exception, row.task or 0)
-        earlier = before.get(context)
-        before[context] = row
-        if row.address != loop.head:
-            continue
-        lap = False
-        if earlier:
-            ended = earlier.address in inside.values()
-            lap = earlier.next_pc == loop.head if ended else earlier.address in inside
-        times = passes.setdefault((*context, row.sp), [])
-        if lap and times:
-            times[-1] += 1
-        else:
-            times.append(1)
+        earlier, before[context] = before.get(context), row
+        if row.address == loop.head:
+            times = passes.setdefault((*context, row.sp), [])
+            from_end = earlier is not None and earlier.address in ends
+            lap = earlier and (earlier.next_pc == loop.head if from_end else earlier.address in inside)
+            if lap and times:
+                times[-1] += 1
+            else:
+                times.append(1)
     counts = [count for times in passes.values() for count in times]
     return max(counts, default=0), len(counts)
