@@ -1,6 +1,6 @@
 """What instructions and memories cost in the timing model.
 
-docs/reference/timing.md has the model. fetch.py says when instructions come, pipeline.py how they
+docs/reference/timing.md has the model. caches.py says when instructions come, pipeline.py how they
 follow each other.
 """
 

@@ -76,7 +76,7 @@ class State:
         )
 
     def residue(self, where: int | Slot) -> int:
-        """What a register or a place of the stack may be modulo 4, as residues.py has it."""
+        """What a register or a place of the stack may be modulo 4, as values.py has it."""
         value = self.slots.get(where) if isinstance(where, tuple) else self.registers[where]
         if isinstance(where, tuple) and where not in self.slots:
             return ANY_RESIDUE
