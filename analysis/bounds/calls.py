@@ -160,7 +160,7 @@ OF_A_LENGTH = ("memcpy", "memmove", "memset")
 """Functions of the C library whose loops go by their third argument."""
 _WIDEST_ARGUMENT = 1 << 20
 MANY_FUNCTIONS = 200
-"""Of a program with more that touch a mask, less is followed: Contexts.matters(), sections.Sections."""
+"""Of a program with more that touch a mask, less is followed: Contexts.matters(), Sections."""
 
 
 class Contexts:
