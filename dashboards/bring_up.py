@@ -54,6 +54,6 @@ def write(bring_up: BringUp, output: Path) -> Path:
     """Writes the whole page, which needs nothing else, and returns `output`. Equal bring-ups give
     equal text. Raises WriteError.
     """
-    scripts, styles = ("theme.js", "bring-up.js"), ("page.css", "bring-up.css")
+    scripts, styles = ("dom.js", "theme.js", "bring-up.js"), ("page.css", "bring-up.css")
     text = render("bring-up.html", _Page(bring_up), {}, scripts, styles=styles, figures=False)
     return write_bytes(output, text.encode())

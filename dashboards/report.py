@@ -16,7 +16,6 @@ from base.run_folder.quantities import LATENCY, SECTION, TASK
 from dashboards.blocks import Page
 from dashboards.figures.chart import thinned
 from dashboards.formatting import microseconds
-from dashboards.glossary import glossary
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.runs import LoadedRun, open_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
@@ -72,11 +71,6 @@ class Document:
     def everywhere(self) -> list[Placed]:
         """The pages on all scenarios."""
         return [placed for placed in self.placed if placed.scenario is None]
-
-    @property
-    def words(self) -> list[tuple[str, str]]:
-        """The glossary's spellings, each with its meaning."""
-        return [(word.spelling, word.means) for word in glossary().values()]
 
     def html(self, scripts: Sequence[str], *, served: bool = False, limit: str = "") -> str:
         """The whole page. report.js needs this data at once; all else is apart."""
@@ -140,7 +134,7 @@ MANY, TOGETHER = 40, 16
 alike takes no room twice. Their run.json is left to the run folders.
 """
 
-SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
+SCRIPTS = ("picker.js", "why.js", "sample.js", "sort.js", "report.js")
 
 
 def report_html(

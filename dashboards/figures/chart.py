@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from base.microseconds import unit_read
-from dashboards.figures.figure import Figure, in_order, merge, thin
+from dashboards.figures.figure import Figure, merge, thin
 from dashboards.formatting import grouped, microseconds, samplerate, short
 from dashboards.loaded.series import GRID, INK, MUTED, PAPER, Series
 
@@ -65,7 +65,6 @@ def style(figure: Figure, height: int) -> None:
     merge(layout, deepcopy({**_LOOK, "height": height}))
     for axis in axes:
         merge(layout.setdefault(axis, {}), deepcopy(_AXIS))
-    figure.layout = in_order(layout)
 
 
 _AXIS: dict[str, Any] = {
@@ -185,7 +184,8 @@ def beside(series: Series, words: str) -> dict[str, Any]:
 
 def points(series: Series, size: float, opacity: float | None = 0.55) -> dict[str, Any]:
     """The marker of single measurements."""
-    return {"color": series.style.colour, "symbol": series.style.symbol, "size": size, "opacity": opacity}
+    looks = {"color": series.style.colour, "symbol": series.style.symbol, "size": size}
+    return looks if opacity is None else {**looks, "opacity": opacity}
 
 
 def line(series: Series, width: float = 2, dash: str = "") -> dict[str, Any]:

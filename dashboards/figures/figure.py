@@ -16,8 +16,6 @@ import polars as pl
 
 Trace = dict[str, Any]
 
-_AS_THEY_ARE = ("meta", "customdata")
-
 TENTHS_OF_NS = 10_000
 """In a µs: more than hovering tells."""
 
@@ -66,8 +64,7 @@ class Figure:
         """Adds traces, to one of several plots: the `plot`-th, from 0."""
         axes = {f"{way}axis": f"{way}{_suffix(plot)}" for way in "xy"} if self._plots else {}
         for trace in traces:
-            rest = {name: value for name, value in trace.items() if name != "type"}
-            self.data.append({**in_order(rest), "type": trace["type"], **axes})
+            self.data.append({name: value for name, value in trace.items() if value is not None} | axes)
 
     def update_layout(self, **properties: object) -> None:
         """Sets properties of the layout, and those within them."""
@@ -107,27 +104,11 @@ def _suffix(place: int) -> str:
     return str(place + 1) if place else ""
 
 
-def in_order(value: Any) -> Any:
-    """The properties by their names, numbered axes last, without those that are None: so write
-    Plotly's objects.
-    """
-    if isinstance(value, dict):
-        first = sorted(name for name in value if not name[-1].isdecimal() or "axis" not in name)
-        return {
-            name: value[name] if name in _AS_THEY_ARE else in_order(value[name])
-            for name in dict.fromkeys([*first, *value])
-            if value[name] is not None
-        }
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [in_order(part) for part in value]
-    return value
-
-
 def merge(properties: dict[str, Any], more: dict[str, Any]) -> None:
     """Sets in `properties` what `more` has, and within it."""
     for name, value in more.items():
         former = properties.get(name)
-        if isinstance(value, dict) and isinstance(former, dict) and name not in _AS_THEY_ARE:
+        if isinstance(value, dict) and isinstance(former, dict):
             merge(former, value)
         elif value is not None:
             properties[name] = value

@@ -53,7 +53,7 @@ def ramp(series: Sequence[Series]) -> Chart | None:
     figure = Figure.of_plots(len(_RAMP), spacing=0.045)
     for plot, (column, axis, unit) in enumerate(_RAMP):
         legend, ns = plot == 0, {"ns": "y"} if unit == "ns" else {}
-        told = WHOLE if ns else f"%{{y:,.6~g}} {unit}"
+        value_words = WHOLE if ns else f"%{{y:,.6~g}} {unit}"
         figure.update_yaxes(title_text=axis, rangemode="tozero", plot=plot)
         bounds = []
         for member, table in zip(series, tables, strict=True):
@@ -65,7 +65,7 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                 marker=points(member, size=4, opacity=0.4),
                 meta=meta(member, **ns),
                 customdata=operation_keys(valid["seq"]),
-                hovertemplate=f"depth %{{x}}: {told}<br>operation %{{customdata}}",
+                hovertemplate=f"depth %{{x}}: {value_words}<br>operation %{{customdata}}",
                 **beside(member, "trials"),
             )
             looks: dict[str, dict[str, object]] = {
@@ -95,7 +95,7 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                     y=in_us(of_depth[column]) if ns else of_depth[column].to_numpy(),
                     mode="lines",
                     customdata=operation_keys(of_depth["seq"]),
-                    hovertemplate=f"{statistic} at depth %{{x}}: {told}<br>operation %{{customdata}}",
+                    hovertemplate=f"{statistic} at depth %{{x}}: {value_words}<br>operation %{{customdata}}",
                     showlegend=legend,
                     **look,
                 )
@@ -111,7 +111,7 @@ def ramp(series: Sequence[Series]) -> Chart | None:
                         mode="lines",
                         line=line(member, 1.2, MEANT_DASH),
                         meta=entry(member, **ns),
-                        hovertemplate=f"bound {told}",
+                        hovertemplate=f"bound {value_words}",
                         **beside(member, "bound"),
                     )
                 )

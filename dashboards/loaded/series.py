@@ -210,9 +210,9 @@ def caveats(series: Sequence[Series]) -> str:
                 controlled = CONTROL_TOO not in sentence or has_control(member)
                 groups.setdefault(controlled, []).append(spoken(member.name))
         for controlled, names in sorted(groups.items(), reverse=True):
-            told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
+            whose = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
             sentences.append(
-                (sentence if controlled else sentence.replace(CONTROL_TOO, "")).format(names=told)
+                (sentence if controlled else sentence.replace(CONTROL_TOO, "")).format(names=whose)
             )
     return " ".join(sentences)
 

@@ -1,3 +1,2 @@
-"use strict";
 // The page of a bring-up has no figures: only its theme can be changed.
 tailscope.theme(() => {});

@@ -13,13 +13,16 @@ from base import anatomy
 from base.anatomy import MOST_CALLS, MOST_VISITED
 from base.run_folder.explanation import Replayed, read_all
 from base.run_folder.named_quantities import NAMED
+from base.run_folder.quantities import CONTROL, CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards.figures.interrupts import worst_by_call
 from dashboards.figures.waveform import empty_panel
+from dashboards.formatting import grouped
 from dashboards.loaded.quantities import ALL
 from dashboards.loaded.runs import LoadedRun, by_both
 from dashboards.loaded.series import Series
+from dashboards.page.templates import fragment, terms
 from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
-from scenarios.operations import call_name
+from scenarios.operations import call_name, in_words
 
 # So many of the longest latencies come before the worst of each depth.
 WORST_INTERRUPTS = 50
@@ -58,14 +61,9 @@ def keys_by_interest(series: Series) -> list[str]:
     return list(dict.fromkeys(ranked))
 
 
-# About ten bytes of the page an edge, with what is told of its sample: 2 MB, shared by the runs.
+# About ten bytes of the page an edge, with what is said of its sample: 2 MB, shared by the runs.
 EDGES_IN_REPORT = 200_000
 WINDOWS_PER_RUN = 1_500
-
-_FACTS = (
-    "kind", "size", "label", "depth", "trial", "probes", "wire_critical_ns", "live", "bytes_in_use",
-)  # fmt: skip
-_OF_CLOCKS = ("dwt_cycles", "disagreement_cycles", "wire_critical_samples")
 
 
 def embed(series: Series, runs: int) -> dict[str, Any]:
@@ -119,53 +117,81 @@ def run_of(series: Series) -> dict[str, Any]:
 
 
 def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str, Any]]:
-    """The instants by key: `facts`, what `explained` it, and the `window` as [start, end, zero,
-    distances from row to row, word of each row], times in samples.
+    """The instants by key: `facts` as HTML, the sample of the `stimulus`, None where there is none,
+    what `explained` it, and the `window` as [start, end, zero, distances from row to row, word of
+    each row], times in samples.
     """
     facts, explained = _facts(run, list(windows)), explanations(run)
     instants: dict[str, dict[str, Any]] = {}
     for key, window in windows.items():
         distances = np.diff(window.sample, prepend=window.start).tolist()
         packed = [window.start, window.end, window.zero, distances, window.word.tolist()]
-        instants[key] = {"window": packed, "facts": facts.get(key, {})}
+        stimulus, words = facts[key]
+        instants[key] = {"window": packed, "stimulus": stimulus, "facts": terms(" · ".join(words))}
         if key in explained:
             instants[key]["explained"] = explained[key]
     return instants
 
 
-def _facts(run: LoadedRun, keys: list[str]) -> dict[str, dict[str, Any]]:
-    """Of each operation what it was, and the worst interrupt that fell into it; of a stimulus
-    outside of operations what it met. Nothing of what is missing; times to a tenth of a nanosecond.
+def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[str]]]:
+    """Of each operation its worst stimulus, what it was, and how long things took; of a stimulus
+    outside of operations how long it waited.
     """
+
+    def measured(row: dict[str, Any], words: str, column: str, quantity: Quantity | None = None) -> list[str]:
+        if row.get(column) is None:
+            return []
+        budget = run.budget(quantity) if quantity else None
+        sure = "" if budget is None else f" ±{grouped(round(budget, 1))} ns"
+        return [words.format(grouped(round(row[column], 1)), sure)]
+
+    def placed(row: dict[str, Any]) -> list[str]:
+        if row["sample"] is None:
+            return []
+        ms = row["sample"] * 1e3 / run.manifest.samplerate_hz
+        return [f"sample {row['sample']:,}", f"{ms:,.3f} ms into the capture"]
+
     latency = run.answered.group_by(seq="operation_seq").agg(
         pl.col("isr_latency_ns").max(), stimulus=pl.col("sample").sort_by("isr_latency_ns").last()
     )
     seqs = [int(key) for key in keys if not key.startswith("@")]
-    operations = run.operations.filter(pl.col("seq").is_in(seqs)).join(
-        latency, on="seq", how="left", maintain_order="left"
-    )
-    table = operations.select(
-        "seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", "stimulus", sample="start_sample"
-    )
-    facts: dict[str, dict[str, Any]] = {}
-    for row in table.to_dicts():
+    operations = run.operations.filter(pl.col("seq").is_in(seqs)).join(latency, on="seq", how="left")
+    facts: dict[str, tuple[int | None, list[str]]] = {}
+    for row in operations.with_columns(sample="start_sample").to_dicts():
+        name, what = "", in_words(row["kind"], row["size"])
+        if row["kind"] == "K":
+            name = call_name(row["size"])
+            what = "empty critical section" if name == "empty" else f"{name}, a call of the kernel"
+        labelled = row["label"] and row["label"] != name
         clocks = by_both(row, run.manifest)
-        facts[str(row["seq"])] = {name: value for name, value in row.items() if name not in _OF_CLOCKS}
-        facts[str(row["seq"])] |= {"clocks": clocks} if clocks else {}
-        if row["kind"] == "K":  # a call has a name; its size is only the number of that
-            facts[str(row["seq"])] |= {"call": call_name(row["size"]), "size": None}
+        of = FREE_CRITICAL if row["kind"] == "F" else CRITICAL
+        facts[str(row["seq"])] = (
+            row["stimulus"],
+            [
+                what,
+                *([row["label"]] if labelled else measured(row, "depth {}", "depth")),
+                *measured(row, "trial {}", "trial"),
+                *measured(row, "critical section {} ns{} on the wire", "wire_critical_ns", of),
+                *([clocks] if clocks else []),
+                *measured(row, "{} probes", "probes"),
+                *measured(row, "worst interrupt in it {} ns{}", "isr_latency_ns", LATENCY),
+                *measured(row, "{} blocks live after it", "live"),
+                *measured(row, "{} bytes in use", "bytes_in_use"),
+                *placed(row),
+            ],
+        )
     samples = [int(key[1:]) for key in keys if key.startswith("@")]
-    stimuli = run.interrupts.filter(pl.col("sample").is_in(samples))
-    for row in stimuli.select("sample", "control", "isr_latency_ns", "task_latency_ns").to_dicts():
-        facts[f"@{row['sample']}"] = row
-    return {
-        key: {
-            name: round(value, 1) if isinstance(value, float) and name.endswith("_ns") else value
-            for name, value in row.items()
-            if value is not None
-        }
-        for key, row in facts.items()
-    }
+    for row in run.interrupts.filter(pl.col("sample").is_in(samples)).to_dicts():
+        facts[f"@{row['sample']}"] = (
+            row["sample"],
+            [
+                f"stimulus {'of the control interrupt' if row['control'] else 'outside any operation'}",
+                *measured(row, "latency {} ns{}", "isr_latency_ns", CONTROL if row["control"] else LATENCY),
+                *measured(row, "task latency {} ns{}", "task_latency_ns", TASK),
+                *placed(row),
+            ],
+        )
+    return facts
 
 
 # A forged file must not fill the page.
@@ -181,26 +207,26 @@ _MOST = {
 _MOST_CHARACTERS = 300
 _DEEPEST = 64
 _OWN = ("quantity", "words")
+_SHOWN = ("stack", "parts", "functions", "dearest", "lines", "sources", "unknown")
+"""By the HTML, and by nothing that is drawn."""
 
 
 def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
-    """The explanations of each selection key, as in their files. A damaged file is left out."""
+    """The explanations of each selection key, as in their files, and `html` to show beside what is
+    drawn. A damaged file is left out. A heap that two of them found alike is shown once.
+    """
     of_each: dict[str, list[dict[str, Any]]] = {}
     anatomies = anatomy.read_all(run.folder)
     for explanation in read_all(run.folder).values():
         packed = _limited(explanation.model_dump(exclude={"maximum", "window", "moment"}))
         packed["words"] = NAMED[explanation.quantity].longest
-        if isinstance(explanation, Replayed):
-            rows = [
-                row for name in ("stack", "parts", "functions", "dearest", "lines") for row in packed[name]
-            ]
-            packed["sources"] = _sources(packed, rows)
-            made_of = anatomies.get(explanation.quantity)
-            # Another file than the explanation's own: it may be that of an older one.
-            if made_of is not None and made_of.cycles == explanation.cycles:
-                packed["anatomy"] = made = _limited(made_of.model_dump(exclude={"quantity"}))
-                made["calls"] = [call for call in made["calls"] if call["depth"] < _DEEPEST]
-                made["sources"] = _sources(made, made["calls"])
+        made_of = anatomies.get(explanation.quantity)
+        # Another file than the explanation's own: it may be that of an older one.
+        if isinstance(explanation, Replayed) and made_of and made_of.cycles == explanation.cycles:
+            packed["anatomy"] = made = _limited(made_of.model_dump(exclude={"quantity"}))
+            made["calls"] = [call for call in made["calls"] if call["depth"] < _DEEPEST]
+            named = {call["source"] for call in made["calls"]}
+            made["sources"] = {line: text for line, text in made["sources"].items() if line in named}
         of_key = of_each.setdefault(explanation.key, [])
         # Of the same stretch of time: the longest section may be an allocation's.
         for other in of_key:
@@ -209,13 +235,18 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
                 break
         else:
             of_key.append(packed)
+    for of_key in of_each.values():
+        heaps: list[tuple[Any, str]] = []
+        for packed in of_key:
+            if "heap" in packed:
+                heap = packed["heap"]["pieces"], packed.get("anatomy", {}).get("search")
+                above = next((words for other, words in heaps if other == heap), None)
+                packed |= {"above": above} if above else {}
+                heaps.append((heap, packed["words"]))
+            packed["html"] = fragment("explained.html", packed)
+            for name in _SHOWN:
+                packed.pop(name, None)
     return of_each
-
-
-def _sources(packed: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Of the source lines those that `rows` name."""
-    named = {row["source"] for row in rows}
-    return {line: text for line, text in packed["sources"].items() if line in named}
 
 
 def _limited(value: Any, most: int | None = None) -> Any:

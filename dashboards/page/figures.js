@@ -1,7 +1,5 @@
-"use strict";
 // Draws the figures of the page when they come into sight, with the colours of the theme and the
 // chosen runs, and draws them again when either changes.
-window.tailscope = window.tailscope || {};
 tailscope.figures = (() => {
   const narrow = window.matchMedia("(max-width: 640px)").matches;
   const config = {
@@ -22,8 +20,6 @@ tailscope.figures = (() => {
     // A finger that drags over a figure wants to scroll the page.
     figure.layout.dragmode = false;
     for (const annotation of figure.layout.annotations ?? []) annotation.font.size = 10;
-    // What a trace has for narrow screens, such as shorter labels.
-    for (const trace of figure.data) Object.assign(trace, trace.meta?.narrow);
     return figure;
   }
 
@@ -165,13 +161,12 @@ tailscope.figures = (() => {
   let theme = null;
   function toPaper() {
     document.querySelectorAll("details:not(.verbatim):not(.folded)").forEach((details) => { details.open = true; });
-    theme = document.documentElement.dataset.theme ?? "";
-    document.documentElement.dataset.theme = "light";
+    theme = tailscope.dark.mediaText;
+    tailscope.dark.mediaText = "not all";
     repaint({ width: PAPER_PX, autosize: false });
   }
   function fromPaper() {
-    if (theme) document.documentElement.dataset.theme = theme;
-    else delete document.documentElement.dataset.theme;
+    tailscope.dark.mediaText = theme;
     repaint({});
   }
   // A browser's menu does not wait for figures out of sight, which are not drawn yet. A key can.

@@ -1,7 +1,5 @@
-"use strict";
 // What the report draws figures with. A figure comes with tokens for colours and with
 // every run's traces; it leaves with the colours of the theme and the traces of the chosen runs.
-window.tailscope = window.tailscope || {};
 tailscope.paint = (() => {
   const TOKEN = /^var\((--[a-z0-9-]+)\)$/, RUN = /^--run-(\d+)(?:-(\d+))?$/;
   const NAMED = /^entry-(\d+)$/;

@@ -1,8 +1,6 @@
-"use strict";
 // The allocator picker: one chip for each entry, shared by all figures of a page.
-window.tailscope = window.tailscope || {};
 tailscope.picker = (() => {
-  const FIRST = 6;
+  const FIRST = 6, { element } = tailscope;
 
   // What is shown before anybody chose: all where they are few, else the worst and the best of those
   // that keep the same waiting, interrupts or tasks, and the pinned.
@@ -16,28 +14,21 @@ tailscope.picker = (() => {
 
   const worstFirst = (entries) => [...entries].sort((a, b) => (b.worst ?? -1) - (a.worst ?? -1));
 
-  function element(name, className, text) {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    return made;
-  }
-
   function chip({ entry, name, told }, { shown, pinned }, act) {
-    const box = element("span", "chip"), switches = element("button", "switch");
+    const box = element("span", "", "chip"), switches = element("button", "", "switch");
     switches.type = "button";
     switches.dataset.entry = entry;
     switches.setAttribute("aria-pressed", String(shown.has(entry)));
     switches.title = "click: show or hide; double-click: show only this one";
-    const swatch = element("span", "swatch");
+    const swatch = element("span", "", "swatch");
     if (shown.has(entry)) swatch.style.background = `var(--run-${entry})`;
-    switches.append(swatch, element("span", "name", name), element("span", "worst", told));
+    switches.append(swatch, element("span", name, "name"), element("span", told, "worst"));
     switches.addEventListener("click", (event) => {
       // The second click of two is the whole choice: it undoes the first.
       if (event.detail > 1) act({ solo: entry });
       else act({ toggle: entry });
     });
-    const pin = element("button", "pin", pinned.has(entry) ? "★" : "☆");
+    const pin = element("button", pinned.has(entry) ? "★" : "☆", "pin");
     pin.type = "button";
     pin.dataset.pin = entry;
     pin.setAttribute("aria-pressed", String(pinned.has(entry)));

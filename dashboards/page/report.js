@@ -1,4 +1,3 @@
-"use strict";
 // The report: which page is shown, of which scenario, with which runs. All of it stands in the
 // address: #/ramp?scenario=mem_frag&show=seglist,tlsf&pin=tlsf, #/run/<id>, #/sample/<run>/<key>.
 (() => {
@@ -13,24 +12,18 @@
   const POLL_MS = 2_000, ANSWER_MS = 60_000;
   let address = null, chosen = null, shownSections = [];
 
-  const parts = (text) => {
+  const decoded = (text) => {
     try {
-      return text.split("/").map(decodeURIComponent);
+      return decodeURIComponent(text);
     } catch {
-      return ["?"];
+      return text;
     }
   };
-  const list = (text) => (text ? text.split(",").map((name) => {
-    try {
-      return decodeURIComponent(name);
-    } catch {
-      return name;
-    }
-  }) : []);
+  const list = (text) => (text ? text.split(",").map(decoded) : []);
 
   function read() {
     const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-    const [page, ...rest] = parts(path || (data.scenarios.length ? "overview" : data.everywhere[0]));
+    const [page, ...rest] = (path || (data.scenarios.length ? "overview" : data.everywhere[0])).split("/").map(decoded);
     const told = new Map(query.split("&").filter(Boolean).map((pair) => pair.split(/=(.*)/s)));
     const scenario = list(told.get("scenario"))[0] ?? data.scenarios[0]?.name;
     const show = told.has("show") ? list(told.get("show")) : null;
@@ -120,10 +113,16 @@
 
   function pick({ shown, pinned }) {
     const all = (set) => [...set].sort((a, b) => a - b).map((entry) => names.get(entry));
-    address = { ...address, show: shown && all(shown), pin: all(pinned) };
+    alter({ show: shown && all(shown), pin: all(pinned) }, choose);
+  }
+
+  // The same page, seen otherwise; `tell` what does not draw itself.
+  function alter(change, tell) {
+    address = { ...address, ...change };
     history.replaceState(null, "", write(address));
-    choose();
-    redraw().then(followed);
+    tell?.();
+    navigate();
+    return redraw().then(followed);
   }
 
   async function redraw() {
@@ -369,19 +368,9 @@
   });
   document.addEventListener("click", ({ target }) => {
     if (!target.matches("button.time")) return;
-    address = { ...address, time: address.time ? "" : "linear" };
-    history.replaceState(null, "", write(address));
-    judge();
-    navigate();
-    redraw().then(followed);
+    alter({ time: address.time ? "" : "linear" }, judge);
   });
-  document.getElementById("limit").addEventListener("change", ({ target }) => {
-    address = { ...address, limit: target.value };
-    history.replaceState(null, "", write(address));
-    judge();
-    navigate();
-    redraw().then(followed);
-  });
+  document.getElementById("limit").addEventListener("change", ({ target }) => alter({ limit: target.value }, judge));
   window.addEventListener("hashchange", () => {
     window.scrollTo(0, 0);
     show().then(() => main.querySelector("section.page:not([hidden]) h2")?.focus({ preventScroll: true }));

@@ -1,15 +1,6 @@
-"use strict";
 // The table of all runs of a served report: searched, two of them compared, some of them shown.
-window.tailscope = window.tailscope || {};
 tailscope.runs = (() => {
-  const chosen = new Set();
-
-  function element(name, text, className) {
-    const made = document.createElement(name);
-    if (text) made.textContent = text;
-    if (className) made.className = className;
-    return made;
-  }
+  const chosen = new Set(), { element } = tailscope;
 
   const idOf = (row) => decodeURIComponent(row.querySelector('th a[href^="#/run/"]')?.hash.slice(6) ?? "");
   const query = (runs) => runs.map((run) => `run=${encodeURIComponent(run)}`).join("&");

@@ -1,56 +1,31 @@
-"use strict";
 // One sample of a report, or two on one time axis: waveforms with two cursors and facts, from what
 // dashboards/page/embedded.py packs; why.js has what explains it.
-window.tailscope = window.tailscope || {};
 tailscope.sample = (() => {
-  const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-  const precise = new Intl.NumberFormat("en", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-  // What an operation was, by its kind (docs/reference/records.md).
-  const kinds = {
-    A: (bytes) => `allocation of ${bytes} bytes`,
-    O: (bytes) => `allocation of ${bytes} bytes, out of memory`,
-    F: (bytes) => `free of ${bytes} bytes`,
-    N: (bytes) => `nothing to free: its ${bytes} bytes had not been allocated`,
-    E: (bytes) => `free of ${bytes} bytes, refused by the allocator`,
-    K: (_, call) => (call === "empty" ? "empty critical section" : `${call}, a call of the kernel`),
-  };
-
-  function element(name, text, className) {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (className) made.className = className;
-    return made;
-  }
+  const { element, number } = tailscope;
 
   function titleOf(run, key) {
     const what = key.startsWith("@") ? `stimulus at sample ${number.format(Number(key.slice(1)))}` : `operation ${key}`;
     return `${run.name}: ${what}`;
   }
 
-  function factsOf(run, facts) {
-    const told = [];
-    const add = (name, words) => {
-      if (name in facts) told.push(words(number.format(facts[name])));
-    };
-    const sure = (quantity) => (quantity in run.budgets ? ` ±${number.format(run.budgets[quantity])} ns` : "");
-    if ("kind" in facts) {
-      const describe = Object.hasOwn(kinds, facts.kind) ? kinds[facts.kind] : () => `operation of kind ${facts.kind}`;
-      told.push(describe(number.format(facts.size), facts.call));
-    } else told.push(facts.control ? "stimulus of the control interrupt" : "stimulus outside any operation");
-    if (facts.label && facts.label !== facts.call) told.push(facts.label);
-    else add("depth", (value) => `depth ${value}`);
-    add("trial", (value) => `trial ${value}`);
-    add("wire_critical_ns", (value) => `critical section ${value} ns${sure(facts.kind === "F" ? "free_critical_ns" : "critical_ns")} on the wire`);
-    if (facts.clocks) told.push(facts.clocks);
-    add("probes", (value) => `${value} probes`);
-    const latency = sure(facts.control ? "control_latency_ns" : "interrupt_latency_ns");
-    add("isr_latency_ns", (value) => `${"kind" in facts ? "worst interrupt in it" : "latency"} ${value} ns${latency}`);
-    add("task_latency_ns", (value) => `task latency ${value} ns${sure("task_latency_ns")}`);
-    add("live", (value) => `${value} blocks live after it`);
-    add("bytes_in_use", (value) => `${value} bytes in use`);
-    add("sample", (value) => `sample ${value}`);
-    if ("sample" in facts) told.push(`${precise.format((facts.sample * 1e3) / run.samplerate_hz)} ms into the capture`);
-    return told.join(" · ");
+  // How sure the time between two cursors is: as sure as the quantity that these edges bound.
+  // The channels of a quantity's two edges (docs/reference/words.md). A width is of one channel.
+  const BETWEEN = [
+    ["CRIT", "CRIT", "critical_ns"],
+    ["OP", "OP", "critical_ns"],
+    ["STIM", "ISR", "interrupt_latency_ns"],
+    ["STIM", "TASK", "task_latency_ns"],
+    ["CTRL", "CISR", "control_latency_ns"],
+  ];
+
+  // `from` and `to` are the channels that change at each cursor. Of other edges, and of places
+  // without one, the widest budget of the run holds; without any, a sample at each end.
+  function budgetOf(budgets, samplerate, from, to) {
+    const found = BETWEEN.find(([first, last, name]) => name in budgets &&
+      ((from.includes(first) && to.includes(last)) || (from.includes(last) && to.includes(first))));
+    if (found) return budgets[found[2]];
+    const known = BETWEEN.map(([, , name]) => budgets[name]).filter((value) => value !== undefined);
+    return Math.max((known.length ? 0 : 2e9 / samplerate), ...known);
   }
 
   // Levels of one channel as [samples from zero, levels]: its changes, and both ends.
@@ -97,11 +72,9 @@ tailscope.sample = (() => {
 
   // Two instants lie on one time axis whose zero is the stimulus of each, where both have one.
   function timed(instants) {
-    const stimulusOf = ({ facts, window }) => facts.stimulus ?? ("kind" in facts ? undefined : facts.sample ?? window[2]);
-    const zeros = instants.map(({ sample }) => (instants.length > 1 ? stimulusOf(sample) : undefined));
-    const aligned = zeros.every((zero) => zero !== undefined);
-    return instants.map((instant, place) => {
-      const zero = aligned ? zeros[place] : instant.sample.window[2];
+    const aligned = instants.length > 1 && instants.every(({ sample }) => sample.stimulus !== null);
+    return instants.map((instant) => {
+      const zero = aligned ? instant.sample.stimulus : instant.sample.window[2];
       return { ...instant, zero, aligned, us: (sample) => ((sample - zero) * 1e6) / instant.run.samplerate_hz };
     });
   }
@@ -182,7 +155,7 @@ tailscope.sample = (() => {
     function tell() {
       cursors.forEach((time, which) => { inputs[which].value = time.toFixed(3); });
       const ns = (cursors[1] - cursors[0]) * 1e3, edge = (time) => changes.get(time) ?? [];
-      const budgets = instants.map((one) => tailscope.between.budget(one.run.budgets, one.run.samplerate_hz, edge(cursors[0]), edge(cursors[1])));
+      const budgets = instants.map((one) => budgetOf(one.run.budgets, one.run.samplerate_hz, edge(cursors[0]), edge(cursors[1])));
       between.textContent = `Δt ${number.format(ns)} ns ±${number.format(Math.max(...budgets))} ns, ${number.format(Math.round(ns / 1e3 / sampleUs))} samples`;
     }
     function move(which, time) {
@@ -232,9 +205,9 @@ tailscope.sample = (() => {
   // Fills `box` with an instant {run, sample, title}, and with `second` beside it where there is one.
   async function draw(box, first, second, seen = {}, look = () => {}) {
     const instants = timed(second ? [first, second] : [first]), explained = first.sample.explained ?? [];
-    const facts = instants.map(({ run, sample }) => {
+    const facts = instants.map(({ sample }) => {
       const told = element("p", undefined, "facts");
-      told.append(...tailscope.glossary.marked(factsOf(run, sample.facts)));
+      told.innerHTML = sample.facts;
       return told;
     });
     box.replaceChildren(...tailscope.why.sentences(explained), ...facts);

@@ -1,4 +1,3 @@
-"use strict";
 // A sheet shows all its figures with all their runs.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);

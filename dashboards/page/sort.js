@@ -1,7 +1,5 @@
-"use strict";
 // A table of the report is sorted by the column whose heading is chosen, by mouse or keyboard: the
 // greatest first, and with the next click the least. Groups stay; what is missing comes last.
-window.tailscope = window.tailscope || {};
 tailscope.sort = (() => {
   const words = new Intl.Collator("en", { numeric: true });
   const NUMBER = /^[-−+]?[\d,]*\.?\d+/;

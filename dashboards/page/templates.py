@@ -26,6 +26,7 @@ from base.files.whole import WriteError, write_bytes
 from base.paths import COMPILED
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.figures.chart import Chart
+from dashboards.formatting import grouped
 from dashboards.glossary import marked
 
 LEVEL = 6
@@ -75,6 +76,7 @@ _TEMPLATES.globals.update(
     packed=lambda chart: pack(chart.figure.to_json()),
     csv=lambda grid: pack(grid.frame().write_csv()),
     terms=lambda text, prose=False: terms(text, prose=prose),
+    number=lambda value: grouped(round(value, 1)),
 )
 
 
@@ -88,7 +90,7 @@ def terms(text: str, *, prose: bool = False) -> Markup:
     )
 
 
-DRAWING = ("glossary.js", "unpack.js", "paint.js", "figures.js", "theme.js")
+DRAWING = ("dom.js", "glossary.js", "unpack.js", "paint.js", "figures.js", "theme.js")
 """The scripts that every page with figures has."""
 
 _ENTRY = re.compile(r"var\(--run-(\d+)")

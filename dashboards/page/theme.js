@@ -1,14 +1,12 @@
-"use strict";
-// The switch between light and dark. Until it is used, the page follows the system.
-window.tailscope = window.tailscope || {};
+// The switch between light and dark: when the style's dark rule holds. Until it is used, the page
+// follows the system.
+tailscope.dark = [...document.styleSheets[0].cssRules].find(({ media }) => media?.mediaText.includes("dark")).media;
 tailscope.theme = (onChange = () => tailscope.figures.refresh()) => {
-  const button = document.getElementById("theme");
-  const root = document.documentElement;
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const { dark } = tailscope, button = document.getElementById("theme"), system = window.matchMedia(dark.mediaText);
+  const isDark = () => window.matchMedia(dark.mediaText).matches;
   const tell = () => button.setAttribute("aria-pressed", String(isDark()));
   button.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
+    dark.mediaText = isDark() ? "not all" : "all";
     tell();
     onChange();
   });

@@ -1,6 +1,4 @@
-"use strict";
 // What the page holds packed: gzip, four bytes in five letters, unpacked when it is asked for.
-window.tailscope = window.tailscope || {};
 tailscope.unpack = (() => {
   const known = new Map();
 

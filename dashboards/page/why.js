@@ -1,17 +1,8 @@
-"use strict";
 // Why a sample took so long: what the time went to below the waveform, on its axis; lists; and the
 // heap with what its search visited. dashboards/page/embedded.py packs it.
-window.tailscope = window.tailscope || {};
 tailscope.why = (() => {
-  const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const { element, number } = tailscope;
   const SVG = "http://www.w3.org/2000/svg", ROW_PX = 17;
-
-  function element(name, text, className) {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (className) made.className = className;
-    return made;
-  }
 
   function drawn(name, places, className, words) {
     const made = document.createElementNS(SVG, name);
@@ -135,43 +126,6 @@ tailscope.why = (() => {
     return place;
   }
 
-  // Lists ------------------------------------------------------------------------------------
-
-  function table(title, rows) {
-    const box = element("div"), body = element("table");
-    for (const cells of rows) {
-      const row = element("tr");
-      for (const cell of cells) {
-        const counted = typeof cell === "number";
-        row.append(element("td", counted ? number.format(cell) : cell, counted ? "count" : ""));
-      }
-      body.append(row);
-    }
-    box.append(element("h4", title), body);
-    return box;
-  }
-
-  function lists(explained) {
-    const folded = element("details"), columns = element("div", undefined, "columns");
-    const totals = ({ cycles, executions, name, source }) =>
-      [cycles, `${number.format(executions)} ×`, name, source];
-    const line = ({ cycles, executions, source }) =>
-      [cycles, `${number.format(executions)} ×`, `${source}  ${explained.sources[source] ?? ""}`];
-    const part = ({ what, cycles, words, place }) => {
-      const by = place && what !== "exception" ? `${words}, by ${place}` : words;
-      return [cycles, share(cycles, explained.cycles), by];
-    };
-    columns.append(
-      table("what held interrupts off", explained.parts.map(part)),
-      table("cycles by function", explained.functions.map(totals)),
-      table("call stack", explained.stack.map(({ place, likely, source }) => [`${likely ? "likely " : ""}${place}`, source])),
-      table("most expensive instructions", explained.dearest.map(totals)),
-      table("most expensive source lines", explained.lines.map(line)),
-    );
-    folded.append(element("summary", "Functions, instructions, source lines and the call stack"), columns);
-    return folded;
-  }
-
   // The heap -----------------------------------------------------------------------------------
 
   const hex = (address) => `0x${address.toString(16).padStart(8, "0")}`;
@@ -207,17 +161,16 @@ tailscope.why = (() => {
   }
 
   // The part of the region that the search read, and downwards what it visited, one after the other.
-  function searchMap(explained) {
+  function searchMap(explained, words) {
     const { search } = explained.anatomy, { visited, served, asked_bytes: asked } = search;
     const wide = Math.min(1000, document.documentElement.clientWidth - 24), top = 12, high = 16, down = 110, where = whereOf(search);
     const ends = [...visited, ...(served ? [{ ...served, bytes: Math.min(served.bytes, asked) }] : [])];
-    if (!ends.length) return [];
     const low = Math.min(...ends.map(({ offset }) => offset));
     const last = Math.max(...ends.map(({ offset, bytes }) => offset + Math.max(bytes, 8)));
     const top_of = Math.min(last + Math.ceil((last - low) / 40), explained.heap.region_bytes);
     const x = (offset) => ((Math.min(Math.max(offset, low), top_of) - low) * wide) / (top_of - low);
     const svg = drawn("svg", { viewBox: `0 0 ${wide} ${top + high + down + 14}`, role: "img", class: "search",
-      "aria-label": wordsOf(explained) });
+      "aria-label": words });
     const box = (offset, size, className, words, y = top, height = high) => drawn("rect", {
       x: x(offset).toFixed(2), y, width: Math.max(x(offset + size) - x(offset), 0.6).toFixed(2), height }, className, words);
     for (const { offset, bytes: size, what } of explained.heap.pieces) {
@@ -242,76 +195,17 @@ tailscope.why = (() => {
     return [places, svg];
   }
 
-  function wordsOf({ anatomy: { search } }) {
-    const { visited, served, asked_bytes: asked } = search, where = whereOf(search);
-    const noun = search.blocks ? "block" : "place", several = visited.length === 1 ? noun : `${noun}s`;
-    const ends = visited.length > 1 ? `, from ${where(visited[0].offset)} to ${where(visited[visited.length - 1].offset)}` : "";
-    const looked = visited.length ? `The search visited ${number.format(visited.length)} ${several}${ends}.` : "";
-    if (!served) return looked;
-    const got = search.blocks ? ` from a block of ${number.format(served.bytes)} bytes` : "";
-    return `${looked} The request of ${number.format(asked)} bytes was served${got} at ${where(served.offset)}.`.trim();
-  }
-
-  function heap(explained) {
-    const box = element("div", undefined, "heap"), search = explained.anatomy?.search;
-    const keys = element("p", undefined, "keys");
-    for (const [what, words] of [["live", "live"], ["free", "free"], ["unknown", "unknown: free, or the allocator's own"]]) {
-      const sizes = explained.heap.pieces.filter((piece) => piece.what === what).map(({ bytes }) => bytes);
-      if (!sizes.length) continue;
-      const bytes = sizes.reduce((sum, size) => sum + size, 0), most = Math.max(...sizes);
-      keys.append(key(what, `${words}: ${number.format(sizes.length)} ${sizes.length === 1 ? "piece" : "pieces"}, ${number.format(bytes)} bytes, the largest ${number.format(most)}`));
-    }
-    if (search?.visited.length) keys.append(key("look", search.blocks ? "visited by the search" : "read"));
-    if (search?.served) keys.append(key("served", "the block that was served"), key("asked", "the request, to scale"));
-    box.append(element("h4", "the heap before it"), keys);
-    const map = search ? searchMap(explained) : [];
-    if (map.length) {
-      box.append(element("p", wordsOf(explained)), ...map);
-      box.append(element("p", "The strip is the part of the heap that was visited. Downwards: each visit, the first at the top.", "hint"));
-    }
-    const first = whereOf(search)(0), last = whereOf(search)(explained.heap.region_bytes);
-    box.append(element("p", `The whole region in six rows, from ${first} to ${last}:`, "hint"));
-    box.append(heapMap(explained), element("p", explained.heap.note, "hint"));
-    return box;
-  }
-
-  // The operations before and after it; `link` makes a link of a key, or nothing.
-  function beside({ previous, next }, link) {
-    const told = [["Before it", previous], ["After it", next]].filter(([, operation]) => operation);
-    return told.flatMap(([where, { seq, words }]) => {
-      const name = `operation ${number.format(seq)}`, address = link?.(String(seq));
-      const named = address ? element("a", name) : name;
-      if (address) named.href = address;
-      return [` ${where}: `, named, `, ${words}.`];
+  // All explanations of a sample, with the maps of their heaps.
+  function explanations(several) {
+    return several.map((one) => {
+      const made = element("template");
+      made.innerHTML = one.html;
+      const looked = made.content.querySelector(".looked");
+      made.content.querySelector(".visits")?.replaceWith(...searchMap(one, looked?.textContent));
+      made.content.querySelector(".region")?.replaceWith(heapMap(one));
+      return made.content;
     });
   }
-
-  // All that is known of one explanation, but for what stands below the waveform.
-  function explanation(explained, link, above) {
-    const box = element("div", undefined, "explained");
-    box.append(element("h3", `Explained: ${explained.words}`));
-    if (explained.place) {
-      const place = element("p", explained.place);
-      place.append(...beside(explained, link));
-      box.append(place);
-    }
-    explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
-    if (!explained.heap) return box;
-    const [instructions, cycles] = [explained.instructions, explained.cycles].map(number.format);
-    const edges = explained.begins ? ` from ${explained.begins} to ${explained.ends}` : "";
-    box.append(element("p", `${instructions} instructions in ${cycles} cycles${edges}, replayed on the ` +
-      "virtual board and equal to the capture to the sample."));
-    const same = above.find((one) => one.heap && place_of(one) === place_of(explained));
-    if (same) box.append(element("p", `The heap and what was read of it are those above, of ${same.words}.`, "hint"));
-    else box.append(heap(explained));
-    box.append(lists(explained));
-    return box;
-  }
-
-  const place_of = ({ heap: { pieces }, anatomy }) => JSON.stringify([pieces, anatomy?.search]);
-
-  // All explanations of a sample. A heap that two of them found alike is drawn once.
-  const explanations = (several, link) => several.map((one, at) => explanation(one, link, several.slice(0, at)));
 
   return { sentences, attach, explanations };
 })();

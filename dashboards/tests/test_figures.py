@@ -1,22 +1,37 @@
-"""The figures hold the values that the synthetic runs were made of."""
+"""The figures hold the values that the synthetic runs were made of; calls of the kernel, and what a
+click on one shows; and drawn in part, a trace keeps every bucket's greatest and least.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import Chart
-from dashboards.figures.interrupts import at_depth, interrupt_latency, latency_by_depth, other_latency
+from dashboards.figures.figure import CLOUD_COLUMNS, COLUMNS, Figure, scatter, thin
+from dashboards.figures.interrupts import (
+    at_depth,
+    interrupt_latency,
+    latency_by_depth,
+    masking_by_call,
+    other_latency,
+    worst_by_call,
+)
 from dashboards.figures.sections import cycles_by_probes, cycles_by_size
 from dashboards.figures.waveform import worst_waveform
-from dashboards.loaded.series import Series
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import Series, by_scenario
+from dashboards.page.embedded import embed
 from dashboards.pages.catalogue import OF_SCENARIO
 from dashboards.tests.as_plotly import as_plotly
-from dashboards.tests.synthetic import Operation, mem_frag
+from dashboards.tests.synthetic import RATE_HZ, Operation, interrupt_rows, mem_frag, write_run
+from tests.run_folders import seal
 
 US_PER_CYCLE = 1 / 84
 # By hand: 512 set-up operations, then seven at each depth, the sixth of which is the third trial.
@@ -111,3 +126,95 @@ def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], s
         assert not chart.badges
         assert any(axis.title.text for axis in plotted(chart).select_xaxes())
     assert cycles_by_probes(frag) is None and cycles_by_size(frag) is None
+
+
+CALLS = {"empty": 0, "timer_start": 7, "heap_stats": 9}
+ROUNDS = 40
+WAITED = 100
+
+
+@pytest.fixture
+def swept(tmp_path: Path) -> Series:
+    """A sweep: one stimulus per operation, answered after WAITED samples, plus one a round."""
+    once = [Operation("A", 120, 2, 400, label="allocate"), Operation("F", 120, 0, 190, label="free")]
+    once += [Operation("K", number, 0, 200, label=name) for name, number in CALLS.items()]
+    operations = once * ROUNDS
+    changes = {"stimulus": {"mode": "sweep", "period_ticks": 0, "control_period_ticks": 0, "parameter": 0}}
+    run = write_run(tmp_path, "kernel_masking", "tlsf", operations, changes=changes)
+    started = pl.read_parquet(run / "operations.parquet")["start_sample"].to_numpy()
+    stimulus = started + 30
+    answer = stimulus + WAITED + np.repeat(np.arange(ROUNDS), len(once))
+    inside = np.ones(len(operations), dtype=bool)
+    rows = interrupt_rows(False, stimulus, answer, np.arange(len(operations)), inside)
+    rows.write_parquet(run / "interrupts.parquet")
+    seal(run)
+    return by_scenario([load_run(run)])["kernel_masking"][0]
+
+
+def test_each_call_has_a_bar_of_its_worst_answer(swept: Series) -> None:
+    chart = masking_by_call([swept])
+    assert chart is not None
+    (bars,) = as_plotly(chart.figure).data
+    assert list(bars.y) == ["allocate", "free", *CALLS]
+    assert list(bars.x) == pytest.approx([(WAITED + ROUNDS - 1) * 1e6 / RATE_HZ] * 5, abs=0.00005)
+
+
+def test_the_waveform_behind_each_bar_is_kept(swept: Series) -> None:
+    # All calls of a round wait equally long, so that no latency names but one of them.
+    samples = embed(swept, 1)["samples"]
+    assert len(worst_by_call(swept)) == 5
+    assert {str(seq) for seq in worst_by_call(swept)["seq"]} <= set(samples)
+
+
+POINTS = 60_000
+
+
+def buckets(x: np.ndarray, count: int) -> list[list[int]]:
+    """The rows of each bucket, worked out one by one."""
+    low, high = min(x), max(x)
+    bucket_list: list[list[int]] = [[] for _ in range(count)]
+    for row, value in enumerate(x):
+        bucket_list[min(int((value - low) / (high - low) * count), count - 1)].append(row)
+    return [rows for rows in bucket_list if rows]
+
+
+@pytest.mark.parametrize(("mode", "count"), [("lines", COLUMNS), ("markers", CLOUD_COLUMNS)])
+def test_every_bucket_keeps_its_greatest_and_its_least(mode: str, count: int) -> None:
+    random = np.random.default_rng(3)
+    x, y = np.sort(random.uniform(0, 1e6, POINTS)), random.pareto(1.5, POINTS)
+    names = [str(n) for n in range(POINTS)]
+    figure = Figure(scatter(x=x, y=y, mode=mode, text=names, customdata=pl.Series(names)))
+    count_drawn, _ = thin(figure)
+    (trace,) = figure.data
+    drawn = set(map(int, trace["customdata"]))
+    assert trace["text"] == trace["customdata"].to_list()
+    for rows in buckets(x, count):
+        assert max(rows, key=lambda row: y[row]) in drawn
+        assert min(rows, key=lambda row: y[row]) in drawn
+    assert len(trace["x"]) == len(trace["y"]) == len(drawn) == count_drawn < POINTS / 2
+    # Each point is one of the trace, in its order.
+    assert list(trace["customdata"]) == [str(row) for row in sorted(drawn)]
+    assert np.array_equal(trace["y"], y[sorted(drawn)])
+
+
+def test_a_lonely_maximum_among_a_million_is_drawn() -> None:
+    y = np.ones(1_000_000)
+    y[654_321] = 1.0000001
+    for mode in ("lines", "markers"):
+        figure = Figure(scatter(x=np.arange(1_000_000), y=y, mode=mode))
+        thin(figure)
+        (trace,) = figure.data
+        assert trace["y"].max() == y[654_321]
+        assert trace["x"][trace["y"].argmax()] == 654_321
+        assert len(trace["x"]) < 10_000
+
+
+def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
+    y = np.linspace(1, 9, 20_000)
+    y[10_000:10_100] = np.nan
+    figure = Figure(scatter(x=np.logspace(0, 6, 20_000), y=y, mode="lines"))
+    figure.update_xaxes(type="log")
+    drawn, _ = thin(figure)
+    assert np.isnan(figure.data[0]["y"]).any()
+    # Points even on a logarithmic axis fill its buckets evenly, each with its first and last.
+    assert drawn > 1.9 * COLUMNS

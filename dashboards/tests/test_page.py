@@ -452,7 +452,7 @@ def test_the_heap_shows_what_was_visited_in_order_and_what_was_served(
     assert "The request of 16 bytes was served from a block of 24 bytes at 0x20000058." in text
     # The key has the colours of the map, in either theme.
     for theme in ("dark", "light"):
-        browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        browser.evaluate(f"tailscope.dark.mediaText = '{'all' if theme == 'dark' else 'not all'}'")
         for what in ("live", "free", "unknown"):
             colours = browser.evaluate(
                 f"[getComputedStyle(document.querySelector('.keys .{what}')).backgroundColor,"
