@@ -141,10 +141,12 @@ def svg(clips: Sequence[Clip], title: str = "") -> str:
     title = title or boards.default().title
     ends = [(clip.place.channel, clip.input, clip.place.morpho, clip.place.connector) for clip in clips]
     ends.append((GROUND, GROUND, GROUND_MORPHO, "CN6-6"))
-    wires = [
-        _Wire(name, theirs, morpho, *_pin(connector), _INPUT_TOP + _INPUT_PITCH * row)
-        for row, (name, theirs, morpho, connector) in enumerate(ends)
-    ]
+    wires = []
+    for row, (name, theirs, morpho, connector) in enumerate(ends):
+        socket, _, number = connector.partition("-")
+        first, step, x, top = _CONNECTORS[socket]
+        y = top + _PITCH * (int(number) - first) * step
+        wires.append(_Wire(name, theirs, morpho, x, y, _INPUT_TOP + _INPUT_PITCH * row))
     rounds = sorted(wire.y for wire in wires if wire.x == _LEFT)
     return Template(_BACKGROUND.read_text(encoding="utf-8")).substitute(
         title=escape(title),
@@ -152,13 +154,6 @@ def svg(clips: Sequence[Clip], title: str = "") -> str:
         words=escape("; ".join(f"{clip.input} on {clip.place.header}" for clip in clips)),
         wires="\n".join(line for wire in wires for line in _drawn(wire, rounds)),
     )
-
-
-def _pin(connector: str) -> tuple[int, int]:
-    """Where a pin is."""
-    name, _, number = connector.partition("-")
-    first, step, x, top = _CONNECTORS[name]
-    return x, top + _PITCH * (int(number) - first) * step
 
 
 def _drawn(wire: _Wire, rounds: list[int]) -> Iterator[str]:

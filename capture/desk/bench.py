@@ -89,15 +89,6 @@ def _not_ours(settings: dict[str, Setting]) -> dict[str, Setting]:
     return settings
 
 
-def _word(key: str, value: Setting) -> str:
-    """A value as sigrok-cli reads it."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, int | float) and key in _RANGES:
-        return f"{float(value)}-{float(value)}"
-    return str(value)
-
-
 def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
     """Refuses a mapping that leaves out a channel, has
     another, or names an input of the analyzer twice.
@@ -253,7 +244,20 @@ class AnalyzerResource(Table):
     def _filled_in(cls, values: object) -> object:
         if not isinstance(values, dict) or "preset" not in values:
             return values
-        entry = _preset(values["preset"])
+        name = values["preset"]
+        if not isinstance(name, str):
+            raise WrongValueError(f"must be a word in quotes, not {quoted(name)}", "preset")
+        entry = preset(name)
+        if entry is None:
+            raise not_among(name, [key for key, row in presets().items() if not row.refused], "preset")
+        if entry.refused:
+            remedy = (
+                f'write driver = "{SALEAE_LOGIC2}" instead, which has Saleae\'s own program capture'
+                if name.startswith("saleae-")
+                else "record with its maker's program, and read the export by ./lab observe"
+            )
+            remedy += " (docs/how-to/analyzers.md)"
+            raise WrongValueError(f"cannot be {name!r}: {entry.refused}", "preset", remedy=remedy)
         brought = {
             "driver": entry.driver,
             "samplerate_hz": entry.fastest_hz,
@@ -319,9 +323,15 @@ class AnalyzerResource(Table):
     @property
     def words(self) -> tuple[str, ...]:
         """What sigrok-cli is told of the settings, as `key=value`; those of a preset come first."""
-        brought = dict(word.split("=", 1) for word in self.known.settings) if self.known else {}
-        own = {key: _word(key, value) for key, value in self.settings.items()}
-        return tuple(f"{key}={value}" for key, value in {**brought, **own}.items())
+        words = dict(word.split("=", 1) for word in self.known.settings) if self.known else {}
+        for key, value in self.settings.items():
+            if isinstance(value, bool):
+                words[key] = "on" if value else "off"
+            elif isinstance(value, int | float) and key in _RANGES:
+                words[key] = f"{float(value)}-{float(value)}"
+            else:
+                words[key] = str(value)
+        return tuple(f"{key}={value}" for key, value in words.items())
 
     @property
     def known(self) -> Preset | None:
@@ -351,26 +361,6 @@ class AnalyzerResource(Table):
     def _choice(self) -> str:
         assert self.known is not None
         return f"choose {self.known.rates_in_words()}"
-
-
-def _preset(name: object) -> Preset:
-    """The preset of this name, which is not yet checked."""
-    if not isinstance(name, str):
-        raise WrongValueError(f"must be a word in quotes, not {quoted(name)}", "preset")
-    entry = preset(name)
-    if entry is None:
-        raise not_among(
-            name, [preset_name for preset_name, row in presets().items() if not row.refused], "preset"
-        )
-    if entry.refused:
-        remedy = (
-            f'write driver = "{SALEAE_LOGIC2}" instead, which has Saleae\'s own program capture'
-            if name.startswith("saleae-")
-            else "record with its maker's program, and read the export by ./lab observe"
-        )
-        remedy += " (docs/how-to/analyzers.md)"
-        raise WrongValueError(f"cannot be {name!r}: {entry.refused}", "preset", remedy=remedy)
-    return entry
 
 
 class EmulatedResource(Table):

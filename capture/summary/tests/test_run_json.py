@@ -12,8 +12,7 @@ import pytest
 
 from capture.acquisition.source import Setting
 from capture.reading.wire import COMMON_CHANNELS
-from capture.summary.instruments import instruments
-from capture.summary.summary import summarise_run
+from capture.summary.summary import instruments, summarise_run
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     CORE_HZ,
