@@ -11,6 +11,7 @@ from analysis.program.masks import measure
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, place
 from analysis.program.masks.text import as_text, folded, headline, opening
+from analysis.program.masks.text import subject as subject_of
 from analysis.program.parts import as_json
 from analysis.program.subject import Beginning
 from base.metrology.tests.few import summary
@@ -107,3 +108,35 @@ def test_a_program_that_stopped_says_so_first(
     report = made.report(made.mask_run((*ROWS[: 4 if last[0] < 600 else -1], made.row(*last))))
     assert report.complete == (not said)
     assert said in opening(report)[0] and opening(report).count(headline(report)) == 1
+
+
+# Rows that are judged.
+
+
+SLOW_NS, FAST_NS = 62.5, 31.25
+"""A cycle up to cycle 600, and after it."""
+NEVER_ENDS = (610, "primask", 1, 0x0800_0300, None, 0)
+
+
+def test_each_function_has_its_longest() -> None:
+    """lock() masks for 100 and 30 cycles, and raises BASEPRI for 80; nap() is awake in 20 of 120.
+    The mask that stays, for 50 cycles, is not the longest of lock().
+    """
+    subject = subject_of(made.report())
+    assert [(row.function, row.kind, row.cycles, row.ns, row.open) for row in subject.rows] == [
+        ("lock", "primask", 100, 100 * SLOW_NS, False),
+        ("lock", "basepri 0x50", 80, 80 * SLOW_NS, False),
+        ("on_tim3", "handler", 50, 50 * SLOW_NS, False),
+        ("main", "handler", 32, 32 * FAST_NS, False),
+        ("nap", "primask", 20, 20 * FAST_NS, False),
+    ]
+    assert subject.settings == {"until": "62us", "options": "--chip=stm32f411xe", "from": "reset"}
+
+
+def test_what_never_ends_lasts_to_the_end_of_the_run() -> None:
+    rows = (*(row for row in made.ROWS if row[0] < 600), NEVER_ENDS)
+    subject = subject_of(made.report(made.mask_run(rows)))
+    first = subject.rows[0]
+    assert (first.function, first.kind, first.cycles, first.open) == ("lock", "primask", 390, True)
+    assert first.ns == 390 * FAST_NS
+    assert max(row.cycles for row in subject.together if row.open) == 390
