@@ -11,7 +11,7 @@ use stm32::chip::Chip;
 use stm32::edges::{Edge, Pin, CHANNELS};
 use stm32::manners::{Access, Manners, Oddity};
 use stm32::memory::Memory;
-use stm32::partners::Attachment;
+use stm32::partners::attachment::Attachment;
 use stm32::peripherals::rcc::Hse;
 use stm32::peripherals::registers::Unmodelled;
 use stm32::peripherals::ResetCause;

@@ -88,8 +88,6 @@ pub struct Chip {
     pub family: Family,
     /// Its core, and how that reaches the flash.
     pub core: Model,
-    /// The manual that describes it.
-    pub manual: String,
     pub flash_bytes: usize,
     /// SRAM from 0x2000_0000 on, without a hole.
     pub sram_bytes: usize,
@@ -106,8 +104,6 @@ pub struct Chip {
     pub wait_states: Vec<u64>,
     /// All that PWR_CR.VOS may hold.
     pub scales: Vec<Scale>,
-    /// PWR_CR after reset.
-    pub power_reset: u32,
     /// The lowest frequency of the PLL's VCO. The highest is 432 MHz.
     pub lowest_vco_hz: u64,
     /// Microseconds of a mass erase, for a parallelism of 8, 16 and 32 bits: typical values.
@@ -143,12 +139,12 @@ pub(crate) struct Table {
     pub priority_bits: Option<u8>,
     #[serde(default)]
     flash_port: FlashPort,
+    /// The manual that describes them, for the reader.
     pub manual: String,
     pub apb1_mhz: u64,
     pub apb2_mhz: u64,
     pub wait_states_mhz: Vec<u64>,
     pub scales: Vec<ScaleRow>,
-    power_reset: u32,
     pub lowest_vco_mhz: u64,
     pub peripherals: Vec<Place>,
     #[serde(default)]
@@ -200,7 +196,6 @@ impl Table {
             name: row.name.clone(),
             family: self.family,
             core: self.core(),
-            manual: self.manual.clone(),
             flash_bytes: row.flash_kib * KIB,
             sram_bytes: row.sram_kib * KIB,
             second_sram_bytes: row.second_sram_kib * KIB,
@@ -210,7 +205,6 @@ impl Table {
             apb2_hz: self.apb2_mhz * MHZ,
             wait_states: self.wait_states_mhz.iter().map(|mhz| mhz * MHZ).collect(),
             scales: self.scales.iter().map(scale).collect(),
-            power_reset: self.power_reset,
             lowest_vco_hz: self.lowest_vco_mhz * MHZ,
             mass_erase_us: row.mass_erase_ms.map(|ms| ms * 1_000),
             peripherals,

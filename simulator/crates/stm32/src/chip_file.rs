@@ -2,7 +2,7 @@
 //! anything is made of it, so whatever it holds ends in a chip or in one sentence.
 
 use crate::chip::{chips, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES, PLACE_BYTES};
-use crate::lines::{facts, LineFacts};
+use crate::lines::{facts, record::LineFacts};
 use crate::peripherals::flash::{flash_sizes, is_flash_size};
 use crate::text_file::{content, toml_place};
 use cortex_m::IRQ_LINES;

@@ -1,7 +1,7 @@
 //! The STM32F0: F072 (RM0091).
 
 use super::f1::one_voltage;
-use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
+use super::record::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -10,9 +10,9 @@ use crate::peripherals::flash::{f1 as flash, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind};
 use crate::peripherals::pwr::{OverDrive, PwrFacts};
 use crate::peripherals::rcc::f1;
-use crate::peripherals::registers::Register;
-use crate::peripherals::syscfg::{extis, SyscfgFacts};
-use crate::peripherals::timer;
+use crate::peripherals::registers::{merged, rows, Register};
+use crate::peripherals::syscfg::SyscfgFacts;
+use crate::peripherals::timer::models;
 use crate::peripherals::usart;
 use std::sync::LazyLock;
 
@@ -24,10 +24,11 @@ static GPIO: [Register; 11] = ports_with_brr(0, 0, 0);
 const LINES: u32 = 0x807B_FFFF;
 /// The lines of peripherals that wake the chip are unmasked from reset on.
 static EXTI: [Register; 6] = {
-    let mut table = table(LINES);
-    table[0] = Register::new(PLACES.imr, "IMR", 0x7F84_0000, !0);
-    table[1] = Register::new(PLACES.emr, "EMR", 0, !0);
-    table
+    let rows = rows! {
+        PLACES.imr, "IMR", 0x7F84_0000, !0;
+        PLACES.emr, "EMR", 0, !0;
+    };
+    merged(&table(LINES), &rows)
 };
 /// RM0091 §11.1.3, table 37.
 static VECTORS: [(u16, u32); 6] = [
@@ -44,28 +45,23 @@ const OPTIONS: u32 = 0xFFFF_FF00;
 /// Missing: loading the option bytes anew.
 static FLASH: [Register; 8] = flash::table(OPTIONS, 0, 1 << 13);
 
-static SYSCFG: [Register; 6] = {
-    let [one, two, three, four] = extis();
-    [
-        // Flash stays at address 0. DMA remaps, drive of I2C pins.
-        Register::new(0x00, "CFGR1", 0, 0).missing(0x7FFF_FFFF),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x18, "CFGR2", 0, 0)
-            .inert(1 << 8)
-            .missing(0b111),
-    ]
+static SYSCFG: [Register; 6] = rows! {
+    // Flash stays at address 0. DMA remaps, drive of I2C pins.
+    0x00, "CFGR1", 0, 0, missing 0x7FFF_FFFF;
+    0x08, "EXTICR1", 0, 0xFFFF;
+    0x0C, "EXTICR2", 0, 0xFFFF;
+    0x10, "EXTICR3", 0, 0xFFFF;
+    0x14, "EXTICR4", 0, 0xFFFF;
+    0x18, "CFGR2", 0, 0, inert 1 << 8, missing 0b111;
 };
 
 /// RM0091 §32.9: it is on the APB, with a clock.
-static DBGMCU: [Register; 4] = [
-    Register::new(dbgmcu::IDCODE, "IDCODE", 0, 0).inert(!0),
-    Register::new(dbgmcu::CR, "CR", 0, 0b110).inert(!0b110),
-    Register::new(0x08, "APB1_FZ", 0, 0x0220_1D33).inert(!0x0220_1D33),
-    Register::new(0x0C, "APB2_FZ", 0, 0x0007_0800).inert(!0x0007_0800),
-];
+static DBGMCU: [Register; 4] = rows! {
+    dbgmcu::IDCODE, "IDCODE", 0, 0, inert !0;
+    dbgmcu::CR, "CR", 0, 0b110, inert !0b110;
+    0x08, "APB1_FZ", 0, 0x0220_1D33, inert !0x0220_1D33;
+    0x0C, "APB2_FZ", 0, 0x0007_0800, inert !0x0007_0800;
+};
 
 static PWR: [Register; 2] = one_voltage(0xFF00);
 
@@ -166,7 +162,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb1, Gates::new(f1::APB1ENR, f1::APB1RSTR)),
         (Bus::Apb2, Gates::new(f1::APB2ENR, f1::APB2RSTR)),
     ],
-    timers: &timer::MODELS_F0,
+    timers: &models::MODELS_F0,
     usart: usart::V2,
     watchdog_has_window: true,
 };

@@ -1,6 +1,6 @@
 //! The STM32F1: F103 of medium density (RM0008).
 
-use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
+use super::record::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -10,9 +10,9 @@ use crate::peripherals::gpio::{GpioFacts, GpioKind};
 use crate::peripherals::gpio_f1;
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP};
 use crate::peripherals::rcc::f1;
-use crate::peripherals::registers::Register;
-use crate::peripherals::syscfg::{extis, SyscfgFacts, MAPR, SWJ_CFG};
-use crate::peripherals::timer;
+use crate::peripherals::registers::{rows, Register};
+use crate::peripherals::syscfg::{SyscfgFacts, MAPR, SWJ_CFG};
+use crate::peripherals::timer::models;
 use crate::peripherals::usart;
 use std::sync::LazyLock;
 
@@ -39,38 +39,29 @@ static FLASH: [Register; 8] = flash::table(OPTIONS, 1 << 3, 0);
 
 /// SPI1, I2C1, USART1–3, TIM1–4: the remaps that are modelled.
 const REMAPS: u32 = 0x0000_1FFF;
-static AFIO: [Register; 7] = {
-    let [one, two, three, four] = extis();
-    [
-        Register::new(0x00, "EVCR", 0, 0).missing(0xFF),
-        Register::new(MAPR, "MAPR", 0, REMAPS | SWJ_CFG).missing(0x001F_E000),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x1C, "MAPR2", 0, 0).missing(0x7E0),
-    ]
+static AFIO: [Register; 7] = rows! {
+    0x00, "EVCR", 0, 0, missing 0xFF;
+    MAPR, "MAPR", 0, REMAPS | SWJ_CFG, missing 0x001F_E000;
+    0x08, "EXTICR1", 0, 0xFFFF;
+    0x0C, "EXTICR2", 0, 0xFFFF;
+    0x10, "EXTICR3", 0, 0xFFFF;
+    0x14, "EXTICR4", 0, 0xFFFF;
+    0x1C, "MAPR2", 0, 0, missing 0x7E0;
 };
 
 /// RM0008 §31.16.3: the freeze bits are in CR.
-static DBGMCU: [Register; 2] = [
-    Register::new(dbgmcu::IDCODE, "IDCODE", 0, 0).inert(!0),
-    Register::new(dbgmcu::CR, "CR", 0, 0x003F_FF07)
-        .inert(!0x003F_FFE7)
-        .missing(0xE0),
-];
+static DBGMCU: [Register; 2] = rows! {
+    dbgmcu::IDCODE, "IDCODE", 0, 0, inert !0;
+    dbgmcu::CR, "CR", 0, 0x003F_FF07, inert !0x003F_FFE7, missing 0xE0;
+};
 
 /// A controller of a chip with one voltage. Missing: Stop and Standby modes, the voltage
 /// detector, the wake-up pins.
 pub const fn one_voltage(wake_up_pins: u32) -> [Register; 2] {
-    [
-        Register::new(pwr::CR, "CR", 0, DBP)
-            .inert(0b1100)
-            .missing(0x00F3),
-        Register::new(pwr::CSR, "CSR", 0, 0)
-            .inert(0b1111)
-            .missing(wake_up_pins),
-    ]
+    rows! {
+        pwr::CR, "CR", 0, DBP, inert 0b1100, missing 0x00F3;
+        pwr::CSR, "CSR", 0, 0, inert 0b1111, missing wake_up_pins;
+    }
 }
 static PWR: [Register; 2] = one_voltage(0x0100);
 
@@ -181,7 +172,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb1, Gates::new(f1::APB1ENR, f1::APB1RSTR)),
         (Bus::Apb2, Gates::new(f1::APB2ENR, f1::APB2RSTR)),
     ],
-    timers: &timer::MODELS_F1,
+    timers: &models::MODELS_F1,
     usart: usart::V1,
     watchdog_has_window: false,
 };

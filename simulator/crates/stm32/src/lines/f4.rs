@@ -1,6 +1,6 @@
 //! The STM32F4: F401 (RM0368), F411 (RM0383), F405 and F407 (RM0090), F446 (RM0390).
 
-use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
+use super::record::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -9,9 +9,9 @@ use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports, GpioFacts, GpioKind};
 use crate::peripherals::pwr::*;
 use crate::peripherals::rcc::f4;
-use crate::peripherals::registers::Register;
-use crate::peripherals::syscfg::{extis, SyscfgFacts};
-use crate::peripherals::timer;
+use crate::peripherals::registers::{rows, Register};
+use crate::peripherals::syscfg::SyscfgFacts;
+use crate::peripherals::timer::models;
 use crate::peripherals::usart;
 use std::sync::LazyLock;
 
@@ -39,30 +39,27 @@ static VECTORS: [(u16, u32); 12] = [
     (42, 1 << 18),
 ];
 
-static SYSCFG: [Register; 7] = {
-    let [one, two, three, four] = extis();
-    [
-        // Flash stays at address 0.
-        Register::new(0x00, "MEMRMP", 0, 0).missing(0b11),
-        Register::new(0x04, "PMC", 0, 0).missing(1 << 16),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x20, "CMPCR", 0, 0).inert(1 << 8).missing(1),
-    ]
+static SYSCFG: [Register; 7] = rows! {
+    // Flash stays at address 0.
+    0x00, "MEMRMP", 0, 0, missing 0b11;
+    0x04, "PMC", 0, 0, missing 1 << 16;
+    0x08, "EXTICR1", 0, 0xFFFF;
+    0x0C, "EXTICR2", 0, 0xFFFF;
+    0x10, "EXTICR3", 0, 0xFFFF;
+    0x14, "EXTICR4", 0, 0xFFFF;
+    0x20, "CMPCR", 0, 0, inert 1 << 8, missing 1;
 };
 
-static DBGMCU: [Register; 4] = [
-    Register::new(dbgmcu::IDCODE, "IDCODE", 0, 0).inert(!0),
+static DBGMCU: [Register; 4] = rows! {
+    dbgmcu::IDCODE, "IDCODE", 0, 0, inert !0;
     // DBG_SLEEP, DBG_STOP, DBG_STANDBY; trace pins are not modelled.
-    Register::new(dbgmcu::CR, "CR", 0, 0b111).missing(0xE0),
+    dbgmcu::CR, "CR", 0, 0b111, missing 0xE0;
     // Timers 2–5, RTC, WWDG, IWDG, I2C1–3. Debuggers also set bits that larger chips of the family
     // have. Here they are reserved and have no effect.
-    Register::new(0x08, "APB1_FZ", 0, 0x00E0_1C0F).inert(!0x00E0_1C0F),
+    0x08, "APB1_FZ", 0, 0x00E0_1C0F, inert !0x00E0_1C0F;
     // Timers 1, 9–11.
-    Register::new(0x0C, "APB2_FZ", 0, 0x0007_0001).inert(!0x0007_0001),
-];
+    0x0C, "APB2_FZ", 0, 0x0007_0001, inert !0x0007_0001;
+};
 
 /// DS10086, table "Alternate function mapping": those of packages with up to 100 pins.
 const ROUTES: &str = "
@@ -172,37 +169,26 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb1, Gates::new(f4::APB1ENR, f4::APB1RSTR)),
         (Bus::Apb2, Gates::new(f4::APB2ENR, f4::APB2RSTR)),
     ],
-    timers: &timer::MODELS,
+    timers: &models::MODELS,
     usart: usart::V1,
     watchdog_has_window: false,
 };
 
 const fn pwr(reset: u32, scales: u32) -> [Register; 2] {
-    [
+    rows! {
         // Missing: Stop and Standby modes, the voltage detector, flash power-down. CWUF and CSBF
         // clear flags that are never set. A bit of VOS that the chip has not is reserved.
-        Register::new(CR, "CR", reset, scales << VOS_SHIFT | DBP)
-            .inert(0b1100 | 0b11 << VOS_SHIFT)
-            .missing(0x3EF3),
+        CR, "CR", reset, scales << VOS_SHIFT | DBP, inert 0b1100 | 0b11 << VOS_SHIFT, missing 0x3EF3;
         // Missing: the wake-up pin.
-        Register::new(CSR, "CSR", 0, BRE)
-            .inert(VOSRDY | BRR)
-            .missing(0x0100),
-    ]
+        CSR, "CSR", 0, BRE, inert VOSRDY | BRR, missing 0x0100;
+    }
 }
 
 static PWR: [Register; 2] = pwr(0x8000, 0b11);
 /// RM0390 §5.4.1: the over-drive. Missing: the under-drive, and what Stop mode does with the flash.
-static PWR_F446: [Register; 2] = {
-    let [control, status] = pwr(0xC000, 0b11);
-    [
-        Register::new(CR, "CR", 0xC000, control.writable | ODEN | ODSWEN)
-            .inert(control.inert)
-            .missing(control.missing | 0x003C_0000),
-        status
-            .inert(VOSRDY | BRR | ODRDY | ODSWRDY)
-            .missing(0x000C_0180),
-    ]
+static PWR_F446: [Register; 2] = rows! {
+    CR, "CR", 0xC000, 0b11 << VOS_SHIFT | DBP | ODEN | ODSWEN, inert 0b1100 | 0b11 << VOS_SHIFT, missing 0x003C_3EF3;
+    CSR, "CSR", 0, BRE, inert VOSRDY | BRR | ODRDY | ODSWRDY, missing 0x000C_0180;
 };
 /// RM0090 §5.4.1: VOS has one bit.
 static PWR_F407: [Register; 2] = pwr(0x4000, 0b01);

@@ -1,7 +1,7 @@
 //! The STM32G0: G071 (RM0444).
 
-use super::l4::{pulls, VOS_SHIFT};
-use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
+use super::l4::VOS_SHIFT;
+use super::record::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -11,9 +11,9 @@ use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind};
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP};
 use crate::peripherals::rcc::g0;
-use crate::peripherals::registers::Register;
+use crate::peripherals::registers::{rows, Register};
 use crate::peripherals::syscfg::SyscfgFacts;
-use crate::peripherals::timer;
+use crate::peripherals::timer::models;
 use crate::peripherals::usart;
 use std::sync::LazyLock;
 
@@ -32,22 +32,22 @@ const PLACES: Places = Places {
     swier: 0x08,
     pending: [0x0C, 0x10],
 };
-static EXTI: [Register; 13] = [
-    Register::new(0x00, "RTSR1", 0, LINES),
-    Register::new(0x04, "FTSR1", 0, LINES),
-    Register::new(0x08, "SWIER1", 0, LINES),
-    Register::new(0x0C, "RPR1", 0, LINES),
-    Register::new(0x10, "FPR1", 0, LINES),
-    Register::new(0x60, "EXTICR1", 0, !0),
-    Register::new(0x64, "EXTICR2", 0, !0),
-    Register::new(0x68, "EXTICR3", 0, !0),
-    Register::new(0x6C, "EXTICR4", 0, !0),
+static EXTI: [Register; 13] = rows! {
+    0x00, "RTSR1", 0, LINES;
+    0x04, "FTSR1", 0, LINES;
+    0x08, "SWIER1", 0, LINES;
+    0x0C, "RPR1", 0, LINES;
+    0x10, "FPR1", 0, LINES;
+    0x60, "EXTICR1", 0, !0;
+    0x64, "EXTICR2", 0, !0;
+    0x68, "EXTICR3", 0, !0;
+    0x6C, "EXTICR4", 0, !0;
     // The lines of peripherals that wake the chip are unmasked from reset on.
-    Register::new(0x80, "IMR1", 0xFFF8_0000, !0),
-    Register::new(0x84, "EMR1", 0, !0),
-    Register::unmodelled(0x90, "IMR2"),
-    Register::unmodelled(0x94, "EMR2"),
-];
+    0x80, "IMR1", 0xFFF8_0000, !0;
+    0x84, "EMR1", 0, !0;
+    0x90, "IMR2", 0, 0, absent;
+    0x94, "EMR2", 0, 0, absent;
+};
 /// RM0444 §12.3, table 54.
 static VECTORS: [(u16, u32); 5] = [
     (1, 1 << 16),
@@ -70,75 +70,65 @@ const CR_BITS_G0: u32 = flash::PG
     | flash::LOCK;
 /// That debuggers may read: from reset on.
 const DBG_SWEN: u32 = 1 << 18;
-static FLASH: [Register; 13] = [
+static FLASH: [Register; 13] = rows! {
     // EMPTY tells of a chip that was never programmed.
-    Register::new(
-        flash::ACR,
-        "ACR",
-        0x0004_0600,
-        0b111 | 1 << 8 | flash::ICEN | flash::ICRST | DBG_SWEN,
-    )
-    .inert(1 << 10 | 1 << 16),
-    Register::new(KEYR, "KEYR", 0, !0),
-    Register::new(OPTKEYR, "OPTKEYR", 0, !0),
-    Register::new(SR, "SR", 0, flash::EOP | ERRORS | 0b11 << 14).inert(flash::BSY | 1 << 18),
+    flash::ACR, "ACR", 0x0004_0600, 0b111 | 1 << 8 | flash::ICEN | flash::ICRST | DBG_SWEN, inert 1 << 10 | 1 << 16;
+    KEYR, "KEYR", 0, !0;
+    OPTKEYR, "OPTKEYR", 0, !0;
+    SR, "SR", 0, flash::EOP | ERRORS | 0b11 << 14, inert flash::BSY | 1 << 18;
     // Missing: fast programming, option bytes, protected areas.
-    Register::new(CR, "CR", flash::LOCK | OPTLOCK, CR_BITS_G0).missing(0b11 << 17 | 0b111 << 26),
-    Register::new(0x18, "ECCR", 0, 0)
-        .inert(0b11 << 30)
-        .missing(1 << 24),
+    CR, "CR", flash::LOCK | OPTLOCK, CR_BITS_G0, missing 0b11 << 17 | 0b111 << 26;
+    0x18, "ECCR", 0, 0, inert 0b11 << 30, missing 1 << 24;
     // Option bytes are not programmed.
-    Register::new(OPTR, "OPTR", OPTIONS, 0).missing(!0),
-    Register::new(0x24, "PCROP1ASR", 0x0000_00FF, 0).missing(!0),
-    Register::new(0x28, "PCROP1AER", 0, 0).missing(!0),
-    Register::new(0x2C, "WRP1AR", 0x0000_003F, 0).missing(!0),
-    Register::new(0x30, "WRP1BR", 0x0000_003F, 0).missing(!0),
-    Register::new(0x34, "PCROP1BSR", 0x0000_00FF, 0).missing(!0),
-    Register::new(0x38, "PCROP1BER", 0, 0).missing(!0),
-];
+    OPTR, "OPTR", OPTIONS, 0, missing !0;
+    0x24, "PCROP1ASR", 0x0000_00FF, 0, missing !0;
+    0x28, "PCROP1AER", 0, 0, missing !0;
+    0x2C, "WRP1AR", 0x0000_003F, 0, missing !0;
+    0x30, "WRP1BR", 0x0000_003F, 0, missing !0;
+    0x34, "PCROP1BSR", 0x0000_00FF, 0, missing !0;
+    0x38, "PCROP1BER", 0, 0, missing !0;
+};
 
 /// Flash stays at address 0. Drive of pins, remapped pins, pull-downs of USB-C; what stands behind it of
 /// references and comparators is not modelled.
-static SYSCFG: [Register; 6] = [
-    Register::new(0x00, "CFGR1", 0, 0).missing(0x00FF_0FFF),
-    Register::new(0x18, "CFGR2", 0, 0)
-        .inert(1 << 8)
-        .missing(0b1111),
-    Register::unmodelled(0x30, "VREFBUF_CSR"),
-    Register::unmodelled(0x34, "VREFBUF_CCR"),
-    Register::unmodelled(0x200, "COMP1_CSR"),
-    Register::unmodelled(0x204, "COMP2_CSR"),
-];
+static SYSCFG: [Register; 6] = rows! {
+    0x00, "CFGR1", 0, 0, missing 0x00FF_0FFF;
+    0x18, "CFGR2", 0, 0, inert 1 << 8, missing 0b1111;
+    0x30, "VREFBUF_CSR", 0, 0, absent;
+    0x34, "VREFBUF_CCR", 0, 0, absent;
+    0x200, "COMP1_CSR", 0, 0, absent;
+    0x204, "COMP2_CSR", 0, 0, absent;
+};
 
 /// RM0444 §40.10: it is on the APB, with a clock.
-static DBGMCU: [Register; 4] = [
-    Register::new(dbgmcu::IDCODE, "IDCODE", 0, 0).inert(!0),
-    Register::new(dbgmcu::CR, "CR", 0, 0b110).inert(!0b110),
-    Register::new(0x08, "APB_FZ1", 0, 0xC020_1C33).inert(!0xC020_1C33),
-    Register::new(0x0C, "APB_FZ2", 0, 0x0007_8800).inert(!0x0007_8800),
-];
+static DBGMCU: [Register; 4] = rows! {
+    dbgmcu::IDCODE, "IDCODE", 0, 0, inert !0;
+    dbgmcu::CR, "CR", 0, 0b110, inert !0b110;
+    0x08, "APB_FZ1", 0, 0xC020_1C33, inert !0xC020_1C33;
+    0x0C, "APB_FZ2", 0, 0x0007_8800, inert !0x0007_8800;
+};
 
 /// RM0444 §4.4. SR2.VOSF is never set: a new range is there at once. Missing: low-power modes, wake-up
 /// pins, the voltage detector, and the pulls of Standby mode.
-static PWR: [Register; 17] = [
-    Register::new(pwr::CR, "CR1", 0x0208, 0b11 << VOS_SHIFT | DBP).missing(0x403F),
-    Register::new(0x04, "CR2", 0, 0).missing(0x007F),
-    Register::new(0x08, "CR3", 0x8000, 0).missing(0x873B),
-    Register::new(0x0C, "CR4", 0, 0).missing(0x033B),
-    Register::new(0x10, "SR1", 0, 0).inert(0x813B),
-    Register::new(0x14, "SR2", 0x0100, 0).inert(0x0F80),
-    Register::new(0x18, "SCR", 0, 0).inert(0x013B),
-    pulls(0x20, "PUCRA"),
-    pulls(0x24, "PDCRA"),
-    pulls(0x28, "PUCRB"),
-    pulls(0x2C, "PDCRB"),
-    pulls(0x30, "PUCRC"),
-    pulls(0x34, "PDCRC"),
-    pulls(0x38, "PUCRD"),
-    pulls(0x3C, "PDCRD"),
-    pulls(0x48, "PUCRF"),
-    pulls(0x4C, "PDCRF"),
-];
+static PWR: [Register; 17] = rows! {
+    pwr::CR, "CR1", 0x0208, 0b11 << VOS_SHIFT | DBP, missing 0x403F;
+    0x04, "CR2", 0, 0, missing 0x007F;
+    0x08, "CR3", 0x8000, 0, missing 0x873B;
+    0x0C, "CR4", 0, 0, missing 0x033B;
+    0x10, "SR1", 0, 0, inert 0x813B;
+    0x14, "SR2", 0x0100, 0, inert 0x0F80;
+    0x18, "SCR", 0, 0, inert 0x013B;
+    0x20, "PUCRA", 0, 0, missing 0xFFFF;
+    0x24, "PDCRA", 0, 0, missing 0xFFFF;
+    0x28, "PUCRB", 0, 0, missing 0xFFFF;
+    0x2C, "PDCRB", 0, 0, missing 0xFFFF;
+    0x30, "PUCRC", 0, 0, missing 0xFFFF;
+    0x34, "PDCRC", 0, 0, missing 0xFFFF;
+    0x38, "PUCRD", 0, 0, missing 0xFFFF;
+    0x3C, "PDCRD", 0, 0, missing 0xFFFF;
+    0x48, "PUCRF", 0, 0, missing 0xFFFF;
+    0x4C, "PDCRF", 0, 0, missing 0xFFFF;
+};
 
 /// DS12232, tables 13 to 17, without complementary outputs.
 const ROUTES: &str = "
@@ -241,7 +231,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb1, Gates::new(g0::APBENR1, g0::APBRSTR1)),
         (Bus::Apb2, Gates::new(g0::APBENR2, g0::APBRSTR2)),
     ],
-    timers: &timer::MODELS_G0,
+    timers: &models::MODELS_G0,
     usart: usart::WITH_FIFOS,
     watchdog_has_window: true,
 };

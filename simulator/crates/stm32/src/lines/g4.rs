@@ -1,7 +1,7 @@
 //! The STM32G4: G474 (RM0440).
 
-use super::l4::{pulls, VOS_SHIFT};
-use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
+use super::l4::VOS_SHIFT;
+use super::record::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -11,9 +11,9 @@ use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind};
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP, R1MODE};
 use crate::peripherals::rcc::g4;
-use crate::peripherals::registers::Register;
-use crate::peripherals::syscfg::{extis, SyscfgFacts};
-use crate::peripherals::timer;
+use crate::peripherals::registers::{rows, Register};
+use crate::peripherals::syscfg::SyscfgFacts;
+use crate::peripherals::timer::models;
 use crate::peripherals::usart;
 use std::sync::LazyLock;
 
@@ -24,22 +24,22 @@ static GPIO: [Register; 11] = ports_with_brr(0xFFFF_FFFF, 0, 0);
 
 /// Lines of the first registers that edges raise: those of pins, PVD, RTC and COMP.
 const LINES: u32 = 0xE07B_FFFF;
-static EXTI: [Register; 12] = [
+static EXTI: [Register; 12] = rows! {
     // The lines of peripherals that wake the chip are unmasked from reset on.
-    Register::new(PLACES.imr, "IMR1", 0x1F84_0000, !0),
-    Register::new(PLACES.emr, "EMR1", 0, !0),
-    Register::new(PLACES.rtsr, "RTSR1", 0, LINES),
-    Register::new(PLACES.ftsr, "FTSR1", 0, LINES),
-    Register::new(PLACES.swier, "SWIER1", 0, LINES),
-    Register::new(PLACES.pending[0], "PR1", 0, LINES),
+    PLACES.imr, "IMR1", 0x1F84_0000, !0;
+    PLACES.emr, "EMR1", 0, !0;
+    PLACES.rtsr, "RTSR1", 0, LINES;
+    PLACES.ftsr, "FTSR1", 0, LINES;
+    PLACES.swier, "SWIER1", 0, LINES;
+    PLACES.pending[0], "PR1", 0, LINES;
     // The lines 32 to 43.
-    Register::unmodelled(0x20, "IMR2"),
-    Register::unmodelled(0x24, "EMR2"),
-    Register::unmodelled(0x28, "RTSR2"),
-    Register::unmodelled(0x2C, "FTSR2"),
-    Register::unmodelled(0x30, "SWIER2"),
-    Register::unmodelled(0x34, "PR2"),
-];
+    0x20, "IMR2", 0, 0, absent;
+    0x24, "EMR2", 0, 0, absent;
+    0x28, "RTSR2", 0, 0, absent;
+    0x2C, "FTSR2", 0, 0, absent;
+    0x30, "SWIER2", 0, 0, absent;
+    0x34, "PR2", 0, 0, absent;
+};
 /// RM0440 §14.3, table 97.
 static VECTORS: [(u16, u32); 13] = [
     (1, 1 << 16),
@@ -61,98 +61,84 @@ static VECTORS: [(u16, u32); 13] = [
 const OPTIONS: u32 = 0xFFEF_F8AA;
 /// That debuggers may read: from reset on.
 const DBG_SWEN: u32 = 1 << 18;
-static FLASH: [Register; 18] = [
+static FLASH: [Register; 18] = rows! {
     // Missing: the power-down of the flash.
-    Register::new(
-        flash::ACR,
-        "ACR",
-        0x0004_0600,
-        0xF | 1 << 8 | flash::ICEN | flash::DCEN | flash::ICRST | flash::DCRST | DBG_SWEN,
-    )
-    .missing(0b11 << 13),
-    Register::new(0x04, "PDKEYR", 0, 0).missing(!0),
-    Register::new(KEYR, "KEYR", 0, !0),
-    Register::new(OPTKEYR, "OPTKEYR", 0, !0),
-    Register::new(SR, "SR", 0, flash::EOP | ERRORS | 0b11 << 14).inert(flash::BSY),
+    flash::ACR, "ACR", 0x0004_0600, 0xF | 1 << 8 | flash::ICEN | flash::DCEN | flash::ICRST | flash::DCRST | DBG_SWEN, missing 0b11 << 13;
+    0x04, "PDKEYR", 0, 0, missing !0;
+    KEYR, "KEYR", 0, !0;
+    OPTKEYR, "OPTKEYR", 0, !0;
+    SR, "SR", 0, flash::EOP | ERRORS | 0b11 << 14, inert flash::BSY;
     // Missing: fast programming, option bytes, protected areas.
-    Register::new(CR, "CR", flash::LOCK | OPTLOCK, CR_BITS & !(1 << 10))
-        .missing(0b11 << 17 | 0b1111 << 26),
-    Register::new(0x18, "ECCR", 0, 0)
-        .inert(0b11 << 30)
-        .missing(1 << 24),
+    CR, "CR", flash::LOCK | OPTLOCK, CR_BITS & !(1 << 10), missing 0b11 << 17 | 0b1111 << 26;
+    0x18, "ECCR", 0, 0, inert 0b11 << 30, missing 1 << 24;
     // Option bytes are not programmed.
-    Register::new(OPTR, "OPTR", OPTIONS, 0).missing(!0),
-    Register::new(0x24, "PCROP1SR", 0x0000_7FFF, 0).missing(!0),
-    Register::new(0x28, "PCROP1ER", 0, 0).missing(!0),
-    Register::new(0x2C, "WRP1AR", 0x0000_007F, 0).missing(!0),
-    Register::new(0x30, "WRP1BR", 0x0000_007F, 0).missing(!0),
-    Register::new(0x44, "PCROP2SR", 0x0000_7FFF, 0).missing(!0),
-    Register::new(0x48, "PCROP2ER", 0, 0).missing(!0),
-    Register::new(0x4C, "WRP2AR", 0x0000_007F, 0).missing(!0),
-    Register::new(0x50, "WRP2BR", 0x0000_007F, 0).missing(!0),
-    Register::new(0x70, "SEC1R", 0, 0).missing(!0),
-    Register::new(0x74, "SEC2R", 0, 0).missing(!0),
-];
+    OPTR, "OPTR", OPTIONS, 0, missing !0;
+    0x24, "PCROP1SR", 0x0000_7FFF, 0, missing !0;
+    0x28, "PCROP1ER", 0, 0, missing !0;
+    0x2C, "WRP1AR", 0x0000_007F, 0, missing !0;
+    0x30, "WRP1BR", 0x0000_007F, 0, missing !0;
+    0x44, "PCROP2SR", 0x0000_7FFF, 0, missing !0;
+    0x48, "PCROP2ER", 0, 0, missing !0;
+    0x4C, "WRP2AR", 0x0000_007F, 0, missing !0;
+    0x50, "WRP2BR", 0x0000_007F, 0, missing !0;
+    0x70, "SEC1R", 0, 0, missing !0;
+    0x74, "SEC2R", 0, 0, missing !0;
+};
 
-static SYSCFG: [Register; 12] = {
-    let [one, two, three, four] = extis();
-    [
-        Register::new(0x00, "MEMRMP", 0, 0).missing(0x107),
-        // Drive of I2C pins, the analog switches' booster, interrupts of the FPU.
-        Register::new(0x04, "CFGR1", 0x7C00_0001, 0).missing(0xFCFF_0300),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x18, "SCSR", 0, 0).inert(0b10).missing(1),
-        Register::new(0x1C, "CFGR2", 0, 0)
-            .inert(1 << 8)
-            .missing(0xF),
-        Register::new(0x20, "SWPR", 0, 0).missing(!0),
-        Register::new(0x24, "SKR", 0, 0).missing(0xFF),
-        Register::unmodelled(0x30, "VREFBUF_CSR"),
-        Register::unmodelled(0x34, "VREFBUF_CCR"),
-    ]
+static SYSCFG: [Register; 12] = rows! {
+    0x00, "MEMRMP", 0, 0, missing 0x107;
+    // Drive of I2C pins, the analog switches' booster, interrupts of the FPU.
+    0x04, "CFGR1", 0x7C00_0001, 0, missing 0xFCFF_0300;
+    0x08, "EXTICR1", 0, 0xFFFF;
+    0x0C, "EXTICR2", 0, 0xFFFF;
+    0x10, "EXTICR3", 0, 0xFFFF;
+    0x14, "EXTICR4", 0, 0xFFFF;
+    0x18, "SCSR", 0, 0, inert 0b10, missing 1;
+    0x1C, "CFGR2", 0, 0, inert 1 << 8, missing 0xF;
+    0x20, "SWPR", 0, 0, missing !0;
+    0x24, "SKR", 0, 0, missing 0xFF;
+    0x30, "VREFBUF_CSR", 0, 0, absent;
+    0x34, "VREFBUF_CCR", 0, 0, absent;
 };
 
 /// RM0440 §47.16.
-static DBGMCU: [Register; 5] = [
-    Register::new(dbgmcu::IDCODE, "IDCODE", 0, 0).inert(!0),
-    Register::new(dbgmcu::CR, "CR", 0, 0b111).missing(0xE0),
-    Register::new(0x08, "APB1FZR1", 0, 0xC060_1C3F).inert(!0xC060_1C3F),
-    Register::new(0x0C, "APB1FZR2", 0, 0x02).inert(!0x02),
-    Register::new(0x10, "APB2FZR", 0, 0x3C17_2800).inert(!0x3C17_2800),
-];
+static DBGMCU: [Register; 5] = rows! {
+    dbgmcu::IDCODE, "IDCODE", 0, 0, inert !0;
+    dbgmcu::CR, "CR", 0, 0b111, missing 0xE0;
+    0x08, "APB1FZR1", 0, 0xC060_1C3F, inert !0xC060_1C3F;
+    0x0C, "APB1FZR2", 0, 0x02, inert !0x02;
+    0x10, "APB2FZR", 0, 0x3C17_2800, inert !0x3C17_2800;
+};
 
 /// That USB-C's pull-downs at PB4 and PB6 are off. Nothing here sees them.
 const UCPD1_DBDIS: u32 = 1 << 14;
 
 /// RM0440 §6.4. SR2.VOSF is never set: a new range is there at once. Missing: low-power modes, wake-up
 /// pins, the voltage detectors, and the pulls of Standby mode.
-static PWR: [Register; 22] = [
-    Register::new(pwr::CR, "CR1", 0x0200, 0b11 << VOS_SHIFT | DBP).missing(0x4007),
-    Register::new(0x04, "CR2", 0, 0).missing(0x00FF),
-    Register::new(0x08, "CR3", 0x8000, UCPD1_DBDIS).missing(0xA51F),
-    Register::new(0x0C, "CR4", 0, 0).missing(0x031F),
-    Register::new(0x10, "SR1", 0, 0).inert(0x811F),
-    Register::new(0x14, "SR2", 0x0100, 0).inert(0xFF00),
-    Register::new(0x18, "SCR", 0, 0).inert(0x011F),
-    pulls(0x20, "PUCRA"),
-    pulls(0x24, "PDCRA"),
-    pulls(0x28, "PUCRB"),
-    pulls(0x2C, "PDCRB"),
-    pulls(0x30, "PUCRC"),
-    pulls(0x34, "PDCRC"),
-    pulls(0x38, "PUCRD"),
-    pulls(0x3C, "PDCRD"),
-    pulls(0x40, "PUCRE"),
-    pulls(0x44, "PDCRE"),
-    pulls(0x48, "PUCRF"),
-    pulls(0x4C, "PDCRF"),
-    pulls(0x50, "PUCRG"),
-    pulls(0x54, "PDCRG"),
-    Register::new(pwr::CR5, "CR5", 1 << R1MODE, 1 << R1MODE),
-];
+static PWR: [Register; 22] = rows! {
+    pwr::CR, "CR1", 0x0200, 0b11 << VOS_SHIFT | DBP, missing 0x4007;
+    0x04, "CR2", 0, 0, missing 0x00FF;
+    0x08, "CR3", 0x8000, UCPD1_DBDIS, missing 0xA51F;
+    0x0C, "CR4", 0, 0, missing 0x031F;
+    0x10, "SR1", 0, 0, inert 0x811F;
+    0x14, "SR2", 0x0100, 0, inert 0xFF00;
+    0x18, "SCR", 0, 0, inert 0x011F;
+    0x20, "PUCRA", 0, 0, missing 0xFFFF;
+    0x24, "PDCRA", 0, 0, missing 0xFFFF;
+    0x28, "PUCRB", 0, 0, missing 0xFFFF;
+    0x2C, "PDCRB", 0, 0, missing 0xFFFF;
+    0x30, "PUCRC", 0, 0, missing 0xFFFF;
+    0x34, "PDCRC", 0, 0, missing 0xFFFF;
+    0x38, "PUCRD", 0, 0, missing 0xFFFF;
+    0x3C, "PDCRD", 0, 0, missing 0xFFFF;
+    0x40, "PUCRE", 0, 0, missing 0xFFFF;
+    0x44, "PDCRE", 0, 0, missing 0xFFFF;
+    0x48, "PUCRF", 0, 0, missing 0xFFFF;
+    0x4C, "PDCRF", 0, 0, missing 0xFFFF;
+    0x50, "PUCRG", 0, 0, missing 0xFFFF;
+    0x54, "PDCRG", 0, 0, missing 0xFFFF;
+    pwr::CR5, "CR5", 1 << R1MODE, 1 << R1MODE;
+};
 
 /// DS12288, table 13, the package with 64 pins, without complementary outputs.
 const ROUTES: &str = "
@@ -252,7 +238,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb1, Gates::new(g4::APB1ENR1, g4::APB1RSTR1)),
         (Bus::Apb2, Gates::new(g4::APB2ENR, g4::APB2RSTR)),
     ],
-    timers: &timer::MODELS_G4,
+    timers: &models::MODELS_G4,
     usart: usart::WITH_FIFOS,
     watchdog_has_window: true,
 };

@@ -1,6 +1,6 @@
 //! The STM32L4: L476 (RM0351).
 
-use super::{FamilyFacts, Gates, LineFacts, SystemMemory};
+use super::record::{FamilyFacts, Gates, LineFacts, SystemMemory};
 use crate::chip::Bus;
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dbgmcu::{self, DbgmcuFacts};
@@ -10,17 +10,18 @@ use crate::peripherals::flash::{self, FlashFacts, FlashKind};
 use crate::peripherals::gpio::{ports_with_brr, GpioFacts, GpioKind, PINS};
 use crate::peripherals::pwr::{self, OverDrive, PwrFacts, DBP};
 use crate::peripherals::rcc::l4;
-use crate::peripherals::registers::Register;
-use crate::peripherals::syscfg::{extis, SyscfgFacts};
-use crate::peripherals::timer;
+use crate::peripherals::registers::{merged, rows, Register};
+use crate::peripherals::syscfg::SyscfgFacts;
+use crate::peripherals::timer::models;
 use crate::peripherals::usart;
 use std::sync::LazyLock;
 
 /// RM0351 §8.5: pins start in analog mode. ASCR has switches to the ADC, which nothing here sees.
 const fn ports_l4(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 12] {
-    let [a, b, c, d, e, f, g, h, i, j, k] = ports_with_brr(moder, ospeedr, pupdr);
-    let switches = Register::new(0x2C, "ASCR", 0, PINS);
-    [a, b, c, d, e, f, g, h, i, j, k, switches]
+    merged(
+        &ports_with_brr(moder, ospeedr, pupdr),
+        &rows! { 0x2C, "ASCR", 0, PINS; },
+    )
 }
 static GPIOA: [Register; 12] = ports_l4(0xABFF_FFFF, 0x0C00_0000, 0x6400_0000);
 static GPIOB: [Register; 12] = ports_l4(0xFFFF_FEBF, 0x0000_00C0, 0x0000_0100);
@@ -29,21 +30,21 @@ static GPIO: [Register; 12] = ports_l4(0xFFFF_FFFF, 0, 0);
 
 /// Lines of the first registers that edges raise: those of pins, PVD, USB, RTC and COMP.
 const LINES: u32 = 0x007D_FFFF;
-static EXTI: [Register; 12] = [
-    Register::new(PLACES.imr, "IMR1", 0xFF82_0000, !0),
-    Register::new(PLACES.emr, "EMR1", 0, !0),
-    Register::new(PLACES.rtsr, "RTSR1", 0, LINES),
-    Register::new(PLACES.ftsr, "FTSR1", 0, LINES),
-    Register::new(PLACES.swier, "SWIER1", 0, LINES),
-    Register::new(PLACES.pending[0], "PR1", 0, LINES),
+static EXTI: [Register; 12] = rows! {
+    PLACES.imr, "IMR1", 0xFF82_0000, !0;
+    PLACES.emr, "EMR1", 0, !0;
+    PLACES.rtsr, "RTSR1", 0, LINES;
+    PLACES.ftsr, "FTSR1", 0, LINES;
+    PLACES.swier, "SWIER1", 0, LINES;
+    PLACES.pending[0], "PR1", 0, LINES;
     // The lines 32 to 39: LCD, LPUART1, LPTIMs, SWPMI, PVM.
-    Register::new(0x20, "IMR2", 0xFFFF_FF87, 0).missing(0xFF),
-    Register::new(0x24, "EMR2", 0, 0).missing(0xFF),
-    Register::new(0x28, "RTSR2", 0, 0).missing(0x78),
-    Register::new(0x2C, "FTSR2", 0, 0).missing(0x78),
-    Register::new(0x30, "SWIER2", 0, 0).missing(0x78),
-    Register::new(0x34, "PR2", 0, 0).missing(0x78),
-];
+    0x20, "IMR2", 0xFFFF_FF87, 0, missing 0xFF;
+    0x24, "EMR2", 0, 0, missing 0xFF;
+    0x28, "RTSR2", 0, 0, missing 0x78;
+    0x2C, "FTSR2", 0, 0, missing 0x78;
+    0x30, "SWIER2", 0, 0, missing 0x78;
+    0x34, "PR2", 0, 0, missing 0x78;
+};
 /// RM0351 §13.3, table 57.
 static VECTORS: [(u16, u32); 13] = [
     (1, 1 << 16),
@@ -63,98 +64,81 @@ static VECTORS: [(u16, u32); 13] = [
 
 /// No protection, two banks, no boot from bank 2, watchdogs by software.
 const OPTIONS: u32 = 0xFFEF_F8AA;
-static FLASH: [Register; 16] = [
+static FLASH: [Register; 16] = rows! {
     // Missing: the power-down of the flash.
-    Register::new(
-        flash::ACR,
-        "ACR",
-        0x0600,
-        0b111 | 1 << 8 | flash::ICEN | flash::DCEN | flash::ICRST | flash::DCRST,
-    )
-    .missing(0b11 << 13),
-    Register::new(0x04, "PDKEYR", 0, 0).missing(!0),
-    Register::new(KEYR, "KEYR", 0, !0),
-    Register::new(OPTKEYR, "OPTKEYR", 0, !0),
-    Register::new(SR, "SR", 0, flash::EOP | ERRORS | 0b11 << 14).inert(flash::BSY),
+    flash::ACR, "ACR", 0x0600, 0b111 | 1 << 8 | flash::ICEN | flash::DCEN | flash::ICRST | flash::DCRST, missing 0b11 << 13;
+    0x04, "PDKEYR", 0, 0, missing !0;
+    KEYR, "KEYR", 0, !0;
+    OPTKEYR, "OPTKEYR", 0, !0;
+    SR, "SR", 0, flash::EOP | ERRORS | 0b11 << 14, inert flash::BSY;
     // Missing: fast programming, option bytes, read protection by PCROP.
-    Register::new(CR, "CR", flash::LOCK | OPTLOCK, CR_BITS).missing(0b11 << 17 | 0b11 << 26),
-    Register::new(0x18, "ECCR", 0, 0)
-        .inert(0b11 << 30)
-        .missing(1 << 24),
+    CR, "CR", flash::LOCK | OPTLOCK, CR_BITS, missing 0b11 << 17 | 0b11 << 26;
+    0x18, "ECCR", 0, 0, inert 0b11 << 30, missing 1 << 24;
     // Option bytes are not programmed.
-    Register::new(OPTR, "OPTR", OPTIONS, 0).missing(!0),
-    Register::new(0x24, "PCROP1SR", 0xFFFF_FFFF, 0).missing(!0),
-    Register::new(0x28, "PCROP1ER", 0x0FFF_0000, 0).missing(!0),
-    Register::new(0x2C, "WRP1AR", 0xFF00_FFFF, 0).missing(!0),
-    Register::new(0x30, "WRP1BR", 0xFF00_FFFF, 0).missing(!0),
-    Register::new(0x44, "PCROP2SR", 0xFFFF_FFFF, 0).missing(!0),
-    Register::new(0x48, "PCROP2ER", 0xFFFF_0000, 0).missing(!0),
-    Register::new(0x4C, "WRP2AR", 0xFF00_FFFF, 0).missing(!0),
-    Register::new(0x50, "WRP2BR", 0xFF00_FFFF, 0).missing(!0),
-];
+    OPTR, "OPTR", OPTIONS, 0, missing !0;
+    0x24, "PCROP1SR", 0xFFFF_FFFF, 0, missing !0;
+    0x28, "PCROP1ER", 0x0FFF_0000, 0, missing !0;
+    0x2C, "WRP1AR", 0xFF00_FFFF, 0, missing !0;
+    0x30, "WRP1BR", 0xFF00_FFFF, 0, missing !0;
+    0x44, "PCROP2SR", 0xFFFF_FFFF, 0, missing !0;
+    0x48, "PCROP2ER", 0xFFFF_0000, 0, missing !0;
+    0x4C, "WRP2AR", 0xFF00_FFFF, 0, missing !0;
+    0x50, "WRP2BR", 0xFF00_FFFF, 0, missing !0;
+};
 
-static SYSCFG: [Register; 10] = {
-    let [one, two, three, four] = extis();
-    [
-        Register::new(0x00, "MEMRMP", 0, 0).missing(0x107),
-        // Drive of I2C pins, the analog switches' booster, interrupts of the FPU.
-        Register::new(0x04, "CFGR1", 0x7C00_0001, 0).missing(0xFC7F_0101),
-        one,
-        two,
-        three,
-        four,
-        Register::new(0x18, "SCSR", 0, 0).inert(0b10).missing(1),
-        Register::new(0x1C, "CFGR2", 0, 0)
-            .inert(1 << 8)
-            .missing(0xF),
-        Register::new(0x20, "SWPR", 0, 0).missing(!0),
-        Register::new(0x24, "SKR", 0, 0).missing(0xFF),
-    ]
+static SYSCFG: [Register; 10] = rows! {
+    0x00, "MEMRMP", 0, 0, missing 0x107;
+    // Drive of I2C pins, the analog switches' booster, interrupts of the FPU.
+    0x04, "CFGR1", 0x7C00_0001, 0, missing 0xFC7F_0101;
+    0x08, "EXTICR1", 0, 0xFFFF;
+    0x0C, "EXTICR2", 0, 0xFFFF;
+    0x10, "EXTICR3", 0, 0xFFFF;
+    0x14, "EXTICR4", 0, 0xFFFF;
+    0x18, "SCSR", 0, 0, inert 0b10, missing 1;
+    0x1C, "CFGR2", 0, 0, inert 1 << 8, missing 0xF;
+    0x20, "SWPR", 0, 0, missing !0;
+    0x24, "SKR", 0, 0, missing 0xFF;
 };
 
 /// RM0351 §46.
-static DBGMCU: [Register; 5] = [
-    Register::new(dbgmcu::IDCODE, "IDCODE", 0, 0).inert(!0),
-    Register::new(dbgmcu::CR, "CR", 0, 0b111).missing(0xE0),
-    Register::new(0x08, "APB1_FZR1", 0, 0x82E0_1C3F).inert(!0x82E0_1C3F),
-    Register::new(0x0C, "APB1_FZR2", 0, 0x20).inert(!0x20),
-    Register::new(0x10, "APB2_FZR", 0, 0x0007_2800).inert(!0x0007_2800),
-];
-
-pub const fn pulls(offset: u32, name: &'static str) -> Register {
-    Register::new(offset, name, 0, 0).missing(0xFFFF)
-}
+static DBGMCU: [Register; 5] = rows! {
+    dbgmcu::IDCODE, "IDCODE", 0, 0, inert !0;
+    dbgmcu::CR, "CR", 0, 0b111, missing 0xE0;
+    0x08, "APB1_FZR1", 0, 0x82E0_1C3F, inert !0x82E0_1C3F;
+    0x0C, "APB1_FZR2", 0, 0x20, inert !0x20;
+    0x10, "APB2_FZR", 0, 0x0007_2800, inert !0x0007_2800;
+};
 
 /// CR1's.
 pub const VOS_SHIFT: u32 = 9;
 
 /// RM0351 §5.4. SR2.VOSF is never set: a new range is there at once. Missing: low-power modes, wake-up
 /// pins, the voltage detectors, and the pulls of Standby mode.
-static PWR: [Register; 23] = [
-    Register::new(pwr::CR, "CR1", 0x0200, 0b11 << VOS_SHIFT | DBP).missing(0x4007),
-    Register::new(0x04, "CR2", 0, 0).missing(0x06FF),
-    Register::new(0x08, "CR3", 0x8000, 0).missing(0x851F),
-    Register::new(0x0C, "CR4", 0, 0).missing(0x031F),
-    Register::new(0x10, "SR1", 0, 0).inert(0x811F),
-    Register::new(0x14, "SR2", 0x0100, 0).inert(0xFF00),
-    Register::new(0x18, "SCR", 0, 0).inert(0x011F),
-    pulls(0x20, "PUCRA"),
-    pulls(0x24, "PDCRA"),
-    pulls(0x28, "PUCRB"),
-    pulls(0x2C, "PDCRB"),
-    pulls(0x30, "PUCRC"),
-    pulls(0x34, "PDCRC"),
-    pulls(0x38, "PUCRD"),
-    pulls(0x3C, "PDCRD"),
-    pulls(0x40, "PUCRE"),
-    pulls(0x44, "PDCRE"),
-    pulls(0x48, "PUCRF"),
-    pulls(0x4C, "PDCRF"),
-    pulls(0x50, "PUCRG"),
-    pulls(0x54, "PDCRG"),
-    pulls(0x58, "PUCRH"),
-    pulls(0x5C, "PDCRH"),
-];
+static PWR: [Register; 23] = rows! {
+    pwr::CR, "CR1", 0x0200, 0b11 << VOS_SHIFT | DBP, missing 0x4007;
+    0x04, "CR2", 0, 0, missing 0x06FF;
+    0x08, "CR3", 0x8000, 0, missing 0x851F;
+    0x0C, "CR4", 0, 0, missing 0x031F;
+    0x10, "SR1", 0, 0, inert 0x811F;
+    0x14, "SR2", 0x0100, 0, inert 0xFF00;
+    0x18, "SCR", 0, 0, inert 0x011F;
+    0x20, "PUCRA", 0, 0, missing 0xFFFF;
+    0x24, "PDCRA", 0, 0, missing 0xFFFF;
+    0x28, "PUCRB", 0, 0, missing 0xFFFF;
+    0x2C, "PDCRB", 0, 0, missing 0xFFFF;
+    0x30, "PUCRC", 0, 0, missing 0xFFFF;
+    0x34, "PDCRC", 0, 0, missing 0xFFFF;
+    0x38, "PUCRD", 0, 0, missing 0xFFFF;
+    0x3C, "PDCRD", 0, 0, missing 0xFFFF;
+    0x40, "PUCRE", 0, 0, missing 0xFFFF;
+    0x44, "PDCRE", 0, 0, missing 0xFFFF;
+    0x48, "PUCRF", 0, 0, missing 0xFFFF;
+    0x4C, "PDCRF", 0, 0, missing 0xFFFF;
+    0x50, "PUCRG", 0, 0, missing 0xFFFF;
+    0x54, "PDCRG", 0, 0, missing 0xFFFF;
+    0x58, "PUCRH", 0, 0, missing 0xFFFF;
+    0x5C, "PDCRH", 0, 0, missing 0xFFFF;
+};
 
 /// DS10198, tables "Alternate function AF0 to AF7" and "AF8 to AF15", without complementary outputs.
 const ROUTES: &str = "
@@ -260,7 +244,7 @@ pub static LINE: LineFacts = LineFacts {
         (Bus::Apb1, Gates::new(l4::APB1ENR1, l4::APB1RSTR1)),
         (Bus::Apb2, Gates::new(l4::APB2ENR, l4::APB2RSTR)),
     ],
-    timers: &timer::MODELS_L4,
+    timers: &models::MODELS_L4,
     usart: usart::V2,
     watchdog_has_window: true,
 };

@@ -1,9 +1,9 @@
 //! What hangs where: `i2c1=eeprom.toml`, `spi1:pa4=sensor.toml`, `usart1=modem.toml`, `pa0=edges.csv`.
 
-use super::{edges, Bus, Device, Fault, KINDS};
+use super::{edges, eeprom, replies, sensor, Bus, Fault, Partner};
 use crate::edges::Pin;
 use crate::text_file::{content, toml_place};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -16,6 +16,60 @@ pub enum Place {
     Bus(String, Bus, Option<Pin>),
     Pin(Pin),
 }
+
+/// What hangs on wires.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Device {
+    Eeprom(eeprom::Eeprom),
+    Registers(sensor::Sensor),
+    Replies(replies::Replies),
+    Edges(edges::Edges),
+}
+
+impl Device {
+    pub fn partner(&self) -> &dyn Partner {
+        match self {
+            Device::Eeprom(device) => device,
+            Device::Registers(device) => device,
+            Device::Replies(device) => device,
+            Device::Edges(device) => device,
+        }
+    }
+
+    pub fn partner_mut(&mut self) -> &mut dyn Partner {
+        match self {
+            Device::Eeprom(device) => device,
+            Device::Registers(device) => device,
+            Device::Replies(device) => device,
+            Device::Edges(device) => device,
+        }
+    }
+}
+
+/// A kind of device: its word in a file, what it hangs on, and what reads the file.
+struct Kind {
+    name: &'static str,
+    buses: &'static [Bus],
+    read: fn(&str, Bus) -> Result<Device, Fault>,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: "eeprom",
+        buses: &[Bus::I2c],
+        read: |text, _| Ok(Device::Eeprom(eeprom::read(text)?)),
+    },
+    Kind {
+        name: "registers",
+        buses: &[Bus::I2c, Bus::Spi],
+        read: |text, bus| Ok(Device::Registers(sensor::read(text, bus)?)),
+    },
+    Kind {
+        name: "replies",
+        buses: &[Bus::Uart],
+        read: |text, _| Ok(Device::Replies(replies::read(text)?)),
+    },
+];
 
 /// A device, and where it hangs.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! An EEPROM of the 24Cxx kind: one or two bytes of address, pages, and a time in which it writes and
 //! answers nobody (AT24C256 datasheet, "Device operation", "Write operations", "Read operations").
 
-use super::{check_address, must, Bus, Device, Fault, Partner};
+use super::{check_address, must, Fault, Partner};
 use serde::{Deserialize, Serialize};
 
 const MOST_BYTES: usize = 1 << 19;
@@ -65,7 +65,7 @@ pub struct Eeprom {
     busy_until_ns: u64,
 }
 
-pub(super) fn read(text: &str, _: Bus) -> Result<Device, Fault> {
+pub(super) fn read(text: &str) -> Result<Eeprom, Fault> {
     let file: File = toml::from_str(text)?;
     must(matches!(file.address_bytes, 1 | 2), || {
         format!("address_bytes = {} is neither 1 nor 2", file.address_bytes)
@@ -107,7 +107,7 @@ pub(super) fn read(text: &str, _: Bus) -> Result<Device, Fault> {
         })?;
         place.copy_from_slice(&content.bytes);
     }
-    Ok(Device::Eeprom(Eeprom {
+    Ok(Eeprom {
         address: file.address,
         address_bytes: file.address_bytes,
         page_bytes: file.page_bytes,
@@ -117,7 +117,7 @@ pub(super) fn read(text: &str, _: Bus) -> Result<Device, Fault> {
         place_bytes: 0,
         pending: Vec::new(),
         busy_until_ns: 0,
-    }))
+    })
 }
 
 impl Eeprom {

@@ -1,22 +1,17 @@
 //! What is at the other end of a wire: devices on a bus, what answers on a serial line, and edges that
-//! come from outside (docs/reference/partners.md). A new device is a file here, a variant of [`Device`]
-//! and a row of [`KINDS`].
+//! come from outside (docs/reference/partners.md). A new device is a file here, and in `attachment.rs` a
+//! variant of `Device` and a row of `KINDS`.
 //!
 //! A partner knows bytes and the time. It sees neither the host's clock nor its files, so the same
 //! program with the same partners gives the same bytes.
 
-mod attachment;
+pub mod attachment;
 mod edges;
 mod eeprom;
-mod pins;
+pub mod pins;
 mod replies;
 mod sensor;
 pub mod wires;
-
-pub use attachment::{Attachment, Place};
-pub use pins::{roles, BusPin};
-
-use serde::{Deserialize, Serialize};
 
 /// A device. Each of its methods has the time since power-up in nanoseconds.
 pub trait Partner {
@@ -69,34 +64,6 @@ pub enum Act {
     Drives(bool),
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Device {
-    Eeprom(eeprom::Eeprom),
-    Registers(sensor::Sensor),
-    Replies(replies::Replies),
-    Edges(edges::Edges),
-}
-
-impl Device {
-    pub fn partner(&self) -> &dyn Partner {
-        match self {
-            Device::Eeprom(device) => device,
-            Device::Registers(device) => device,
-            Device::Replies(device) => device,
-            Device::Edges(device) => device,
-        }
-    }
-
-    pub fn partner_mut(&mut self) -> &mut dyn Partner {
-        match self {
-            Device::Eeprom(device) => device,
-            Device::Registers(device) => device,
-            Device::Replies(device) => device,
-            Device::Edges(device) => device,
-        }
-    }
-}
-
 /// The wires that a device can hang on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bus {
@@ -104,31 +71,6 @@ pub enum Bus {
     Spi,
     Uart,
 }
-
-/// A kind of device: its word in a file, what it hangs on, and what reads the file.
-struct Kind {
-    name: &'static str,
-    buses: &'static [Bus],
-    read: fn(&str, Bus) -> Result<Device, Fault>,
-}
-
-const KINDS: [Kind; 3] = [
-    Kind {
-        name: "eeprom",
-        buses: &[Bus::I2c],
-        read: eeprom::read,
-    },
-    Kind {
-        name: "registers",
-        buses: &[Bus::I2c, Bus::Spi],
-        read: sensor::read,
-    },
-    Kind {
-        name: "replies",
-        buses: &[Bus::Uart],
-        read: replies::read,
-    },
-];
 
 /// What is wrong with a file: TOML's own error, or a key and what to do.
 enum Fault {

@@ -1,6 +1,6 @@
 //! What answers on a serial line: bytes that it waits for, and bytes that it says to them, or by itself.
 
-use super::{must, Act, Bus, Device, Fault, Partner, MOST_US, NS_PER_US};
+use super::{must, Act, Fault, Partner, MOST_US, NS_PER_US};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -71,7 +71,7 @@ pub struct Replies {
     waiting: VecDeque<(u64, Vec<u8>)>,
 }
 
-pub(super) fn read(text: &str, _: Bus) -> Result<Device, Fault> {
+pub(super) fn read(text: &str) -> Result<Replies, Fault> {
     let file: File = toml::from_str(text)?;
     must((1..=MOST_REPLIES).contains(&file.replies.len()), || {
         format!(
@@ -108,7 +108,7 @@ pub(super) fn read(text: &str, _: Bus) -> Result<Device, Fault> {
             }
         }
     }
-    Ok(Device::Replies(Replies {
+    Ok(Replies {
         longest: replies
             .iter()
             .map(|reply| reply.to.len())
@@ -118,7 +118,7 @@ pub(super) fn read(text: &str, _: Bus) -> Result<Device, Fault> {
         reports,
         heard: VecDeque::new(),
         waiting: VecDeque::new(),
-    }))
+    })
 }
 
 impl Partner for Replies {

@@ -1,7 +1,7 @@
 //! A device of registers, as most sensors are: the first byte is a register, and what follows writes it
 //! and those behind it, or reads them. A register may have other values as time goes on.
 
-use super::{check_address, must, Bus, Device, Fault, Partner, MOST_US, NS_PER_US};
+use super::{check_address, must, Bus, Fault, Partner, MOST_US, NS_PER_US};
 use serde::{Deserialize, Serialize};
 
 const MOST_VALUES: usize = 1 << 16;
@@ -101,7 +101,7 @@ pub struct Sensor {
     steps: bool,
 }
 
-pub(super) fn read(text: &str, bus: Bus) -> Result<Device, Fault> {
+pub(super) fn read(text: &str, bus: Bus) -> Result<Sensor, Fault> {
     let file: File = toml::from_str(text)?;
     match (bus, file.address) {
         (Bus::I2c, Some(address)) => check_address(address, address)?,
@@ -125,7 +125,7 @@ pub(super) fn read(text: &str, bus: Bus) -> Result<Device, Fault> {
         })?;
         registers.push(register(row, file.width)?);
     }
-    Ok(Device::Registers(Sensor {
+    Ok(Sensor {
         address: file.address.filter(|_| bus == Bus::I2c),
         width: file.width,
         low_byte_first: file.low_byte_first,
@@ -139,7 +139,7 @@ pub(super) fn read(text: &str, bus: Bus) -> Result<Device, Fault> {
         is_pointed: false,
         reads: false,
         steps: true,
-    }))
+    })
 }
 
 fn register(row: Row, width: usize) -> Result<Register, Fault> {

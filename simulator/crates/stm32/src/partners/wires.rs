@@ -1,14 +1,15 @@
 //! The wires of a bus and what hangs on them, as a peripheral has them. Without a partner there is
 //! nothing: no time is spent, and no level drawn.
 
-use super::{Act, Device};
+use super::attachment::Device;
+use super::Act;
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Levels of the wires of a bus: bit n is the nth of [`super::roles`].
+/// Levels of the wires of a bus: bit n is the nth of [`super::pins::roles`].
 pub type Wired = u8;
 
 pub const SCL: Wired = 1 << 0;

@@ -5,7 +5,7 @@
 //! VREFINT at 1.21 V (DS10086, tables "Temperature sensor characteristics" and "Embedded internal
 //! reference voltage": typical values). VBAT is at VREF+.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
@@ -40,41 +40,35 @@ const ADCPRE_SHIFT: u32 = 16;
 const VBATE: u32 = 1 << 22;
 const TSVREFE: u32 = 1 << 23;
 
-static TABLE: &[Register] = &[
-    Register::new(SR, "SR", 0, FLAGS).inert(!FLAGS),
+static TABLE: &[Register] = &rows! {
+    SR, "SR", 0, FLAGS, inert !FLAGS;
     // Missing: the watchdog, injected and discontinuous conversions.
-    Register::new(CR1, "CR1", 0, EOCIE | SCAN | 0b11 << RES_SHIFT | OVRIE).missing(0x00C0_FEDF),
+    CR1, "CR1", 0, EOCIE | SCAN | 0b11 << RES_SHIFT | OVRIE, missing 0x00C0_FEDF;
     // Missing: DMA, injected conversions and external triggers. EXTSEL keeps its value: without
     // EXTEN it has no effect.
-    Register::new(
-        CR2,
-        "CR2",
-        0,
-        ADON | CONT | EOCS | ALIGN | SWSTART | 0xF << 24,
-    )
-    .missing(0x307F_0300),
-    Register::new(SMPR1, "SMPR1", 0, 0x07FF_FFFF),
-    Register::new(SMPR2, "SMPR2", 0, 0x3FFF_FFFF),
-    Register::unmodelled(0x14, "JOFR1"),
-    Register::unmodelled(0x18, "JOFR2"),
-    Register::unmodelled(0x1C, "JOFR3"),
-    Register::unmodelled(0x20, "JOFR4"),
+    CR2, "CR2", 0, ADON | CONT | EOCS | ALIGN | SWSTART | 0xF << 24, missing 0x307F_0300;
+    SMPR1, "SMPR1", 0, 0x07FF_FFFF;
+    SMPR2, "SMPR2", 0, 0x3FFF_FFFF;
+    0x14, "JOFR1", 0, 0, absent;
+    0x18, "JOFR2", 0, 0, absent;
+    0x1C, "JOFR3", 0, 0, absent;
+    0x20, "JOFR4", 0, 0, absent;
     // The thresholds of the watchdog, which cannot be turned on.
-    Register::new(0x24, "HTR", 0x0FFF, 0x0FFF),
-    Register::new(0x28, "LTR", 0, 0x0FFF),
-    Register::new(SQR1, "SQR1", 0, 0x00FF_FFFF),
-    Register::new(SQR2, "SQR2", 0, 0x3FFF_FFFF),
-    Register::new(SQR3, "SQR3", 0, 0x3FFF_FFFF),
-    Register::unmodelled(0x38, "JSQR"),
-    Register::unmodelled(0x3C, "JDR1"),
-    Register::unmodelled(0x40, "JDR2"),
-    Register::unmodelled(0x44, "JDR3"),
-    Register::unmodelled(0x48, "JDR4"),
-    Register::new(DR, "DR", 0, 0).inert(!0),
-    Register::unmodelled(0x300, "CSR"),
+    0x24, "HTR", 0x0FFF, 0x0FFF;
+    0x28, "LTR", 0, 0x0FFF;
+    SQR1, "SQR1", 0, 0x00FF_FFFF;
+    SQR2, "SQR2", 0, 0x3FFF_FFFF;
+    SQR3, "SQR3", 0, 0x3FFF_FFFF;
+    0x38, "JSQR", 0, 0, absent;
+    0x3C, "JDR1", 0, 0, absent;
+    0x40, "JDR2", 0, 0, absent;
+    0x44, "JDR3", 0, 0, absent;
+    0x48, "JDR4", 0, 0, absent;
+    DR, "DR", 0, 0, inert !0;
+    0x300, "CSR", 0, 0, absent;
     // Missing: what several converters do together.
-    Register::new(CCR, "CCR", 0, 0b11 << ADCPRE_SHIFT | VBATE | TSVREFE).missing(0xEF1F),
-];
+    CCR, "CCR", 0, 0b11 << ADCPRE_SHIFT | VBATE | TSVREFE, missing 0xEF1F;
+};
 
 /// Full scale of 12 bits, at VREF+.
 const FULL_SCALE: u32 = 4_095;
@@ -108,16 +102,11 @@ impl Adc {
         }
     }
 
-    pub fn interrupt(&self) -> bool {
-        let (status, enables) = (self.registers.get(SR), self.registers.get(CR1));
-        status & EOC != 0 && enables & EOCIE != 0 || status & OVR != 0 && enables & OVRIE != 0
-    }
-
     /// A conversion has ended: its result, its flags (§11.3.7, EOCS), and what comes next.
     fn converted(&mut self, place: u32, end: u64) {
         let last = place == self.length() - 1;
-        let each = self.registers.get(CR2) & EOCS != 0;
-        if each && self.registers.get(SR) & EOC != 0 {
+        let each = self.registers.has(CR2, EOCS);
+        if each && self.registers.has(SR, EOC) {
             // §11.8.2: an overrun keeps the earlier result, and conversions stop.
             self.registers.set_bits(SR, OVR, true);
             self.converting = None;
@@ -128,14 +117,14 @@ impl Adc {
         self.registers.set_bits(SR, EOC, last || each);
         let next = match last {
             false => Some(place + 1),
-            true => (self.registers.get(CR2) & CONT != 0).then_some(0),
+            true => (self.registers.has(CR2, CONT)).then_some(0),
         };
         self.converting = next.map(|place| (place, end + self.cycles(place)));
     }
 
     /// Conversions of a sequence. Without SCAN only its first channel is converted (§11.3.7).
     fn length(&self) -> u32 {
-        if self.registers.get(CR1) & SCAN == 0 {
+        if !self.registers.has(CR1, SCAN) {
             return 1;
         }
         (self.registers.get(SQR1) >> 20 & 0xF) + 1
@@ -250,7 +239,10 @@ impl Peripheral for Adc {
     }
 
     fn interrupts(&self) -> u32 {
-        u32::from(self.interrupt())
+        let (status, enables) = (self.registers.get(SR), self.registers.get(CR1));
+        u32::from(
+            status & EOC != 0 && enables & EOCIE != 0 || status & OVR != 0 && enables & OVRIE != 0,
+        )
     }
 
     fn set_clocks(&mut self, clocks: &Supply, _now: u64) {

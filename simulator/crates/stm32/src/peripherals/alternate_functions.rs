@@ -3,7 +3,8 @@
 //! the peripheral: `PA2 REMAP0 TIM2_CH3`.
 
 use super::remap;
-use super::timer::{place, TIMERS};
+use super::timer::models::place;
+use super::timer::TIMERS;
 use super::usart;
 use crate::edges::PORTS;
 

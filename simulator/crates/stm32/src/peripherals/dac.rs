@@ -1,7 +1,7 @@
 //! DAC with two channels (RM0090 §14.5). Its voltages go nowhere; DOR1 and DOR2 show them. A value
 //! reaches its output register at once, on the chip one to three cycles of APB1 later.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
 
@@ -27,23 +27,23 @@ const BY_SOFTWARE: u32 = 7;
 /// TSEL of line 9 of EXTI, which is not modelled.
 const BY_EXTI: u32 = 6;
 
-static TABLE: &[Register] = &[
-    Register::new(CR, "CR", 0, CONTROL | CONTROL << 16).missing(WAVES | WAVES << 16),
-    Register::new(SWTRIGR, "SWTRIGR", 0, 0b11),
-    Register::new(DHR12R1, "DHR12R1", 0, 0x0FFF).inert(!0x0FFF),
-    Register::new(0x0C, "DHR12L1", 0, 0xFFF0).inert(!0xFFF0),
-    Register::new(0x10, "DHR8R1", 0, 0xFF).inert(!0xFF),
-    Register::new(0x14, "DHR12R2", 0, 0x0FFF).inert(!0x0FFF),
-    Register::new(0x18, "DHR12L2", 0, 0xFFF0).inert(!0xFFF0),
-    Register::new(0x1C, "DHR8R2", 0, 0xFF).inert(!0xFF),
-    Register::new(DHR12RD, "DHR12RD", 0, 0x0FFF_0FFF).inert(!0x0FFF_0FFF),
-    Register::new(0x24, "DHR12LD", 0, 0xFFF0_FFF0).inert(!0xFFF0_FFF0),
-    Register::new(DHR8RD, "DHR8RD", 0, 0xFFFF).inert(!0xFFFF),
-    Register::new(DOR1, "DOR1", 0, 0).inert(!0),
-    Register::new(0x30, "DOR2", 0, 0).inert(!0),
+static TABLE: &[Register] = &rows! {
+    CR, "CR", 0, CONTROL | CONTROL << 16, missing WAVES | WAVES << 16;
+    SWTRIGR, "SWTRIGR", 0, 0b11;
+    DHR12R1, "DHR12R1", 0, 0x0FFF, inert !0x0FFF;
+    0x0C, "DHR12L1", 0, 0xFFF0, inert !0xFFF0;
+    0x10, "DHR8R1", 0, 0xFF, inert !0xFF;
+    0x14, "DHR12R2", 0, 0x0FFF, inert !0x0FFF;
+    0x18, "DHR12L2", 0, 0xFFF0, inert !0xFFF0;
+    0x1C, "DHR8R2", 0, 0xFF, inert !0xFF;
+    DHR12RD, "DHR12RD", 0, 0x0FFF_0FFF, inert !0x0FFF_0FFF;
+    0x24, "DHR12LD", 0, 0xFFF0_FFF0, inert !0xFFF0_FFF0;
+    DHR8RD, "DHR8RD", 0, 0xFFFF, inert !0xFFFF;
+    DOR1, "DOR1", 0, 0, inert !0;
+    0x30, "DOR2", 0, 0, inert !0;
     // DMAUDR1 and DMAUDR2: requests are served at once, so none is missed.
-    Register::new(0x34, "SR", 0, 0).inert(!0),
-];
+    0x34, "SR", 0, 0, inert !0;
+};
 
 /// The offsets of the registers that take data.
 pub const DATA: std::ops::RangeInclusive<u32> = DHR12R1..=DHR8RD;

@@ -42,7 +42,7 @@ impl Dbgmcu {
     }
 
     pub fn clocks_sleep(&self) -> bool {
-        self.always_clocked || self.registers.get(CR) & DBG_SLEEP != 0
+        self.always_clocked || self.registers.has(CR, DBG_SLEEP)
     }
 
     fn is_closed(&self) -> bool {

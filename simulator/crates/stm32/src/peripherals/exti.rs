@@ -1,7 +1,7 @@
 //! External interrupt controller (RM0368 §10.3, RM0351 §14.5, RM0008 §10.3, RM0091 §11.3): interrupts and events by edges of pins (lines
 //! 0–15), or by software (all lines).
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
 
@@ -40,14 +40,14 @@ pub struct ExtiFacts {
 
 /// The registers of a controller with these `lines`.
 pub const fn table(lines: u32) -> [Register; 6] {
-    [
-        Register::new(PLACES.imr, "IMR", 0, lines),
-        Register::new(PLACES.emr, "EMR", 0, lines),
-        Register::new(PLACES.rtsr, "RTSR", 0, lines),
-        Register::new(PLACES.ftsr, "FTSR", 0, lines),
-        Register::new(PLACES.swier, "SWIER", 0, lines),
-        Register::new(PLACES.pending[0], "PR", 0, lines),
-    ]
+    rows! {
+        PLACES.imr, "IMR", 0, lines;
+        PLACES.emr, "EMR", 0, lines;
+        PLACES.rtsr, "RTSR", 0, lines;
+        PLACES.ftsr, "FTSR", 0, lines;
+        PLACES.swier, "SWIER", 0, lines;
+        PLACES.pending[0], "PR", 0, lines;
+    }
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl Exti {
             true => (places.rtsr, places.pending[0]),
             false => (places.ftsr, places.pending[1]),
         };
-        let heard = self.registers.bit(edges, line);
+        let heard = self.registers.has(edges, 1 << line);
         if heard {
             self.raise(1 << line, pending);
         }
@@ -95,16 +95,15 @@ impl Exti {
         std::mem::take(&mut self.event)
     }
 
-    /// The interrupt lines of this controller. Bit n is line n.
-    pub fn all_interrupt_lines(&self) -> u128 {
-        interrupt_lines(self.facts.vectors, !0)
-    }
-
-    /// Bit n is the level of interrupt line n.
-    pub fn interrupt_lines(&self) -> u128 {
+    /// The interrupt lines of this controller, and those of them that are high. Bit n is line n.
+    pub fn interrupt_lines(&self) -> (u128, u128) {
         let [rising, falling] = self.facts.places.pending;
         let pending = self.registers.get(rising) | self.registers.get(falling);
-        interrupt_lines(self.facts.vectors, pending)
+        let vectors = self.facts.vectors.iter();
+        vectors.fold((0, 0), |(all, high), (irq, lines)| {
+            let level = u128::from(pending & lines != 0);
+            (all | 1 << irq, high | level << irq)
+        })
     }
 
     /// Sets lines pending and makes an event, as far as their masks allow it (§10.2.4).
@@ -113,12 +112,6 @@ impl Exti {
         self.registers.set_bits(pending, unmasked, true);
         self.event |= lines & self.registers.get(self.facts.places.emr) != 0;
     }
-}
-
-/// The interrupt lines that are high while the lines `pending` are pending.
-fn interrupt_lines(vectors: &[(u16, u32)], pending: u32) -> u128 {
-    let high = vectors.iter().filter(|(_, lines)| pending & lines != 0);
-    high.fold(0, |levels, (irq, _)| levels | 1 << irq)
 }
 
 impl Peripheral for Exti {
@@ -170,7 +163,7 @@ mod tests {
     }
 
     fn raised(exti: &Exti) -> Vec<u16> {
-        let levels = exti.interrupt_lines();
+        let (_, levels) = exti.interrupt_lines();
         (0..128).filter(|irq| levels >> irq & 1 != 0).collect()
     }
 

@@ -1,8 +1,8 @@
 //! General-purpose I/O (RM0368 §8.4, RM0351 §8.5, RM0091 §8.4): one port. `gpio_f1.rs` has what the
 //! STM32F1 configures in another way.
 
-use super::registers::{Register, Registers, Unmodelled};
-use super::{gpio_f1, Fast, Peripheral};
+use super::registers::{merged, rows, Register, Registers, Unmodelled};
+use super::{Fast, Peripheral};
 use crate::edges::PORTS;
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,39 @@ const MODER: u32 = 0x00;
 const OTYPER: u32 = 0x04;
 const OSPEEDR: u32 = 0x08;
 const PUPDR: u32 = 0x0C;
-const IDR: u32 = 0x10;
-const ODR: u32 = 0x14;
-const BSRR: u32 = 0x18;
-const LCKR: u32 = 0x1C;
 const AFRL: u32 = 0x20;
 const AFRH: u32 = 0x24;
-/// Not every line has it.
-const BRR: u32 = 0x28;
-const LCKK: u32 = 1 << 16;
+
+/// Where a kind has the registers that both have.
+pub struct Places {
+    pub idr: u32,
+    pub odr: u32,
+    pub bsrr: u32,
+    pub lckr: u32,
+    /// Not every line has it.
+    pub brr: u32,
+}
+
+const MODER_PLACES: Places = Places {
+    idr: 0x10,
+    odr: 0x14,
+    bsrr: 0x18,
+    lckr: 0x1C,
+    brr: 0x28,
+};
+pub const CRL_PLACES: Places = Places {
+    idr: 0x08,
+    odr: 0x0C,
+    bsrr: 0x10,
+    lckr: 0x18,
+    brr: 0x14,
+};
+
+/// The registers of the STM32F1.
+pub const CRL: u32 = 0x00;
+pub const CRH: u32 = 0x04;
+
+pub const LCKK: u32 = 1 << 16;
 pub(crate) const PINS: u32 = 0xFFFF;
 
 /// How a pin is configured.
@@ -45,25 +69,26 @@ pub struct GpioFacts {
 
 /// The registers of a port with these reset values.
 pub const fn ports(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 10] {
-    [
-        Register::new(MODER, "MODER", moder, !0),
-        Register::new(OTYPER, "OTYPER", 0, PINS),
-        Register::new(OSPEEDR, "OSPEEDR", ospeedr, !0),
-        Register::new(PUPDR, "PUPDR", pupdr, !0),
-        Register::new(IDR, "IDR", 0, 0).inert(PINS),
-        Register::new(ODR, "ODR", 0, PINS),
-        Register::new(BSRR, "BSRR", 0, !0),
-        Register::new(LCKR, "LCKR", 0, LCKK | PINS),
-        Register::new(AFRL, "AFRL", 0, !0),
-        Register::new(AFRH, "AFRH", 0, !0),
-    ]
+    rows! {
+        MODER, "MODER", moder, !0;
+        OTYPER, "OTYPER", 0, PINS;
+        OSPEEDR, "OSPEEDR", ospeedr, !0;
+        PUPDR, "PUPDR", pupdr, !0;
+        MODER_PLACES.idr, "IDR", 0, 0, inert PINS;
+        MODER_PLACES.odr, "ODR", 0, PINS;
+        MODER_PLACES.bsrr, "BSRR", 0, !0;
+        MODER_PLACES.lckr, "LCKR", 0, LCKK | PINS;
+        AFRL, "AFRL", 0, !0;
+        AFRH, "AFRH", 0, !0;
+    }
 }
 
 /// The same with BRR.
 pub const fn ports_with_brr(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 11] {
-    let [a, b, c, d, e, f, g, h, i, j] = ports(moder, ospeedr, pupdr);
-    let reset = Register::new(BRR, "BRR", 0, PINS);
-    [a, b, c, d, e, f, g, h, i, j, reset]
+    merged(
+        &ports(moder, ospeedr, pupdr),
+        &rows! { MODER_PLACES.brr, "BRR", 0, PINS; },
+    )
 }
 
 const PORT_C: usize = 2;
@@ -145,7 +170,7 @@ impl Gpio {
     /// Whether a write to this register can change a pin's alternate function.
     pub fn selects_functions(&self, offset: u32) -> bool {
         match self.kind {
-            GpioKind::Crl => gpio_f1::configures(offset),
+            GpioKind::Crl => matches!(offset, CRL | CRH),
             GpioKind::Moder => matches!(offset, MODER | AFRL | AFRH),
         }
     }
@@ -238,7 +263,7 @@ impl Gpio {
     fn settle(&mut self) {
         let configuration = &self.configuration;
         let output = configuration.output;
-        let data = self.registers.get(self.data_offset());
+        let data = self.registers.get(self.at().odr);
         let alternate = self.alternate.driven & configuration.alternate;
         let wanted_high = (data & output) | (self.alternate.high & alternate);
         let selected = output | alternate;
@@ -250,40 +275,25 @@ impl Gpio {
         };
     }
 
-    /// IDR and BSRR.
     pub fn fast(&self) -> Fast {
-        match self.kind {
-            GpioKind::Crl => Fast {
-                polled: gpio_f1::IDR,
-                written: gpio_f1::BSRR,
-            },
-            GpioKind::Moder => Fast {
-                polled: IDR,
-                written: BSRR,
-            },
+        Fast {
+            polled: self.at().idr,
+            written: self.at().bsrr,
         }
     }
 
     #[inline(always)]
-    fn data_offset(&self) -> u32 {
+    fn at(&self) -> &'static Places {
         match self.kind {
-            GpioKind::Crl => gpio_f1::ODR,
-            GpioKind::Moder => ODR,
-        }
-    }
-
-    /// Where LCKR is.
-    fn lock_offset(&self) -> u32 {
-        match self.kind {
-            GpioKind::Crl => gpio_f1::LCKR,
-            GpioKind::Moder => LCKR,
+            GpioKind::Crl => &CRL_PLACES,
+            GpioKind::Moder => &MODER_PLACES,
         }
     }
 
     /// A write to BSRR. Setting wins over resetting (§8.4.7).
     #[inline]
     pub fn set_and_reset(&mut self, value: u32) {
-        let place = self.data_offset();
+        let place = self.at().odr;
         let data = self.registers.get(place) & !(value >> 16) | value & PINS;
         self.registers.set(place, data);
         self.settle();
@@ -300,16 +310,16 @@ impl Gpio {
             _ => LockSequence::Idle,
         };
         if self.lock != LockSequence::Locked {
-            self.registers.set(self.lock_offset(), pins);
+            self.registers.set(self.at().lckr, pins);
         }
     }
 
     fn read_lock(&mut self) -> u32 {
         if let LockSequence::Third(pins) = self.lock {
             self.lock = LockSequence::Locked;
-            self.registers.set(self.lock_offset(), LCKK | pins);
+            self.registers.set(self.at().lckr, LCKK | pins);
         }
-        self.registers.get(self.lock_offset())
+        self.registers.get(self.at().lckr)
     }
 
     /// Bits of a configuration register that the lock protects.
@@ -317,14 +327,12 @@ impl Gpio {
         if self.lock != LockSequence::Locked {
             return 0;
         }
-        let locked = self.registers.get(self.lock_offset()) & PINS;
-        let f1 = self.kind == GpioKind::Crl;
-        let field = |pin: u32| match offset {
-            _ if f1 => gpio_f1::field(offset, pin),
-            MODER | OSPEEDR | PUPDR => 0b11 << (2 * pin),
-            OTYPER => 1 << pin,
-            AFRL if pin < 8 => 0xF << (4 * pin),
-            AFRH if pin >= 8 => 0xF << (4 * (pin - 8)),
+        let locked = self.registers.get(self.at().lckr) & PINS;
+        let field = |pin: u32| match (self.kind, offset) {
+            (GpioKind::Moder, MODER | OSPEEDR | PUPDR) => 0b11 << (2 * pin),
+            (GpioKind::Moder, OTYPER) => 1 << pin,
+            (GpioKind::Moder, AFRL) | (GpioKind::Crl, CRL) if pin < 8 => 0xF << (4 * pin),
+            (GpioKind::Moder, AFRH) | (GpioKind::Crl, CRH) if pin >= 8 => 0xF << (4 * (pin - 8)),
             _ => 0,
         };
         (0..16)
@@ -340,20 +348,18 @@ impl Peripheral for Gpio {
 
     fn read(&mut self, offset: u32, _now: u64) -> u32 {
         match offset {
-            _ if offset == self.fast().polled => self.levels.high & !self.configuration.analog,
-            _ if offset == self.lock_offset() => self.read_lock(),
+            _ if offset == self.at().idr => self.levels.high & !self.configuration.analog,
+            _ if offset == self.at().lckr => self.read_lock(),
             _ => self.registers.get(offset),
         }
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
-        match (self.kind, offset) {
-            (GpioKind::Crl, gpio_f1::BSRR) => self.set_and_reset(value),
-            (GpioKind::Crl, gpio_f1::BRR) => self.set_and_reset(value << 16),
-            (GpioKind::Crl, gpio_f1::LCKR) => self.write_lock(value),
-            (GpioKind::Moder, BSRR) => self.set_and_reset(value),
-            (GpioKind::Moder, BRR) => self.set_and_reset(value << 16),
-            (GpioKind::Moder, LCKR) => self.write_lock(value),
+        let at = self.at();
+        match offset {
+            _ if offset == at.bsrr => self.set_and_reset(value),
+            _ if offset == at.brr => self.set_and_reset(value << 16),
+            _ if offset == at.lckr => self.write_lock(value),
             _ => {
                 let frozen = self.frozen(offset);
                 let kept = self.registers.get(offset) & frozen;
@@ -395,6 +401,11 @@ fn spread(word: u32, pattern: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::peripherals::tests::*;
+
+    const IDR: u32 = MODER_PLACES.idr;
+    const ODR: u32 = MODER_PLACES.odr;
+    const BSRR: u32 = MODER_PLACES.bsrr;
+    const LCKR: u32 = MODER_PLACES.lckr;
 
     #[test]
     fn spread_finds_the_fields_that_match() {

@@ -1,40 +1,19 @@
 //! What the ports of the STM32F1 configure in a way of their own (RM0008 §9.2): four bits a pin, and no
 //! numbers of alternate functions.
 
-use super::gpio::{Configuration, Gpio, GpioKind, PINS};
-use super::registers::Register;
-
-const CRL: u32 = 0x00;
-const CRH: u32 = 0x04;
-pub const IDR: u32 = 0x08;
-pub const ODR: u32 = 0x0C;
-pub const BSRR: u32 = 0x10;
-pub const BRR: u32 = 0x14;
-pub const LCKR: u32 = 0x18;
+use super::gpio::{Configuration, Gpio, GpioKind, CRH, CRL, CRL_PLACES, LCKK, PINS};
+use super::registers::{rows, Register};
 
 /// Pins start as floating inputs.
-pub static TABLE: [Register; 7] = [
-    Register::new(CRL, "CRL", 0x4444_4444, !0),
-    Register::new(CRH, "CRH", 0x4444_4444, !0),
-    Register::new(IDR, "IDR", 0, 0).inert(PINS),
-    Register::new(ODR, "ODR", 0, PINS),
-    Register::new(BSRR, "BSRR", 0, !0),
-    Register::new(BRR, "BRR", 0, PINS),
-    Register::new(LCKR, "LCKR", 0, 1 << 16 | PINS),
-];
-
-pub fn configures(offset: u32) -> bool {
-    matches!(offset, CRL | CRH)
-}
-
-/// The bits of a pin in a register that LCKR protects.
-pub fn field(offset: u32, pin: u32) -> u32 {
-    match offset {
-        CRL if pin < 8 => 0xF << (4 * pin),
-        CRH if pin >= 8 => 0xF << (4 * (pin - 8)),
-        _ => 0,
-    }
-}
+pub static TABLE: [Register; 7] = rows! {
+    CRL, "CRL", 0x4444_4444, !0;
+    CRH, "CRH", 0x4444_4444, !0;
+    CRL_PLACES.idr, "IDR", 0, 0, inert PINS;
+    CRL_PLACES.odr, "ODR", 0, PINS;
+    CRL_PLACES.bsrr, "BSRR", 0, !0;
+    CRL_PLACES.brr, "BRR", 0, PINS;
+    CRL_PLACES.lckr, "LCKR", 0, LCKK | PINS;
+};
 
 /// CNF and MODE of a pin (§9.1, table 20).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,6 +103,9 @@ impl Gpio {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const IDR: u32 = CRL_PLACES.idr;
+    const ODR: u32 = CRL_PLACES.odr;
     use crate::peripherals::gpio::Levels;
     use crate::peripherals::Peripheral;
 
@@ -143,7 +125,7 @@ mod tests {
             driven: 0b0001,
         };
         assert_eq!(port.levels(), levels);
-        port.write(BRR, 0b0110, 0).unwrap();
+        port.write(CRL_PLACES.brr, 0b0110, 0).unwrap();
         let levels = Levels {
             high: 0b0001,
             driven: 0b0011,

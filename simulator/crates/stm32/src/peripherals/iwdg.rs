@@ -1,6 +1,6 @@
 //! Independent watchdog (RM0368 §15): a down-counter on the LSI. At zero it resets the chip.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{merged, rows, Register, Registers, Unmodelled};
 use super::{Peripheral, ResetCause, Supply};
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
@@ -21,24 +21,19 @@ const FULL: u64 = 0x1000;
 /// (§15.4.4).
 const UPDATE_CLOCKS: u64 = 5;
 
-const ROWS: [Register; 4] = [
-    Register::new(KR, "KR", 0, 0xFFFF),
-    Register::new(PR, "PR", 0, 0b111),
-    Register::new(RLR, "RLR", 0x0FFF, 0x0FFF),
-    Register::new(SR, "SR", 0, 0).inert(PVU | RVU),
-];
-static TABLE: [Register; 4] = ROWS;
+static TABLE: [Register; 4] = rows! {
+    KR, "KR", 0, 0xFFFF;
+    PR, "PR", 0, 0b111;
+    RLR, "RLR", 0x0FFF, 0x0FFF;
+    SR, "SR", 0, 0, inert PVU | RVU;
+};
 /// RM0351 §36.4, RM0091 §23.4: with a window, which is not modelled.
 static WINDOW_TABLE: [Register; 5] = {
-    let [key, prescaler, reload, status] = ROWS;
-    let window = Register::new(0x10, "WINR", 0x0FFF, 0).missing(0x0FFF);
-    [
-        key,
-        prescaler,
-        reload,
-        status.inert(PVU | RVU | 0b100),
-        window,
-    ]
+    let rows = rows! {
+        SR, "SR", 0, 0, inert PVU | RVU | 0b100;
+        0x10, "WINR", 0x0FFF, 0, missing 0x0FFF;
+    };
+    merged(&TABLE, &rows)
 };
 
 #[derive(Clone, Serialize, Deserialize)]

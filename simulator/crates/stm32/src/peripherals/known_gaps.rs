@@ -49,14 +49,15 @@ fn missing(peripheral: &str, row: &Register) -> Option<String> {
 mod tests {
     use super::*;
     use crate::chip::nucleo;
+    use crate::peripherals::registers::rows;
 
     #[test]
     fn peripherals_registers_and_bits_are_told() {
-        static TABLE: [Register; 3] = [
-            Register::new(0, "CR", 0, 1).missing(0x30),
-            Register::new(4, "SR", 0, 1),
-            Register::unmodelled(8, "GTPR"),
-        ];
+        static TABLE: [Register; 3] = rows! {
+            0, "CR", 0, 1, missing 0x30;
+            4, "SR", 0, 1;
+            8, "GTPR", 0, 0, absent;
+        };
         let told = list(nucleo(), &[("USART9", &TABLE)]);
         for line in ["USART9_CR: bits 0x00000030", "USART9_GTPR: the register"] {
             assert!(told.iter().any(|told| told == line), "{line}");

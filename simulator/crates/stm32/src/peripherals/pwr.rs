@@ -79,7 +79,7 @@ impl Pwr {
         let over_drive = match self.facts.over_drive {
             OverDrive::None => false,
             OverDrive::Switched => control & (ODEN | ODSWEN) == ODEN | ODSWEN,
-            OverDrive::Boost => !self.registers.bit(CR5, R1MODE),
+            OverDrive::Boost => !self.registers.has(CR5, 1 << R1MODE),
         };
         let highest = |scale: &Scale| match over_drive {
             true => scale.over_drive_hz,
@@ -93,7 +93,7 @@ impl Pwr {
 
     /// Whether the backup domain may be written.
     pub fn backup_writable(&self) -> bool {
-        self.registers.get(CR) & DBP != 0
+        self.registers.has(CR, DBP)
     }
 
     fn scale(&self, control: u32) -> Option<&'static Scale> {
@@ -127,7 +127,7 @@ impl Peripheral for Pwr {
     }
 
     fn reset(&mut self) {
-        let pll_on = self.facts.tells_ready && self.registers.get(CSR) & VOSRDY != 0;
+        let pll_on = self.facts.tells_ready && self.registers.has(CSR, VOSRDY);
         self.registers.reset();
         self.set_pll_on(pll_on);
     }

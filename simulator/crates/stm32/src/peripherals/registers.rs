@@ -36,10 +36,6 @@ impl Register {
     }
 
     /// A register that the chip has and the virtual board lacks.
-    pub const fn unmodelled(offset: u32, name: &'static str) -> Register {
-        Register::new(offset, name, 0, 0).absent()
-    }
-
     pub const fn absent(self) -> Register {
         Register {
             modelled: false,
@@ -63,6 +59,41 @@ impl Register {
     fn keep(&self, present: u32, written: u32) -> u32 {
         (written & self.writable) | (present & !self.writable)
     }
+}
+
+/// The rows of a table: `OFFSET, NAME, RESET, WRITABLE;`, and behind these `inert BITS`, `missing BITS`,
+/// or `absent`.
+macro_rules! rows {
+    ($($offset:expr, $name:expr, $reset:expr, $writable:expr $(, $kind:ident $($bits:expr)?)*;)*) => {
+        [$(
+            $crate::peripherals::registers::Register::new($offset, $name, $reset, $writable)
+                $(.$kind($($bits)?))*
+        ),*]
+    };
+}
+pub(crate) use rows;
+
+/// The `N` rows of two tables: those of `others` stand in the place of rows at their offset, or at the end.
+pub const fn merged<const N: usize>(table: &[Register], others: &[Register]) -> [Register; N] {
+    let mut rows = [others[0]; N];
+    let (mut count, mut next) = (0, 0);
+    while next < table.len() + others.len() {
+        let row = match next < table.len() {
+            true => table[next],
+            false => others[next - table.len()],
+        };
+        let mut place = 0;
+        while place < count && rows[place].offset != row.offset {
+            place += 1;
+        }
+        rows[place] = row;
+        if place == count {
+            count += 1;
+        }
+        next += 1;
+    }
+    assert!(count == N);
+    rows
 }
 
 /// The bits of a register that a write reaches.
@@ -171,8 +202,10 @@ impl Registers {
         self.values[offset as usize / 4] = value;
     }
 
-    pub fn bit(&self, offset: u32, bit: u32) -> bool {
-        self.get(offset) >> bit & 1 != 0
+    /// Whether any of these bits is set.
+    #[inline(always)]
+    pub fn has(&self, offset: u32, bits: u32) -> bool {
+        self.get(offset) & bits != 0
     }
 
     pub fn set_bits(&mut self, offset: u32, mask: u32, on: bool) {
@@ -251,10 +284,10 @@ impl Registers {
 mod tests {
     use super::*;
 
-    const TABLE: &[Register] = &[
-        Register::new(0x00, "CR", 0x0000_0010, 0x0000_000F).inert(0x100),
-        Register::unmodelled(0x08, "SMCR"),
-    ];
+    const TABLE: &[Register] = &rows! {
+        0x00, "CR", 0x0000_0010, 0x0000_000F, inert 0x100;
+        0x08, "SMCR", 0, 0, absent;
+    };
 
     #[test]
     fn writable_bits_change_inert_bits_do_not() {

@@ -1,7 +1,7 @@
 //! Random number generator (RM0090 §24.4). Every run gives the same numbers: they come from a
 //! generator with a fixed seed, so that runs can be repeated. They pass for no test of randomness.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,11 @@ const DRDY: u32 = 1 << 0;
 /// SEIS and CEIS, which nothing sets.
 const ERROR_FLAGS: u32 = 0b11 << 5;
 
-static TABLE: &[Register] = &[
-    Register::new(CR, "CR", 0, RNGEN | IE),
-    Register::new(SR, "SR", 0, 0).inert(!0),
-    Register::new(DR, "DR", 0, 0).inert(!0),
-];
+static TABLE: &[Register] = &rows! {
+    CR, "CR", 0, RNGEN | IE;
+    SR, "SR", 0, 0, inert !0;
+    DR, "DR", 0, 0, inert !0;
+};
 
 /// Interrupt number, which the hash processor shares (RM0090 §12.1.3, table 61).
 pub const IRQ: u16 = 80;
@@ -47,18 +47,8 @@ impl Default for Rng {
 }
 
 impl Rng {
-    /// `cycles_per_clock`: core cycles of PLL48CLK as a fraction. `None` while a clock is off.
-    pub fn set_clock(&mut self, cycles_per_clock: Option<(u64, u64)>) {
-        self.period = cycles_per_clock
-            .map(|(numerator, denominator)| (CLOCKS * numerator).div_ceil(denominator));
-    }
-
-    pub fn interrupt(&self) -> bool {
-        self.registers.get(CR) & IE != 0 && self.registers.get(SR) & DRDY != 0
-    }
-
     fn begin(&mut self, now: u64) {
-        let on = self.registers.get(CR) & RNGEN != 0;
+        let on = self.registers.has(CR, RNGEN);
         self.ready = self.period.filter(|_| on).map(|period| now + period);
     }
 }
@@ -71,7 +61,7 @@ impl Peripheral for Rng {
     fn read(&mut self, offset: u32, now: u64) -> u32 {
         self.advance(now);
         let value = self.registers.get(offset);
-        if offset == DR && self.registers.get(SR) & DRDY != 0 {
+        if offset == DR && self.registers.has(SR, DRDY) {
             self.registers.set_bits(SR, DRDY, false);
             self.registers.set(DR, 0);
             self.begin(now);
@@ -83,7 +73,7 @@ impl Peripheral for Rng {
         self.advance(now);
         match offset {
             CR => {
-                let turns_on = value & !self.registers.get(CR) & RNGEN != 0;
+                let turns_on = value & RNGEN != 0 && !self.registers.has(CR, RNGEN);
                 self.registers.set(CR, value);
                 if turns_on || value & RNGEN == 0 {
                     self.begin(now);
@@ -120,17 +110,15 @@ impl Peripheral for Rng {
     }
 
     fn interrupts(&self) -> u32 {
-        u32::from(self.interrupt())
+        u32::from(self.registers.has(CR, IE) && self.registers.has(SR, DRDY))
     }
 
     fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
         let core = clocks.core;
-        self.set_clock(clocks.pll_48.map(|clock| {
-            (
-                core.numerator * clock.denominator,
-                core.denominator * clock.numerator,
-            )
-        }));
+        self.period = clocks.pll_48.map(|clock| {
+            let cycles = CLOCKS * core.numerator * clock.denominator;
+            cycles.div_ceil(core.denominator * clock.numerator)
+        });
     }
 }
 
@@ -142,7 +130,7 @@ mod tests {
     fn a_number_is_ready_after_forty_clocks_and_is_read_once() {
         let mut rng = Rng::default();
         // 168 MHz of the core at 48 MHz: 3.5 cycles a clock.
-        rng.set_clock(Some((7, 2)));
+        rng.period = Some(140);
         rng.write(CR, RNGEN, 10).unwrap();
         assert_eq!(rng.read(SR, 149), 0);
         assert_eq!(rng.read(SR, 150), DRDY);
@@ -158,6 +146,6 @@ mod tests {
         rng.write(CR, RNGEN | IE, 0).unwrap();
         assert_eq!(rng.next_event(), None);
         rng.advance(1_000_000);
-        assert!(!rng.interrupt());
+        assert!(rng.interrupts() == 0);
     }
 }

@@ -2,7 +2,7 @@
 //! the initialization mode. The calendar stands still, and alarms, the wake-up timer and time stamps
 //! never come. On the chip a system reset leaves most of it as it is; here nothing else resets it.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::Peripheral;
 use crate::manners::Oddity;
 use serde::{Deserialize, Serialize};
@@ -24,52 +24,48 @@ const INIT: u32 = 1 << 7;
 const YEAR: u32 = 0xFF << 16;
 const KEYS: [u32; 2] = [0xCA, 0x53];
 
-const fn backup(offset: u32, name: &'static str) -> Register {
-    Register::new(offset, name, 0, !0)
-}
-
-static TABLE: [Register; 39] = [
-    Register::new(TR, "TR", 0, 0x007F_7F7F),
-    Register::new(DR, "DR", 0x0000_2101, 0x00FF_FF3F),
+static TABLE: [Register; 39] = rows! {
+    TR, "TR", 0, 0x007F_7F7F;
+    DR, "DR", 0x0000_2101, 0x00FF_FF3F;
     // FMT, BYPSHAD and BKP. Missing: all that the alarms and the other timers have.
-    Register::new(0x08, "CR", 0, 0x0004_0060).missing(0x00FB_FF9F),
-    Register::new(ISR, "ISR", WRITABLE, INIT | RSF).inert(!(INIT | RSF)),
-    Register::new(PRER, "PRER", 0x007F_00FF, 0x007F_7FFF),
-    Register::new(0x14, "WUTR", 0x0000_FFFF, 0).missing(0xFFFF),
-    Register::new(0x18, "CALIBR", 0, 0).missing(0x9F),
-    Register::new(0x1C, "ALRMAR", 0, 0).missing(!0),
-    Register::new(0x20, "ALRMBR", 0, 0).missing(!0),
-    Register::new(WPR, "WPR", 0, 0xFF),
-    Register::new(0x28, "SSR", 0, 0),
-    Register::new(0x2C, "SHIFTR", 0, 0).missing(0x8000_7FFF),
-    Register::new(0x30, "TSTR", 0, 0),
-    Register::new(0x34, "TSDR", 0, 0),
-    Register::new(0x38, "TSSSR", 0, 0),
-    Register::new(0x3C, "CALR", 0, 0).missing(0xE1FF),
-    Register::new(TAFCR, "TAFCR", 0, 0).missing(0x0007_FFFF),
-    Register::new(0x44, "ALRMASSR", 0, 0).missing(0x0F00_7FFF),
-    Register::new(0x48, "ALRMBSSR", 0, 0).missing(0x0F00_7FFF),
-    backup(BKP0R, "BKP0R"),
-    backup(0x54, "BKP1R"),
-    backup(0x58, "BKP2R"),
-    backup(0x5C, "BKP3R"),
-    backup(0x60, "BKP4R"),
-    backup(0x64, "BKP5R"),
-    backup(0x68, "BKP6R"),
-    backup(0x6C, "BKP7R"),
-    backup(0x70, "BKP8R"),
-    backup(0x74, "BKP9R"),
-    backup(0x78, "BKP10R"),
-    backup(0x7C, "BKP11R"),
-    backup(0x80, "BKP12R"),
-    backup(0x84, "BKP13R"),
-    backup(0x88, "BKP14R"),
-    backup(0x8C, "BKP15R"),
-    backup(0x90, "BKP16R"),
-    backup(0x94, "BKP17R"),
-    backup(0x98, "BKP18R"),
-    backup(0x9C, "BKP19R"),
-];
+    0x08, "CR", 0, 0x0004_0060, missing 0x00FB_FF9F;
+    ISR, "ISR", WRITABLE, INIT | RSF, inert !(INIT | RSF);
+    PRER, "PRER", 0x007F_00FF, 0x007F_7FFF;
+    0x14, "WUTR", 0x0000_FFFF, 0, missing 0xFFFF;
+    0x18, "CALIBR", 0, 0, missing 0x9F;
+    0x1C, "ALRMAR", 0, 0, missing !0;
+    0x20, "ALRMBR", 0, 0, missing !0;
+    WPR, "WPR", 0, 0xFF;
+    0x28, "SSR", 0, 0;
+    0x2C, "SHIFTR", 0, 0, missing 0x8000_7FFF;
+    0x30, "TSTR", 0, 0;
+    0x34, "TSDR", 0, 0;
+    0x38, "TSSSR", 0, 0;
+    0x3C, "CALR", 0, 0, missing 0xE1FF;
+    TAFCR, "TAFCR", 0, 0, missing 0x0007_FFFF;
+    0x44, "ALRMASSR", 0, 0, missing 0x0F00_7FFF;
+    0x48, "ALRMBSSR", 0, 0, missing 0x0F00_7FFF;
+    BKP0R, "BKP0R", 0, !0;
+    0x54, "BKP1R", 0, !0;
+    0x58, "BKP2R", 0, !0;
+    0x5C, "BKP3R", 0, !0;
+    0x60, "BKP4R", 0, !0;
+    0x64, "BKP5R", 0, !0;
+    0x68, "BKP6R", 0, !0;
+    0x6C, "BKP7R", 0, !0;
+    0x70, "BKP8R", 0, !0;
+    0x74, "BKP9R", 0, !0;
+    0x78, "BKP10R", 0, !0;
+    0x7C, "BKP11R", 0, !0;
+    0x80, "BKP12R", 0, !0;
+    0x84, "BKP13R", 0, !0;
+    0x88, "BKP14R", 0, !0;
+    0x8C, "BKP15R", 0, !0;
+    0x90, "BKP16R", 0, !0;
+    0x94, "BKP17R", 0, !0;
+    0x98, "BKP18R", 0, !0;
+    0x9C, "BKP19R", 0, !0;
+};
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Rtc {
@@ -98,7 +94,7 @@ impl Rtc {
         if before & INITF == 0 || initializes {
             return Ok(());
         }
-        let is_set = self.registers.get(DR) & YEAR != 0;
+        let is_set = self.registers.has(DR, YEAR);
         self.registers.set_bits(ISR, INITS, is_set);
         let what = format!("{} (starts the calendar)", self.registers.name(ISR));
         Err(Unmodelled(what, Oddity::Bits))
@@ -125,7 +121,7 @@ impl Peripheral for Rtc {
             // §17.3.5: the rest is protected.
             _ if !unlocked => {}
             ISR => return self.write_status(value),
-            TR | DR | PRER if self.registers.get(ISR) & INITF == 0 => {}
+            TR | DR | PRER if !self.registers.has(ISR, INITF) => {}
             _ => self.registers.set(offset, value),
         }
         Ok(())

@@ -3,7 +3,7 @@
 //!
 //! A frame takes its bits at the rate of CR1.BR. As soon as it starts the data register is free.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use crate::partners::wires::{Wires, MISO, MOSI, NSS, SCK};
 use serde::{Deserialize, Serialize};
@@ -35,21 +35,21 @@ const TXE: u32 = 1 << 1;
 const OVR: u32 = 1 << 6;
 const BSY: u32 = 1 << 7;
 
-static TABLE: &[Register] = &[
+static TABLE: &[Register] = &rows! {
     // Missing: half duplex, reception only, CRC.
-    Register::new(CR1, "CR1", 0, CR1_BITS).missing(0xF400),
+    CR1, "CR1", 0, CR1_BITS, missing 0xF400;
     // Missing: DMA requests and the TI frame.
-    Register::new(CR2, "CR2", 0, SSOE | ERRIE | RXNEIE | TXEIE).missing(0x13),
+    CR2, "CR2", 0, SSOE | ERRIE | RXNEIE | TXEIE, missing 0x13;
     // Missing: nothing sets CRCERR, MODF, UDR and FRE.
-    Register::new(SR, "SR", TXE, 0).inert(!0),
-    Register::new(DR, "DR", 0, 0xFFFF).inert(!0xFFFF),
-    Register::new(0x10, "CRCPR", 7, 0xFFFF),
-    Register::new(0x14, "RXCRCR", 0, 0).inert(!0),
-    Register::new(0x18, "TXCRCR", 0, 0).inert(!0),
+    SR, "SR", TXE, 0, inert !0;
+    DR, "DR", 0, 0xFFFF, inert !0xFFFF;
+    0x10, "CRCPR", 7, 0xFFFF;
+    0x14, "RXCRCR", 0, 0, inert !0;
+    0x18, "TXCRCR", 0, 0, inert !0;
     // Missing: I2S. Its mode is off, in which the other bits have no effect.
-    Register::new(0x1C, "I2SCFGR", 0, 0).missing(0xFBF),
-    Register::new(0x20, "I2SPR", 2, 0x3FF),
-];
+    0x1C, "I2SCFGR", 0, 0, missing 0xFBF;
+    0x20, "I2SPR", 2, 0x3FF;
+};
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Spi {
@@ -85,15 +85,9 @@ impl Spi {
         }
     }
 
-    pub fn interrupt(&self) -> bool {
-        let (enables, status) = (self.registers.get(CR2), self.registers.get(SR));
-        let raises = |enable, flag| enables & enable != 0 && status & flag != 0;
-        raises(TXEIE, TXE) || raises(RXNEIE, RXNE) || raises(ERRIE, OVR)
-    }
-
     /// §20.3.10: a frame that finds the last one unread is lost.
     fn received(&mut self, frame: u32) {
-        if self.registers.get(SR) & RXNE != 0 {
+        if self.registers.has(SR, RXNE) {
             self.data_read = false;
             self.registers.set_bits(SR, OVR, true);
             return;
@@ -104,7 +98,7 @@ impl Spi {
 
     /// Bits of a frame.
     fn bits(&self) -> u32 {
-        if self.registers.get(CR1) & DFF != 0 {
+        if self.registers.has(CR1, DFF) {
             16
         } else {
             8
@@ -195,7 +189,7 @@ impl Spi {
     /// SCK and NSS between frames (§20.3.1): SCK as CPOL says, NSS low while a master that drives it is on.
     fn rest(&mut self, now: u64) {
         let control = self.registers.get(CR1);
-        let drives = control & (SPE | MSTR) == SPE | MSTR && self.registers.get(CR2) & SSOE != 0;
+        let drives = control & (SPE | MSTR) == SPE | MSTR && self.registers.has(CR2, SSOE);
         let selects = drives && control & SSM == 0;
         let clock = if control & CPOL != 0 { SCK } else { 0 };
         self.wires
@@ -218,7 +212,7 @@ impl Spi {
 
     fn write_control(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
         let selects_by_pin =
-            value & (SPE | MSTR | SSM) == SPE | MSTR && self.registers.get(CR2) & SSOE == 0;
+            value & (SPE | MSTR | SSM) == SPE | MSTR && !self.registers.has(CR2, SSOE);
         if selects_by_pin || value & (SPE | MSTR | SSM | SSI) == SPE | MSTR | SSM {
             return Err(self.registers.refuse(CR1, "a master that NSS switches off"));
         }
@@ -303,7 +297,9 @@ impl Peripheral for Spi {
     }
 
     fn interrupts(&self) -> u32 {
-        u32::from(self.interrupt())
+        let (enables, status) = (self.registers.get(CR2), self.registers.get(SR));
+        let raises = |enable, flag| enables & enable != 0 && status & flag != 0;
+        u32::from(raises(TXEIE, TXE) || raises(RXNEIE, RXNE) || raises(ERRIE, OVR))
     }
 
     fn set_clocks(&mut self, clocks: &Supply, now: u64) {

@@ -20,19 +20,11 @@ pub struct SyscfgFacts {
     pub assigns_pins: bool,
 }
 
-/// EXTICR1 to EXTICR4.
-pub const fn extis() -> [Register; 4] {
-    [
-        Register::new(EXTICR1, "EXTICR1", 0, 0xFFFF),
-        Register::new(0x0C, "EXTICR2", 0, 0xFFFF),
-        Register::new(0x10, "EXTICR3", 0, 0xFFFF),
-        Register::new(0x14, "EXTICR4", 0, 0xFFFF),
-    ]
-}
-
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Syscfg {
     registers: Registers,
+    /// It is AFIO.
+    assigns_pins: bool,
 }
 
 /// The pins that the STM32F1's debug port holds, as SWJ_CFG says: of port A and of port B. Of them
@@ -47,6 +39,7 @@ impl Syscfg {
     pub fn of(facts: &SyscfgFacts) -> Syscfg {
         Syscfg {
             registers: Registers::new(facts.name, facts.table),
+            assigns_pins: facts.assigns_pins,
         }
     }
 
@@ -95,11 +88,10 @@ impl Peripheral for Syscfg {
 
     /// SWJ_CFG is write-only.
     fn read(&mut self, offset: u32, _now: u64) -> u32 {
-        let hidden = match (offset, self.registers.peripheral()) {
-            (MAPR, "AFIO") => SWJ_CFG,
-            _ => 0,
-        };
-        self.registers.get(offset) & !hidden
+        match self.assigns_pins && offset == MAPR {
+            true => self.registers.get(MAPR) & !SWJ_CFG,
+            false => self.registers.get(offset),
+        }
     }
 
     fn reset(&mut self) {

@@ -3,7 +3,7 @@
 //! A byte is sent when its last stop bit has left the pin. Pins show the waveform where a partner is
 //! attached.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{merged, rows, Register, Registers, Unmodelled};
 use super::{Fast, Peripheral, Supply};
 use crate::partners::wires::{Wired, Wires, RX, TX};
 use serde::{Deserialize, Serialize};
@@ -45,18 +45,18 @@ const DMAT: u32 = 1 << 7;
 /// ONEBIT chooses a sampling method. Without noise it makes no difference.
 const CR3_BITS: u32 = EIE | DMAR | DMAT | 1 << 11;
 
-static TABLE: &[Register] = &[
-    Register::new(SR, "SR", TXE | TC, TC | RXNE).inert(!(TC | RXNE)),
-    Register::new(DR, "DR", 0, 0x1FF),
-    Register::new(BRR, "BRR", 0, 0xFFFF),
+static TABLE: &[Register] = &rows! {
+    SR, "SR", TXE | TC, TC | RXNE, inert !(TC | RXNE);
+    DR, "DR", 0, 0x1FF;
+    BRR, "BRR", 0, 0xFFFF;
     // Not modelled: SBK, RWU, WAKE.
-    Register::new(CR1, "CR1", 0, CR1_BITS).missing(0b11 | 1 << 11),
+    CR1, "CR1", 0, CR1_BITS, missing 0b11 | 1 << 11;
     // Not modelled: in CR2 LIN, the synchronous clock and the address; in CR3 IrDA, half duplex,
     // smartcard and flow control.
-    Register::new(CR2, "CR2", 0, 0b11 << STOP_SHIFT).missing(0x4F6F),
-    Register::new(CR3, "CR3", 0, CR3_BITS).missing(0x073E),
-    Register::unmodelled(0x18, "GTPR"),
-];
+    CR2, "CR2", 0, 0b11 << STOP_SHIFT, missing 0x4F6F;
+    CR3, "CR3", 0, CR3_BITS, missing 0x073E;
+    0x18, "GTPR", 0, 0, absent;
+};
 
 /// The registers of the STM32L4 and the STM32F0 (RM0351 §38.8).
 const ISR: u32 = 0x1C;
@@ -68,33 +68,30 @@ const TEACK: u32 = 1 << 21;
 const REACK: u32 = 1 << 22;
 const CR1_BITS_V2: u32 = CR1_BITS & !UE | UE_V2;
 
-static TABLE_V2: &[Register] = &[
+static TABLE_V2: &[Register] = &rows! {
     // Not modelled: WAKE, MME and what else a receiver of addresses has; DE; 7 and 9 bits by M1.
-    Register::new(0x00, "CR1", 0, CR1_BITS_V2).missing(0x1FFF_FFFF & !CR1_BITS_V2),
+    0x00, "CR1", 0, CR1_BITS_V2, missing 0x1FFF_FFFF & !CR1_BITS_V2;
     // Not modelled: LIN, the synchronous clock, the address, swapped and inverted pins, auto-baud.
-    Register::new(0x04, "CR2", 0, 0b11 << STOP_SHIFT).missing(0xFFFF_CF70),
+    0x04, "CR2", 0, 0b11 << STOP_SHIFT, missing 0xFFFF_CF70;
     // Not modelled: IrDA, half duplex, smartcard, flow control, DE, DMA, no overrun.
-    Register::new(0x08, "CR3", 0, EIE | 1 << 11).missing(0x007E_F7FE),
-    Register::new(0x0C, "BRR", 0, 0xFFFF),
-    Register::unmodelled(0x10, "GTPR"),
-    Register::unmodelled(0x14, "RTOR"),
-    Register::new(RQR, "RQR", 0, RXFRQ).missing(0b1_0111),
-    Register::new(ISR, "ISR", TXE | TC, 0).inert(!0),
-    Register::new(ICR, "ICR", 0, ORE | IDLE | TC).inert(!(ORE | IDLE | TC)),
-    Register::new(0x24, "RDR", 0, 0).inert(!0),
-    Register::new(0x28, "TDR", 0, 0x1FF),
-];
+    0x08, "CR3", 0, EIE | 1 << 11, missing 0x007E_F7FE;
+    0x0C, "BRR", 0, 0xFFFF;
+    0x10, "GTPR", 0, 0, absent;
+    0x14, "RTOR", 0, 0, absent;
+    RQR, "RQR", 0, RXFRQ, missing 0b1_0111;
+    ISR, "ISR", TXE | TC, 0, inert !0;
+    ICR, "ICR", 0, ORE | IDLE | TC, inert !(ORE | IDLE | TC);
+    0x24, "RDR", 0, 0, inert !0;
+    0x28, "TDR", 0, 0x1FF;
+};
 
 /// RM0444 §33.8, RM0440 §37.8: with FIFOs, which are not modelled, and a prescaler.
-static TABLE_FIFO: &[Register] = &{
-    let mut table = [Register::unmodelled(0x2C, "PRESC"); 12];
-    let mut n = 0;
-    while n < TABLE_V2.len() {
-        table[n] = TABLE_V2[n];
-        n += 1;
-    }
-    table[0] = Register::new(0x00, "CR1", 0, CR1_BITS_V2).missing(!CR1_BITS_V2);
-    table
+static TABLE_FIFO: [Register; 12] = {
+    let rows = rows! {
+        0x00, "CR1", 0, CR1_BITS_V2, missing !CR1_BITS_V2;
+        0x2C, "PRESC", 0, 0, absent;
+    };
+    merged(TABLE_V2, &rows)
 };
 
 /// Which registers it has.
@@ -122,7 +119,7 @@ pub const V2: UsartFacts = UsartFacts {
 };
 pub const WITH_FIFOS: UsartFacts = UsartFacts {
     version: Version::V2,
-    table: TABLE_FIFO,
+    table: &TABLE_FIFO,
 };
 
 /// Where a version has its registers.
@@ -134,6 +131,8 @@ struct Places {
     cr1: u32,
     cr2: u32,
     cr3: u32,
+    /// UE, in CR1.
+    enable: u32,
 }
 
 static PLACES_V1: Places = Places {
@@ -144,6 +143,7 @@ static PLACES_V1: Places = Places {
     cr1: CR1,
     cr2: CR2,
     cr3: CR3,
+    enable: UE,
 };
 
 static PLACES_V2: Places = Places {
@@ -154,6 +154,7 @@ static PLACES_V2: Places = Places {
     cr1: 0x00,
     cr2: 0x04,
     cr3: 0x08,
+    enable: UE_V2,
 };
 
 /// A frame in the transmit shift register. The idle frame that TE sends has no byte.
@@ -183,14 +184,16 @@ pub struct Usart {
     /// SR was read since the last access to DR: the first half of the sequences that clear flags
     /// (§19.6.1).
     status_read: bool,
-    sent: Vec<u8>,
-    arriving: VecDeque<u8>,
+    /// Bytes whose frames have ended.
+    pub sent: Vec<u8>,
+    /// Bytes that have not arrived yet.
+    pub arriving: VecDeque<u8>,
     arrival_end: Option<u64>,
     /// The cycle in which the line will have been idle for a frame and IDLE is set. `None` if it
     /// will not be set.
     idle_at: Option<u64>,
     received: u32,
-    wires: Wires,
+    pub wires: Wires,
 }
 
 impl Usart {
@@ -234,17 +237,25 @@ impl Usart {
         }
     }
 
-    /// CR1.UE.
-    fn enable(&self) -> u32 {
-        match self.version {
-            Version::V1 => UE,
-            Version::V2 => UE_V2,
-        }
+    #[inline(always)]
+    fn status(&self) -> u32 {
+        self.registers.get(self.at().status)
+    }
+
+    #[inline(always)]
+    fn set_status(&mut self, flags: u32, on: bool) {
+        self.registers.set_bits(self.at().status, flags, on);
+    }
+
+    /// CR1.
+    #[inline(always)]
+    fn control(&self) -> u32 {
+        self.registers.get(self.at().cr1)
     }
 
     pub fn interrupt(&self) -> bool {
-        let status = self.registers.get(self.at().status);
-        let enabled = self.registers.get(self.at().cr1);
+        let status = self.status();
+        let enabled = self.control();
         let control_3 = self.registers.get(self.at().cr3);
         let overrun = enabled & RXNEIE != 0 || control_3 & (EIE | DMAR) == EIE | DMAR;
         enabled & status & SAME_PLACE != 0 || overrun && status & ORE != 0
@@ -260,41 +271,26 @@ impl Usart {
         }
         if self.idle_at.is_some_and(|cycle| cycle <= now) {
             self.idle_at = None;
-            self.registers.set_bits(self.at().status, IDLE, true);
+            self.set_status(IDLE, true);
         }
     }
 
     /// Whether interrupts or DMA requests are enabled.
     pub fn may_signal(&self) -> bool {
-        self.registers.get(self.at().cr1) & SAME_PLACE != 0
-            || self.registers.get(self.at().cr3) & (EIE | DMAR | DMAT) != 0
+        self.control() & SAME_PLACE != 0 || self.registers.has(self.at().cr3, EIE | DMAR | DMAT)
     }
 
     /// Whether DMA requests are enabled.
     pub fn uses_dma(&self) -> bool {
-        self.registers.get(self.at().cr3) & (DMAT | DMAR) != 0
+        self.registers.has(self.at().cr3, DMAT | DMAR)
     }
 
     /// Whether there is a DMA request (§19.3.13), for a byte to send or one that was received.
     pub fn requests_dma(&self, sends: bool) -> bool {
         let (enable, flag) = if sends { (DMAT, TXE) } else { (DMAR, RXNE) };
         self.divider.is_some()
-            && self.registers.get(self.at().cr3) & enable != 0
-            && self.registers.get(self.at().status) & flag != 0
-    }
-
-    /// Bytes whose frames have ended since the last call.
-    pub fn take_sent(&mut self) -> impl Iterator<Item = u8> + '_ {
-        self.sent.drain(..)
-    }
-
-    pub fn has_sent(&self) -> bool {
-        !self.sent.is_empty()
-    }
-
-    /// Bytes that have not arrived yet.
-    pub fn bytes_to_receive(&self) -> usize {
-        self.arriving.len()
+            && self.registers.has(self.at().cr3, enable)
+            && self.status() & flag != 0
     }
 
     /// Bytes that start to arrive on RX at cycle `now`, back to back.
@@ -303,19 +299,9 @@ impl Usart {
         self.start_arrival(now);
     }
 
-    /// Whether bytes from its partners reach it.
-    pub fn hears_partners(&self) -> bool {
-        self.wires.carries(RX)
-    }
-
-    /// Takes over the bytes that wait for another, whose chip is reset.
-    pub fn feed_from(&mut self, other: &mut Usart) {
-        self.arriving = std::mem::take(&mut other.arriving);
-    }
-
     fn enabled(&self, bit: u32) -> bool {
         self.divider.is_some()
-            && self.registers.get(self.at().cr1) & (self.enable() | bit) == self.enable() | bit
+            && self.control() & (self.at().enable | bit) == self.at().enable | bit
     }
 
     /// Core cycles of one bit; `None` while it does not send. BRR holds the PCLK cycles of a bit,
@@ -327,7 +313,7 @@ impl Usart {
 
     fn bit_clocks(&self) -> u64 {
         let brr = u64::from(self.registers.get(self.at().brr));
-        if self.registers.get(self.at().cr1) & OVER8 != 0 {
+        if self.control() & OVER8 != 0 {
             (brr >> 4) * 8 + (brr & 0b111)
         } else {
             brr
@@ -346,7 +332,7 @@ impl Usart {
     }
 
     fn word_bits(&self) -> u64 {
-        if self.registers.get(self.at().cr1) & M != 0 {
+        if self.control() & M != 0 {
             9
         } else {
             8
@@ -372,7 +358,7 @@ impl Usart {
         self.shifting = None;
         match self.holding.take() {
             Some(byte) => self.start_frame(Some(byte), frame.end),
-            None => self.registers.set_bits(self.at().status, TC, true),
+            None => self.set_status(TC, true),
         }
     }
 
@@ -384,13 +370,13 @@ impl Usart {
         if let Some(byte) = byte.filter(|_| self.wires.is_occupied()) {
             self.draw(byte, TX, start);
         }
-        self.registers.set_bits(self.at().status, TXE, true);
+        self.set_status(TXE, true);
     }
 
     /// A write to DR. All events up to `now` must have been handled.
     pub fn transmit(&mut self, byte: u8, now: u64) {
         if self.status_read || self.version == Version::V2 {
-            self.registers.set_bits(self.at().status, TC, false);
+            self.set_status(TC, false);
         }
         self.status_read = false;
         let byte = byte & self.data_mask();
@@ -398,13 +384,13 @@ impl Usart {
             self.start_frame(Some(byte), now);
         } else {
             self.holding = Some(byte);
-            self.registers.set_bits(self.at().status, TXE, false);
+            self.set_status(TXE, false);
         }
     }
 
     /// A frame of 8 bits holds 7 bits of data and one of parity (§19.3.7).
     fn data_mask(&self) -> u8 {
-        match self.registers.get(self.at().cr1) & (M | PCE) {
+        match self.control() & (M | PCE) {
             PCE => 0x7F,
             _ => 0xFF,
         }
@@ -412,7 +398,7 @@ impl Usart {
 
     /// What DR reads for a byte. With parity, the parity bit comes above the data (§19.6.2).
     fn with_parity(&self, byte: u8) -> u32 {
-        let control = self.registers.get(self.at().cr1);
+        let control = self.control();
         let data = byte & self.data_mask();
         if control & PCE == 0 {
             return data.into();
@@ -436,11 +422,11 @@ impl Usart {
     fn arrived(&mut self, end: u64) {
         self.arrival_end = None;
         let byte = self.arriving.pop_front();
-        if self.registers.get(self.at().status) & RXNE != 0 {
-            self.registers.set_bits(self.at().status, ORE, true);
+        if self.status() & RXNE != 0 {
+            self.set_status(ORE, true);
         } else if let Some(byte) = byte {
             self.received = self.with_parity(byte);
-            self.registers.set_bits(self.at().status, RXNE, true);
+            self.set_status(RXNE, true);
         }
         self.idle_at = Some(end + self.frame_cycles());
         self.start_arrival(end);
@@ -450,13 +436,13 @@ impl Usart {
     #[inline(always)]
     pub fn read_status(&mut self) -> u32 {
         self.status_read = true;
-        self.registers.get(self.at().status)
+        self.status()
     }
 
     fn read_data(&mut self) -> u32 {
-        self.registers.set_bits(self.at().status, RXNE, false);
+        self.set_status(RXNE, false);
         if self.status_read && self.version == Version::V1 {
-            self.registers.set_bits(self.at().status, ORE | IDLE, false);
+            self.set_status(ORE | IDLE, false);
         }
         self.status_read = false;
         self.received
@@ -468,7 +454,7 @@ impl Usart {
         }
         let was_on = self.enabled(TE);
         self.registers.set(self.at().cr1, value);
-        if value & self.enable() != 0 && self.registers.get(self.at().brr) < 16 {
+        if value & self.at().enable != 0 && self.registers.get(self.at().brr) < 16 {
             return Err(self
                 .registers
                 .refuse(self.at().brr, "enabled with a divider below one"));
@@ -476,12 +462,11 @@ impl Usart {
         let on = self.enabled(TE);
         if on && !was_on {
             // §19.3.2: TE sends an idle frame first.
-            self.registers.set_bits(self.at().status, TC, false);
+            self.set_status(TC, false);
             self.start_frame(None, now);
-            self.registers
-                .set_bits(self.at().status, TXE, self.holding.is_none());
+            self.set_status(TXE, self.holding.is_none());
         }
-        if value & self.enable() == 0 {
+        if value & self.at().enable == 0 {
             self.shifting = None;
             self.arrival_end = None;
             self.idle_at = None;
@@ -619,7 +604,7 @@ mod tests {
     }
 
     fn sent(usart: &mut Usart) -> Vec<u8> {
-        usart.take_sent().collect()
+        usart.sent.drain(..).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Window watchdog (RM0368 §16): a counter of seven bits on PCLK1. It resets the chip when it runs
 //! out, and when it is refreshed too early.
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::{Peripheral, ResetCause, Supply};
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,11 @@ const PRESCALER_SHIFT: u32 = 7;
 /// Clocks of one count at WDGTB = 0 (§16.4).
 const COUNT_CLOCKS: u64 = 4096;
 
-static TABLE: &[Register] = &[
-    Register::new(CR, "CR", 0x7F, WDGA | COUNTER),
-    Register::new(CFR, "CFR", 0x7F, EWI | 0b11 << PRESCALER_SHIFT | COUNTER),
-    Register::new(SR, "SR", 0, EWIF),
-];
+static TABLE: &[Register] = &rows! {
+    CR, "CR", 0x7F, WDGA | COUNTER;
+    CFR, "CFR", 0x7F, EWI | 0b11 << PRESCALER_SHIFT | COUNTER;
+    SR, "SR", 0, EWIF;
+};
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Wwdg {
@@ -53,21 +53,12 @@ impl Default for Wwdg {
 
 impl Wwdg {
     /// Changes the clock at cycle `now`: core cycles per PCLK1. `None`: the clock is off.
-    pub fn set_divider(&mut self, divider: Option<u64>, now: u64) {
+    fn set_divider(&mut self, divider: Option<u64>, now: u64) {
         if divider != self.divider {
             self.advance(now);
             self.divider = divider;
             self.since = Some(now);
         }
-    }
-
-    /// Whether the chip must be reset. True once.
-    pub fn take_expired(&mut self) -> bool {
-        std::mem::take(&mut self.expired)
-    }
-
-    pub fn interrupt(&self) -> bool {
-        self.registers.get(CFR) & EWI != 0 && self.registers.get(SR) & EWIF != 0
     }
 
     fn count_down(&mut self, counts: u64) {
@@ -79,7 +70,7 @@ impl Wwdg {
     }
 
     fn running(&self) -> bool {
-        self.registers.get(CR) & WDGA != 0
+        self.registers.has(CR, WDGA)
     }
 
     /// Counts until `value` is reached, at least one. While the watchdog is off, the counter wraps
@@ -144,7 +135,7 @@ impl Peripheral for Wwdg {
     }
 
     fn next_event(&self) -> Option<u64> {
-        let wakeup = (self.registers.get(CFR) & EWI != 0).then(|| self.counts_to(LAST));
+        let wakeup = (self.registers.has(CFR, EWI)).then(|| self.counts_to(LAST));
         let reset = self.running().then(|| self.counts_to(LAST - 1));
         let counts = wakeup.into_iter().chain(reset).min()?;
         let clocks = u64::from(counts) * self.count_clocks() - self.clocks;
@@ -165,7 +156,7 @@ impl Peripheral for Wwdg {
     }
 
     fn interrupts(&self) -> u32 {
-        u32::from(self.interrupt())
+        u32::from(self.registers.has(CFR, EWI) && self.registers.has(SR, EWIF))
     }
 
     fn set_clocks(&mut self, clocks: &Supply, now: u64) {
@@ -173,7 +164,7 @@ impl Peripheral for Wwdg {
     }
 
     fn take_reset(&mut self) -> Option<ResetCause> {
-        self.take_expired().then_some(ResetCause::WindowWatchdog)
+        std::mem::take(&mut self.expired).then_some(ResetCause::WindowWatchdog)
     }
 }
 
@@ -194,9 +185,9 @@ mod tests {
     fn expires(mut wwdg: Wwdg) -> u64 {
         let event = wwdg.next_event().unwrap();
         wwdg.advance(event - 1);
-        assert!(!wwdg.take_expired());
+        assert!(!wwdg.take_reset().is_some());
         wwdg.advance(event);
-        assert!(wwdg.take_expired());
+        assert!(wwdg.take_reset().is_some());
         event
     }
 
@@ -227,7 +218,7 @@ mod tests {
         let event = wwdg.next_event().unwrap();
         assert_eq!(event, 2 * 2 * 4_096);
         wwdg.advance(event);
-        assert!(wwdg.interrupt() && !wwdg.take_expired());
+        assert!(wwdg.interrupts() != 0 && !wwdg.take_reset().is_some());
         wwdg.follow([
             Write(SR, 1, event),
             Interrupts(1),
@@ -244,14 +235,14 @@ mod tests {
             let mut wwdg = watchdog(0, 0x70);
             wwdg.write(CR, WDGA | 0x7F, 0).unwrap();
             wwdg.write(CR, 0x7F, at).unwrap();
-            assert_eq!(wwdg.take_expired(), early, "{at}");
+            assert_eq!(wwdg.take_reset().is_some(), early, "{at}");
             assert_eq!(wwdg.read(CR, at), WDGA | 0x7F);
         }
         let mut wwdg = watchdog(0, 0x7F);
         wwdg.write(CR, 0x3F, 0).unwrap();
-        assert!(!wwdg.take_expired());
+        assert!(!wwdg.take_reset().is_some());
         wwdg.write(CR, WDGA | 0x3F, 0).unwrap();
-        assert!(wwdg.take_expired());
+        assert!(wwdg.take_reset().is_some());
     }
 
     #[test]

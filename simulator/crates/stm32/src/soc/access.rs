@@ -53,32 +53,29 @@ impl Soc {
     /// What is odd about an access that no register answers.
     #[cold]
     fn unanswered(&mut self, address: u32) -> Result<Unmodelled, Fault> {
-        let Some(place) = self.map.find(address) else {
+        let Some(name) = self.register_name(address) else {
             return Err(Fault::Bus { address });
         };
-        let offset = (address - place.place.base) & !3;
-        Ok(match place.block {
-            None => Unmodelled(place.absent_name(offset), Oddity::Absent),
-            Some(block) if self.responder(address).is_some() => {
-                let name = self.block(block).registers().name(offset);
-                Unmodelled(name, Oddity::Register)
-            }
-            Some(block) => {
-                let name = self.block(block).registers().name(offset);
-                Unmodelled(
-                    format!("{name} (its clock is off in RCC)"),
-                    Oddity::ClockOff,
-                )
+        let is_modelled = self
+            .map
+            .find(address)
+            .is_some_and(|entry| entry.block.is_some());
+        Ok(match (is_modelled, self.responder(address)) {
+            (false, _) => Unmodelled(name, Oddity::Absent),
+            (true, Some(_)) => Unmodelled(name, Oddity::Register),
+            (true, None) => {
+                let what = format!("{name} (its clock is off in RCC)");
+                Unmodelled(what, Oddity::ClockOff)
             }
         })
     }
 
     /// `RCC_CR`. `None` if no peripheral is at this address.
     pub fn register_name(&mut self, address: u32) -> Option<String> {
-        let place = self.map.find(address)?;
-        let offset = (address - place.place.base) & !3;
-        Some(match place.block {
-            None => place.absent_name(offset),
+        let entry = self.map.find(address)?;
+        let offset = (address - entry.place.base) & !3;
+        Some(match entry.block {
+            None => entry.absent_name(offset),
             Some(block) => self.block(block).registers().name(offset),
         })
     }
@@ -108,19 +105,17 @@ impl Soc {
         self.take(odd, address, Access::Read, now)?;
         Ok(match oddity {
             Oddity::ClockOff => 0,
-            _ => self.reset_value(address) >> (address % 4 * 8) & width.mask(),
+            _ => self.reset_value(address).unwrap_or(0) >> (address % 4 * 8) & width.mask(),
         })
     }
 
     /// What a register that is not modelled reads.
-    fn reset_value(&mut self, address: u32) -> u32 {
-        let Some(place) = self.map.find(address) else {
-            return 0;
-        };
-        let offset = (address - place.place.base) & !3;
-        match place.block {
-            None => place.absent_register(offset).map_or(0, |row| row.reset),
-            Some(block) => self.block(block).registers().reset_value(offset),
+    fn reset_value(&mut self, address: u32) -> Option<u32> {
+        let entry = self.map.find(address)?;
+        let offset = (address - entry.place.base) & !3;
+        match entry.block {
+            None => Some(entry.absent_register(offset)?.reset),
+            Some(block) => Some(self.block(block).registers().reset_value(offset)),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::edges::PORTS;
 use crate::lines::facts;
 use crate::peripherals::absent::{RTC, SDIO};
 use crate::peripherals::registers::Register;
-use crate::peripherals::timer::place;
+use crate::peripherals::timer::models::place;
 use crate::peripherals::{usart, Fast};
 
 /// The first address of each bus. Below the first one there are memories, or nothing.
@@ -23,7 +23,7 @@ pub enum Block {
     Flash,
     /// Index into [`PORTS`].
     Gpio(usize),
-    /// Index into [`crate::lines::LineFacts::timers`].
+    /// Index into [`crate::lines::record::LineFacts::timers`].
     Timer(usize),
     /// Index into [`usart::MODELS`].
     Usart(usize),

@@ -1,6 +1,7 @@
 //! What a write to RCC changes in the rest of the chip.
 
 use super::address_map::Entry;
+use super::silicon::AHB_DELAY_CYCLES;
 use super::Soc;
 use crate::chip::Bus;
 use crate::manners::Oddity;
@@ -30,7 +31,12 @@ impl Soc {
             self.block(block).reset();
             self.propagate_write(block, 0, 0, now)?;
         }
-        self.clock_turned_on(now);
+        let slowest = self
+            .logic
+            .clocks
+            .apb1_divider
+            .max(self.logic.clocks.apb2_divider);
+        self.logic.settles_until = now + AHB_DELAY_CYCLES.max(1 + slowest);
         self.logic.pwr.set_pll_on(self.logic.rcc.pll_on());
         let clocks = self.logic.rcc.clocks();
         if clocks.core != self.logic.clocks.core {
@@ -40,11 +46,6 @@ impl Soc {
             self.logic.attention = true;
         }
         self.logic.clocks = clocks;
-        self.distribute_clocks(now);
-        self.check_core_clock(now)
-    }
-
-    fn distribute_clocks(&mut self, now: u64) {
         for n in 0..self.map.entries.len() {
             let entry = self.map.entries[n];
             if let Some(block) = entry.block {
@@ -53,23 +54,21 @@ impl Soc {
             }
         }
         self.clock_scripts(now);
-        self.reschedule_all();
+        for source in 0..self.logic.schedule.cycles.len() {
+            self.reschedule(source);
+        }
+        self.check_core_clock(now)
     }
 
     /// The clocks that reach a peripheral.
     fn supply(&self, entry: &Entry) -> Supply {
         let clocked = |clock: (u32, u32)| self.logic.rcc.enabled(clock.0, clock.1);
         let on = entry.clock.is_none_or(clocked);
-        let (bus, timer) = match entry.place.bus == Bus::Apb2 {
-            true => (
-                self.logic.clocks.apb2_divider,
-                self.logic.clocks.timer_divider_2(),
-            ),
-            false => (
-                self.logic.clocks.apb1_divider,
-                self.logic.clocks.timer_divider(),
-            ),
+        let bus = match entry.place.bus == Bus::Apb2 {
+            true => self.logic.clocks.apb2_divider,
+            false => self.logic.clocks.apb1_divider,
         };
+        let timer = self.logic.clocks.timer_divider(bus);
         Supply {
             bus: on.then_some(bus),
             timer: on.then_some(timer),

@@ -68,7 +68,7 @@ impl Soc {
     }
 
     pub fn ignore_flash_writes(&mut self, ignored: bool) {
-        self.logic.flash.ignore_writes(ignored);
+        self.logic.flash.ignores_writes = ignored;
     }
 
     /// The bytes that the flash is told of, so that it can see whether they are erased.
@@ -110,16 +110,6 @@ impl Soc {
         self.reschedule(FLASH);
         self.logic.attention = true;
         done
-    }
-
-    pub(super) fn flash_written(&mut self) {
-        if let Some(bytes) = self.logic.flash.take_erasure() {
-            self.memory.erase(bytes);
-            self.logic.code_changed = true;
-            self.logic.attention = true;
-        }
-        self.flash_changed();
-        self.reschedule(FLASH);
     }
 
     pub(super) fn flash_changed(&mut self) {

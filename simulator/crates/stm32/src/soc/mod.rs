@@ -23,7 +23,7 @@ mod system_memory;
 
 use crate::chip::Chip;
 use crate::edges::{Edge, Pin, PORTS};
-use crate::lines::{facts, LineFacts};
+use crate::lines::{facts, record::LineFacts};
 use crate::manners::{Manners, Oddity};
 use crate::memory::Memory;
 use crate::partners::wires::Wires;
@@ -239,6 +239,7 @@ impl Soc {
         self.observed = self.partners.selecting;
         self.map = AddressMap::of(chip);
         let logic = Logic::of(chip, &self.map);
+        self.logic.schedule.rearm();
         self.logic.responders = logic.responders;
         self.logic.exti.facts = logic.exti.facts;
         self.logic.rcc.layout = logic.rcc.layout;
@@ -301,7 +302,10 @@ impl Soc {
             ..fresh
         };
         // What hangs on the chip is not reset.
-        logic.usarts[self.console].feed_from(&mut before.usarts[self.console]);
+        std::mem::swap(
+            &mut logic.usarts[self.console].arriving,
+            &mut before.usarts[self.console].arriving,
+        );
         for source in self.partners.sources() {
             let wires = logic.wires_mut(source).zip(before.wires_mut(source));
             if let Some((wires, before)) = wires {
@@ -368,9 +372,9 @@ impl Soc {
         std::mem::take(&mut self.logic.attention)
     }
 
-    /// Lets the flash do something else than FLASH_ACR says ([`Flash::force_access_control`]).
+    /// Lets the flash do something else than FLASH_ACR says ([`Flash::forced`]).
     pub fn force_flash_access_control(&mut self, value: u32) {
-        self.logic.flash.force_access_control(value);
+        self.logic.flash.forced = Some(value);
     }
 
     /// Lets RCC tell of other resets than the one that was ([`Rcc::set_reset_flags`]).
@@ -409,7 +413,8 @@ impl Soc {
     /// Bytes that arrive at the RX pin of the console's USART from cycle `now` on. They are lost if
     /// no pin is switched to it.
     pub fn receive(&mut self, bytes: &[u8], now: u64) {
-        if self.hears() {
+        let mut pins = self.routes().usart_rx[self.console].iter();
+        if pins.any(|pin| self.has_function(*pin)) {
             self.logic.usarts[self.console].receive(bytes, now);
             self.reschedule(FIRST_USART + self.console);
         }
@@ -421,14 +426,9 @@ impl Soc {
         self.reschedule(FIRST_USART + self.console);
     }
 
-    fn hears(&self) -> bool {
-        let mut pins = self.routes().usart_rx[self.console].iter();
-        pins.any(|pin| self.has_function(*pin))
-    }
-
     /// Bytes for the console's RX pin that have not arrived yet.
     pub fn bytes_to_receive(&self) -> usize {
-        self.logic.usarts[self.console].bytes_to_receive()
+        self.logic.usarts[self.console].arriving.len()
     }
 
     /// Handles all events up to cycle `now`.
@@ -499,10 +499,10 @@ impl Soc {
             self.logic.usarts[usart].irq,
             self.logic.usarts[usart].interrupt(),
         );
-        if self.logic.usarts[usart].has_sent() {
+        if !self.logic.usarts[usart].sent.is_empty() {
             let mut pins = self.routes().usart_tx[usart].iter();
             let heard = usart == self.console && pins.any(|pin| self.may_send_at(*pin));
-            let sent = self.logic.usarts[usart].take_sent();
+            let sent = self.logic.usarts[usart].sent.drain(..);
             self.transmitted.extend(sent.filter(|_| heard));
         }
     }
@@ -520,10 +520,8 @@ impl Soc {
     }
 
     fn exti_changed(&mut self) {
-        self.set_interrupt_lines(
-            self.logic.exti.all_interrupt_lines(),
-            self.logic.exti.interrupt_lines(),
-        );
+        let (lines, high) = self.logic.exti.interrupt_lines();
+        self.set_interrupt_lines(lines, high);
         if self.logic.exti.take_event() {
             self.logic.event_due = true;
             self.logic.attention = true;
@@ -604,13 +602,17 @@ impl Soc {
         match block {
             Block::Rcc => self.rcc_written(offset, value, now)?,
             Block::Pwr => {
-                self.logic
-                    .rcc
-                    .set_backup_writable(self.logic.pwr.backup_writable());
+                self.logic.rcc.backup_writable = self.logic.pwr.backup_writable();
                 self.check_core_clock(now)?;
             }
             Block::Flash => {
-                self.flash_written();
+                if let Some(bytes) = self.logic.flash.take_erasure() {
+                    self.memory.erase(bytes);
+                    self.logic.code_changed = true;
+                    self.logic.attention = true;
+                }
+                self.flash_changed();
+                self.reschedule(FLASH);
                 self.check_core_clock(now)?;
             }
             Block::Gpio(port) => {

@@ -2,7 +2,7 @@
 //! are, where, and which interrupts they raise stands in the chip's table.
 
 use crate::chip::{Chip, Place};
-use crate::lines::{facts, FamilyFacts};
+use crate::lines::{facts, record::FamilyFacts};
 use crate::peripherals::adc::Adc;
 use crate::peripherals::crc::Crc;
 use crate::peripherals::i2c::{v1, v2};

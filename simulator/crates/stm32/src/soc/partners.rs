@@ -4,8 +4,10 @@ use super::address_map::Block;
 use super::schedule::{FIRST_OTHER, FIRST_USART, FLASH, PARTNERS};
 use super::Soc;
 use crate::edges::{Pin, PORTS};
-use crate::partners::wires::Wires;
-use crate::partners::{roles, Attachment, Bus, BusPin, Place};
+use crate::partners::attachment::{Attachment, Place};
+use crate::partners::pins::{roles, BusPin};
+use crate::partners::wires::{Wires, RX};
+use crate::partners::Bus;
 use crate::peripherals::gpio::Levels;
 use serde::{Deserialize, Serialize};
 
@@ -156,8 +158,8 @@ impl Soc {
                 continue;
             };
             let usart = &mut self.logic.usarts[source - FIRST_USART];
-            if !said.is_empty() && usart.hears_partners() && usart.bytes_to_receive() < MOST_WAITING
-            {
+            let hears = usart.wires.carries(RX) && usart.arriving.len() < MOST_WAITING;
+            if !said.is_empty() && hears {
                 usart.receive(&said, cycle);
                 self.reschedule(source);
             }

@@ -13,39 +13,12 @@ pub(super) const FIRST_OTHER: usize = PARTNERS + 1;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
 pub(super) struct Schedule {
-    cycles: Vec<u64>,
+    pub cycles: Vec<u64>,
     next: u64,
-    /// The sources that have an event, in their order: a few of all.
+    /// The sources that have an event, in their order: a few of all. See `rearm`.
+    #[serde(skip)]
     armed: Vec<usize>,
-}
-
-/// A schedule as a snapshot stores it.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    cycles: Vec<u64>,
-    next: u64,
-}
-
-impl From<Schedule> for Saved {
-    fn from(schedule: Schedule) -> Saved {
-        Saved {
-            cycles: schedule.cycles,
-            next: schedule.next,
-        }
-    }
-}
-
-impl From<Saved> for Schedule {
-    fn from(saved: Saved) -> Schedule {
-        let armed = (0..saved.cycles.len()).filter(|source| saved.cycles[*source] != NEVER);
-        Schedule {
-            armed: armed.collect(),
-            cycles: saved.cycles,
-            next: saved.next,
-        }
-    }
 }
 
 impl Schedule {
@@ -56,6 +29,14 @@ impl Schedule {
             next: NEVER,
             armed: Vec::new(),
         }
+    }
+
+    /// Computes what a snapshot leaves out.
+    pub fn rearm(&mut self) {
+        let sources = 0..self.cycles.len();
+        self.armed = sources
+            .filter(|source| self.cycles[*source] != NEVER)
+            .collect();
     }
 
     /// The cycle of the next event. `u64::MAX` if there is none.
@@ -76,23 +57,15 @@ impl Schedule {
         if self.cycles[source] == cycle {
             return false;
         }
-        self.arm(source, cycle != NEVER);
+        match self.armed.binary_search(&source) {
+            Ok(place) if cycle == NEVER => _ = self.armed.remove(place),
+            Err(place) if cycle != NEVER => self.armed.insert(place, source),
+            _ => {}
+        }
         self.cycles[source] = cycle;
         let armed = self.armed.iter().map(|source| self.cycles[*source]);
         let next = armed.fold(NEVER, u64::min);
         std::mem::replace(&mut self.next, next) != next
-    }
-
-    /// Notes whether a source has an event from now on.
-    #[inline]
-    fn arm(&mut self, source: usize, event: bool) {
-        if event == (self.cycles[source] != NEVER) {
-            return;
-        }
-        match self.armed.binary_search(&source) {
-            Ok(place) => _ = self.armed.remove(place),
-            Err(place) => self.armed.insert(place, source),
-        }
     }
 }
 
@@ -101,13 +74,6 @@ impl Soc {
     pub(super) fn reschedule(&mut self, source: usize) {
         let event = self.event_of(source);
         self.logic.attention |= self.logic.schedule.set(source, event);
-    }
-
-    /// Call after a change of the clocks.
-    pub(super) fn reschedule_all(&mut self) {
-        for source in 0..self.logic.schedule.cycles.len() {
-            self.reschedule(source);
-        }
     }
 
     fn event_of(&self, source: usize) -> Option<u64> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// AHB cycles from a write to RCC until the clock of a peripheral on the AHB runs (ES0299, "Delay
 /// after an RCC peripheral clock enabling"; of another on the APB: 1 + the prescaler).
-const AHB_DELAY_CYCLES: u64 = 2;
+pub(super) const AHB_DELAY_CYCLES: u64 = 2;
 /// NVIC_ISPR0 (PM0214 §4.3.4).
 const NVIC_ISPR: u32 = 0xE000_E200;
 const GPIOA: u32 = 0x4002_0000;
@@ -26,16 +26,6 @@ const PINS_OF_A_PORT: usize = 16;
 pub(super) struct SlowPins([[u64; PINS_OF_A_PORT]; PORTS.len()]);
 
 impl Soc {
-    /// A write to RCC may have turned clocks on.
-    pub(super) fn clock_turned_on(&mut self, now: u64) {
-        let slowest = self
-            .logic
-            .clocks
-            .apb1_divider
-            .max(self.logic.clocks.apb2_divider);
-        self.logic.settles_until = now + AHB_DELAY_CYCLES.max(1 + slowest);
-    }
-
     /// Notes an access to a peripheral that its clock has not reached. A debugger's write to RCC
     /// takes no time, and neither does what it does next.
     #[cold]

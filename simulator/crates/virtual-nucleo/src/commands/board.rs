@@ -15,7 +15,7 @@ use stm32::chip_file::ChipArgument;
 use stm32::memory::elf::Firmware;
 use stm32::memory::image::{parse_hexadecimal, ImageArgument};
 use stm32::memory::Memory;
-use stm32::partners::Attachment;
+use stm32::partners::attachment::Attachment;
 use stm32::peripherals::rcc::Hse;
 use thiserror::Error;
 

@@ -46,18 +46,16 @@ pub(super) static HALF_WORDS: Layout = Layout {
 
 /// The registers, with these option bytes and with what is missing in ACR and CR.
 pub const fn table(options: u32, access_missing: u32, control_missing: u32) -> [Register; 8] {
-    [
-        Register::new(ACR, "ACR", PRFTBE | PRFTBS, 0b111 | PRFTBE)
-            .inert(PRFTBS)
-            .missing(access_missing),
-        Register::new(KEYR, "KEYR", 0, !0),
-        Register::new(OPTKEYR, "OPTKEYR", 0, !0),
-        Register::new(SR, "SR", 0, FLAGS).inert(BSY),
-        Register::new(CR, "CR", LOCK, CR_BITS).missing(CR_MISSING | control_missing),
-        Register::new(AR, "AR", 0, !0),
-        Register::new(OBR, "OBR", options, 0).inert(!0),
-        Register::new(0x20, "WRPR", !0, 0).inert(!0),
-    ]
+    rows! {
+        ACR, "ACR", PRFTBE | PRFTBS, 0b111 | PRFTBE, inert PRFTBS, missing access_missing;
+        KEYR, "KEYR", 0, !0;
+        OPTKEYR, "OPTKEYR", 0, !0;
+        SR, "SR", 0, FLAGS, inert BSY;
+        CR, "CR", LOCK, CR_BITS, missing CR_MISSING | control_missing;
+        AR, "AR", 0, !0;
+        OBR, "OBR", options, 0, inert !0;
+        0x20, "WRPR", !0, 0, inert !0;
+    }
 }
 
 impl Flash {
@@ -145,7 +143,7 @@ impl Flash {
         if width != Width::Half || offset % 2 != 0 {
             return Store::BusError;
         }
-        if self.registers.get(CR) & PG == 0 {
+        if !self.registers.has(CR, PG) {
             return Store::Unspecified("FLASH_CR (a store to the flash without PG)");
         }
         let present = held >> (offset % 8 * 8) & 0xFFFF;

@@ -129,7 +129,7 @@ impl Flash {
     ) -> Store {
         let first = self.first_word.take();
         let place = offset % DOUBLE_WORD_BYTES;
-        if self.registers.get(CR) & PG == 0 || self.registers.get(SR) & ERRORS != 0 {
+        if !self.registers.has(CR, PG) || self.registers.has(SR, ERRORS) {
             return self.failed_l4(PGSERR);
         }
         if width != Width::Word {
@@ -161,7 +161,7 @@ impl Flash {
 
     /// §3.7.5: OPERR is set only with its interrupt enabled.
     fn failed_l4(&mut self, error: u32) -> Store {
-        let signals = self.registers.get(CR) & ERRIE != 0;
+        let signals = self.registers.has(CR, ERRIE);
         let all = error | if signals { OPERR } else { 0 };
         self.registers.set_bits(SR, all, true);
         Store::Nothing

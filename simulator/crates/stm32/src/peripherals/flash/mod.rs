@@ -12,12 +12,11 @@ mod sectors;
 
 pub use sectors::{flash_sizes, is_flash_size};
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use crate::chip::{nucleo, Chip};
 use crate::timebase::Frequency;
 use lock::Lock;
-use operation::Operation;
 pub use operation::Store;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -151,15 +150,14 @@ impl FlashKind {
 }
 
 const fn table(options: u32) -> [Register; 6] {
-    [
-        Register::new(ACR, "ACR", 0, ACR_BITS),
-        Register::new(KEYR, "KEYR", 0, !0),
-        Register::new(OPTKEYR, "OPTKEYR", 0, !0),
-        Register::new(SR, "SR", 0, SR_FLAGS).inert(BSY),
-        Register::new(CR, "CR", LOCK, CR_BITS),
-        Register::new(OPTCR, "OPTCR", OPTCR_RESET, OPTLOCK | OPTSTRT | options)
-            .missing(PROTECTION_BITS),
-    ]
+    rows! {
+        ACR, "ACR", 0, ACR_BITS;
+        KEYR, "KEYR", 0, !0;
+        OPTKEYR, "OPTKEYR", 0, !0;
+        SR, "SR", 0, SR_FLAGS, inert BSY;
+        CR, "CR", LOCK, CR_BITS;
+        OPTCR, "OPTCR", OPTCR_RESET, OPTLOCK | OPTSTRT | options, missing PROTECTION_BITS;
+    }
 }
 
 pub static TABLE: [Register; 6] = table(OPTION_BITS);
@@ -178,16 +176,18 @@ pub struct Flash {
     /// The option bytes in force, as FLASH_OPTCR shows them. They survive a reset.
     options: u32,
     core: Frequency,
-    /// What holds instead of ACR once that is set. It survives a reset.
-    forced: Option<u32>,
-    operation: Option<Operation>,
+    /// What holds instead of ACR from the firmware's first setting of that on: a chip that does not do
+    /// what its register says. It survives a reset.
+    pub forced: Option<u32>,
+    /// The cycle in which the operation under way ends.
+    busy: Option<u64>,
     /// Of two words that are programmed at once the first, until the second comes.
     first_word: Option<(usize, u32)>,
     /// The bytes that the last operation erases, until the SoC has done it.
     erasure: Option<Range<usize>>,
     /// An injected fault: operations take their time and change nothing.
     #[serde(skip)]
-    ignores_writes: bool,
+    pub ignores_writes: bool,
     /// Read protection, with a debugger connected.
     #[serde(skip)]
     shut: bool,
@@ -208,7 +208,7 @@ impl Flash {
             shut: false,
             core,
             forced: None,
-            operation: None,
+            busy: None,
             first_word: None,
             erasure: None,
             ignores_writes: false,
@@ -239,12 +239,6 @@ impl Flash {
             (set, Some(forced)) if set != self.registers.reset_value(ACR) => forced,
             (set, _) => set,
         }
-    }
-
-    /// From the firmware's first setting of FLASH_ACR on, the flash waits, prefetches and caches as
-    /// if that were `value`: a chip that does not do what its register says.
-    pub fn force_access_control(&mut self, value: u32) {
-        self.forced = Some(value);
     }
 
     /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
@@ -397,11 +391,22 @@ impl Peripheral for Flash {
     }
 
     fn next_event(&self) -> Option<u64> {
-        self.end_of_operation()
+        self.busy
     }
 
     fn advance(&mut self, now: u64) {
-        self.operate(now);
+        if self.busy.is_some_and(|end| end <= now) {
+            self.busy = None;
+            let layout = self.layout();
+            self.registers.set_bits(layout.status, layout.busy, false);
+            for (register, bits) in layout.started {
+                self.registers.set_bits(*register, *bits, false);
+            }
+            let control = self.registers.get(layout.control);
+            let (flag, enable) = layout.end;
+            let signals = enable.is_none_or(|enable| control & enable != 0);
+            self.registers.set_bits(layout.status, flag, signals);
+        }
     }
 }
 
@@ -413,7 +418,7 @@ mod tests {
     #[test]
     fn what_is_forced_holds_once_the_register_is_set_and_the_register_does_not_tell() {
         let mut flash = Flash::named("f401re");
-        flash.force_access_control(5);
+        flash.forced = Some(5);
         assert_eq!(flash.access_control(), 0, "as after reset");
         flash.write(ACR, 0x702, 0).unwrap();
         assert_eq!(flash.access_control(), 5);

@@ -8,11 +8,6 @@ use sectors::{erase_us, holding};
 /// A line of 128 bits. A programmed value may not cross its end.
 const ROW_BYTES: usize = 16;
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Operation {
-    end: u64,
-}
-
 /// What a store to the array does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
@@ -33,11 +28,7 @@ pub enum Store {
 impl Flash {
     /// The cycle from which the flash is free. 0 if it is free.
     pub fn busy_until(&self) -> u64 {
-        self.operation.map_or(0, |operation| operation.end)
-    }
-
-    pub(super) fn end_of_operation(&self) -> Option<u64> {
-        self.operation.map(|operation| operation.end)
+        self.busy.unwrap_or(0)
     }
 
     /// Whether a write to this register waits while the flash is busy (§3.5.1).
@@ -47,30 +38,13 @@ impl Flash {
 
     /// Ends what is under way, as if its time had passed.
     pub fn end_operation(&mut self, now: u64) {
-        if let Some(operation) = &mut self.operation {
-            operation.end = operation.end.min(now);
-        }
-        self.operate(now);
-    }
-
-    pub(super) fn operate(&mut self, now: u64) {
-        if self.operation.is_some_and(|operation| operation.end <= now) {
-            self.operation = None;
-            let layout = self.layout();
-            self.registers.set_bits(layout.status, layout.busy, false);
-            for (register, bits) in layout.started {
-                self.registers.set_bits(*register, *bits, false);
-            }
-            let control = self.registers.get(layout.control);
-            let (flag, enable) = layout.end;
-            let signals = enable.is_none_or(|enable| control & enable != 0);
-            self.registers.set_bits(layout.status, flag, signals);
-        }
+        self.busy = self.busy.map(|end| end.min(now));
+        self.advance(now);
     }
 
     /// A store to the array at `offset` bytes, where the 8 bytes around it hold `held`.
     pub fn store(&mut self, offset: usize, width: Width, value: u32, held: u64, now: u64) -> Store {
-        self.operate(now);
+        self.advance(now);
         match self.facts.kind {
             FlashKind::Sectors => match self.program(offset, width, now) {
                 true => Store::Cells {
@@ -88,7 +62,6 @@ impl Flash {
     /// Starts programming for a store to an array of sectors at `offset` bytes. False if it is not allowed;
     /// then its flag is set. False also if an injected fault keeps it from having an effect.
     fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
-        self.operate(now);
         let error = self.programming_error(offset, width);
         if error != 0 {
             self.fail(error);
@@ -96,10 +69,6 @@ impl Flash {
         }
         self.begin(self.facts.program_us, now);
         !self.ignores_writes
-    }
-
-    pub fn ignore_writes(&mut self, ignored: bool) {
-        self.ignores_writes = ignored;
     }
 
     /// The bytes to erase. Returned once.
@@ -131,7 +100,7 @@ impl Flash {
     /// §3.8.4: OPERR is set only with its interrupt enabled.
     fn fail(&mut self, error: u32) {
         self.registers.set_bits(SR, error, true);
-        if self.registers.get(CR) & ERRIE != 0 {
+        if self.registers.has(CR, ERRIE) {
             self.registers.set_bits(SR, OPERR, true);
         }
     }
@@ -140,9 +109,7 @@ impl Flash {
         let hertz_us = self.core.denominator * 1_000_000;
         let cycles = (self.core.numerator * microseconds).div_ceil(hertz_us);
         let start = now.max(self.busy_until());
-        self.operation = Some(Operation {
-            end: start + cycles,
-        });
+        self.busy = Some(start + cycles);
         let layout = self.layout();
         self.registers.set_bits(layout.status, layout.busy, true);
     }

@@ -1,6 +1,6 @@
 //! I2C (RM0368 §18.6, RM0008 §26.6) of the STM32F4 and the STM32F1, as a master.
 
-use super::super::registers::{Register, Registers, Unmodelled};
+use super::super::registers::{rows, Register, Registers, Unmodelled};
 use super::super::{Peripheral, Supply};
 use super::{Ended, Line, Role};
 use crate::partners::wires::Wires;
@@ -41,22 +41,22 @@ const TRA: u32 = 1 << 2;
 const FAST: u32 = 1 << 15;
 const DUTY: u32 = 1 << 14;
 
-static TABLE: &[Register] = &[
+static TABLE: &[Register] = &rows! {
     // Missing: SMBus, PEC and ALERT.
-    Register::new(CR1, "CR1", 0, CR1_BITS).missing(0x303A),
+    CR1, "CR1", 0, CR1_BITS, missing 0x303A;
     // Missing: DMA requests.
-    Register::new(CR2, "CR2", 0, 0x3F | ITERREN | ITEVTEN | ITBUFEN).missing(0x1800),
+    CR2, "CR2", 0, 0x3F | ITERREN | ITEVTEN | ITBUFEN, missing 0x1800;
     // Own addresses, which no other master calls.
-    Register::new(0x08, "OAR1", 0, 0xC3FF),
-    Register::new(0x0C, "OAR2", 0, 0xFF),
-    Register::new(DR, "DR", 0, 0xFF).inert(!0xFF),
-    Register::new(SR1, "SR1", 0, ERRORS).inert(!ERRORS),
-    Register::new(SR2, "SR2", 0, 0).inert(!0),
-    Register::new(CCR, "CCR", 0, FAST | DUTY | 0xFFF),
-    Register::new(0x20, "TRISE", 2, 0x3F),
+    0x08, "OAR1", 0, 0xC3FF;
+    0x0C, "OAR2", 0, 0xFF;
+    DR, "DR", 0, 0xFF, inert !0xFF;
+    SR1, "SR1", 0, ERRORS, inert !ERRORS;
+    SR2, "SR2", 0, 0, inert !0;
+    CCR, "CCR", 0, FAST | DUTY | 0xFFF;
+    0x20, "TRISE", 2, 0x3F;
     // The noise filters delay edges; the delay is not modelled.
-    Register::new(0x24, "FLTR", 0, 0x1F),
-];
+    0x24, "FLTR", 0, 0x1F;
+};
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct I2c {
@@ -106,7 +106,7 @@ impl I2c {
     }
 
     fn error_interrupt(&self) -> bool {
-        self.registers.get(CR2) & ITERREN != 0 && self.registers.get(SR1) & ERRORS != 0
+        self.registers.has(CR2, ITERREN) && self.registers.has(SR1, ERRORS)
     }
 
     /// §18.6.8: in standard mode SCL is low and high for CCR cycles of PCLK1 each; in fast mode it is low
@@ -135,8 +135,8 @@ impl I2c {
         let status = self.registers.get(SR1);
         // §18.6.1: a STOP or START comes after the byte under way. A receiver has one from the moment on
         // that ADDR is cleared.
-        let waits = status & ADDR != 0 && self.registers.get(SR2) & TRA == 0;
-        let is_master = self.registers.get(SR2) & MSL != 0;
+        let waits = status & ADDR != 0 && !self.registers.has(SR2, TRA);
+        let is_master = self.registers.has(SR2, MSL);
         self.take_rate();
         if control & STOP != 0 && is_master && !waits {
             self.line.stop(now);
@@ -162,7 +162,7 @@ impl I2c {
     }
 
     fn write_data(&mut self, byte: u8, now: u64) {
-        let may_address = self.registers.get(SR1) & SB != 0 && std::mem::take(&mut self.start_seen);
+        let may_address = self.registers.has(SR1, SB) && std::mem::take(&mut self.start_seen);
         if may_address && self.line.is_free() {
             self.status(SB, false);
             self.role = Role::Calls {
@@ -188,9 +188,9 @@ impl I2c {
 
     /// The second half of the sequence that clears ADDR.
     fn read_second_status(&mut self, now: u64) {
-        if self.registers.get(SR1) & ADDR != 0 && std::mem::take(&mut self.address_seen) {
+        if self.registers.has(SR1, ADDR) && std::mem::take(&mut self.address_seen) {
             self.status(ADDR, false);
-            self.next_acknowledge = self.registers.get(CR1) & ACK != 0;
+            self.next_acknowledge = self.registers.has(CR1, ACK);
             self.begin(now);
         }
     }
@@ -242,7 +242,7 @@ impl I2c {
             }
             Role::Receiver => {
                 self.refused = !acknowledged;
-                if self.registers.get(SR1) & RXNE != 0 {
+                if self.registers.has(SR1, RXNE) {
                     self.held = Some(self.line.byte);
                     self.status(BTF, true);
                 } else {

@@ -1,6 +1,6 @@
 //! I2C of the newer lines (RM0351 §39.7, RM0091 §26.7), as a master.
 
-use super::super::registers::{Register, Registers, Unmodelled};
+use super::super::registers::{rows, Register, Registers, Unmodelled};
 use super::super::{Peripheral, Supply};
 use super::{Ended, Line, Role};
 use crate::partners::wires::Wires;
@@ -52,21 +52,21 @@ const CLEARED: u32 = 0x3F38;
 /// of the kernel's clock, and the digital filter. The analog filter and the edges are left out.
 const SYNC_CLOCKS: u64 = 2;
 
-static TABLE: &[Register] = &[
+static TABLE: &[Register] = &rows! {
     // Missing: DMA requests, wake-up from Stop, SMBus, PEC.
-    Register::new(CR1, "CR1", 0, CR1_BITS).missing(0x00F4_C000),
-    Register::new(CR2, "CR2", 0, CR2_BITS).missing(CR2_MISSING),
+    CR1, "CR1", 0, CR1_BITS, missing 0x00F4_C000;
+    CR2, "CR2", 0, CR2_BITS, missing CR2_MISSING;
     // Own addresses, which no other master calls.
-    Register::new(0x08, "OAR1", 0, 0x87FF),
-    Register::new(0x0C, "OAR2", 0, 0x87FE),
-    Register::new(TIMINGR, "TIMINGR", 0, 0xF0FF_FFFF),
-    Register::new(0x14, "TIMEOUTR", 0, 0).missing(0x8FFF_9FFF),
-    Register::new(ISR, "ISR", TXE, TXE | TXIS).inert(!(TXE | TXIS)),
-    Register::new(ICR, "ICR", 0, CLEARED),
-    Register::new(0x20, "PECR", 0, 0).inert(!0),
-    Register::new(RXDR, "RXDR", 0, 0).inert(!0),
-    Register::new(TXDR, "TXDR", 0, 0xFF),
-];
+    0x08, "OAR1", 0, 0x87FF;
+    0x0C, "OAR2", 0, 0x87FE;
+    TIMINGR, "TIMINGR", 0, 0xF0FF_FFFF;
+    0x14, "TIMEOUTR", 0, 0, missing 0x8FFF_9FFF;
+    ISR, "ISR", TXE, TXE | TXIS, inert !(TXE | TXIS);
+    ICR, "ICR", 0, CLEARED;
+    0x20, "PECR", 0, 0, inert !0;
+    RXDR, "RXDR", 0, 0, inert !0;
+    TXDR, "TXDR", 0, 0xFF;
+};
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct I2c {
@@ -107,7 +107,7 @@ impl I2c {
     }
 
     fn is_set(&self, bits: u32) -> bool {
-        self.registers.get(ISR) & bits != 0
+        self.registers.has(ISR, bits)
     }
 
     /// Core cycles of so many of the kernel's clock.
@@ -301,7 +301,7 @@ impl Peripheral for I2c {
                 // §39.4.9: the last byte is not acknowledged, unless more are to come by RELOAD.
                 Ended::Byte => {
                     self.left = self.left.saturating_sub(1);
-                    let more = self.left > 0 || self.registers.get(CR2) & RELOAD != 0;
+                    let more = self.left > 0 || self.registers.has(CR2, RELOAD);
                     self.line.acknowledge(more, end);
                 }
                 Ended::Acknowledge(acknowledged) => self.byte_ended(acknowledged, end),

@@ -34,31 +34,20 @@ const F103_APB1: u32 = 0x1AE6_4807;
 /// AFIO, GPIOA–E, ADC1–2, TIM1, SPI1, USART1.
 const F103_APB2: u32 = 0x0000_5E7D;
 
-static TABLE_F103: [Register; 10] = [
-    Register::new(CR, "CR", 0x0000_0083, CR_BITS)
-        .inert(CR_FLAGS)
-        .missing(CSSON),
+static TABLE_F103: [Register; 10] = rows! {
+    CR, "CR", 0x0000_0083, CR_BITS, inert CR_FLAGS, missing CSSON;
     // Missing: the dividers of ADC and USB, MCO.
-    Register::new(
-        CFGR,
-        "CFGR",
-        0,
-        SW | HPRE | PPRE1 | PPRE2 | 1 << 16 | PLLXTPRE | PLLMUL,
-    )
-    .inert(SWS)
-    .missing(0b11 << 14 | 1 << 22 | 0b111 << 24),
-    Register::new(0x08, "CIR", 0, 0)
-        .inert(0x009F_009F)
-        .missing(0x0000_1F00),
-    Register::new(APB2RSTR, "APB2RSTR", 0, F103_APB2),
-    Register::new(APB1RSTR, "APB1RSTR", 0, F103_APB1),
+    CFGR, "CFGR", 0, SW | HPRE | PPRE1 | PPRE2 | 1 << 16 | PLLXTPRE | PLLMUL, inert SWS, missing 0b11 << 14 | 1 << 22 | 0b111 << 24;
+    0x08, "CIR", 0, 0, inert 0x009F_009F, missing 0x0000_1F00;
+    APB2RSTR, "APB2RSTR", 0, F103_APB2;
+    APB1RSTR, "APB1RSTR", 0, F103_APB1;
     // DMA1, CRC. SRAM and flash interface stay on in Sleep mode.
-    Register::new(AHBENR, "AHBENR", 0x14, 0x41).missing(0x14),
-    Register::new(APB2ENR, "APB2ENR", 0, F103_APB2),
-    Register::new(APB1ENR, "APB1ENR", 0, F103_APB1),
-    Register::new(BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST).inert(LSERDY),
-    Register::new(CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF).inert(LSIRDY | 0xFC << 24),
-];
+    AHBENR, "AHBENR", 0x14, 0x41, missing 0x14;
+    APB2ENR, "APB2ENR", 0, F103_APB2;
+    APB1ENR, "APB1ENR", 0, F103_APB1;
+    BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST, inert LSERDY;
+    CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | 0xFC << 24;
+};
 
 pub static LAYOUT_F103: Layout = F103;
 
@@ -135,44 +124,26 @@ const F072_APB2: u32 = 0x0047_5A01;
 const F072_AHB: u32 = 0x017E_0000;
 const PLLSRC: u32 = 0b11 << 15;
 
-static TABLE_F072: [Register; 14] = [
-    Register::new(CR, "CR", 0x0000_0083, CR_BITS)
-        .inert(CR_FLAGS)
-        .missing(CSSON),
+static TABLE_F072: [Register; 14] = rows! {
+    CR, "CR", 0x0000_0083, CR_BITS, inert CR_FLAGS, missing CSSON;
     // Missing: the ADC's divider, MCO.
-    Register::new(
-        CFGR,
-        "CFGR",
-        0,
-        SW | HPRE | PPRE1 | PLLSRC | PLLXTPRE | PLLMUL,
-    )
-    .inert(SWS)
-    .missing(1 << 14 | 0xFF << 24),
-    Register::new(0x08, "CIR", 0, 0)
-        .inert(0x00FF_00FF)
-        .missing(0x0000_7F00),
-    Register::new(APB2RSTR, "APB2RSTR", 0, F072_APB2),
-    Register::new(APB1RSTR, "APB1RSTR", 0, F072_APB1),
-    Register::new(AHBENR, "AHBENR", 0x14, F072_AHB | 0x41).missing(0x14),
-    Register::new(APB2ENR, "APB2ENR", 0, F072_APB2),
-    Register::new(APB1ENR, "APB1ENR", 0, F072_APB1),
+    CFGR, "CFGR", 0, SW | HPRE | PPRE1 | PLLSRC | PLLXTPRE | PLLMUL, inert SWS, missing 1 << 14 | 0xFF << 24;
+    0x08, "CIR", 0, 0, inert 0x00FF_00FF, missing 0x0000_7F00;
+    APB2RSTR, "APB2RSTR", 0, F072_APB2;
+    APB1RSTR, "APB1RSTR", 0, F072_APB1;
+    AHBENR, "AHBENR", 0x14, F072_AHB | 0x41, missing 0x14;
+    APB2ENR, "APB2ENR", 0, F072_APB2;
+    APB1ENR, "APB1ENR", 0, F072_APB1;
     // LSEDRV keeps its value.
-    Register::new(
-        BDCR,
-        "BDCR",
-        0,
-        LSEON | LSEBYP | 0b11 << 3 | RTCSEL | RTCEN | BDRST,
-    )
-    .inert(LSERDY),
-    Register::new(CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF).inert(LSIRDY | 0xFE << 24 | 1 << 23),
-    Register::new(AHBRSTR, "AHBRSTR", 0, F072_AHB),
-    Register::new(CFGR2, "CFGR2", 0, 0xF),
+    BDCR, "BDCR", 0, LSEON | LSEBYP | 0b11 << 3 | RTCSEL | RTCEN | BDRST, inert LSERDY;
+    CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | 0xFE << 24 | 1 << 23;
+    AHBRSTR, "AHBRSTR", 0, F072_AHB;
+    CFGR2, "CFGR2", 0, 0xF;
     // The clocks of USART1, I2C1, CEC, USB, ADC and USART2.
-    Register::new(0x30, "CFGR3", 0, 0).missing(0x0003_01D3),
+    0x30, "CFGR3", 0, 0, missing 0x0003_01D3;
     // HSI14 feeds the ADC alone.
-    Register::new(CR2, "CR2", 0x80, HSI48ON | HSI14ON | HSI14DIS | HSI14TRIM)
-        .inert(HSI48RDY | HSI14ON << 1 | 0xFF << 8 | 0xFF << 24),
-];
+    CR2, "CR2", 0x80, HSI48ON | HSI14ON | HSI14DIS | HSI14TRIM, inert HSI48RDY | HSI14ON << 1 | 0xFF << 8 | 0xFF << 24;
+};
 
 pub static LAYOUT_F072: Layout = Layout {
     table: &TABLE_F072,

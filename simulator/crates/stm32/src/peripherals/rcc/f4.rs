@@ -21,6 +21,8 @@ const TIMPRE: u32 = 1 << 24;
 const HSI_HZ: u64 = 16_000_000;
 const PLLI2SON: u32 = 1 << 26;
 const PLLSAION: u32 = 1 << 28;
+const CR_BITS: u32 = HSION | HSITRIM | HSEON | HSEBYP | PLLON | PLLI2SON;
+const CSSON: u32 = 1 << 19;
 const READY_FLAGS: u32 = HSIRDY | HSERDY | PLLRDY | 1 << 27 | 0xFF << 8;
 const RMVF: u32 = 1 << 24;
 const BORRSTF: u32 = 1 << 25;
@@ -168,54 +170,37 @@ const F446: ClockBits = ClockBits {
 };
 
 const fn table(clocks: &ClockBits) -> [Register; 24] {
-    [
-        Register::new(
-            CR,
-            "CR",
-            0x0000_0083,
-            HSION | HSITRIM | HSEON | HSEBYP | PLLON | PLLI2SON,
-        )
-        // Missing: CSSON.
-        .inert(READY_FLAGS)
-        .missing(1 << 19),
+    rows! {
+        CR, "CR", 0x0000_0083, CR_BITS, inert READY_FLAGS, missing CSSON;
         // Bit 29 is reserved and reads one. Vendor code writes it as zero.
-        Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
+        PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF, inert 1 << 29;
         // Missing: the RTC's divider and the clock outputs MCO.
-        Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
-            .inert(SWS)
-            .missing(0x1F << 16 | 0x1FF << 23),
+        CFGR, "CFGR", 0, SW | PRESCALERS, inert SWS, missing 0x1F << 16 | 0x1FF << 23;
         // Missing: interrupts of clocks that become ready. Their flags are never set, so clearing
         // them has no effect.
-        Register::new(0x0C, "CIR", 0, 0)
-            .inert(0x00BF_00BF)
-            .missing(0x0000_3F00),
-        Register::new(AHB1RSTR, "AHB1RSTR", 0, clocks.ahb1_resets),
-        Register::new(AHB2RSTR, "AHB2RSTR", 0, clocks.ahb2),
-        Register::new(0x18, "AHB3RSTR", 0, clocks.ahb3),
-        Register::new(APB1RSTR, "APB1RSTR", 0, clocks.apb1),
-        Register::new(APB2RSTR, "APB2RSTR", 0, clocks.apb2_resets),
-        Register::new(AHB1ENR, "AHB1ENR", clocks.ahb1_on, clocks.ahb1),
-        Register::new(AHB2ENR, "AHB2ENR", 0, clocks.ahb2),
-        Register::new(0x38, "AHB3ENR", 0, clocks.ahb3),
-        Register::new(APB1ENR, "APB1ENR", 0, clocks.apb1),
-        Register::new(APB2ENR, "APB2ENR", 0, clocks.apb2),
+        0x0C, "CIR", 0, 0, inert 0x00BF_00BF, missing 0x0000_3F00;
+        AHB1RSTR, "AHB1RSTR", 0, clocks.ahb1_resets;
+        AHB2RSTR, "AHB2RSTR", 0, clocks.ahb2;
+        0x18, "AHB3RSTR", 0, clocks.ahb3;
+        APB1RSTR, "APB1RSTR", 0, clocks.apb1;
+        APB2RSTR, "APB2RSTR", 0, clocks.apb2_resets;
+        AHB1ENR, "AHB1ENR", clocks.ahb1_on, clocks.ahb1;
+        AHB2ENR, "AHB2ENR", 0, clocks.ahb2;
+        0x38, "AHB3ENR", 0, clocks.ahb3;
+        APB1ENR, "APB1ENR", 0, clocks.apb1;
+        APB2ENR, "APB2ENR", 0, clocks.apb2;
         // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-        Register::new(0x50, "AHB1LPENR", clocks.in_sleep[0], 0)
-            .missing(clocks.in_sleep[0] | clocks.ahb1),
-        Register::new(0x54, "AHB2LPENR", clocks.in_sleep[1], 0)
-            .missing(clocks.in_sleep[1] | clocks.ahb2),
-        Register::new(0x58, "AHB3LPENR", clocks.ahb3, 0).missing(clocks.ahb3),
-        Register::new(0x60, "APB1LPENR", clocks.in_sleep[2], 0)
-            .missing(clocks.in_sleep[2] | clocks.apb1),
-        Register::new(0x64, "APB2LPENR", clocks.in_sleep[3], 0)
-            .missing(clocks.in_sleep[3] | clocks.apb2),
-        Register::new(BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST).inert(LSERDY),
-        Register::new(CSR, "CSR", PINRSTF | PORRSTF | BORRSTF, LSION | RMVF)
-            .inert(LSIRDY | RESET_FLAGS),
-        Register::unmodelled(0x80, "SSCGR"),
-        Register::unmodelled(0x84, "PLLI2SCFGR"),
-        Register::unmodelled(DCKCFGR, "DCKCFGR"),
-    ]
+        0x50, "AHB1LPENR", clocks.in_sleep[0], 0, missing clocks.in_sleep[0] | clocks.ahb1;
+        0x54, "AHB2LPENR", clocks.in_sleep[1], 0, missing clocks.in_sleep[1] | clocks.ahb2;
+        0x58, "AHB3LPENR", clocks.ahb3, 0, missing clocks.ahb3;
+        0x60, "APB1LPENR", clocks.in_sleep[2], 0, missing clocks.in_sleep[2] | clocks.apb1;
+        0x64, "APB2LPENR", clocks.in_sleep[3], 0, missing clocks.in_sleep[3] | clocks.apb2;
+        BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST, inert LSERDY;
+        CSR, "CSR", PINRSTF | PORRSTF | BORRSTF, LSION | RMVF, inert LSIRDY | RESET_FLAGS;
+        0x80, "SSCGR", 0, 0, absent;
+        0x84, "PLLI2SCFGR", 0, 0, absent;
+        DCKCFGR, "DCKCFGR", 0, 0, absent;
+    }
 }
 
 static TABLE_F401: [Register; 24] = table(&F401);
@@ -223,14 +208,13 @@ static TABLE_F411: [Register; 24] = table(&F411);
 static TABLE_F407: [Register; 24] = table(&F407);
 /// RM0390 §6.3.2: PLLR divides for the second output of the PLL. §6.3.1: a third PLL, for SAI.
 static TABLE_F446: [Register; 24] = {
-    let mut table = table(&F446);
-    table[0] = Register::new(CR, "CR", 0x0000_0083, table[0].writable | PLLSAION)
-        .inert(READY_FLAGS | PLLSAION << 1)
-        .missing(1 << 19);
-    table[1] = Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x7F43_7FFF);
-    // §6.3.25: what it chooses for SAI and I2S is not modelled.
-    table[23] = Register::new(DCKCFGR, "DCKCFGR", 0, TIMPRE).missing(0x07F0_1F1F & !TIMPRE);
-    table
+    let rows = rows! {
+        CR, "CR", 0x0000_0083, CR_BITS | PLLSAION, inert READY_FLAGS | PLLSAION << 1, missing CSSON;
+        PLLCFGR, "PLLCFGR", 0x2400_3010, 0x7F43_7FFF;
+        // §6.3.25: what it chooses for SAI and I2S is not modelled.
+        DCKCFGR, "DCKCFGR", 0, TIMPRE, missing 0x07F0_1F1F & !TIMPRE;
+    };
+    merged(&table(&F446), &rows)
 };
 
 #[cfg(test)]
@@ -244,10 +228,10 @@ mod tests {
             let mut rcc = Rcc::named("f446re");
             rcc.write(CFGR, code << 10 | code << 13, 0).unwrap();
             assert_eq!(rcc.clocks().apb1_divider, divider);
-            assert_eq!(rcc.clocks().timer_divider(), slow);
+            assert_eq!(rcc.clocks().timer_divider(rcc.clocks().apb1_divider), slow);
             rcc.write(DCKCFGR, TIMPRE, 0).unwrap();
-            assert_eq!(rcc.clocks().timer_divider(), fast);
-            assert_eq!(rcc.clocks().timer_divider_2(), fast);
+            assert_eq!(rcc.clocks().timer_divider(rcc.clocks().apb1_divider), fast);
+            assert_eq!(rcc.clocks().timer_divider(rcc.clocks().apb2_divider), fast);
         }
     }
 }

@@ -32,47 +32,35 @@ const APB_1: u32 = 0xFF7E_4C33;
 const APB_2: u32 = 0x0017_D801;
 const RTC_AND_WWDG: u32 = 0b11 << 10;
 
-static TABLE: [Register; 22] = [
+static TABLE: [Register; 22] = rows! {
     // Missing: the HSI for peripherals in Stop mode, its divider, and CSSON.
-    Register::new(CR, "CR", 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON)
-        .inert(HSI16RDY | HSERDY | PLLRDY)
-        .missing(1 << 9 | 0b111 << 11 | 1 << 19),
+    CR, "CR", 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON, inert HSI16RDY | HSERDY | PLLRDY, missing 1 << 9 | 0b111 << 11 | 1 << 19;
     // The calibration of a chip that does not exist.
-    Register::new(0x04, "ICSCR", 0x0000_4080, 0x7F << 8).inert(0xFF),
+    0x04, "ICSCR", 0x0000_4080, 0x7F << 8, inert 0xFF;
     // Missing: MCO.
-    Register::new(CFGR, "CFGR", 0, SW_G0 | PRESCALERS)
-        .inert(SW_G0 << SWS_G0_SHIFT)
-        .missing(0x7700_0000),
-    Register::new(PLLCFGR, "PLLCFGR", 0x0000_1000, 0xFF3F_7F73),
-    Register::new(0x18, "CIER", 0, 0).missing(0x3B),
-    Register::new(0x1C, "CIFR", 0, 0).inert(0x33B),
-    Register::new(0x20, "CICR", 0, 0).inert(0x33B),
-    Register::new(IOPRSTR, "IOPRSTR", 0, PORTS),
-    Register::new(AHBRSTR, "AHBRSTR", 0, AHB),
-    Register::new(APBRSTR1, "APBRSTR1", 0, APB_1 & !RTC_AND_WWDG),
-    Register::new(APBRSTR2, "APBRSTR2", 0, APB_2),
-    Register::new(IOPENR, "IOPENR", 0, PORTS),
-    Register::new(AHBENR, "AHBENR", 0x100, AHB),
-    Register::new(APBENR1, "APBENR1", 0, APB_1),
-    Register::new(APBENR2, "APBENR2", 0, APB_2),
+    CFGR, "CFGR", 0, SW_G0 | PRESCALERS, inert SW_G0 << SWS_G0_SHIFT, missing 0x7700_0000;
+    PLLCFGR, "PLLCFGR", 0x0000_1000, 0xFF3F_7F73;
+    0x18, "CIER", 0, 0, missing 0x3B;
+    0x1C, "CIFR", 0, 0, inert 0x33B;
+    0x20, "CICR", 0, 0, inert 0x33B;
+    IOPRSTR, "IOPRSTR", 0, PORTS;
+    AHBRSTR, "AHBRSTR", 0, AHB;
+    APBRSTR1, "APBRSTR1", 0, APB_1 & !RTC_AND_WWDG;
+    APBRSTR2, "APBRSTR2", 0, APB_2;
+    IOPENR, "IOPENR", 0, PORTS;
+    AHBENR, "AHBENR", 0x100, AHB;
+    APBENR1, "APBENR1", 0, APB_1;
+    APBENR2, "APBENR2", 0, APB_2;
     // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-    Register::new(0x44, "IOPSMENR", PORTS, 0).missing(PORTS),
-    Register::new(0x48, "AHBSMENR", AHB | 0x200, 0).missing(AHB | 0x200),
-    Register::new(0x4C, "APBSMENR1", APB_1, 0).missing(APB_1),
-    Register::new(0x50, "APBSMENR2", APB_2, 0).missing(APB_2),
+    0x44, "IOPSMENR", PORTS, 0, missing PORTS;
+    0x48, "AHBSMENR", AHB | 0x200, 0, missing AHB | 0x200;
+    0x4C, "APBSMENR1", APB_1, 0, missing APB_1;
+    0x50, "APBSMENR2", APB_2, 0, missing APB_2;
     // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
-    Register::new(0x54, "CCIPR", 0, 0).missing(!0),
-    backup(BDCR),
-    Register::new(CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF).inert(LSIRDY | RESET_FLAGS),
-];
-
-/// BDCR. LSEDRV keeps its value. Missing: CSS on the LSE and LSCO.
-pub const fn backup(offset: u32) -> Register {
-    let bits = LSEON | LSEBYP | 0b11 << 3 | RTCSEL | RTCEN | BDRST;
-    Register::new(offset, "BDCR", 0, bits)
-        .inert(LSERDY | 1 << 6)
-        .missing(1 << 5 | 0b11 << 24)
-}
+    0x54, "CCIPR", 0, 0, missing !0;
+    BDCR, "BDCR", 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
+    CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | RESET_FLAGS;
+};
 
 pub static LAYOUT: Layout = Layout {
     table: &TABLE,

@@ -1,6 +1,6 @@
 //! Registers and PLL of the STM32G4's clock control (RM0440 §7.4).
 
-use super::g0::{backup, source, HSI16ON, HSI16RDY, HSI16_HZ, RESET_FLAGS, RMVF};
+use super::g0::{source, HSI16ON, HSI16RDY, HSI16_HZ, RESET_FLAGS, RMVF};
 use super::*;
 
 const CFGR: u32 = 0x08;
@@ -30,48 +30,44 @@ const RTC_AND_WWDG: u32 = 0b11 << 10;
 const SRAM_1: u32 = 1 << 9;
 const SRAM_2: u32 = 0b11 << 9;
 
-static TABLE: [Register; 30] = [
+static TABLE: [Register; 30] = rows! {
     // Missing: the HSI for peripherals in Stop mode, and CSSON.
-    Register::new(CR, "CR", 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON)
-        .inert(HSI16RDY | HSERDY | PLLRDY)
-        .missing(1 << 9 | 1 << 19),
+    CR, "CR", 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON, inert HSI16RDY | HSERDY | PLLRDY, missing 1 << 9 | 1 << 19;
     // The calibration of a chip that does not exist.
-    Register::new(0x04, "ICSCR", 0x4000_0000, 0x7F << 24).inert(0x00FF_0000),
+    0x04, "ICSCR", 0x4000_0000, 0x7F << 24, inert 0x00FF_0000;
     // Missing: MCO.
-    Register::new(CFGR, "CFGR", 0x0000_0005, SW | PRESCALERS)
-        .inert(SWS)
-        .missing(0x7F00_0000),
-    Register::new(PLLCFGR, "PLLCFGR", 0x0000_1000, 0xFF73_7FF3),
-    Register::new(0x18, "CIER", 0, 0).missing(0x63B),
-    Register::new(0x1C, "CIFR", 0, 0).inert(0x73B),
-    Register::new(0x20, "CICR", 0, 0).inert(0x73B),
-    Register::new(AHB1RSTR, "AHB1RSTR", 0, AHB1),
-    Register::new(AHB2RSTR, "AHB2RSTR", 0, AHB2),
-    Register::new(0x30, "AHB3RSTR", 0, AHB3),
-    Register::new(APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !RTC_AND_WWDG),
-    Register::new(0x3C, "APB1RSTR2", 0, APB1_2),
-    Register::new(APB2RSTR, "APB2RSTR", 0, APB2),
-    Register::new(AHB1ENR, "AHB1ENR", 0x100, AHB1),
-    Register::new(AHB2ENR, "AHB2ENR", 0, AHB2),
-    Register::new(0x50, "AHB3ENR", 0, AHB3),
-    Register::new(APB1ENR1, "APB1ENR1", 0, APB1_1),
-    Register::new(0x5C, "APB1ENR2", 0, APB1_2),
-    Register::new(APB2ENR, "APB2ENR", 0, APB2),
+    CFGR, "CFGR", 0x0000_0005, SW | PRESCALERS, inert SWS, missing 0x7F00_0000;
+    PLLCFGR, "PLLCFGR", 0x0000_1000, 0xFF73_7FF3;
+    0x18, "CIER", 0, 0, missing 0x63B;
+    0x1C, "CIFR", 0, 0, inert 0x73B;
+    0x20, "CICR", 0, 0, inert 0x73B;
+    AHB1RSTR, "AHB1RSTR", 0, AHB1;
+    AHB2RSTR, "AHB2RSTR", 0, AHB2;
+    0x30, "AHB3RSTR", 0, AHB3;
+    APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !RTC_AND_WWDG;
+    0x3C, "APB1RSTR2", 0, APB1_2;
+    APB2RSTR, "APB2RSTR", 0, APB2;
+    AHB1ENR, "AHB1ENR", 0x100, AHB1;
+    AHB2ENR, "AHB2ENR", 0, AHB2;
+    0x50, "AHB3ENR", 0, AHB3;
+    APB1ENR1, "APB1ENR1", 0, APB1_1;
+    0x5C, "APB1ENR2", 0, APB1_2;
+    APB2ENR, "APB2ENR", 0, APB2;
     // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-    Register::new(0x68, "AHB1SMENR", AHB1 | SRAM_1, 0).missing(AHB1 | SRAM_1),
-    Register::new(0x6C, "AHB2SMENR", AHB2 | SRAM_2, 0).missing(AHB2 | SRAM_2),
-    Register::new(0x70, "AHB3SMENR", AHB3, 0).missing(AHB3),
-    Register::new(0x78, "APB1SMENR1", APB1_1, 0).missing(APB1_1),
-    Register::new(0x7C, "APB1SMENR2", APB1_2, 0).missing(APB1_2),
-    Register::new(0x80, "APB2SMENR", APB2, 0).missing(APB2),
+    0x68, "AHB1SMENR", AHB1 | SRAM_1, 0, missing AHB1 | SRAM_1;
+    0x6C, "AHB2SMENR", AHB2 | SRAM_2, 0, missing AHB2 | SRAM_2;
+    0x70, "AHB3SMENR", AHB3, 0, missing AHB3;
+    0x78, "APB1SMENR1", APB1_1, 0, missing APB1_1;
+    0x7C, "APB1SMENR2", APB1_2, 0, missing APB1_2;
+    0x80, "APB2SMENR", APB2, 0, missing APB2;
     // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
-    Register::new(0x88, "CCIPR", 0, 0).missing(!0),
-    backup(BDCR),
-    Register::new(CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF).inert(LSIRDY | RESET_FLAGS),
+    0x88, "CCIPR", 0, 0, missing !0;
+    BDCR, "BDCR", 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
+    CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | RESET_FLAGS;
     // Missing: the HSI48, for USB and the random number generator.
-    Register::new(0x98, "CRRCR", 0, 0).missing(1),
-    Register::new(0x9C, "CCIPR2", 0, 0).missing(0x0030_0003),
-];
+    0x98, "CRRCR", 0, 0, missing 1;
+    0x9C, "CCIPR2", 0, 0, missing 0x0030_0003;
+};
 
 pub static LAYOUT: Layout = Layout {
     table: &TABLE,

@@ -33,60 +33,43 @@ const APB2: u32 = 0x0167_7C81;
 const WWDG: u32 = 1 << 11;
 const FIREWALL: u32 = 1 << 7;
 
-static TABLE: [Register; 30] = [
+static TABLE: [Register; 30] = rows! {
     // Missing: the MSI's PLL, the HSI for peripherals in Stop mode, and CSSON.
-    Register::new(
-        CR,
-        "CR",
-        0x0000_0063,
-        MSION | MSIRGSEL | MSIRANGE | HSI16ON | HSEON | HSEBYP | PLLON | PLLSAI1ON | PLLSAI2ON,
-    )
-    .inert(MSIRDY | HSI16RDY | HSERDY | PLLRDY | 1 << 27 | 1 << 29)
-    .missing(1 << 2 | 1 << 9 | 1 << 11 | 1 << 19),
+    CR, "CR", 0x0000_0063, MSION | MSIRGSEL | MSIRANGE | HSI16ON | HSEON | HSEBYP | PLLON | PLLSAI1ON | PLLSAI2ON, inert MSIRDY | HSI16RDY | HSERDY | PLLRDY | 1 << 27 | 1 << 29, missing 1 << 2 | 1 << 9 | 1 << 11 | 1 << 19;
     // The calibration of a chip that does not exist.
-    Register::new(0x04, "ICSCR", 0x1000_0000, 0xFF << 8 | 0x1F << 24).inert(0x00FF_00FF),
+    0x04, "ICSCR", 0x1000_0000, 0xFF << 8 | 0x1F << 24, inert 0x00FF_00FF;
     // Missing: the wake-up clock and MCO.
-    Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
-        .inert(SWS)
-        .missing(1 << 15 | 0x7700_0000),
-    Register::new(PLLCFGR, "PLLCFGR", 0x0000_1000, 0x0773_7F73),
-    Register::new(0x10, "PLLSAI1CFGR", 0x0000_1000, 0).missing(0x0773_7F00),
-    Register::new(0x14, "PLLSAI2CFGR", 0x0000_1000, 0).missing(0x0703_7F00),
-    Register::new(0x18, "CIER", 0, 0).missing(0x2FF),
-    Register::new(0x1C, "CIFR", 0, 0).inert(0x3FF),
-    Register::new(0x20, "CICR", 0, 0).inert(0x3FF),
-    Register::new(AHB1RSTR, "AHB1RSTR", 0, AHB1),
-    Register::new(AHB2RSTR, "AHB2RSTR", 0, AHB2),
-    Register::new(0x30, "AHB3RSTR", 0, AHB3),
-    Register::new(APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !WWDG),
-    Register::new(0x3C, "APB1RSTR2", 0, APB1_2),
-    Register::new(APB2RSTR, "APB2RSTR", 0, APB2 & !FIREWALL),
-    Register::new(AHB1ENR, "AHB1ENR", 0x100, AHB1),
-    Register::new(AHB2ENR, "AHB2ENR", 0, AHB2),
-    Register::new(0x50, "AHB3ENR", 0, AHB3),
-    Register::new(APB1ENR1, "APB1ENR1", 0, APB1_1),
-    Register::new(0x5C, "APB1ENR2", 0, APB1_2),
-    Register::new(APB2ENR, "APB2ENR", 0, APB2),
+    CFGR, "CFGR", 0, SW | PRESCALERS, inert SWS, missing 1 << 15 | 0x7700_0000;
+    PLLCFGR, "PLLCFGR", 0x0000_1000, 0x0773_7F73;
+    0x10, "PLLSAI1CFGR", 0x0000_1000, 0, missing 0x0773_7F00;
+    0x14, "PLLSAI2CFGR", 0x0000_1000, 0, missing 0x0703_7F00;
+    0x18, "CIER", 0, 0, missing 0x2FF;
+    0x1C, "CIFR", 0, 0, inert 0x3FF;
+    0x20, "CICR", 0, 0, inert 0x3FF;
+    AHB1RSTR, "AHB1RSTR", 0, AHB1;
+    AHB2RSTR, "AHB2RSTR", 0, AHB2;
+    0x30, "AHB3RSTR", 0, AHB3;
+    APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !WWDG;
+    0x3C, "APB1RSTR2", 0, APB1_2;
+    APB2RSTR, "APB2RSTR", 0, APB2 & !FIREWALL;
+    AHB1ENR, "AHB1ENR", 0x100, AHB1;
+    AHB2ENR, "AHB2ENR", 0, AHB2;
+    0x50, "AHB3ENR", 0, AHB3;
+    APB1ENR1, "APB1ENR1", 0, APB1_1;
+    0x5C, "APB1ENR2", 0, APB1_2;
+    APB2ENR, "APB2ENR", 0, APB2;
     // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-    Register::new(0x68, "AHB1SMENR", 0x0001_1303, 0).missing(0x0001_1303),
-    Register::new(0x6C, "AHB2SMENR", 0x0004_32FF, 0).missing(0x0004_32FF),
-    Register::new(0x70, "AHB3SMENR", 0x0000_0101, 0).missing(0x0000_0101),
-    Register::new(0x78, "APB1SMENR1", APB1_1, 0).missing(APB1_1),
-    Register::new(0x7C, "APB1SMENR2", APB1_2, 0).missing(APB1_2),
-    Register::new(0x80, "APB2SMENR", APB2 & !FIREWALL, 0).missing(APB2),
+    0x68, "AHB1SMENR", 0x0001_1303, 0, missing 0x0001_1303;
+    0x6C, "AHB2SMENR", 0x0004_32FF, 0, missing 0x0004_32FF;
+    0x70, "AHB3SMENR", 0x0000_0101, 0, missing 0x0000_0101;
+    0x78, "APB1SMENR1", APB1_1, 0, missing APB1_1;
+    0x7C, "APB1SMENR2", APB1_2, 0, missing APB1_2;
+    0x80, "APB2SMENR", APB2 & !FIREWALL, 0, missing APB2;
     // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
-    Register::new(0x88, "CCIPR", 0, 0).missing(!0),
-    // LSEDRV keeps its value. Missing: CSS on the LSE and LSCO.
-    Register::new(
-        BDCR,
-        "BDCR",
-        0,
-        LSEON | LSEBYP | 0b11 << 3 | RTCSEL | RTCEN | BDRST,
-    )
-    .inert(LSERDY | 1 << 6)
-    .missing(1 << 5 | 0b11 << 24),
-    Register::new(CSR, "CSR", 0x0C00_0600, LSION | 0xF << 8 | RMVF).inert(LSIRDY | 0xFF << 24),
-];
+    0x88, "CCIPR", 0, 0, missing !0;
+    BDCR, "BDCR", 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
+    CSR, "CSR", 0x0C00_0600, LSION | 0xF << 8 | RMVF, inert LSIRDY | 0xFF << 24;
+};
 
 pub static LAYOUT: Layout = Layout {
     table: &TABLE,

@@ -7,7 +7,7 @@ pub mod g0;
 pub mod g4;
 pub mod l4;
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{merged, rows, Register, Registers, Unmodelled};
 use super::{Peripheral, ResetCause};
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,11 @@ const LSEBYP: u32 = 1 << 2;
 const RTCSEL: u32 = 0b11 << 8;
 const RTCEN: u32 = 1 << 15;
 const BDRST: u32 = 1 << 16;
+
+/// BDCR of the newer lines. LSEDRV keeps its value. Missing: CSS on the LSE and LSCO.
+const BACKUP: u32 = LSEON | LSEBYP | 0b11 << 3 | RTCSEL | RTCEN | BDRST;
+const BACKUP_FLAGS: u32 = LSERDY | 1 << 6;
+const BACKUP_MISSING: u32 = 1 << 5 | 0b11 << 24;
 
 const LSION: u32 = 1 << 0;
 const LSIRDY: u32 = 1 << 1;
@@ -181,20 +186,12 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Core cycles per clock of TIM2–5. Timers run at twice PCLK1, unless PCLK1 is undivided (§6.2).
-    pub fn timer_divider(&self) -> u64 {
-        timer_divider(self.apb1_divider, self.timers_fast)
+    /// Core cycles per clock of the timers of a bus with this divider. They run at twice its clock,
+    /// unless that is undivided (§6.2).
+    pub fn timer_divider(&self, apb_divider: u64) -> u64 {
+        let times = if self.timers_fast { 4 } else { 2 };
+        (apb_divider / times).max(1)
     }
-
-    /// The same for the timers of APB2.
-    pub fn timer_divider_2(&self) -> u64 {
-        timer_divider(self.apb2_divider, self.timers_fast)
-    }
-}
-
-fn timer_divider(apb_divider: u64, fast: bool) -> u64 {
-    let times = if fast { 4 } else { 2 };
-    (apb_divider / times).max(1)
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -209,7 +206,7 @@ pub struct Rcc {
     hse_ready_cycle: u64,
     lse_ready_cycle: u64,
     /// PWR_CR.DBP: software may write RCC_BDCR.
-    backup_writable: bool,
+    pub backup_writable: bool,
     /// The clocks that were turned on last: their register, their bits, and when.
     turned_on: Option<TurnedOn>,
 }
@@ -246,11 +243,6 @@ impl Rcc {
         self.hse = hse;
     }
 
-    /// Follows PWR_CR.DBP.
-    pub fn set_backup_writable(&mut self, writable: bool) {
-        self.backup_writable = writable;
-    }
-
     pub fn clocks(&self) -> Clocks {
         let layout = self.layout;
         let configuration = self.registers.get(layout.cfgr);
@@ -268,7 +260,7 @@ impl Rcc {
 
     /// Whether a bit that turns on a peripheral's clock is set.
     pub fn enabled(&self, enable_register: u32, bit: u32) -> bool {
-        self.registers.bit(enable_register, bit)
+        self.registers.has(enable_register, 1 << bit)
     }
 
     /// When the clock of a bit was turned on, if it is among those that were last.
@@ -278,20 +270,8 @@ impl Rcc {
         among.then_some(last.cycle)
     }
 
-    fn turn_on(&mut self, register: u32, value: u32, cycle: u64) {
-        let bits = value & !self.registers.get(register);
-        if bits != 0 {
-            self.turned_on = Some(TurnedOn {
-                register,
-                bits,
-                cycle,
-            });
-        }
-        self.registers.set(register, value);
-    }
-
     pub fn lsi_on(&self) -> bool {
-        self.registers.get(self.layout.csr) & LSION != 0
+        self.registers.has(self.layout.csr, LSION)
     }
 
     /// The flags of the resets that were, as if these had been (§6.3.18). Other bits are not touched.
@@ -339,7 +319,7 @@ impl Rcc {
     }
 
     pub fn pll_on(&self) -> bool {
-        self.registers.get(CR) & PLLON != 0
+        self.registers.has(CR, PLLON)
     }
 
     /// What CFGR.SW selects, if its value is not reserved.
@@ -607,7 +587,15 @@ impl Peripheral for Rcc {
         } else if self.frozen_settings(offset) != 0 {
             return Err(self.written_while_on(offset));
         } else {
-            self.turn_on(offset, value, now);
+            let bits = value & !self.registers.get(offset);
+            if bits != 0 {
+                self.turned_on = Some(TurnedOn {
+                    register: offset,
+                    bits,
+                    cycle: now,
+                });
+            }
+            self.registers.set(offset, value);
         }
         Ok(())
     }
@@ -679,7 +667,13 @@ mod tests {
         assert_eq!(rcc.read(CR, 0), 0x83);
         let clocks = rcc.clocks();
         assert_eq!(clocks.core, Frequency::hz(16_000_000));
-        assert_eq!((clocks.apb1_divider, clocks.timer_divider()), (1, 1));
+        assert_eq!(
+            (
+                clocks.apb1_divider,
+                clocks.timer_divider(clocks.apb1_divider)
+            ),
+            (1, 1)
+        );
     }
 
     #[test]
@@ -698,7 +692,10 @@ mod tests {
         let clocks = rcc.clocks();
         assert_eq!(clocks.core.numerator, 84_000_000 * clocks.core.denominator);
         let dividers = [clocks.apb1_divider, clocks.apb2_divider];
-        assert_eq!((dividers, clocks.timer_divider()), ([2, 1], 1));
+        assert_eq!(
+            (dividers, clocks.timer_divider(clocks.apb1_divider)),
+            ([2, 1], 1)
+        );
     }
 
     #[test]
@@ -786,7 +783,7 @@ mod tests {
     fn the_backup_domain_is_written_only_with_dbp_and_survives_a_reset() {
         let mut rcc = Rcc::named("f401re");
         rcc.follow([Write(BDCR, LSEON, 0), Read(BDCR, 0, 0)]);
-        rcc.set_backup_writable(true);
+        rcc.backup_writable = true;
         rcc.follow([
             Write(BDCR, LSEON | RTCEN, 0),
             // 2 s at 16 MHz.

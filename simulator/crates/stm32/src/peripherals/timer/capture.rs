@@ -2,7 +2,7 @@
 //! synchroniser is left out; the manual gives no figure for it.
 
 use super::super::registers::Unmodelled;
-use super::{Timer, CCER, CCMR1, CCR1, CCR4, SR};
+use super::{Timer, CCER, CCMR1, CCR1, SR};
 use crate::manners::Oddity;
 use crate::peripherals::Peripheral;
 
@@ -23,11 +23,6 @@ impl Timer {
         (0..self.channel_count).any(|channel| !self.drives(channel) && self.enabled(channel))
     }
 
-    /// Whether reading this register can change the interrupt.
-    pub(super) fn read_clears_flag(offset: u32) -> bool {
-        (CCR1..=CCR4).contains(&offset)
-    }
-
     /// The pin of channel `input` has changed to `level`. Without a clock, nothing samples it.
     pub fn input(&mut self, input: usize, level: bool, now: u64) {
         if self.divider.is_none() {
@@ -42,7 +37,7 @@ impl Timer {
     }
 
     fn enabled(&self, channel: usize) -> bool {
-        self.registers.bit(CCER, 4 * channel as u32)
+        self.registers.has(CCER, 1 << (4 * channel as u32))
     }
 
     /// The input that a channel captures: its own, or that of the other channel of its pair

@@ -7,14 +7,11 @@
 //! can see: changes of outputs and of the interrupt.
 
 mod capture;
-mod models;
+pub mod models;
 mod next_event;
 
-use super::registers::{Registers, Unmodelled};
+use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
-pub use models::{
-    place, Model, MODELS, MODELS_F0, MODELS_F1, MODELS_G0, MODELS_G4, MODELS_L4, TIMERS,
-};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;
@@ -48,6 +45,18 @@ const MOE: u32 = 1 << 15;
 /// MMS: update; and channel 1, after which the other channels follow.
 const BY_UPDATE: u32 = 2;
 const BY_REFERENCE: usize = 4;
+
+/// How many a chip may have.
+pub const TIMERS: usize = 14;
+
+/// What tells one timer from another.
+pub struct Model {
+    pub name: &'static str,
+    table: &'static [Register],
+    counter_max: u32,
+    channels: usize,
+    advanced: bool,
+}
 
 /// What a match does to the reference signal OCxREF (§13.4.7, OC1M).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,7 +162,7 @@ impl Timer {
     }
 
     /// Changes the clock at cycle `now`: core cycles per timer clock. `None`: the clock is off.
-    pub fn set_divider(&mut self, divider: Option<u64>, now: u64) {
+    fn set_divider(&mut self, divider: Option<u64>, now: u64) {
         if divider == self.divider {
             return;
         }
@@ -168,21 +177,18 @@ impl Timer {
         let enable = self.registers.get(CCER) >> (4 * channel);
         self.drives(channel)
             && enable & 1 != 0
-            && (!self.advanced || self.registers.get(BDTR) & MOE != 0)
+            && (!self.advanced || self.registers.has(BDTR, MOE))
             && self.channels[channel].reference != (enable & 2 != 0)
     }
 
     pub fn outputs(&self) -> Outputs {
+        // RM0368 §12.4.18, MOE and OSSI: whether outputs reach their pins at all.
+        let on = !self.advanced || self.registers.has(BDTR, MOE | OSSI);
         Outputs((0..4).fold(0, |outputs, channel| {
             outputs
                 | u8::from(self.output(channel)) << channel
-                | u8::from(self.drives(channel) && self.outputs_on()) << (4 + channel)
+                | u8::from(self.drives(channel) && on) << (4 + channel)
         }))
-    }
-
-    /// Whether outputs reach their pins at all (RM0368 §12.4.18, MOE and OSSI).
-    fn outputs_on(&self) -> bool {
-        !self.advanced || self.registers.get(BDTR) & (MOE | OSSI) != 0
     }
 
     /// Whether the trigger output has risen since the last call.
@@ -246,7 +252,7 @@ impl Timer {
 
     fn counting(&self) -> bool {
         // §13.3.1: the counter does not count while the auto-reload value is 0.
-        self.registers.get(CR1) & CEN != 0 && self.reload != 0
+        self.registers.has(CR1, CEN) && self.reload != 0
     }
 
     fn mode(&self, channel: usize) -> Mode {
@@ -295,12 +301,6 @@ impl Timer {
     fn step(&mut self, steps: u64) {
         let trigger = self.trigger_channel();
         let before = trigger.map(|channel| self.channels[channel].reference);
-        self.make_step(steps);
-        let after = trigger.map(|channel| self.channels[channel].reference);
-        self.triggered |= (before, after) == (Some(false), Some(true));
-    }
-
-    fn make_step(&mut self, steps: u64) {
         if steps == self.steps_to_overflow() {
             self.overflow();
         } else {
@@ -312,6 +312,8 @@ impl Timer {
             }
         }
         self.compare_pwm();
+        let after = trigger.map(|channel| self.channels[channel].reference);
+        self.triggered |= (before, after) == (Some(false), Some(true));
     }
 
     fn overflow(&mut self) {
@@ -326,7 +328,7 @@ impl Timer {
             self.repetitions -= 1;
             return;
         }
-        if self.registers.get(CR1) & OPM != 0 {
+        if self.registers.has(CR1, OPM) {
             self.registers.set_bits(CR1, CEN, false);
         }
         self.update(true);
@@ -334,7 +336,7 @@ impl Timer {
 
     /// Update event (§13.3.2): preloaded values come into force. UDIS prevents it.
     fn update(&mut self, flags: bool) {
-        if self.registers.get(CR1) & UDIS != 0 {
+        if self.registers.has(CR1, UDIS) {
             return;
         }
         self.prescaler = u64::from(self.registers.get(PSC)) + 1;
@@ -389,7 +391,7 @@ impl Timer {
     }
 
     fn write_control(&mut self, value: u32) {
-        let starts = value & !self.registers.get(CR1) & CEN != 0;
+        let starts = value & CEN != 0 && !self.registers.has(CR1, CEN);
         self.registers.set(CR1, value);
         if starts {
             // §13.3.2: the counter starts one clock after CEN.
@@ -406,13 +408,15 @@ impl Timer {
         if events & UG != 0 {
             self.count = 0;
             self.prescale_count = 0;
-            self.update(self.registers.get(CR1) & URS == 0);
+            self.update(!self.registers.has(CR1, URS));
         }
     }
 
     fn write_compare(&mut self, channel: usize, value: u32) {
         let register = if channel < 2 { CCMR1 } else { CCMR2 };
-        let preloaded = self.registers.bit(register, 8 * (channel as u32 % 2) + 3);
+        let preloaded = self
+            .registers
+            .has(register, 1 << (8 * (channel as u32 % 2) + 3));
         if !preloaded {
             self.channels[channel].compare = value;
         }
@@ -493,7 +497,7 @@ impl Peripheral for Timer {
     }
 
     fn read_has_effect(&self, offset: u32) -> bool {
-        Timer::read_clears_flag(offset)
+        (CCR1..=CCR4).contains(&offset)
     }
 }
 
@@ -514,7 +518,7 @@ impl Timer {
             _ => self.registers.set(offset, value),
         }
         match offset {
-            ARR if self.registers.get(CR1) & ARPE == 0 => self.reload = value,
+            ARR if !self.registers.has(CR1, ARPE) => self.reload = value,
             CCR1..=CCR4 if self.drives((offset - CCR1) as usize / 4) => {
                 self.write_compare((offset - CCR1) as usize / 4, value)
             }
@@ -528,7 +532,7 @@ impl Timer {
 impl Timer {
     /// The timer of this name, as after reset.
     pub fn named(name: &str) -> Timer {
-        let model = MODELS.iter().find(|model| model.name == name);
+        let model = models::MODELS.iter().find(|model| model.name == name);
         let model = model.expect("the table has it");
         let lines = if model.advanced { [25, 27] } else { [28, 28] };
         Timer::new(model, lines)

@@ -14,7 +14,7 @@ impl Timer {
         let steps = self.steps_to_change(channels);
         let mut ticks = steps * self.prescaler - self.prescale_count;
         if steps == self.steps_to_overflow() && !self.overflow_shows(channels) {
-            if self.registers.get(CR1) & OPM != 0 && self.repetitions == 0 {
+            if self.registers.has(CR1, OPM) && self.repetitions == 0 {
                 return None;
             }
             ticks += self.ticks_from_overflow_to_match(channels);
@@ -113,16 +113,12 @@ impl Timer {
 
     /// Whether the next overflow brings preloaded values into force.
     fn updates_at_overflow(&self) -> bool {
-        self.registers.get(CR1) & UDIS == 0 && self.repetitions == 0
+        !self.registers.has(CR1, UDIS) && self.repetitions == 0
     }
 
     /// Whether others see an update event itself: its interrupt, or the trigger output.
     fn update_shows(&self) -> bool {
-        self.would_interrupt(UIF) || self.trigger() == BY_UPDATE
-    }
-
-    fn would_interrupt(&self, event: u32) -> bool {
-        self.registers.get(DIER) & !self.registers.get(SR) & event != 0
+        self.registers.has(DIER, UIF) && !self.registers.has(SR, UIF) || self.trigger() == BY_UPDATE
     }
 
     /// The channels whose matches others can see. Bit n is channel n.

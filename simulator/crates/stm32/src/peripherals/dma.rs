@@ -1,16 +1,12 @@
 //! DMA controller (RM0368 §9.5): eight streams in direct mode, between a peripheral and memory.
 //!
-//! This file has the registers and flags. [`stream`] counts items and computes addresses. The SoC
-//! raises requests and moves the items. A request is served in the cycle in which it is raised:
+//! The SoC raises requests and moves the items. A request is served in the cycle in which it is raised:
 //! arbitration and the bus matrix are not modelled.
 
-mod stream;
-
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{rows, Register, Registers, Unmodelled};
 use super::Peripheral;
+use cortex_m::bus::Width;
 use serde::{Deserialize, Serialize};
-use stream::Stream;
-pub use stream::{Direction, Transfer};
 
 const LISR: u32 = 0x00;
 const HISR: u32 = 0x04;
@@ -60,24 +56,21 @@ const STATUS_BITS: u32 = 0x0F7D_0F7D;
 
 macro_rules! table {
     ($($number:literal),*) => {
-        [
-            Register::new(LISR, "LISR", 0, 0).inert(STATUS_BITS),
-            Register::new(HISR, "HISR", 0, 0).inert(STATUS_BITS),
-            Register::new(LIFCR, "LIFCR", 0, STATUS_BITS),
-            Register::new(HIFCR, "HIFCR", 0, STATUS_BITS),
+        rows! {
+            LISR, "LISR", 0, 0, inert STATUS_BITS;
+            HISR, "HISR", 0, 0, inert STATUS_BITS;
+            LIFCR, "LIFCR", 0, STATUS_BITS;
+            HIFCR, "HIFCR", 0, STATUS_BITS;
             $(
-                Register::new(register($number, CR), concat!("S", $number, "CR"), 0, EN | ENABLES | CONFIGURATION)
-                    .missing(CR_MISSING),
-                Register::new(register($number, NDTR), concat!("S", $number, "NDTR"), 0, 0xFFFF),
-                Register::new(register($number, PAR), concat!("S", $number, "PAR"), 0, !0),
-                Register::new(register($number, M0AR), concat!("S", $number, "M0AR"), 0, !0),
+                register($number, CR), concat!("S", $number, "CR"), 0, EN | ENABLES | CONFIGURATION, missing CR_MISSING;
+                register($number, NDTR), concat!("S", $number, "NDTR"), 0, 0xFFFF;
+                register($number, PAR), concat!("S", $number, "PAR"), 0, !0;
+                register($number, M0AR), concat!("S", $number, "M0AR"), 0, !0;
                 // Without DBM it has no effect.
-                Register::new(register($number, 0x10), concat!("S", $number, "M1AR"), 0, !0),
-                Register::new(register($number, FCR), concat!("S", $number, "FCR"), 0x21, 0)
-                    .inert(0b111 << 3)
-                    .missing(FCR_MISSING),
+                register($number, 0x10), concat!("S", $number, "M1AR"), 0, !0;
+                register($number, FCR), concat!("S", $number, "FCR"), 0x21, 0, inert 0b111 << 3, missing FCR_MISSING;
             )*
-        ]
+        }
     };
 }
 
@@ -86,6 +79,69 @@ const fn register(stream: u32, offset: u32) -> u32 {
 }
 
 static TABLE: [Register; 4 + 6 * STREAMS] = table!(0, 1, 2, 3, 4, 5, 6, 7);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    ToMemory,
+    ToPeripheral,
+}
+
+/// One item to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    pub direction: Direction,
+    pub peripheral: u32,
+    pub memory: u32,
+    pub width: Width,
+}
+
+/// How many items of a stream are left, and where the next one comes from and goes to (§9.3.7–9.3.9).
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Stream {
+    /// Items of the block: NDTR when the stream was enabled.
+    items: u32,
+    moved: u32,
+}
+
+impl Stream {
+    fn new(items: u32) -> Stream {
+        Stream { items, moved: 0 }
+    }
+
+    fn remaining(&self) -> u32 {
+        self.items.saturating_sub(self.moved)
+    }
+
+    fn restart(&mut self) {
+        self.moved = 0;
+    }
+
+    /// Counts an item. True if half of the block has been moved.
+    fn count_item(&mut self) -> bool {
+        self.moved += 1;
+        self.remaining() == self.items / 2
+    }
+
+    fn transfer(&self, control: u32, peripheral: u32, memory: u32) -> Transfer {
+        let width = match control >> PSIZE_SHIFT & 0b11 {
+            0 => Width::Byte,
+            1 => Width::Half,
+            _ => Width::Word,
+        };
+        let distance = self.moved.wrapping_mul(width.bytes());
+        let advance =
+            |base: u32, increments: bool| base.wrapping_add(if increments { distance } else { 0 });
+        Transfer {
+            direction: match control >> DIR_SHIFT & 0b11 {
+                0 => Direction::ToMemory,
+                _ => Direction::ToPeripheral,
+            },
+            peripheral: advance(peripheral, control & PINC != 0),
+            memory: advance(memory, control & MINC != 0),
+            width,
+        }
+    }
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Dma {
