@@ -5,20 +5,9 @@
 //! VREFINT at 1.21 V (DS10086, tables "Temperature sensor characteristics" and "Embedded internal
 //! reference voltage": typical values). VBAT is at VREF+.
 
-use super::registers::{rows, Register, Registers, Unmodelled};
+use super::registers::{registers, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
-
-const SR: u32 = 0x00;
-const CR1: u32 = 0x04;
-const CR2: u32 = 0x08;
-const SMPR1: u32 = 0x0C;
-const SMPR2: u32 = 0x10;
-const SQR1: u32 = 0x2C;
-const SQR2: u32 = 0x30;
-const SQR3: u32 = 0x34;
-const DR: u32 = 0x4C;
-const CCR: u32 = 0x304;
 
 const EOC: u32 = 1 << 1;
 const STRT: u32 = 1 << 4;
@@ -40,35 +29,36 @@ const ADCPRE_SHIFT: u32 = 16;
 const VBATE: u32 = 1 << 22;
 const TSVREFE: u32 = 1 << 23;
 
-static TABLE: &[Register] = &rows! {
-    SR, "SR", 0, FLAGS, inert !FLAGS;
+registers! {
+    TABLE:
+    SR = 0x00, 0, FLAGS, inert !FLAGS;
     // Missing: the watchdog, injected and discontinuous conversions.
-    CR1, "CR1", 0, EOCIE | SCAN | 0b11 << RES_SHIFT | OVRIE, missing 0x00C0_FEDF;
+    CR1 = 0x04, 0, EOCIE | SCAN | 0b11 << RES_SHIFT | OVRIE, missing 0x00C0_FEDF;
     // Missing: DMA, injected conversions and external triggers. EXTSEL keeps its value: without
     // EXTEN it has no effect.
-    CR2, "CR2", 0, ADON | CONT | EOCS | ALIGN | SWSTART | 0xF << 24, missing 0x307F_0300;
-    SMPR1, "SMPR1", 0, 0x07FF_FFFF;
-    SMPR2, "SMPR2", 0, 0x3FFF_FFFF;
-    0x14, "JOFR1", 0, 0, absent;
-    0x18, "JOFR2", 0, 0, absent;
-    0x1C, "JOFR3", 0, 0, absent;
-    0x20, "JOFR4", 0, 0, absent;
+    CR2 = 0x08, 0, ADON | CONT | EOCS | ALIGN | SWSTART | 0xF << 24, missing 0x307F_0300;
+    SMPR1 = 0x0C, 0, 0x07FF_FFFF;
+    SMPR2 = 0x10, 0, 0x3FFF_FFFF;
+    JOFR1 = 0x14, 0, 0, absent;
+    JOFR2 = 0x18, 0, 0, absent;
+    JOFR3 = 0x1C, 0, 0, absent;
+    JOFR4 = 0x20, 0, 0, absent;
     // The thresholds of the watchdog, which cannot be turned on.
-    0x24, "HTR", 0x0FFF, 0x0FFF;
-    0x28, "LTR", 0, 0x0FFF;
-    SQR1, "SQR1", 0, 0x00FF_FFFF;
-    SQR2, "SQR2", 0, 0x3FFF_FFFF;
-    SQR3, "SQR3", 0, 0x3FFF_FFFF;
-    0x38, "JSQR", 0, 0, absent;
-    0x3C, "JDR1", 0, 0, absent;
-    0x40, "JDR2", 0, 0, absent;
-    0x44, "JDR3", 0, 0, absent;
-    0x48, "JDR4", 0, 0, absent;
-    DR, "DR", 0, 0, inert !0;
-    0x300, "CSR", 0, 0, absent;
+    HTR = 0x24, 0x0FFF, 0x0FFF;
+    LTR = 0x28, 0, 0x0FFF;
+    SQR1 = 0x2C, 0, 0x00FF_FFFF;
+    SQR2 = 0x30, 0, 0x3FFF_FFFF;
+    SQR3 = 0x34, 0, 0x3FFF_FFFF;
+    JSQR = 0x38, 0, 0, absent;
+    JDR1 = 0x3C, 0, 0, absent;
+    JDR2 = 0x40, 0, 0, absent;
+    JDR3 = 0x44, 0, 0, absent;
+    JDR4 = 0x48, 0, 0, absent;
+    DR = 0x4C, 0, 0, inert !0;
+    CSR = 0x300, 0, 0, absent;
     // Missing: what several converters do together.
-    CCR, "CCR", 0, 0b11 << ADCPRE_SHIFT | VBATE | TSVREFE, missing 0xEF1F;
-};
+    CCR = 0x304, 0, 0b11 << ADCPRE_SHIFT | VBATE | TSVREFE, missing 0xEF1F;
+}
 
 /// Full scale of 12 bits, at VREF+.
 const FULL_SCALE: u32 = 4_095;

@@ -1,21 +1,19 @@
 //! CRC calculation unit (RM0368 §4): CRC-32 of words, most significant bit first. It needs four
 //! cycles for a word, which the bus accesses that feed it always take.
 
-use super::registers::{rows, Register, Registers, Unmodelled};
+use super::registers::{registers, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
 
-const DR: u32 = 0x00;
-const IDR: u32 = 0x04;
-const CR: u32 = 0x08;
 const RESET: u32 = 1;
 const POLYNOMIAL: u32 = 0x04C1_1DB7;
 
-static TABLE: &[Register] = &rows! {
-    DR, "DR", !0, !0;
-    IDR, "IDR", 0, 0xFF;
-    CR, "CR", 0, RESET;
-};
+registers! {
+    TABLE:
+    DR = 0x00, !0, !0;
+    IDR = 0x04, 0, 0xFF;
+    CR = 0x08, 0, RESET;
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Crc {

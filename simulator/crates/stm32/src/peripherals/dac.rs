@@ -1,16 +1,9 @@
 //! DAC with two channels (RM0090 §14.5). Its voltages go nowhere; DOR1 and DOR2 show them. A value
 //! reaches its output register at once, on the chip one to three cycles of APB1 later.
 
-use super::registers::{rows, Register, Registers, Unmodelled};
+use super::registers::{registers, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
-
-const CR: u32 = 0x00;
-const SWTRIGR: u32 = 0x04;
-const DHR12R1: u32 = 0x08;
-const DHR12RD: u32 = 0x20;
-const DHR8RD: u32 = 0x28;
-const DOR1: u32 = 0x2C;
 
 /// The bits of a channel in CR, before shifting by 16 for channel 2.
 const EN: u32 = 1 << 0;
@@ -27,23 +20,24 @@ const BY_SOFTWARE: u32 = 7;
 /// TSEL of line 9 of EXTI, which is not modelled.
 const BY_EXTI: u32 = 6;
 
-static TABLE: &[Register] = &rows! {
-    CR, "CR", 0, CONTROL | CONTROL << 16, missing WAVES | WAVES << 16;
-    SWTRIGR, "SWTRIGR", 0, 0b11;
-    DHR12R1, "DHR12R1", 0, 0x0FFF, inert !0x0FFF;
-    0x0C, "DHR12L1", 0, 0xFFF0, inert !0xFFF0;
-    0x10, "DHR8R1", 0, 0xFF, inert !0xFF;
-    0x14, "DHR12R2", 0, 0x0FFF, inert !0x0FFF;
-    0x18, "DHR12L2", 0, 0xFFF0, inert !0xFFF0;
-    0x1C, "DHR8R2", 0, 0xFF, inert !0xFF;
-    DHR12RD, "DHR12RD", 0, 0x0FFF_0FFF, inert !0x0FFF_0FFF;
-    0x24, "DHR12LD", 0, 0xFFF0_FFF0, inert !0xFFF0_FFF0;
-    DHR8RD, "DHR8RD", 0, 0xFFFF, inert !0xFFFF;
-    DOR1, "DOR1", 0, 0, inert !0;
-    0x30, "DOR2", 0, 0, inert !0;
+registers! {
+    TABLE:
+    CR = 0x00, 0, CONTROL | CONTROL << 16, missing WAVES | WAVES << 16;
+    SWTRIGR = 0x04, 0, 0b11;
+    DHR12R1 = 0x08, 0, 0x0FFF, inert !0x0FFF;
+    DHR12L1 = 0x0C, 0, 0xFFF0, inert !0xFFF0;
+    DHR8R1 = 0x10, 0, 0xFF, inert !0xFF;
+    DHR12R2 = 0x14, 0, 0x0FFF, inert !0x0FFF;
+    DHR12L2 = 0x18, 0, 0xFFF0, inert !0xFFF0;
+    DHR8R2 = 0x1C, 0, 0xFF, inert !0xFF;
+    DHR12RD = 0x20, 0, 0x0FFF_0FFF, inert !0x0FFF_0FFF;
+    DHR12LD = 0x24, 0, 0xFFF0_FFF0, inert !0xFFF0_FFF0;
+    DHR8RD = 0x28, 0, 0xFFFF, inert !0xFFFF;
+    DOR1 = 0x2C, 0, 0, inert !0;
+    DOR2 = 0x30, 0, 0, inert !0;
     // DMAUDR1 and DMAUDR2: requests are served at once, so none is missed.
-    0x34, "SR", 0, 0, inert !0;
-};
+    SR = 0x34, 0, 0, inert !0;
+}
 
 /// The offsets of the registers that take data.
 pub const DATA: std::ops::RangeInclusive<u32> = DHR12R1..=DHR8RD;

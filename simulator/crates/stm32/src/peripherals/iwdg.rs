@@ -1,14 +1,9 @@
 //! Independent watchdog (RM0368 §15): a down-counter on the LSI. At zero it resets the chip.
 
-use super::registers::{merged, rows, Register, Registers, Unmodelled};
+use super::registers::{merged, registers, rows, Register, Registers, Unmodelled};
 use super::{Peripheral, ResetCause, Supply};
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
-
-const KR: u32 = 0x00;
-const PR: u32 = 0x04;
-const RLR: u32 = 0x08;
-const SR: u32 = 0x0C;
 
 const UNLOCK: u32 = 0x5555;
 const RELOAD: u32 = 0xAAAA;
@@ -21,19 +16,20 @@ const FULL: u64 = 0x1000;
 /// (§15.4.4).
 const UPDATE_CLOCKS: u64 = 5;
 
-static TABLE: [Register; 4] = rows! {
-    KR, "KR", 0, 0xFFFF;
-    PR, "PR", 0, 0b111;
-    RLR, "RLR", 0x0FFF, 0x0FFF;
-    SR, "SR", 0, 0, inert PVU | RVU;
-};
+registers! {
+    TABLE:
+    KR = 0x00, 0, 0xFFFF;
+    PR = 0x04, 0, 0b111;
+    RLR = 0x08, 0x0FFF, 0x0FFF;
+    SR = 0x0C, 0, 0, inert PVU | RVU;
+}
 /// RM0351 §36.4, RM0091 §23.4: with a window, which is not modelled.
 static WINDOW_TABLE: [Register; 5] = {
     let rows = rows! {
         SR, "SR", 0, 0, inert PVU | RVU | 0b100;
         0x10, "WINR", 0x0FFF, 0, missing 0x0FFF;
     };
-    merged(&TABLE, &rows)
+    merged(TABLE, &rows)
 };
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -56,7 +52,7 @@ impl Iwdg {
     /// `lsi_hz` is the LSI's typical frequency, and `core` the core's clock after a reset.
     pub fn new(has_window: bool, lsi_hz: u64, core: Frequency) -> Iwdg {
         let table: &'static [Register] = match has_window {
-            false => &TABLE,
+            false => TABLE,
             true => &WINDOW_TABLE,
         };
         Iwdg {

@@ -73,6 +73,21 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
+/// A table with the offsets of its registers as constants: `TABLE: NAME = OFFSET, RESET, WRITABLE;`, and so on
+/// as in [`rows`].
+macro_rules! registers {
+    ($table_vis:vis $table:ident: $($vis:vis $name:ident = $offset:expr, $reset:expr, $writable:expr
+        $(, $kind:ident $($bits:expr)?)*;)*) => {
+        // Of some registers only the row is needed.
+        $(#[allow(dead_code)] $vis const $name: u32 = $offset;)*
+        $table_vis static $table: &[$crate::peripherals::registers::Register] =
+            &$crate::peripherals::registers::rows! {
+                $($name, stringify!($name), $reset, $writable $(, $kind $($bits)?)*;)*
+            };
+    };
+}
+pub(crate) use registers;
+
 /// The `N` rows of two tables: those of `others` stand in the place of rows at their offset, or at the end.
 pub const fn merged<const N: usize>(table: &[Register], others: &[Register]) -> [Register; N] {
     let mut rows = [others[0]; N];

@@ -1,24 +1,22 @@
 //! Random number generator (RM0090 §24.4). Every run gives the same numbers: they come from a
 //! generator with a fixed seed, so that runs can be repeated. They pass for no test of randomness.
 
-use super::registers::{rows, Register, Registers, Unmodelled};
+use super::registers::{registers, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
-const CR: u32 = 0x00;
-const SR: u32 = 0x04;
-const DR: u32 = 0x08;
 const RNGEN: u32 = 1 << 2;
 const IE: u32 = 1 << 3;
 const DRDY: u32 = 1 << 0;
 /// SEIS and CEIS, which nothing sets.
 const ERROR_FLAGS: u32 = 0b11 << 5;
 
-static TABLE: &[Register] = &rows! {
-    CR, "CR", 0, RNGEN | IE;
-    SR, "SR", 0, 0, inert !0;
-    DR, "DR", 0, 0, inert !0;
-};
+registers! {
+    TABLE:
+    CR = 0x00, 0, RNGEN | IE;
+    SR = 0x04, 0, 0, inert !0;
+    DR = 0x08, 0, 0, inert !0;
+}
 
 /// Interrupt number, which the hash processor shares (RM0090 §12.1.3, table 61).
 pub const IRQ: u16 = 80;

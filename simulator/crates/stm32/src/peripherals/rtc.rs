@@ -2,18 +2,11 @@
 //! the initialization mode. The calendar stands still, and alarms, the wake-up timer and time stamps
 //! never come. On the chip a system reset leaves most of it as it is; here nothing else resets it.
 
-use super::registers::{rows, Register, Registers, Unmodelled};
+use super::registers::{registers, Registers, Unmodelled};
 use super::Peripheral;
 use crate::manners::Oddity;
 use serde::{Deserialize, Serialize};
 
-const TR: u32 = 0x00;
-const DR: u32 = 0x04;
-const ISR: u32 = 0x0C;
-const PRER: u32 = 0x10;
-const WPR: u32 = 0x24;
-const TAFCR: u32 = 0x40;
-const BKP0R: u32 = 0x50;
 /// In ISR: alarms and wake-up timer may be written, the calendar is set, its shadow is in step, and
 /// the initialization mode, asked for and entered.
 const WRITABLE: u32 = 0b111;
@@ -24,48 +17,49 @@ const INIT: u32 = 1 << 7;
 const YEAR: u32 = 0xFF << 16;
 const KEYS: [u32; 2] = [0xCA, 0x53];
 
-static TABLE: [Register; 39] = rows! {
-    TR, "TR", 0, 0x007F_7F7F;
-    DR, "DR", 0x0000_2101, 0x00FF_FF3F;
+registers! {
+    TABLE:
+    TR = 0x00, 0, 0x007F_7F7F;
+    DR = 0x04, 0x0000_2101, 0x00FF_FF3F;
     // FMT, BYPSHAD and BKP. Missing: all that the alarms and the other timers have.
-    0x08, "CR", 0, 0x0004_0060, missing 0x00FB_FF9F;
-    ISR, "ISR", WRITABLE, INIT | RSF, inert !(INIT | RSF);
-    PRER, "PRER", 0x007F_00FF, 0x007F_7FFF;
-    0x14, "WUTR", 0x0000_FFFF, 0, missing 0xFFFF;
-    0x18, "CALIBR", 0, 0, missing 0x9F;
-    0x1C, "ALRMAR", 0, 0, missing !0;
-    0x20, "ALRMBR", 0, 0, missing !0;
-    WPR, "WPR", 0, 0xFF;
-    0x28, "SSR", 0, 0;
-    0x2C, "SHIFTR", 0, 0, missing 0x8000_7FFF;
-    0x30, "TSTR", 0, 0;
-    0x34, "TSDR", 0, 0;
-    0x38, "TSSSR", 0, 0;
-    0x3C, "CALR", 0, 0, missing 0xE1FF;
-    TAFCR, "TAFCR", 0, 0, missing 0x0007_FFFF;
-    0x44, "ALRMASSR", 0, 0, missing 0x0F00_7FFF;
-    0x48, "ALRMBSSR", 0, 0, missing 0x0F00_7FFF;
-    BKP0R, "BKP0R", 0, !0;
-    0x54, "BKP1R", 0, !0;
-    0x58, "BKP2R", 0, !0;
-    0x5C, "BKP3R", 0, !0;
-    0x60, "BKP4R", 0, !0;
-    0x64, "BKP5R", 0, !0;
-    0x68, "BKP6R", 0, !0;
-    0x6C, "BKP7R", 0, !0;
-    0x70, "BKP8R", 0, !0;
-    0x74, "BKP9R", 0, !0;
-    0x78, "BKP10R", 0, !0;
-    0x7C, "BKP11R", 0, !0;
-    0x80, "BKP12R", 0, !0;
-    0x84, "BKP13R", 0, !0;
-    0x88, "BKP14R", 0, !0;
-    0x8C, "BKP15R", 0, !0;
-    0x90, "BKP16R", 0, !0;
-    0x94, "BKP17R", 0, !0;
-    0x98, "BKP18R", 0, !0;
-    0x9C, "BKP19R", 0, !0;
-};
+    CR = 0x08, 0, 0x0004_0060, missing 0x00FB_FF9F;
+    ISR = 0x0C, WRITABLE, INIT | RSF, inert !(INIT | RSF);
+    PRER = 0x10, 0x007F_00FF, 0x007F_7FFF;
+    WUTR = 0x14, 0x0000_FFFF, 0, missing 0xFFFF;
+    CALIBR = 0x18, 0, 0, missing 0x9F;
+    ALRMAR = 0x1C, 0, 0, missing !0;
+    ALRMBR = 0x20, 0, 0, missing !0;
+    WPR = 0x24, 0, 0xFF;
+    SSR = 0x28, 0, 0;
+    SHIFTR = 0x2C, 0, 0, missing 0x8000_7FFF;
+    TSTR = 0x30, 0, 0;
+    TSDR = 0x34, 0, 0;
+    TSSSR = 0x38, 0, 0;
+    CALR = 0x3C, 0, 0, missing 0xE1FF;
+    TAFCR = 0x40, 0, 0, missing 0x0007_FFFF;
+    ALRMASSR = 0x44, 0, 0, missing 0x0F00_7FFF;
+    ALRMBSSR = 0x48, 0, 0, missing 0x0F00_7FFF;
+    BKP0R = 0x50, 0, !0;
+    BKP1R = 0x54, 0, !0;
+    BKP2R = 0x58, 0, !0;
+    BKP3R = 0x5C, 0, !0;
+    BKP4R = 0x60, 0, !0;
+    BKP5R = 0x64, 0, !0;
+    BKP6R = 0x68, 0, !0;
+    BKP7R = 0x6C, 0, !0;
+    BKP8R = 0x70, 0, !0;
+    BKP9R = 0x74, 0, !0;
+    BKP10R = 0x78, 0, !0;
+    BKP11R = 0x7C, 0, !0;
+    BKP12R = 0x80, 0, !0;
+    BKP13R = 0x84, 0, !0;
+    BKP14R = 0x88, 0, !0;
+    BKP15R = 0x8C, 0, !0;
+    BKP16R = 0x90, 0, !0;
+    BKP17R = 0x94, 0, !0;
+    BKP18R = 0x98, 0, !0;
+    BKP19R = 0x9C, 0, !0;
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Rtc {
@@ -77,7 +71,7 @@ pub struct Rtc {
 impl Default for Rtc {
     fn default() -> Self {
         Rtc {
-            registers: Registers::new("RTC", &TABLE),
+            registers: Registers::new("RTC", TABLE),
             keys: 0,
         }
     }

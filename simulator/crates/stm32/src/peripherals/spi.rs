@@ -3,15 +3,10 @@
 //!
 //! A frame takes its bits at the rate of CR1.BR. As soon as it starts the data register is free.
 
-use super::registers::{rows, Register, Registers, Unmodelled};
+use super::registers::{registers, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use crate::partners::wires::{Wires, MISO, MOSI, NSS, SCK};
 use serde::{Deserialize, Serialize};
-
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const SR: u32 = 0x08;
-const DR: u32 = 0x0C;
 
 const CPHA: u32 = 1 << 0;
 const CPOL: u32 = 1 << 1;
@@ -35,21 +30,22 @@ const TXE: u32 = 1 << 1;
 const OVR: u32 = 1 << 6;
 const BSY: u32 = 1 << 7;
 
-static TABLE: &[Register] = &rows! {
+registers! {
+    TABLE:
     // Missing: half duplex, reception only, CRC.
-    CR1, "CR1", 0, CR1_BITS, missing 0xF400;
+    CR1 = 0x00, 0, CR1_BITS, missing 0xF400;
     // Missing: DMA requests and the TI frame.
-    CR2, "CR2", 0, SSOE | ERRIE | RXNEIE | TXEIE, missing 0x13;
+    CR2 = 0x04, 0, SSOE | ERRIE | RXNEIE | TXEIE, missing 0x13;
     // Missing: nothing sets CRCERR, MODF, UDR and FRE.
-    SR, "SR", TXE, 0, inert !0;
-    DR, "DR", 0, 0xFFFF, inert !0xFFFF;
-    0x10, "CRCPR", 7, 0xFFFF;
-    0x14, "RXCRCR", 0, 0, inert !0;
-    0x18, "TXCRCR", 0, 0, inert !0;
+    SR = 0x08, TXE, 0, inert !0;
+    DR = 0x0C, 0, 0xFFFF, inert !0xFFFF;
+    CRCPR = 0x10, 7, 0xFFFF;
+    RXCRCR = 0x14, 0, 0, inert !0;
+    TXCRCR = 0x18, 0, 0, inert !0;
     // Missing: I2S. Its mode is off, in which the other bits have no effect.
-    0x1C, "I2SCFGR", 0, 0, missing 0xFBF;
-    0x20, "I2SPR", 2, 0x3FF;
-};
+    I2SCFGR = 0x1C, 0, 0, missing 0xFBF;
+    I2SPR = 0x20, 2, 0x3FF;
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Spi {

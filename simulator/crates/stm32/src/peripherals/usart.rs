@@ -3,18 +3,11 @@
 //! A byte is sent when its last stop bit has left the pin. Pins show the waveform where a partner is
 //! attached.
 
-use super::registers::{merged, rows, Register, Registers, Unmodelled};
+use super::registers::{merged, registers, rows, Register, Registers, Unmodelled};
 use super::{Fast, Peripheral, Supply};
 use crate::partners::wires::{Wired, Wires, RX, TX};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-
-const SR: u32 = 0x00;
-pub const DR: u32 = 0x04;
-const BRR: u32 = 0x08;
-const CR1: u32 = 0x0C;
-const CR2: u32 = 0x10;
-const CR3: u32 = 0x14;
 
 const ORE: u32 = 1 << 3;
 const IDLE: u32 = 1 << 4;
@@ -45,18 +38,19 @@ const DMAT: u32 = 1 << 7;
 /// ONEBIT chooses a sampling method. Without noise it makes no difference.
 const CR3_BITS: u32 = EIE | DMAR | DMAT | 1 << 11;
 
-static TABLE: &[Register] = &rows! {
-    SR, "SR", TXE | TC, TC | RXNE, inert !(TC | RXNE);
-    DR, "DR", 0, 0x1FF;
-    BRR, "BRR", 0, 0xFFFF;
+registers! {
+    TABLE:
+    SR = 0x00, TXE | TC, TC | RXNE, inert !(TC | RXNE);
+    pub DR = 0x04, 0, 0x1FF;
+    BRR = 0x08, 0, 0xFFFF;
     // Not modelled: SBK, RWU, WAKE.
-    CR1, "CR1", 0, CR1_BITS, missing 0b11 | 1 << 11;
+    CR1 = 0x0C, 0, CR1_BITS, missing 0b11 | 1 << 11;
     // Not modelled: in CR2 LIN, the synchronous clock and the address; in CR3 IrDA, half duplex,
     // smartcard and flow control.
-    CR2, "CR2", 0, 0b11 << STOP_SHIFT, missing 0x4F6F;
-    CR3, "CR3", 0, CR3_BITS, missing 0x073E;
-    0x18, "GTPR", 0, 0, absent;
-};
+    CR2 = 0x10, 0, 0b11 << STOP_SHIFT, missing 0x4F6F;
+    CR3 = 0x14, 0, CR3_BITS, missing 0x073E;
+    GTPR = 0x18, 0, 0, absent;
+}
 
 /// The registers of the STM32L4 and the STM32F0 (RM0351 §38.8).
 const ISR: u32 = 0x1C;

@@ -1,13 +1,9 @@
 //! Window watchdog (RM0368 §16): a counter of seven bits on PCLK1. It resets the chip when it runs
 //! out, and when it is refreshed too early.
 
-use super::registers::{rows, Register, Registers, Unmodelled};
+use super::registers::{registers, Registers, Unmodelled};
 use super::{Peripheral, ResetCause, Supply};
 use serde::{Deserialize, Serialize};
-
-const CR: u32 = 0x00;
-const CFR: u32 = 0x04;
-const SR: u32 = 0x08;
 
 const COUNTER: u32 = 0x7F;
 const WDGA: u32 = 1 << 7;
@@ -19,11 +15,12 @@ const PRESCALER_SHIFT: u32 = 7;
 /// Clocks of one count at WDGTB = 0 (§16.4).
 const COUNT_CLOCKS: u64 = 4096;
 
-static TABLE: &[Register] = &rows! {
-    CR, "CR", 0x7F, WDGA | COUNTER;
-    CFR, "CFR", 0x7F, EWI | 0b11 << PRESCALER_SHIFT | COUNTER;
-    SR, "SR", 0, EWIF;
-};
+registers! {
+    TABLE:
+    CR = 0x00, 0x7F, WDGA | COUNTER;
+    CFR = 0x04, 0x7F, EWI | 0b11 << PRESCALER_SHIFT | COUNTER;
+    SR = 0x08, 0, EWIF;
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Wwdg {

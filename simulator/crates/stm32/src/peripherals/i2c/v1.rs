@@ -1,17 +1,10 @@
 //! I2C (RM0368 §18.6, RM0008 §26.6) of the STM32F4 and the STM32F1, as a master.
 
-use super::super::registers::{rows, Register, Registers, Unmodelled};
+use super::super::registers::{registers, Registers, Unmodelled};
 use super::super::{Peripheral, Supply};
 use super::{Ended, Line, Role};
 use crate::partners::wires::Wires;
 use serde::{Deserialize, Serialize};
-
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const DR: u32 = 0x10;
-const SR1: u32 = 0x14;
-const SR2: u32 = 0x18;
-const CCR: u32 = 0x1C;
 
 const PE: u32 = 1 << 0;
 const START: u32 = 1 << 8;
@@ -41,22 +34,23 @@ const TRA: u32 = 1 << 2;
 const FAST: u32 = 1 << 15;
 const DUTY: u32 = 1 << 14;
 
-static TABLE: &[Register] = &rows! {
+registers! {
+    TABLE:
     // Missing: SMBus, PEC and ALERT.
-    CR1, "CR1", 0, CR1_BITS, missing 0x303A;
+    CR1 = 0x00, 0, CR1_BITS, missing 0x303A;
     // Missing: DMA requests.
-    CR2, "CR2", 0, 0x3F | ITERREN | ITEVTEN | ITBUFEN, missing 0x1800;
+    CR2 = 0x04, 0, 0x3F | ITERREN | ITEVTEN | ITBUFEN, missing 0x1800;
     // Own addresses, which no other master calls.
-    0x08, "OAR1", 0, 0xC3FF;
-    0x0C, "OAR2", 0, 0xFF;
-    DR, "DR", 0, 0xFF, inert !0xFF;
-    SR1, "SR1", 0, ERRORS, inert !ERRORS;
-    SR2, "SR2", 0, 0, inert !0;
-    CCR, "CCR", 0, FAST | DUTY | 0xFFF;
-    0x20, "TRISE", 2, 0x3F;
+    OAR1 = 0x08, 0, 0xC3FF;
+    OAR2 = 0x0C, 0, 0xFF;
+    DR = 0x10, 0, 0xFF, inert !0xFF;
+    SR1 = 0x14, 0, ERRORS, inert !ERRORS;
+    SR2 = 0x18, 0, 0, inert !0;
+    CCR = 0x1C, 0, FAST | DUTY | 0xFFF;
+    TRISE = 0x20, 2, 0x3F;
     // The noise filters delay edges; the delay is not modelled.
-    0x24, "FLTR", 0, 0x1F;
-};
+    FLTR = 0x24, 0, 0x1F;
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct I2c {

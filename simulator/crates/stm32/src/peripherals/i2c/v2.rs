@@ -1,19 +1,11 @@
 //! I2C of the newer lines (RM0351 §39.7, RM0091 §26.7), as a master.
 
-use super::super::registers::{rows, Register, Registers, Unmodelled};
+use super::super::registers::{registers, Registers, Unmodelled};
 use super::super::{Peripheral, Supply};
 use super::{Ended, Line, Role};
 use crate::partners::wires::Wires;
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
-
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const TIMINGR: u32 = 0x10;
-const ISR: u32 = 0x18;
-const ICR: u32 = 0x1C;
-const RXDR: u32 = 0x24;
-const TXDR: u32 = 0x28;
 
 const PE: u32 = 1 << 0;
 /// TXIE, RXIE, NACKIE and STOPIE have the places of their flags in ISR, TCIE that of TC.
@@ -52,21 +44,22 @@ const CLEARED: u32 = 0x3F38;
 /// of the kernel's clock, and the digital filter. The analog filter and the edges are left out.
 const SYNC_CLOCKS: u64 = 2;
 
-static TABLE: &[Register] = &rows! {
+registers! {
+    TABLE:
     // Missing: DMA requests, wake-up from Stop, SMBus, PEC.
-    CR1, "CR1", 0, CR1_BITS, missing 0x00F4_C000;
-    CR2, "CR2", 0, CR2_BITS, missing CR2_MISSING;
+    CR1 = 0x00, 0, CR1_BITS, missing 0x00F4_C000;
+    CR2 = 0x04, 0, CR2_BITS, missing CR2_MISSING;
     // Own addresses, which no other master calls.
-    0x08, "OAR1", 0, 0x87FF;
-    0x0C, "OAR2", 0, 0x87FE;
-    TIMINGR, "TIMINGR", 0, 0xF0FF_FFFF;
-    0x14, "TIMEOUTR", 0, 0, missing 0x8FFF_9FFF;
-    ISR, "ISR", TXE, TXE | TXIS, inert !(TXE | TXIS);
-    ICR, "ICR", 0, CLEARED;
-    0x20, "PECR", 0, 0, inert !0;
-    RXDR, "RXDR", 0, 0, inert !0;
-    TXDR, "TXDR", 0, 0xFF;
-};
+    OAR1 = 0x08, 0, 0x87FF;
+    OAR2 = 0x0C, 0, 0x87FE;
+    TIMINGR = 0x10, 0, 0xF0FF_FFFF;
+    TIMEOUTR = 0x14, 0, 0, missing 0x8FFF_9FFF;
+    ISR = 0x18, TXE, TXE | TXIS, inert !(TXE | TXIS);
+    ICR = 0x1C, 0, CLEARED;
+    PECR = 0x20, 0, 0, inert !0;
+    RXDR = 0x24, 0, 0, inert !0;
+    TXDR = 0x28, 0, 0xFF;
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct I2c {

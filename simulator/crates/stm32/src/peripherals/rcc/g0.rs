@@ -2,19 +2,6 @@
 
 use super::*;
 
-const CFGR: u32 = 0x08;
-const PLLCFGR: u32 = 0x0C;
-pub const IOPRSTR: u32 = 0x24;
-pub const AHBRSTR: u32 = 0x28;
-pub const APBRSTR1: u32 = 0x2C;
-pub const APBRSTR2: u32 = 0x30;
-pub const IOPENR: u32 = 0x34;
-pub const AHBENR: u32 = 0x38;
-pub const APBENR1: u32 = 0x3C;
-pub const APBENR2: u32 = 0x40;
-const BDCR: u32 = 0x5C;
-const CSR: u32 = 0x60;
-
 pub const HSI16ON: u32 = 1 << 8;
 pub const HSI16RDY: u32 = 1 << 10;
 pub const HSI16_HZ: u64 = 16_000_000;
@@ -32,38 +19,39 @@ const APB_1: u32 = 0xFF7E_4C33;
 const APB_2: u32 = 0x0017_D801;
 const RTC_AND_WWDG: u32 = 0b11 << 10;
 
-static TABLE: [Register; 22] = rows! {
+registers! {
+    TABLE:
     // Missing: the HSI for peripherals in Stop mode, its divider, and CSSON.
-    CR, "CR", 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON, inert HSI16RDY | HSERDY | PLLRDY, missing 1 << 9 | 0b111 << 11 | 1 << 19;
+    CR = 0x00, 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON, inert HSI16RDY | HSERDY | PLLRDY, missing 1 << 9 | 0b111 << 11 | 1 << 19;
     // The calibration of a chip that does not exist.
-    0x04, "ICSCR", 0x0000_4080, 0x7F << 8, inert 0xFF;
+    ICSCR = 0x04, 0x0000_4080, 0x7F << 8, inert 0xFF;
     // Missing: MCO.
-    CFGR, "CFGR", 0, SW_G0 | PRESCALERS, inert SW_G0 << SWS_G0_SHIFT, missing 0x7700_0000;
-    PLLCFGR, "PLLCFGR", 0x0000_1000, 0xFF3F_7F73;
-    0x18, "CIER", 0, 0, missing 0x3B;
-    0x1C, "CIFR", 0, 0, inert 0x33B;
-    0x20, "CICR", 0, 0, inert 0x33B;
-    IOPRSTR, "IOPRSTR", 0, PORTS;
-    AHBRSTR, "AHBRSTR", 0, AHB;
-    APBRSTR1, "APBRSTR1", 0, APB_1 & !RTC_AND_WWDG;
-    APBRSTR2, "APBRSTR2", 0, APB_2;
-    IOPENR, "IOPENR", 0, PORTS;
-    AHBENR, "AHBENR", 0x100, AHB;
-    APBENR1, "APBENR1", 0, APB_1;
-    APBENR2, "APBENR2", 0, APB_2;
+    CFGR = 0x08, 0, SW_G0 | PRESCALERS, inert SW_G0 << SWS_G0_SHIFT, missing 0x7700_0000;
+    PLLCFGR = 0x0C, 0x0000_1000, 0xFF3F_7F73;
+    CIER = 0x18, 0, 0, missing 0x3B;
+    CIFR = 0x1C, 0, 0, inert 0x33B;
+    CICR = 0x20, 0, 0, inert 0x33B;
+    pub IOPRSTR = 0x24, 0, PORTS;
+    pub AHBRSTR = 0x28, 0, AHB;
+    pub APBRSTR1 = 0x2C, 0, APB_1 & !RTC_AND_WWDG;
+    pub APBRSTR2 = 0x30, 0, APB_2;
+    pub IOPENR = 0x34, 0, PORTS;
+    pub AHBENR = 0x38, 0x100, AHB;
+    pub APBENR1 = 0x3C, 0, APB_1;
+    pub APBENR2 = 0x40, 0, APB_2;
     // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-    0x44, "IOPSMENR", PORTS, 0, missing PORTS;
-    0x48, "AHBSMENR", AHB | 0x200, 0, missing AHB | 0x200;
-    0x4C, "APBSMENR1", APB_1, 0, missing APB_1;
-    0x50, "APBSMENR2", APB_2, 0, missing APB_2;
+    IOPSMENR = 0x44, PORTS, 0, missing PORTS;
+    AHBSMENR = 0x48, AHB | 0x200, 0, missing AHB | 0x200;
+    APBSMENR1 = 0x4C, APB_1, 0, missing APB_1;
+    APBSMENR2 = 0x50, APB_2, 0, missing APB_2;
     // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
-    0x54, "CCIPR", 0, 0, missing !0;
-    BDCR, "BDCR", 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
-    CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | RESET_FLAGS;
-};
+    CCIPR = 0x54, 0, 0, missing !0;
+    BDCR = 0x5C, 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
+    CSR = 0x60, PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | RESET_FLAGS;
+}
 
 pub static LAYOUT: Layout = Layout {
-    table: &TABLE,
+    table: TABLE,
     cfgr: CFGR,
     bdcr: BDCR,
     csr: CSR,

@@ -3,19 +3,6 @@
 use super::g0::{source, HSI16ON, HSI16RDY, HSI16_HZ, RESET_FLAGS, RMVF};
 use super::*;
 
-const CFGR: u32 = 0x08;
-const PLLCFGR: u32 = 0x0C;
-pub const AHB1RSTR: u32 = 0x28;
-pub const AHB2RSTR: u32 = 0x2C;
-pub const APB1RSTR1: u32 = 0x38;
-pub const APB2RSTR: u32 = 0x40;
-pub const AHB1ENR: u32 = 0x48;
-pub const AHB2ENR: u32 = 0x4C;
-pub const APB1ENR1: u32 = 0x58;
-pub const APB2ENR: u32 = 0x60;
-const BDCR: u32 = 0x90;
-const CSR: u32 = 0x94;
-
 const PRESCALERS: u32 = 0xF << 4 | 0b111 << 8 | 0b111 << 11;
 
 /// DMA1–2, DMAMUX1, CORDIC, FMAC, flash, CRC; GPIOA–G, ADCs, DACs, RNG; FMC, QSPI; and those of the APBs.
@@ -30,47 +17,48 @@ const RTC_AND_WWDG: u32 = 0b11 << 10;
 const SRAM_1: u32 = 1 << 9;
 const SRAM_2: u32 = 0b11 << 9;
 
-static TABLE: [Register; 30] = rows! {
+registers! {
+    TABLE:
     // Missing: the HSI for peripherals in Stop mode, and CSSON.
-    CR, "CR", 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON, inert HSI16RDY | HSERDY | PLLRDY, missing 1 << 9 | 1 << 19;
+    CR = 0x00, 0x0000_0500, HSI16ON | HSEON | HSEBYP | PLLON, inert HSI16RDY | HSERDY | PLLRDY, missing 1 << 9 | 1 << 19;
     // The calibration of a chip that does not exist.
-    0x04, "ICSCR", 0x4000_0000, 0x7F << 24, inert 0x00FF_0000;
+    ICSCR = 0x04, 0x4000_0000, 0x7F << 24, inert 0x00FF_0000;
     // Missing: MCO.
-    CFGR, "CFGR", 0x0000_0005, SW | PRESCALERS, inert SWS, missing 0x7F00_0000;
-    PLLCFGR, "PLLCFGR", 0x0000_1000, 0xFF73_7FF3;
-    0x18, "CIER", 0, 0, missing 0x63B;
-    0x1C, "CIFR", 0, 0, inert 0x73B;
-    0x20, "CICR", 0, 0, inert 0x73B;
-    AHB1RSTR, "AHB1RSTR", 0, AHB1;
-    AHB2RSTR, "AHB2RSTR", 0, AHB2;
-    0x30, "AHB3RSTR", 0, AHB3;
-    APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !RTC_AND_WWDG;
-    0x3C, "APB1RSTR2", 0, APB1_2;
-    APB2RSTR, "APB2RSTR", 0, APB2;
-    AHB1ENR, "AHB1ENR", 0x100, AHB1;
-    AHB2ENR, "AHB2ENR", 0, AHB2;
-    0x50, "AHB3ENR", 0, AHB3;
-    APB1ENR1, "APB1ENR1", 0, APB1_1;
-    0x5C, "APB1ENR2", 0, APB1_2;
-    APB2ENR, "APB2ENR", 0, APB2;
+    CFGR = 0x08, 0x0000_0005, SW | PRESCALERS, inert SWS, missing 0x7F00_0000;
+    PLLCFGR = 0x0C, 0x0000_1000, 0xFF73_7FF3;
+    CIER = 0x18, 0, 0, missing 0x63B;
+    CIFR = 0x1C, 0, 0, inert 0x73B;
+    CICR = 0x20, 0, 0, inert 0x73B;
+    pub AHB1RSTR = 0x28, 0, AHB1;
+    pub AHB2RSTR = 0x2C, 0, AHB2;
+    AHB3RSTR = 0x30, 0, AHB3;
+    pub APB1RSTR1 = 0x38, 0, APB1_1 & !RTC_AND_WWDG;
+    APB1RSTR2 = 0x3C, 0, APB1_2;
+    pub APB2RSTR = 0x40, 0, APB2;
+    pub AHB1ENR = 0x48, 0x100, AHB1;
+    pub AHB2ENR = 0x4C, 0, AHB2;
+    AHB3ENR = 0x50, 0, AHB3;
+    pub APB1ENR1 = 0x58, 0, APB1_1;
+    APB1ENR2 = 0x5C, 0, APB1_2;
+    pub APB2ENR = 0x60, 0, APB2;
     // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-    0x68, "AHB1SMENR", AHB1 | SRAM_1, 0, missing AHB1 | SRAM_1;
-    0x6C, "AHB2SMENR", AHB2 | SRAM_2, 0, missing AHB2 | SRAM_2;
-    0x70, "AHB3SMENR", AHB3, 0, missing AHB3;
-    0x78, "APB1SMENR1", APB1_1, 0, missing APB1_1;
-    0x7C, "APB1SMENR2", APB1_2, 0, missing APB1_2;
-    0x80, "APB2SMENR", APB2, 0, missing APB2;
+    AHB1SMENR = 0x68, AHB1 | SRAM_1, 0, missing AHB1 | SRAM_1;
+    AHB2SMENR = 0x6C, AHB2 | SRAM_2, 0, missing AHB2 | SRAM_2;
+    AHB3SMENR = 0x70, AHB3, 0, missing AHB3;
+    APB1SMENR1 = 0x78, APB1_1, 0, missing APB1_1;
+    APB1SMENR2 = 0x7C, APB1_2, 0, missing APB1_2;
+    APB2SMENR = 0x80, APB2, 0, missing APB2;
     // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
-    0x88, "CCIPR", 0, 0, missing !0;
-    BDCR, "BDCR", 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
-    CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | RESET_FLAGS;
+    CCIPR = 0x88, 0, 0, missing !0;
+    BDCR = 0x90, 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
+    CSR = 0x94, PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | RESET_FLAGS;
     // Missing: the HSI48, for USB and the random number generator.
-    0x98, "CRRCR", 0, 0, missing 1;
-    0x9C, "CCIPR2", 0, 0, missing 0x0030_0003;
-};
+    CRRCR = 0x98, 0, 0, missing 1;
+    CCIPR2 = 0x9C, 0, 0, missing 0x0030_0003;
+}
 
 pub static LAYOUT: Layout = Layout {
-    table: &TABLE,
+    table: TABLE,
     cfgr: CFGR,
     bdcr: BDCR,
     csr: CSR,

@@ -2,19 +2,6 @@
 
 use super::*;
 
-const CFGR: u32 = 0x08;
-const PLLCFGR: u32 = 0x0C;
-pub const AHB1RSTR: u32 = 0x28;
-pub const AHB2RSTR: u32 = 0x2C;
-pub const APB1RSTR1: u32 = 0x38;
-pub const APB2RSTR: u32 = 0x40;
-pub const AHB1ENR: u32 = 0x48;
-pub const AHB2ENR: u32 = 0x4C;
-pub const APB1ENR1: u32 = 0x58;
-pub const APB2ENR: u32 = 0x60;
-const BDCR: u32 = 0x90;
-const CSR: u32 = 0x94;
-
 const HSI16ON: u32 = 1 << 8;
 const HSI16RDY: u32 = 1 << 10;
 const HSI16_HZ: u64 = 16_000_000;
@@ -33,46 +20,47 @@ const APB2: u32 = 0x0167_7C81;
 const WWDG: u32 = 1 << 11;
 const FIREWALL: u32 = 1 << 7;
 
-static TABLE: [Register; 30] = rows! {
+registers! {
+    TABLE:
     // Missing: the MSI's PLL, the HSI for peripherals in Stop mode, and CSSON.
-    CR, "CR", 0x0000_0063, MSION | MSIRGSEL | MSIRANGE | HSI16ON | HSEON | HSEBYP | PLLON | PLLSAI1ON | PLLSAI2ON, inert MSIRDY | HSI16RDY | HSERDY | PLLRDY | 1 << 27 | 1 << 29, missing 1 << 2 | 1 << 9 | 1 << 11 | 1 << 19;
+    CR = 0x00, 0x0000_0063, MSION | MSIRGSEL | MSIRANGE | HSI16ON | HSEON | HSEBYP | PLLON | PLLSAI1ON | PLLSAI2ON, inert MSIRDY | HSI16RDY | HSERDY | PLLRDY | 1 << 27 | 1 << 29, missing 1 << 2 | 1 << 9 | 1 << 11 | 1 << 19;
     // The calibration of a chip that does not exist.
-    0x04, "ICSCR", 0x1000_0000, 0xFF << 8 | 0x1F << 24, inert 0x00FF_00FF;
+    ICSCR = 0x04, 0x1000_0000, 0xFF << 8 | 0x1F << 24, inert 0x00FF_00FF;
     // Missing: the wake-up clock and MCO.
-    CFGR, "CFGR", 0, SW | PRESCALERS, inert SWS, missing 1 << 15 | 0x7700_0000;
-    PLLCFGR, "PLLCFGR", 0x0000_1000, 0x0773_7F73;
-    0x10, "PLLSAI1CFGR", 0x0000_1000, 0, missing 0x0773_7F00;
-    0x14, "PLLSAI2CFGR", 0x0000_1000, 0, missing 0x0703_7F00;
-    0x18, "CIER", 0, 0, missing 0x2FF;
-    0x1C, "CIFR", 0, 0, inert 0x3FF;
-    0x20, "CICR", 0, 0, inert 0x3FF;
-    AHB1RSTR, "AHB1RSTR", 0, AHB1;
-    AHB2RSTR, "AHB2RSTR", 0, AHB2;
-    0x30, "AHB3RSTR", 0, AHB3;
-    APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !WWDG;
-    0x3C, "APB1RSTR2", 0, APB1_2;
-    APB2RSTR, "APB2RSTR", 0, APB2 & !FIREWALL;
-    AHB1ENR, "AHB1ENR", 0x100, AHB1;
-    AHB2ENR, "AHB2ENR", 0, AHB2;
-    0x50, "AHB3ENR", 0, AHB3;
-    APB1ENR1, "APB1ENR1", 0, APB1_1;
-    0x5C, "APB1ENR2", 0, APB1_2;
-    APB2ENR, "APB2ENR", 0, APB2;
+    CFGR = 0x08, 0, SW | PRESCALERS, inert SWS, missing 1 << 15 | 0x7700_0000;
+    PLLCFGR = 0x0C, 0x0000_1000, 0x0773_7F73;
+    PLLSAI1CFGR = 0x10, 0x0000_1000, 0, missing 0x0773_7F00;
+    PLLSAI2CFGR = 0x14, 0x0000_1000, 0, missing 0x0703_7F00;
+    CIER = 0x18, 0, 0, missing 0x2FF;
+    CIFR = 0x1C, 0, 0, inert 0x3FF;
+    CICR = 0x20, 0, 0, inert 0x3FF;
+    pub AHB1RSTR = 0x28, 0, AHB1;
+    pub AHB2RSTR = 0x2C, 0, AHB2;
+    AHB3RSTR = 0x30, 0, AHB3;
+    pub APB1RSTR1 = 0x38, 0, APB1_1 & !WWDG;
+    APB1RSTR2 = 0x3C, 0, APB1_2;
+    pub APB2RSTR = 0x40, 0, APB2 & !FIREWALL;
+    pub AHB1ENR = 0x48, 0x100, AHB1;
+    pub AHB2ENR = 0x4C, 0, AHB2;
+    AHB3ENR = 0x50, 0, AHB3;
+    pub APB1ENR1 = 0x58, 0, APB1_1;
+    APB1ENR2 = 0x5C, 0, APB1_2;
+    pub APB2ENR = 0x60, 0, APB2;
     // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-    0x68, "AHB1SMENR", 0x0001_1303, 0, missing 0x0001_1303;
-    0x6C, "AHB2SMENR", 0x0004_32FF, 0, missing 0x0004_32FF;
-    0x70, "AHB3SMENR", 0x0000_0101, 0, missing 0x0000_0101;
-    0x78, "APB1SMENR1", APB1_1, 0, missing APB1_1;
-    0x7C, "APB1SMENR2", APB1_2, 0, missing APB1_2;
-    0x80, "APB2SMENR", APB2 & !FIREWALL, 0, missing APB2;
+    AHB1SMENR = 0x68, 0x0001_1303, 0, missing 0x0001_1303;
+    AHB2SMENR = 0x6C, 0x0004_32FF, 0, missing 0x0004_32FF;
+    AHB3SMENR = 0x70, 0x0000_0101, 0, missing 0x0000_0101;
+    APB1SMENR1 = 0x78, APB1_1, 0, missing APB1_1;
+    APB1SMENR2 = 0x7C, APB1_2, 0, missing APB1_2;
+    APB2SMENR = 0x80, APB2 & !FIREWALL, 0, missing APB2;
     // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
-    0x88, "CCIPR", 0, 0, missing !0;
-    BDCR, "BDCR", 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
-    CSR, "CSR", 0x0C00_0600, LSION | 0xF << 8 | RMVF, inert LSIRDY | 0xFF << 24;
-};
+    CCIPR = 0x88, 0, 0, missing !0;
+    BDCR = 0x90, 0, BACKUP, inert BACKUP_FLAGS, missing BACKUP_MISSING;
+    CSR = 0x94, 0x0C00_0600, LSION | 0xF << 8 | RMVF, inert LSIRDY | 0xFF << 24;
+}
 
 pub static LAYOUT: Layout = Layout {
-    table: &TABLE,
+    table: TABLE,
     cfgr: CFGR,
     bdcr: BDCR,
     csr: CSR,

@@ -7,7 +7,7 @@ pub mod g0;
 pub mod g4;
 pub mod l4;
 
-use super::registers::{merged, rows, Register, Registers, Unmodelled};
+use super::registers::{merged, registers, rows, Register, Registers, Unmodelled};
 use super::{Peripheral, ResetCause};
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
