@@ -3,7 +3,7 @@
 
 use crate::chip::{chips, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES, PLACE_BYTES};
 use crate::lines::{facts, record::LineFacts};
-use crate::peripherals::flash::{flash_sizes, is_flash_size};
+use crate::peripherals::flash::sectors::{flash_sizes, is_flash_size};
 use crate::text_file::{content, toml_place};
 use cortex_m::IRQ_LINES;
 use std::collections::BTreeMap;

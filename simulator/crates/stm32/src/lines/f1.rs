@@ -126,6 +126,7 @@ pub static LINE: LineFacts = LineFacts {
     },
     flash: FlashFacts {
         kind: FlashKind::HalfWords,
+        layout: &flash::HALF_WORDS,
         tables: &[(1 << 20, &FLASH)],
         latency: 0b111,
         options: OPTIONS,

@@ -137,6 +137,7 @@ pub static LINE: LineFacts = LineFacts {
     },
     flash: FlashFacts {
         kind: FlashKind::Sectors,
+        layout: &flash::SECTORS,
         tables: &[(512 << 10, &flash::TABLE), (1 << 20, &flash::LARGE_TABLE)],
         latency: 0xF,
         options: flash::OPTCR_RESET,

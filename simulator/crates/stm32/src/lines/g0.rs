@@ -198,6 +198,7 @@ pub static LINE: LineFacts = LineFacts {
     },
     flash: FlashFacts {
         kind: FlashKind::DoubleWords,
+        layout: &DOUBLE_WORDS,
         tables: &[(128 << 10, &FLASH)],
         latency: 0b111,
         options: OPTIONS,

@@ -206,6 +206,7 @@ pub static LINE: LineFacts = LineFacts {
     },
     flash: FlashFacts {
         kind: FlashKind::DoubleWords,
+        layout: &DOUBLE_WORDS,
         tables: &[(512 << 10, &FLASH)],
         latency: 0xF,
         options: OPTIONS,

@@ -212,6 +212,7 @@ pub static LINE: LineFacts = LineFacts {
     },
     flash: FlashFacts {
         kind: FlashKind::DoubleWords,
+        layout: &DOUBLE_WORDS,
         tables: &[(1 << 20, &FLASH)],
         latency: 0b111,
         options: OPTIONS,

@@ -2,20 +2,11 @@
 
 use super::address_map::Entry;
 use super::silicon::AHB_DELAY_CYCLES;
-use super::Soc;
+use super::{Excess, Soc};
 use crate::chip::Bus;
 use crate::manners::Oddity;
 use crate::peripherals::registers::Unmodelled;
 use crate::peripherals::Supply;
-use serde::{Deserialize, Serialize};
-
-/// Limits of the core clock that one write exceeded, a bit each, the words of its note, and when.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Excess {
-    limits: u8,
-    what: String,
-    since: u64,
-}
 
 impl Soc {
     pub(super) fn rcc_written(

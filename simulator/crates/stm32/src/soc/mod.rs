@@ -26,7 +26,7 @@ use crate::edges::{Edge, Pin, PORTS};
 use crate::lines::{facts, record::LineFacts};
 use crate::manners::{Manners, Oddity};
 use crate::memory::Memory;
-use crate::partners::wires::Wires;
+use crate::partners::{pins::BusPin, wires::Wires};
 use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dac::Dac;
 use crate::peripherals::dbgmcu::Dbgmcu;
@@ -44,11 +44,9 @@ use crate::peripherals::{Peripheral, ResetCause};
 use crate::timebase::Timebase;
 use address_map::{AddressMap, Block, ResponderCache};
 use others::Others;
-use partners::Partners;
 use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH, PARTNERS};
 use second_sram::SecondSram;
 use serde::{Deserialize, Serialize};
-use silicon::SlowPins;
 
 const USARTS: usize = usart::MODELS.len();
 
@@ -76,6 +74,53 @@ pub struct Soc {
     observed: [u32; PORTS.len()],
 }
 
+/// Everything that is attached. What hangs on a bus is with the peripheral.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Partners {
+    buses: Vec<Attached>,
+    /// Pins that a script drives.
+    scripts: Vec<(Pin, Wires)>,
+    selects: Vec<Select>,
+    /// The pins of `selects`, a bit each.
+    selecting: [u32; PORTS.len()],
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Attached {
+    /// The place of the peripheral in the schedule.
+    source: usize,
+    pins: Vec<BusPin>,
+}
+
+/// A chip select: low, it selects the nth device of a bus.
+#[derive(Clone, Serialize, Deserialize)]
+struct Select {
+    pin: Pin,
+    source: usize,
+    device: usize,
+}
+
+impl Partners {
+    /// The places in the schedule of the peripherals that partners hang on.
+    fn sources(&self) -> impl Iterator<Item = usize> + '_ {
+        self.buses.iter().map(|attached| attached.source)
+    }
+}
+
+/// Limits of the core clock that one write exceeded, a bit each, the words of its note, and when.
+#[derive(Clone, Serialize, Deserialize)]
+struct Excess {
+    limits: u8,
+    what: String,
+    since: u64,
+}
+
+const PINS_OF_A_PORT: usize = 16;
+
+/// When each pin of the lowest speed had its last edge.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct SlowPins([[u64; PINS_OF_A_PORT]; PORTS.len()]);
+
 #[derive(Clone, Serialize, Deserialize)]
 struct Logic {
     /// The peripherals that have answered since their clocks last changed.
@@ -100,7 +145,7 @@ struct Logic {
     /// The limits of `check_core_clock` that are exceeded, a bit each.
     exceeded: u8,
     /// Those of them that a note tells of.
-    excesses: Vec<clocks::Excess>,
+    excesses: Vec<Excess>,
     /// A reset that the machine must carry out.
     reset_due: Option<ResetCause>,
     /// Items are being moved. Their accesses must not start another round.
@@ -647,5 +692,23 @@ impl Soc {
             Block::Dbgmcu => {}
         }
         Ok(())
+    }
+}
+
+impl Soc {
+    /// Call after each change of a peripheral that may move its next event.
+    fn reschedule(&mut self, source: usize) {
+        let event = self.event_of(source);
+        self.logic.attention |= self.logic.schedule.set(source, event);
+    }
+
+    fn event_of(&self, source: usize) -> Option<u64> {
+        match source {
+            ..FIRST_USART => self.logic.timers[source].next_event(),
+            FIRST_USART..FLASH => self.logic.usarts[source - FIRST_USART].next_event(),
+            FLASH => self.logic.flash.next_event(),
+            PARTNERS => self.next_of_partners(),
+            FIRST_OTHER.. => self.logic.others.get(source - FIRST_OTHER).next_event(),
+        }
     }
 }

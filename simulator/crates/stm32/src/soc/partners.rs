@@ -2,50 +2,16 @@
 
 use super::address_map::Block;
 use super::schedule::{FIRST_OTHER, FIRST_USART, FLASH, PARTNERS};
-use super::Soc;
+use super::{Attached, Select, Soc};
 use crate::edges::{Pin, PORTS};
 use crate::partners::attachment::{Attachment, Place};
 use crate::partners::pins::{roles, BusPin};
 use crate::partners::wires::{Wires, RX};
 use crate::partners::Bus;
 use crate::peripherals::gpio::Levels;
-use serde::{Deserialize, Serialize};
 
 /// Bytes that may wait for a receiver. A partner that says more is not heard.
 const MOST_WAITING: usize = 1 << 16;
-
-/// Everything that is attached. What hangs on a bus is with the peripheral.
-#[derive(Clone, Default, Serialize, Deserialize)]
-pub(super) struct Partners {
-    buses: Vec<Attached>,
-    /// Pins that a script drives.
-    scripts: Vec<(Pin, Wires)>,
-    selects: Vec<Select>,
-    /// The pins of `selects`, a bit each.
-    pub selecting: [u32; PORTS.len()],
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Attached {
-    /// The place of the peripheral in the schedule.
-    source: usize,
-    pins: Vec<BusPin>,
-}
-
-/// A chip select: low, it selects the nth device of a bus.
-#[derive(Clone, Serialize, Deserialize)]
-struct Select {
-    pin: Pin,
-    source: usize,
-    device: usize,
-}
-
-impl Partners {
-    /// The places in the schedule of the peripherals that partners hang on.
-    pub fn sources(&self) -> impl Iterator<Item = usize> + '_ {
-        self.buses.iter().map(|attached| attached.source)
-    }
-}
 
 impl Soc {
     /// Hangs a device on the chip, before it runs. An error says what the chip lacks.

@@ -1,13 +1,13 @@
 //! The schedule: for each peripheral, the cycle of its next event that anyone can see. It changes
 //! only when a peripheral does, never with time alone.
 
-use super::{Soc, TIMERS, USARTS};
-use crate::peripherals::Peripheral;
+use crate::peripherals::timer::TIMERS;
+use crate::peripherals::usart::MODELS;
 use serde::{Deserialize, Serialize};
 
 /// Places in the schedule: the timers, then the other peripherals.
 pub(super) const FIRST_USART: usize = TIMERS;
-pub(super) const FLASH: usize = FIRST_USART + USARTS;
+pub(super) const FLASH: usize = FIRST_USART + MODELS.len();
 pub(super) const PARTNERS: usize = FLASH + 1;
 pub(super) const FIRST_OTHER: usize = PARTNERS + 1;
 const NEVER: u64 = u64::MAX;
@@ -52,7 +52,7 @@ impl Schedule {
     }
 
     /// Sets the next event of a source. True if the next of all events changed.
-    fn set(&mut self, source: usize, event: Option<u64>) -> bool {
+    pub fn set(&mut self, source: usize, event: Option<u64>) -> bool {
         let cycle = event.unwrap_or(NEVER);
         if self.cycles[source] == cycle {
             return false;
@@ -69,30 +69,13 @@ impl Schedule {
     }
 }
 
-impl Soc {
-    /// Call after each change of a peripheral that may move its next event.
-    pub(super) fn reschedule(&mut self, source: usize) {
-        let event = self.event_of(source);
-        self.logic.attention |= self.logic.schedule.set(source, event);
-    }
-
-    fn event_of(&self, source: usize) -> Option<u64> {
-        match source {
-            ..FIRST_USART => self.logic.timers[source].next_event(),
-            FIRST_USART..FLASH => self.logic.usarts[source - FIRST_USART].next_event(),
-            FLASH => self.logic.flash.next_event(),
-            PARTNERS => self.next_of_partners(),
-            FIRST_OTHER.. => self.logic.others.get(source - FIRST_OTHER).next_event(),
-        }
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::memory::Memory;
     use crate::peripherals::registers::Register;
     use crate::random::Random;
+    use crate::soc::Soc;
     use cortex_m::bus::{Bus, Width};
 
     fn is_scheduled(soc: &Soc) -> bool {

@@ -6,7 +6,6 @@ use crate::edges::PORTS;
 use crate::manners::{Access, Oddity};
 use crate::peripherals::registers::Unmodelled;
 use cortex_m::bus::Fault;
-use serde::{Deserialize, Serialize};
 
 /// AHB cycles from a write to RCC until the clock of a peripheral on the AHB runs (ES0299, "Delay
 /// after an RCC peripheral clock enabling"; of another on the APB: 1 + the prescaler).
@@ -19,11 +18,6 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// A pulse is told of if an edge may take more than such a part of it: below that the pin is but
 /// late, and a lamp or a slow bus does not mind.
 const EDGES_OF_A_PULSE: u64 = 10;
-const PINS_OF_A_PORT: usize = 16;
-
-/// When each pin of the lowest speed had its last edge.
-#[derive(Clone, Default, Serialize, Deserialize)]
-pub(super) struct SlowPins([[u64; PINS_OF_A_PORT]; PORTS.len()]);
 
 impl Soc {
     /// Notes an access to a peripheral that its clock has not reached. A debugger's write to RCC

@@ -1,7 +1,6 @@
 //! The flash interface of the STM32F1 (PM0075) and of the STM32F0 (RM0091 §3.5), which follows it:
 //! pages, programmed by half words.
 
-use super::operation::Store;
 use super::*;
 use cortex_m::bus::Width;
 
@@ -31,7 +30,7 @@ const CR_BITS: u32 = PG | PER | MER | STRT | LOCK | OPTWRE | ERRIE | EOPIE;
 /// OPTPG and OPTER: option bytes are not programmed.
 const CR_MISSING: u32 = 0b11 << 4;
 
-pub(super) static HALF_WORDS: Layout = Layout {
+pub static HALF_WORDS: Layout = Layout {
     status: SR,
     busy: BSY,
     control: CR,

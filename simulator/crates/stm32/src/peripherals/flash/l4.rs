@@ -1,7 +1,6 @@
 //! The flash interface of the STM32L4 (RM0351 §3.7) and of the lines that follow it: pages in one or two
 //! banks, programmed by double words.
 
-use super::operation::Store;
 use super::*;
 use cortex_m::bus::Width;
 
@@ -26,7 +25,7 @@ pub const CR_BITS: u32 =
 
 const DOUBLE_WORD_BYTES: usize = 8;
 
-pub(super) static DOUBLE_WORDS: Layout = Layout {
+pub static DOUBLE_WORDS: Layout = Layout {
     status: SR,
     busy: BSY,
     control: CR,

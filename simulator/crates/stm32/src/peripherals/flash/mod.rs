@@ -8,16 +8,13 @@ pub mod f1;
 pub mod l4;
 mod lock;
 mod operation;
-mod sectors;
-
-pub use sectors::{flash_sizes, is_flash_size};
+pub mod sectors;
 
 use super::registers::{rows, Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
 use crate::chip::{nucleo, Chip};
 use crate::timebase::Frequency;
 use lock::Lock;
-pub use operation::Store;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -91,6 +88,7 @@ pub enum FlashKind {
 #[derive(Clone, Copy, Default)]
 pub struct FlashFacts {
     pub kind: FlashKind,
+    pub layout: &'static Layout,
     /// The registers of chips with up to so many bytes of flash.
     pub tables: &'static [(usize, &'static [Register])],
     /// ACR's wait states.
@@ -108,7 +106,7 @@ pub struct FlashFacts {
 }
 
 /// Where a kind has its registers, and which bits mean what.
-struct Layout {
+pub struct Layout {
     status: u32,
     busy: u32,
     control: u32,
@@ -126,7 +124,7 @@ struct Layout {
     end: (u32, Option<u32>),
 }
 
-static SECTORS: Layout = Layout {
+pub static SECTORS: Layout = Layout {
     status: SR,
     busy: BSY,
     control: CR,
@@ -139,13 +137,9 @@ static SECTORS: Layout = Layout {
     end: (EOP, Some(EOPIE)),
 };
 
-impl FlashKind {
-    fn layout(self) -> &'static Layout {
-        match self {
-            FlashKind::Sectors => &SECTORS,
-            FlashKind::DoubleWords => &l4::DOUBLE_WORDS,
-            FlashKind::HalfWords => &f1::HALF_WORDS,
-        }
+impl Default for &Layout {
+    fn default() -> Self {
+        &SECTORS
     }
 }
 
@@ -162,6 +156,23 @@ const fn table(options: u32) -> [Register; 6] {
 
 pub static TABLE: [Register; 6] = table(OPTION_BITS);
 pub static LARGE_TABLE: [Register; 6] = table(OPTION_BITS | LARGE_OPTION_BITS);
+
+/// What a store to the array does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// A flag tells why, or more is to come.
+    Nothing,
+    /// These bytes are programmed.
+    Cells {
+        offset: usize,
+        bytes: usize,
+        value: u64,
+    },
+    /// The bus answers with an error.
+    BusError,
+    /// The manual does not say what happens. Here, nothing.
+    Unspecified(&'static str),
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
@@ -224,13 +235,9 @@ impl Flash {
             shut: self.shut,
             ..Flash::of(self.chip, self.facts, core)
         };
-        let (place, bits) = self.layout().options;
+        let (place, bits) = self.facts.layout.options;
         flash.registers.set(place, self.options | bits);
         flash
-    }
-
-    fn layout(&self) -> &'static Layout {
-        self.facts.kind.layout()
     }
 
     /// FLASH_ACR, or what is forced: wait states, prefetch and caches. The fetch timing needs it.
@@ -252,7 +259,7 @@ impl Flash {
     /// or erased. That a debugger cannot read the array is not modelled.
     pub fn protect(&mut self, protected: bool) {
         self.shut = protected;
-        let layout = self.layout();
+        let layout = self.facts.layout;
         let (mask, open, shut) = layout.protection;
         let level = if protected { shut } else { open };
         self.options = self.options & !mask | level;
@@ -273,12 +280,12 @@ impl Flash {
 
     /// Whether read protection is on.
     pub fn is_protected(&self) -> bool {
-        let (mask, open, _) = self.layout().protection;
+        let (mask, open, _) = self.facts.layout.protection;
         self.options & mask != open
     }
 
     pub fn interrupt(&self) -> bool {
-        let layout = self.layout();
+        let layout = self.facts.layout;
         let status = self.registers.get(layout.status);
         let control = self.registers.get(layout.control);
         let up = |(enable, flags): &(u32, u32)| control & enable != 0 && status & flags != 0;
@@ -397,7 +404,7 @@ impl Peripheral for Flash {
     fn advance(&mut self, now: u64) {
         if self.busy.is_some_and(|end| end <= now) {
             self.busy = None;
-            let layout = self.layout();
+            let layout = self.facts.layout;
             self.registers.set_bits(layout.status, layout.busy, false);
             for (register, bits) in layout.started {
                 self.registers.set_bits(*register, *bits, false);

@@ -8,23 +8,6 @@ use sectors::{erase_us, holding};
 /// A line of 128 bits. A programmed value may not cross its end.
 const ROW_BYTES: usize = 16;
 
-/// What a store to the array does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
-    /// A flag tells why, or more is to come.
-    Nothing,
-    /// These bytes are programmed.
-    Cells {
-        offset: usize,
-        bytes: usize,
-        value: u64,
-    },
-    /// The bus answers with an error.
-    BusError,
-    /// The manual does not say what happens. Here, nothing.
-    Unspecified(&'static str),
-}
-
 impl Flash {
     /// The cycle from which the flash is free. 0 if it is free.
     pub fn busy_until(&self) -> u64 {
@@ -33,7 +16,7 @@ impl Flash {
 
     /// Whether a write to this register waits while the flash is busy (§3.5.1).
     pub fn write_stalls(&self, offset: u32) -> bool {
-        self.layout().stalls.contains(&offset)
+        self.facts.layout.stalls.contains(&offset)
     }
 
     /// Ends what is under way, as if its time had passed.
@@ -110,7 +93,7 @@ impl Flash {
         let cycles = (self.core.numerator * microseconds).div_ceil(hertz_us);
         let start = now.max(self.busy_until());
         self.busy = Some(start + cycles);
-        let layout = self.layout();
+        let layout = self.facts.layout;
         self.registers.set_bits(layout.status, layout.busy, true);
     }
 

@@ -3,14 +3,6 @@
 
 use super::*;
 
-const CFGR: u32 = 0x04;
-pub const APB2RSTR: u32 = 0x0C;
-pub const APB1RSTR: u32 = 0x10;
-pub const AHBENR: u32 = 0x14;
-pub const APB2ENR: u32 = 0x18;
-pub const APB1ENR: u32 = 0x1C;
-const BDCR: u32 = 0x20;
-const CSR: u32 = 0x24;
 /// The rest is the STM32F0's.
 pub const AHBRSTR: u32 = 0x28;
 const CFGR2: u32 = 0x2C;
@@ -34,25 +26,26 @@ const F103_APB1: u32 = 0x1AE6_4807;
 /// AFIO, GPIOA–E, ADC1–2, TIM1, SPI1, USART1.
 const F103_APB2: u32 = 0x0000_5E7D;
 
-static TABLE_F103: [Register; 10] = rows! {
-    CR, "CR", 0x0000_0083, CR_BITS, inert CR_FLAGS, missing CSSON;
+registers! {
+    TABLE_F103:
+    CR = 0x00, 0x0000_0083, CR_BITS, inert CR_FLAGS, missing CSSON;
     // Missing: the dividers of ADC and USB, MCO.
-    CFGR, "CFGR", 0, SW | HPRE | PPRE1 | PPRE2 | 1 << 16 | PLLXTPRE | PLLMUL, inert SWS, missing 0b11 << 14 | 1 << 22 | 0b111 << 24;
-    0x08, "CIR", 0, 0, inert 0x009F_009F, missing 0x0000_1F00;
-    APB2RSTR, "APB2RSTR", 0, F103_APB2;
-    APB1RSTR, "APB1RSTR", 0, F103_APB1;
+    CFGR = 0x04, 0, SW | HPRE | PPRE1 | PPRE2 | 1 << 16 | PLLXTPRE | PLLMUL, inert SWS, missing 0b11 << 14 | 1 << 22 | 0b111 << 24;
+    CIR = 0x08, 0, 0, inert 0x009F_009F, missing 0x0000_1F00;
+    pub APB2RSTR = 0x0C, 0, F103_APB2;
+    pub APB1RSTR = 0x10, 0, F103_APB1;
     // DMA1, CRC. SRAM and flash interface stay on in Sleep mode.
-    AHBENR, "AHBENR", 0x14, 0x41, missing 0x14;
-    APB2ENR, "APB2ENR", 0, F103_APB2;
-    APB1ENR, "APB1ENR", 0, F103_APB1;
-    BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST, inert LSERDY;
-    CSR, "CSR", PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | 0xFC << 24;
-};
+    pub AHBENR = 0x14, 0x14, 0x41, missing 0x14;
+    pub APB2ENR = 0x18, 0, F103_APB2;
+    pub APB1ENR = 0x1C, 0, F103_APB1;
+    BDCR = 0x20, 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST, inert LSERDY;
+    CSR = 0x24, PINRSTF | PORRSTF, LSION | RMVF, inert LSIRDY | 0xFC << 24;
+}
 
 pub static LAYOUT_F103: Layout = F103;
 
 const F103: Layout = Layout {
-    table: &TABLE_F103,
+    table: TABLE_F103,
     cfgr: CFGR,
     bdcr: BDCR,
     csr: CSR,

@@ -91,25 +91,21 @@ pub(super) fn source(rcc: &Rcc, setting: u32) -> (Option<Source>, Frequency) {
 /// input's limit whole megahertz are looked at.
 fn pll(rcc: &Rcc) -> Pll {
     let setting = rcc.registers.get(PLLCFGR);
-    let (source, clock) = source(rcc, setting);
-    let input = clock.over(u64::from(setting >> 4 & 0b111) + 1);
-    let factor = setting >> 8 & 0x7F;
-    let vco = input.times(u64::from(factor));
-    let output = |enable: u32, divider: u32| {
-        let divided = vco.over(u64::from(divider & 0b111) + 1);
-        (setting >> enable & 1 != 0).then_some(divided)
-    };
-    Pll {
+    let source = source(rcc, setting);
+    let outputs = [28, 24].map(|enable| {
+        let divider = u64::from(setting >> (enable + 1) & 0b111) + 1;
+        (setting >> enable & 1 != 0).then_some(divider)
+    });
+    let outside = "PLLN outside 8–86";
+    with_factor(
+        rcc,
         source,
-        impossible: (!(8..=86).contains(&factor)).then_some((PLLCFGR, "PLLN outside 8–86")),
-        input,
-        input_mhz: (2, 16),
-        vco,
-        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 344),
-        output: output(28, setting >> 29),
-        second: None,
-        clock_48: output(24, setting >> 25),
-    }
+        setting,
+        0b111,
+        (8..=86, outside),
+        (2, 16),
+        outputs,
+    )
 }
 
 #[cfg(test)]

@@ -89,25 +89,16 @@ pub static LAYOUT: Layout = Layout {
 /// input's limit whole megahertz are looked at.
 fn pll(rcc: &Rcc) -> Pll {
     let setting = rcc.registers.get(PLLCFGR);
-    let (source, clock) = source(rcc, setting);
-    let input = clock.over(u64::from(setting >> 4 & 0xF) + 1);
-    let factor = setting >> 8 & 0x7F;
-    let vco = input.times(u64::from(factor));
-    let output = |enable: u32, divider: u32| {
-        let divided = vco.over(u64::from(divider & 0b11) * 2 + 2);
-        (setting >> enable & 1 != 0).then_some(divided)
-    };
-    Pll {
+    let source = source(rcc, setting);
+    with_factor(
+        rcc,
         source,
-        impossible: (factor < 8).then_some((PLLCFGR, "PLLN below 8")),
-        input,
-        input_mhz: (2, 16),
-        vco,
-        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 344),
-        output: output(24, setting >> 25),
-        second: None,
-        clock_48: output(20, setting >> 21),
-    }
+        setting,
+        0xF,
+        (8..=127, "PLLN below 8"),
+        (2, 16),
+        by_twos(setting),
+    )
 }
 
 #[cfg(test)]

@@ -97,24 +97,16 @@ fn pll(rcc: &Rcc) -> Pll {
         2 => (Some(Source::Internal), Frequency::hz(HSI16_HZ)),
         _ => (Some(Source::Hse), Frequency::hz(rcc.hse.hz())),
     };
-    let input = clock.over(u64::from(setting >> 4 & 0b111) + 1);
-    let factor = setting >> 8 & 0x7F;
-    let vco = input.times(u64::from(factor));
-    let output = |enable: u32, divider: u32| {
-        let divided = vco.over(u64::from(divider & 0b11) * 2 + 2);
-        (setting >> enable & 1 != 0).then_some(divided)
-    };
-    Pll {
-        source,
-        impossible: (!(8..=86).contains(&factor)).then_some((PLLCFGR, "PLLN outside 8–86")),
-        input,
-        input_mhz: (4, 16),
-        vco,
-        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 344),
-        output: output(24, setting >> 25),
-        second: None,
-        clock_48: output(20, setting >> 21),
-    }
+    let outside = "PLLN outside 8–86";
+    with_factor(
+        rcc,
+        (source, clock),
+        setting,
+        0b111,
+        (8..=86, outside),
+        (4, 16),
+        by_twos(setting),
+    )
 }
 
 #[cfg(test)]

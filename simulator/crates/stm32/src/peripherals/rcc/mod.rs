@@ -11,6 +11,7 @@ use super::registers::{merged, registers, rows, Register, Registers, Unmodelled}
 use super::{Peripheral, ResetCause};
 use crate::timebase::Frequency;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// At the same place on every chip.
 const CR: u32 = 0x00;
@@ -617,6 +618,42 @@ fn msi(registers: &Registers) -> Frequency {
     }
     let range = (control & MSIRANGE) >> 4;
     Frequency::hz(MSI_HZ[(range as usize).min(MSI_HZ.len() - 1)])
+}
+
+/// The dividers of the PLL's outputs R and Q, which are on by a bit below them: 2, 4, 6 or 8.
+fn by_twos(setting: u32) -> [Option<u64>; 2] {
+    [24, 20].map(|enable| {
+        let divider = u64::from(setting >> (enable + 1) & 0b11) * 2 + 2;
+        (setting >> enable & 1 != 0).then_some(divider)
+    })
+}
+
+/// The PLL of the STM32L4 and later lines: PLLM's bits, what PLLN may be and what is wrong otherwise, the
+/// input in MHz, and the dividers of the outputs for the core and for 48 MHz.
+fn with_factor(
+    rcc: &Rcc,
+    (source, clock): (Option<Source>, Frequency),
+    setting: u32,
+    input_divider: u32,
+    (factors, outside): (RangeInclusive<u32>, &'static str),
+    input_mhz: (u64, u64),
+    dividers: [Option<u64>; 2],
+) -> Pll {
+    let input = clock.over(u64::from(setting >> 4 & input_divider) + 1);
+    let factor = setting >> 8 & 0x7F;
+    let vco = input.times(u64::from(factor));
+    let [output, clock_48] = dividers.map(|divider| Some(vco.over(divider?)));
+    Pll {
+        source,
+        impossible: (!factors.contains(&factor)).then_some((rcc.layout.pll_settings.0, outside)),
+        input,
+        input_mhz,
+        vco,
+        vco_mhz: (rcc.lowest_vco_hz / 1_000_000, 344),
+        output,
+        second: None,
+        clock_48,
+    }
 }
 
 /// §6.3.3, HPRE.
