@@ -126,9 +126,11 @@ mod tests {
 
     #[test]
     fn a_number_is_ready_after_forty_clocks_and_is_read_once() {
-        let mut rng = Rng::default();
-        // 168 MHz of the core at 48 MHz: 3.5 cycles a clock.
-        rng.period = Some(140);
+        let mut rng = Rng {
+            // 168 MHz of the core at 48 MHz: 3.5 cycles a clock.
+            period: Some(140),
+            ..Rng::default()
+        };
         rng.write(CR, RNGEN, 10).unwrap();
         assert_eq!(rng.read(SR, 149), 0);
         assert_eq!(rng.read(SR, 150), DRDY);

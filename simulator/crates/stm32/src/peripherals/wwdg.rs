@@ -182,7 +182,7 @@ mod tests {
     fn expires(mut wwdg: Wwdg) -> u64 {
         let event = wwdg.next_event().unwrap();
         wwdg.advance(event - 1);
-        assert!(!wwdg.take_reset().is_some());
+        assert!(wwdg.take_reset().is_none());
         wwdg.advance(event);
         assert!(wwdg.take_reset().is_some());
         event
@@ -215,7 +215,7 @@ mod tests {
         let event = wwdg.next_event().unwrap();
         assert_eq!(event, 2 * 2 * 4_096);
         wwdg.advance(event);
-        assert!(wwdg.interrupts() != 0 && !wwdg.take_reset().is_some());
+        assert!(wwdg.interrupts() != 0 && wwdg.take_reset().is_none());
         wwdg.follow([
             Write(SR, 1, event),
             Interrupts(1),
@@ -237,7 +237,7 @@ mod tests {
         }
         let mut wwdg = watchdog(0, 0x7F);
         wwdg.write(CR, 0x3F, 0).unwrap();
-        assert!(!wwdg.take_reset().is_some());
+        assert!(wwdg.take_reset().is_none());
         wwdg.write(CR, WDGA | 0x3F, 0).unwrap();
         assert!(wwdg.take_reset().is_some());
     }
