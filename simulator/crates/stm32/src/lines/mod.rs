@@ -1,5 +1,5 @@
-//! What tells one line of chips from another: a record each, with its registers' tables. Peripherals ask
-//! it for facts, or for the kind that they are of, and know no line by name.
+//! What tells one line of chips from another: a record each, with its registers' tables. Peripherals are
+//! given its facts as they are made, and know no line by name.
 
 pub mod f0;
 pub mod f1;
