@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from analysis.campaign.matrix import Point
 from analysis.campaign.store import Store
 from analysis.campaign.tests.made import key, outcome
-from analysis.campaign.work import Outcome
+from analysis.campaign.work import Order, Outcome, Sample
 from analysis.errors import CampaignError
 from tests.tables import beside, table
 
@@ -88,3 +89,19 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
     with pytest.raises(CampaignError, match=r"no folder of a campaign: it has no asked\.json"):
         Store.existing(tmp_path)
+
+
+def order(key: str, image: str, samplerate_hz: int) -> Order:
+    point = Point("mem_frag", "tlsf")
+    return Order(key, point, None, samplerate_hz, "direct", image, "")  # type: ignore[arg-type]
+
+
+def test_the_first_of_each_image_and_rate_is_made_both_ways_and_a_share_of_the_others() -> None:
+    low, middle, high = ("0" * 64, f"8{'0' * 63}", "f" * 64)
+    sample = Sample(0.5)
+    runs = [
+        *((high, "a", 84), (high, "a", 84), (high, "a", 24), (high, "b", 84)),
+        *((low, "a", 84), (middle, "a", 84)),
+    ]
+    assert [sample.takes(order(*each)) for each in runs] == [True, False, True, True, True, False]
+    assert not Sample(0.0).takes(order(low, "a", 84))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -9,13 +11,17 @@ from typing import Any
 
 import pytest
 
+from base.paths import ROOT
 from base.run_folder.folder import RunName
+from base.run_folder.manifest import Manifest
 from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.test_redecode import TIME
 from quality.faults import series
 from quality.faults import series as text
+from quality.faults.headlines import changes
 from quality.faults.series import Fault, FaultError, Healthy, Outcome, Report, read_healthy
 from quality.faults.tests.conftest import stored
+from tests.tables import table
 
 SEED = 11
 # How many faults of each kind are planted.
@@ -102,3 +108,53 @@ def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
 def test_a_run_that_is_not_complete_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FaultError, match="truncated before any fault is planted"):
         read_healthy(store(tmp_path, broken=True))
+
+
+def edited(run: Healthy, path: str, value: Any) -> Manifest:
+    """The run.json with one value replaced."""
+    content = json.loads(json.dumps(run.manifest.as_json()))
+    *way, last = path.split(".")
+    place = content
+    for name in way:
+        place = place[name]
+    assert last in place
+    place[last] = value
+    return Manifest.of(content)
+
+
+def changed(run: Healthy, path: str, value: Any) -> list[str]:
+    return [change.headline for change in changes(run.manifest, edited(run, path, value))]
+
+
+@pytest.mark.parametrize("name", ["min", "mean", "median", "max"])
+@table
+def test_a_statistic_may_move_within_its_budget(run: Healthy, name: str, part: float, beyond: bool) -> None:
+    key = "interrupt_latency_ns"
+    value, budget = getattr(run.manifest.statistics[key], name), run.manifest.error_budget[key]
+    assert budget.total.ns is not None and budget.rank.ns is not None
+    most = budget.total.ns + (budget.rank.ns if name == "median" else 0.0)
+    path = f"{key}.{name}"
+    assert changed(run, path, value + part * most) == ([path] if beyond else [])
+
+
+@table
+def test_what_is_counted_or_stated_may_not_change_at_all(run: Healthy, path: str, value: Any) -> None:
+    assert changed(run, path, value) == [path]
+
+
+pytestmark = pytest.mark.docs
+
+PAGE = (ROOT / "docs" / "reference" / "planted-faults.md").read_text(encoding="utf-8")
+
+
+def test_the_kinds_are_those_of_the_page(run: Healthy) -> None:
+    rows = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
+    kinds = {name.split(".")[0] for row in rows for name in re.findall(r"`([\w.]+)`", row)}
+    assert kinds == {kind.split(".")[0] for kind in run.kinds}
+
+
+def test_the_keys_of_the_report_are_those_of_the_page(run: Healthy) -> None:
+    page = PAGE.split("## JSON\n")[1]
+    report = series.run_series([run], 1, seed=1)
+    keys = {*report.as_json(), *report.outcomes[0].as_json(), "headline", "before", "after", "allowed"}
+    assert keys <= set(re.findall(r"\w+", page))
