@@ -14,6 +14,8 @@ from analysis.compare import compared as words
 from analysis.compare.compared import Comparison, as_json, compare, overall, remarks
 from analysis.compare.findings import Extreme, Finding, Worst, signed
 from analysis.compare.findings import short as value
+from analysis.compare.pairing import find
+from analysis.compare.tests import made
 from analysis.compare.tests.made import OPERATIONS, VIRTUAL, with_cycles, write
 from analysis.compare.text import as_text
 from analysis.errors import CompareError
@@ -215,3 +217,18 @@ def test_several_pairs_are_a_table_with_the_worst_first_and_what_got_worse(
     damaged = write(Path("b"), allocator="first_fit")
     (damaged / "run.json").write_text("{")
     sentences.hold("\n".join(plain(as_text(compare(Path("a"), Path("b"))))))
+
+
+WHOLE = "20260101T000002Z-made-seglist-virtual"
+
+
+@table
+def test_only_a_later_run_of_the_same_makes_up_for_a_broken_one(
+    tmp_path: Path, broken: str, made_up_for: bool
+) -> None:
+    made.write(tmp_path).rename(tmp_path / WHOLE)
+    (tmp_path / broken).mkdir()
+    (tmp_path / broken / "run.json").write_text("{")
+    side = find(tmp_path)
+    assert [run.name for run in side.runs] == [WHOLE]
+    assert (len(side.left_out), len(side.broken)) == ((1, 0) if made_up_for else (0, 1))

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from analysis.errors import GateError
+from analysis.judge import limits as given_limits
 from analysis.judge.limits import Allowance, parse_all
 from analysis.judge.programs import judge, unjudged
 from analysis.judge.rows import Cycles, Row
 from analysis.judge.tests.made_programs import KINDS, baseline, checks, judgement, measured, row
 from analysis.judge.tests.made_programs import report as judged
+from tests.sentences import Sentences
 from tests.tables import beside, table
 
 ROWS = {name: row(**cells) for name, cells in beside(__file__)["rows"].items()}
@@ -117,3 +122,39 @@ def test_other_settings_are_not_compared() -> None:
 def test_the_greatest_of_a_kind_is_the_one_that_nobody_knows() -> None:
     (longest,) = measured(UNKNOWN, LOCK).rows
     assert longest.why_not
+
+
+@table
+def test_a_limit_is_read(word: str, kind: str, function: str, value: float, in_ns: bool) -> None:
+    kinds = (*KINDS, "main.c:12..main.c:14", "TIM3")
+    (limit,) = given_limits.parse_all(given_limits.parse_words([word], kinds), kinds)
+    assert (limit.kind, limit.function, limit.value, limit.unit == "ns") == (kind, function, value, in_ns)
+
+
+def test_what_is_no_limit_is_refused_in_a_sentence(sentences: Sentences) -> None:
+    for words in (
+        *(["primask"], ["=5"], ["primask="], ["primask=-5"], ["primask=5s"], ["primsk=5"], ["primask=nan"]),
+        *(["basepri 0x6O=5"], ["basepri 999=5"], ["primask=1e999us"]),
+        ["primask=5", "primask=6"],
+    ):
+        with sentences.raised(GateError):
+            given_limits.parse_words(words, KINDS)
+
+
+@table
+def test_a_limit_given_comes_before_the_same_in_another_spelling(name: str, bits: int) -> None:
+    before = {"primask": "3", f"basepri {'0x60' if bits == 4 else '0x40'}": "100", "basepri 0x70": "5"}
+    words = given_limits.override(before, {name: "5000"}, KINDS, bits)
+    assert words == {"primask": "3", "basepri 0x70": "5", name: "5000"}
+
+
+def test_what_is_read_off_the_wire_has_no_limit_in_cycles() -> None:
+    kinds = ("allocate", "task")
+    assert given_limits.parse_words(["allocate=9cycles"], kinds, timed=["task"]) == {"allocate": "9cycles"}
+    with pytest.raises(GateError, match="A limit of task is a time"):
+        given_limits.parse_words(["task=5cycles"], kinds, timed=["task"])
+
+
+@pytest.mark.parametrize("text", ["", "5 %", "-5", "x", "5%%", "nan", "1e3"])
+def test_what_is_no_allowance_is_none(text: str) -> None:
+    assert given_limits.parse_allowance(text) is None
