@@ -169,6 +169,9 @@ _LONG_AGO = -16
 """What was so long ago delays nothing any more."""
 
 
+_NOT_OF_KEY = ("_arrival", "_room", "_costs", "_line_bytes")
+
+
 class Fetch:
     """The unit before one instruction. The cycles are those of `costs`."""
 
@@ -230,17 +233,13 @@ class Fetch:
         """Counts cycles from `now` on."""
         self._arrival = [max(arrival - now, _LONG_AGO) for arrival in self._arrival]
         self._room = [max(arrival - now, _LONG_AGO) for arrival in self._room]
-        self._bus_free = max(self._bus_free - now, _LONG_AGO)
-        self._array_free = max(self._array_free - now, _LONG_AGO)
-        self._line_arrival = max(self._line_arrival - now, _LONG_AGO)
-        self._issued = max(self._issued - now, _LONG_AGO)
+        for name in ("_bus_free", "_array_free", "_line_arrival", "_issued"):
+            setattr(self, name, max(getattr(self, name) - now, _LONG_AGO))
 
     def key(self) -> Hashable:
         """Two units with the same key do the same."""
-        return (
-            self._next, self._bus_free, *self._arrival, *self._room, self._issued, self._line,
-            self._array_free, self._line_arrival, self.data_line, self.exact,
-        )  # fmt: skip
+        others = (getattr(self, name) for name in Fetch.__slots__ if name not in _NOT_OF_KEY)
+        return (*self._arrival, *self._room, *others)
 
     def issue(self, pc: int, size: int, free: int) -> int:
         """The cycle in which the instruction at `pc` executes, if the core is free from `free`

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
 from analysis.bounds import values
@@ -67,13 +67,11 @@ class _Core:
     """Where the instruction before ends, if it has 16 bits."""
 
     def copy(self) -> _Core:
-        return _Core(self.fetch.copy(), self.free, self.data_free, *self._past())
+        return replace(self, fetch=self.fetch.copy())
 
     def key(self) -> Hashable:
-        return (self.fetch.key(), self.free, self.data_free, *self._past())
-
-    def _past(self) -> tuple[frozenset[int], int | None, int | None, bool, bool, int]:
-        return self.late, self.loaded, self.block, self.stored, self.stored_in_two, self.short_end
+        """Two with the same key do the same."""
+        return (self.fetch.key(), *(getattr(self, of.name) for of in fields(self) if of.name != "fetch"))
 
 
 @dataclass(frozen=True, slots=True)
