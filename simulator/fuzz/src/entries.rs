@@ -280,7 +280,7 @@ pub fn probe(data: &[u8]) {
                 .map(|answer| shape.value(answer))
                 .map_err(protocol::Refusal::from),
             Ok(Call::Settled(value)) => Ok(value),
-            Ok(Call::Lock | Call::Unlock) => Ok(protocol::nothing()),
+            Ok(Call::Lock | Call::Unlock) => Ok(Default::default()),
             Err(refusal) => Err(refusal),
         };
         assert!(protocol::reply(&id, outcome).ends_with('\n'));

@@ -11,7 +11,7 @@ mod stlink;
 mod table;
 mod usb;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use board::Desk;
 use clap::{Parser, ValueEnum};
 use faults::Faults;
@@ -19,7 +19,6 @@ use fx2::{Bare, Fx2, Wires};
 use machine::debug_port::Wire;
 use serde_json::json;
 use serial_port::Socket;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -33,7 +32,7 @@ use virtual_nucleo::commands::board::BoardArguments;
 use virtual_nucleo::commands::exit_code;
 use virtual_nucleo::commands::notes::NotesArgument;
 use virtual_nucleo::commands::semihosting::answer_in_silence;
-use virtual_nucleo::commands::serve::{watch_signals, watch_stdin};
+use virtual_nucleo::commands::serve::{announce, watch_signals, watch_stdin};
 use virtual_nucleo::servers::uart::Serial;
 use virtual_nucleo::servers::Event;
 use virtual_nucleo::simulation::{Board, Debugger};
@@ -136,10 +135,7 @@ fn execute(arguments: &Arguments) -> Result<ExitCode> {
     });
     let table = Table::lay(bus, devices, faults.clone(), socket)?;
     let control = table.listen()?;
-    let mut stdout = io::stdout();
-    writeln!(stdout, "{ready}")
-        .and_then(|()| stdout.flush())
-        .context("cannot say on standard output that the desk is ready")?;
+    announce(&ready)?;
 
     let board = Board {
         machine,

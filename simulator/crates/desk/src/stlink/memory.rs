@@ -1,6 +1,6 @@
 //! Memory through the access port, as a probe reaches it: CSW, TAR and then DRW (IHI 0031, C2.2).
 
-use super::command::Block;
+use super::status::Status;
 use cortex_m::bus::Width;
 use machine::debug_port::{Failure, Request, Target};
 
@@ -12,6 +12,40 @@ const INCREMENT_RANGE: u32 = 0x400;
 const INCREMENT_SINGLE: u32 = 1 << 4;
 /// HPROT and MasterType as after power-up. Without them the command gives its own.
 const CSW_USUAL: u32 = 0x2300_0000;
+
+/// In one command. Transfers by bytes go in one packet.
+const MOST_BYTES: u16 = 6144;
+const MOST_BYTES_BY_BYTE: u16 = 64;
+
+/// Memory that a command reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub address: u32,
+    pub bytes: u16,
+    pub width: Width,
+    pub port: u8,
+    /// CSW's bits 31:8, or 0 for the usual ones.
+    pub csw: u32,
+    /// The address stays as it is.
+    pub fixed: bool,
+}
+
+impl Block {
+    /// Whether the probe can transfer it.
+    pub fn check(&self) -> Result<(), Status> {
+        let size = self.width.bytes();
+        if self.address % size != 0 || u32::from(self.bytes) % size != 0 {
+            return Err(Status::Misaligned);
+        }
+        let most = match self.width {
+            Width::Byte => MOST_BYTES_BY_BYTE,
+            _ => MOST_BYTES,
+        };
+        (self.bytes <= most)
+            .then_some(())
+            .ok_or(Status::CommandError)
+    }
+}
 
 /// What a block holds.
 pub fn read(target: &mut dyn Target, block: &Block) -> Result<Vec<u8>, Failure> {

@@ -2,7 +2,6 @@
 //! serial port. From what its drivers publish: pyOCD 0.46 (`probe/stlink`) and OpenOCD
 //! (`src/jtag/drivers/stlink_usb.c`). Nothing was compared with a real one.
 
-mod command;
 mod descriptors;
 mod interpreter;
 mod memory;
@@ -11,8 +10,7 @@ mod status;
 pub use descriptors::Serial;
 
 use super::usb::{Descriptors, Device, Fault, Setup};
-use command::{Command, BLOCK_BYTES};
-use interpreter::Interpreter;
+use interpreter::{Command, Interpreter};
 use machine::debug_port::Target;
 
 /// STMicroelectronics' ST-Link V2-1.
@@ -65,22 +63,14 @@ impl<T: Target> StLink<T> {
             }
             None => {
                 self.answer = None; // a new command drops an answer that nobody read
-                match Command::parse(&data[..data.len().min(BLOCK_BYTES)]) {
-                    Ok(command) => (command, Vec::new()),
-                    Err(status) => {
-                        self.answer = Some(status.bytes().to_vec());
-                        return;
-                    }
-                }
+                (Command::new(data), Vec::new())
             }
         };
-        if data.len() < command.data_bytes() {
+        let Some(data) = data.get(..command.data_bytes()) else {
             self.awaiting = Some((command, data));
             return;
-        }
-        let answer = self
-            .interpreter
-            .execute(command, &data[..command.data_bytes()]);
+        };
+        let answer = self.interpreter.execute(command, data);
         self.answer = (!answer.is_empty()).then_some(answer);
     }
 }
@@ -93,7 +83,7 @@ impl<T: Target + Send> Device for StLink<T> {
     /// The firmware of another probe of ST: the same interfaces under its id.
     fn set_product(&mut self, product: u16) {
         self.descriptors = descriptors::of(&self.serial, product);
-        self.interpreter.set_product(product);
+        self.interpreter.product = product;
     }
 
     /// The serial port's settings are taken and mean nothing: a pseudo-terminal has no baud rate.
@@ -140,10 +130,3 @@ impl<T: Target + Send> Device for StLink<T> {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-impl<T: Target> StLink<T> {
-    fn interpreter_target(&self) -> &T {
-        self.interpreter.target()
-    }
-}

@@ -53,12 +53,8 @@ pub struct Port {
     state: Arc<Mutex<State>>,
 }
 
-/// What a request to a device led to, beside its answer.
-pub enum Consequence {
-    None,
-    /// The device left the bus and comes back as this one.
-    Renumerated(Box<dyn Device>),
-}
+/// A device that left the bus, and comes back as this one, if a request led to that.
+type Renumerated = Option<Box<dyn Device>>;
 
 impl Port {
     /// Serves `device` until it is unplugged. `waker` is the device's own.
@@ -102,8 +98,8 @@ impl Port {
         let opening = self.state().open();
         while let Some(request) = client.next() {
             match self.answer(opening, &mut client, request) {
-                Ok(Consequence::None) => {}
-                Ok(Consequence::Renumerated(device)) => renumerated(device),
+                Ok(None) => {}
+                Ok(Some(device)) => renumerated(device),
                 Err(_) => break, // the program is gone
             }
         }
@@ -115,17 +111,17 @@ impl Port {
         opening: Opening,
         client: &mut Client,
         request: Request,
-    ) -> io::Result<Consequence> {
+    ) -> io::Result<Renumerated> {
         let (request, argument) = match request {
             Request::Ioctl { request, argument } => (request, argument),
             Request::Read { buffer, length } => {
                 let outcome = self.read(opening, client, buffer, length)?;
                 client.done(outcome)?;
-                return Ok(Consequence::None);
+                return Ok(None);
             }
             Request::Other => {
                 client.done(Err(Errno::IO))?;
-                return Ok(Consequence::None);
+                return Ok(None);
             }
         };
         let outcome = match request {
@@ -158,7 +154,7 @@ impl Port {
         } else {
             Err(Errno::NODEV)
         })?;
-        Ok(Consequence::None)
+        Ok(None)
     }
 
     fn submit(
@@ -166,10 +162,10 @@ impl Port {
         opening: Opening,
         client: &mut Client,
         address: u64,
-    ) -> io::Result<Consequence> {
+    ) -> io::Result<Renumerated> {
         let Some(urb) = Urb::parse(&client.read(address, usbfs::URB_BYTES)?) else {
             client.done(Err(Errno::INVAL))?;
-            return Ok(Consequence::None);
+            return Ok(None);
         };
         let reads = urb.endpoint & 0x80 != 0;
         let sent = match urb.kind {
@@ -177,9 +173,9 @@ impl Port {
             _ if !reads => client.read(urb.buffer, urb.length)?,
             _ => Vec::new(),
         };
-        let (outcome, consequence) = self.state().submit(opening, address, urb, &sent);
+        let (outcome, renumerated) = self.state().submit(opening, address, urb, &sent);
         client.done(outcome)?;
-        Ok(consequence)
+        Ok(renumerated)
     }
 
     /// The next bytes of the descriptors, which a node holds as a file does (Linux,
@@ -293,22 +289,21 @@ impl State {
         address: u64,
         urb: Urb,
         sent: &[u8],
-    ) -> (Outcome, Consequence) {
+    ) -> (Outcome, Renumerated) {
         let Some(device) = &mut self.device else {
-            return (Err(Errno::NODEV), Consequence::None);
+            return (Err(Errno::NODEV), None);
         };
-        let mut consequence = Consequence::None;
+        let mut renumerated = None;
         match urb.kind {
             usbfs::TYPE_CONTROL => {
                 let Some((head, data)) = sent.split_first_chunk() else {
-                    return (Err(Errno::INVAL), consequence);
+                    return (Err(Errno::INVAL), None);
                 };
                 let finished = control(device.as_mut(), address, urb, usbfs::setup(head), data);
-                let another = device.renumerated();
+                renumerated = device.renumerated();
                 self.finish(opening, finished);
-                if let Some(another) = another {
+                if renumerated.is_some() {
                     self.unplug();
-                    consequence = Consequence::Renumerated(another);
                 }
             }
             usbfs::TYPE_BULK | usbfs::TYPE_INTERRUPT if urb.endpoint & 0x80 != 0 => {
@@ -330,10 +325,10 @@ impl State {
                 };
                 self.finish(opening, finished);
             }
-            _ => return (Err(Errno::INVAL), consequence),
+            _ => return (Err(Errno::INVAL), None),
         }
         self.exchange();
-        (Ok(0), consequence)
+        (Ok(0), renumerated)
     }
 
     fn discard(&mut self, opening: Opening, address: u64) -> Outcome {

@@ -1,5 +1,6 @@
 //! What is on the board before reset: the options that the commands share.
 
+use super::limit::whole;
 use super::notes::MannersArguments;
 use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, ValueEnum};
@@ -17,7 +18,6 @@ use stm32::memory::image::{parse_hexadecimal, ImageArgument};
 use stm32::memory::Memory;
 use stm32::partners::attachment::Attachment;
 use stm32::peripherals::rcc::Hse;
-use thiserror::Error;
 
 /// What is on the board before reset.
 #[derive(Args)]
@@ -197,26 +197,20 @@ fn restored(path: &Path, firmware: Option<&Firmware>) -> Result<Machine> {
 /// Crystals that the oscillator drives (DS10086, table "HSE 4-26 MHz oscillator characteristics").
 const CRYSTALS_HZ: RangeInclusive<u64> = 4_000_000..=26_000_000;
 
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("{0:?} is no crystal of 4 to 26 MHz: write for example 8MHz or 8000000, or none")]
-struct BadHse(String);
-
 /// What is at the chip's OSC_IN.
-fn crystal(text: &str) -> Result<Hse, BadHse> {
-    if text == "none" {
-        return Ok(Hse::Nothing);
-    }
-    let (digits, unit) = match text.strip_suffix("MHz") {
-        Some(digits) => (digits, 1_000_000),
+fn crystal(text: &str) -> Result<Hse> {
+    let (number, unit) = match text.strip_suffix("MHz") {
+        Some(number) => (number, 1_000_000),
         None => (text, 1),
     };
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<u64> = plain.then(|| digits.parse().ok()).flatten();
-    number
-        .and_then(|number| number.checked_mul(unit))
-        .filter(|hz| CRYSTALS_HZ.contains(hz))
-        .map(|hz| Hse::Crystal { hz })
-        .ok_or_else(|| BadHse(text.into()))
+    let hz = whole(number).and_then(|number| number.checked_mul(unit));
+    match hz.filter(|hz| CRYSTALS_HZ.contains(hz)) {
+        Some(hz) => Ok(Hse::Crystal { hz }),
+        None if text == "none" => Ok(Hse::Nothing),
+        None => bail!(
+            "{text:?} is no crystal of 4 to 26 MHz: write for example 8MHz or 8000000, or none"
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -225,10 +219,10 @@ mod tests {
 
     #[test]
     fn a_frequency_or_none() {
-        let hz = |hz| Ok(Hse::Crystal { hz });
-        assert_eq!(crystal("8MHz"), hz(8_000_000));
-        assert_eq!(crystal("12288000"), hz(12_288_000));
-        assert_eq!(crystal("none"), Ok(Hse::Nothing));
+        let hz = |hz| Hse::Crystal { hz };
+        assert_eq!(crystal("8MHz").unwrap(), hz(8_000_000));
+        assert_eq!(crystal("12288000").unwrap(), hz(12_288_000));
+        assert_eq!(crystal("none").unwrap(), Hse::Nothing);
         for text in [
             "",
             "MHz",
@@ -240,7 +234,7 @@ mod tests {
             "None",
             "99999999999999999999",
         ] {
-            assert_eq!(crystal(text), Err(BadHse(text.into())));
+            assert!(crystal(text).is_err(), "{text}");
         }
     }
 }

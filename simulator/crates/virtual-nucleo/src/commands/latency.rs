@@ -1,12 +1,11 @@
 //! `virtual-nucleo latency`: pends an interrupt at many cycles of a run, each in a copy of the
 //! machine, and writes how long it waited.
 
-use super::outputs::Output;
-
 use super::board::BoardArguments;
+use super::outputs::Output;
 use super::semihosting::answer_in_silence;
-use super::{limit, notes, stopped, STOPPED};
-use anyhow::{Context, Result};
+use super::{limit, notes, on_interrupt, saving, stopped, INTERRUPTED, STOPPED};
+use anyhow::Result;
 use clap::Args;
 use cortex_m::Stop;
 use machine::observe::latency::{Answer, Outcome, Question};
@@ -14,11 +13,9 @@ use machine::observe::notes::as_json;
 use machine::observe::sweep::{first_use, Course};
 use machine::{Limit, Machine, SEMIHOSTING};
 use serde_json::{json, Value};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
 use stm32::memory::elf::Firmware;
 use stm32::timebase::fraction_text;
 
@@ -69,36 +66,32 @@ pub struct LatencyArguments {
 const USUAL_PENDS: u64 = 100_000;
 /// Cycles between two looks at Ctrl-C.
 const SLICE_CYCLES: u64 = 1 << 20;
-/// 128 + SIGINT, as a shell reports it.
-const INTERRUPTED: u8 = 130;
 const HEADER: &[u8] =
     b"first_pended,last_pended,pends,taken,outcome,core_hz,pc,exception,return_pc,waits\n";
 
 pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
     let (firmware, machine) = board(arguments)?;
     let chip = machine.chip();
-    let interrupted = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
-        .context("cannot watch for Ctrl-C")?;
+    let interrupted = on_interrupt()?;
     let mut output = Output::create(&arguments.answers)?;
     output.write(HEADER)?;
-    let end = match begun(arguments, machine, firmware.as_ref(), &interrupted)? {
-        Ok((mut course, window)) => {
-            let end = pend(arguments, &mut course, &window, &mut output, &interrupted)?;
-            tell_notes(arguments, course.machine(), firmware.as_ref())?;
-            end
-        }
-        Err(end) => end,
-    };
+    let swept = sweep(
+        arguments,
+        machine,
+        firmware.as_ref(),
+        &mut output,
+        &interrupted,
+    );
     output.finish()?;
-    Ok(match end {
-        End::Done => ExitCode::SUCCESS,
-        End::Interrupted => ExitCode::from(INTERRUPTED),
-        End::Stopped(Stop::Breakpoint { immediate, .. }) if immediate == SEMIHOSTING => {
+    Ok(match swept.map_err(anyhow::Error::downcast) {
+        Ok(()) if interrupted.load(Ordering::Relaxed) => ExitCode::from(INTERRUPTED),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Ok(Stop::Breakpoint { immediate, .. })) if immediate == SEMIHOSTING => {
             eprintln!("virtual-nucleo: the program ended itself before the last pend");
             ExitCode::from(STOPPED)
         }
-        End::Stopped(stop) => stopped(&stop, chip),
+        Err(Ok(stop)) => stopped(&stop, chip),
+        Err(Err(error)) => return Err(error),
     })
 }
 
@@ -109,12 +102,6 @@ fn board(arguments: &LatencyArguments) -> Result<(Option<Firmware>, Machine)> {
         machine.answer_calls_by(answer_in_silence);
     }
     Ok((firmware, machine))
-}
-
-enum End {
-    Done,
-    Interrupted,
-    Stopped(Stop),
 }
 
 /// The cycles at which to pend.
@@ -130,20 +117,28 @@ impl Window {
     }
 }
 
-/// The run at the beginning of the window. An `Err` is a run that has ended before.
-fn begun(
+/// Pends at each cycle of the window, unless it is interrupted. An error may be the [`Stop`] of the
+/// simulation.
+fn sweep(
     arguments: &LatencyArguments,
     mut machine: Machine,
     firmware: Option<&Firmware>,
+    output: &mut Output,
     interrupted: &AtomicBool,
-) -> Result<Result<(Course, Window), End>> {
-    let used = match arguments.enable {
-        None => match use_before_end(arguments, &mut machine, interrupted) {
-            Ok(used) => used,
-            Err(end) => return Ok(Err(end)),
-        },
-        Some(_) => None,
-    };
+) -> Result<()> {
+    let mut used = None;
+    while arguments.enable.is_none() && used.is_none() {
+        // The clock may change on the way, and with it the cycle of a time.
+        let end = arguments.until.cycle(machine.timebase());
+        if machine.cycles() >= end || machine.idle_for_ever() {
+            break;
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let slice_end = end.min(machine.cycles() + SLICE_CYCLES);
+        used = first_use(&mut machine, arguments.exception, slice_end)?;
+    }
     let first = match (arguments.from, used, arguments.enable) {
         (Some(from), _, _) => from.cycle(machine.timebase()),
         (None, Some(used), _) => used,
@@ -157,9 +152,7 @@ fn begun(
     // A snapshot has no past to pend in.
     let first = first.max(machine.cycles());
     let mut course = Course::new(machine);
-    if let Err(stop) = course.go_to(first) {
-        return Ok(Err(End::Stopped(stop)));
-    }
+    course.go_to(first)?;
     let end = arguments.until.cycle(course.machine().timebase());
     let usual = end.saturating_sub(first).div_ceil(USUAL_PENDS).max(1);
     let window = Window {
@@ -167,47 +160,31 @@ fn begun(
         end,
         every: arguments.every.unwrap_or(usual),
     };
-    write_stats(arguments, course.machine(), firmware, used, &window)?;
-    Ok(Ok((course, window)))
+    let mut stats = stats(arguments, course.machine(), used, &window);
+    let mut write = |machine: &Machine| {
+        stats["notes"] = as_json(machine, firmware);
+        saving::write(&arguments.stats, format!("{stats:#}\n"))
+    };
+    write(course.machine())?;
+    let pended = pend(arguments, &mut course, &window, output, interrupted);
+    notes::tell(course.machine(), firmware);
+    write(course.machine())?;
+    pended
 }
 
-/// The cycle in which the program first uses the exception, if it does before the end.
-fn use_before_end(
-    arguments: &LatencyArguments,
-    machine: &mut Machine,
-    interrupted: &AtomicBool,
-) -> Result<Option<u64>, End> {
-    loop {
-        // The clock may change on the way, and with it the cycle of a time.
-        let end = arguments.until.cycle(machine.timebase());
-        if machine.cycles() >= end || machine.idle_for_ever() {
-            return Ok(None);
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(End::Interrupted);
-        }
-        let slice_end = end.min(machine.cycles() + SLICE_CYCLES);
-        match first_use(machine, arguments.exception, slice_end) {
-            Ok(None) => {}
-            Ok(used) => return Ok(used),
-            Err(stop) => return Err(End::Stopped(stop)),
-        }
-    }
-}
-
-fn write_stats(
+/// What was asked, and what is known of the interrupt.
+fn stats(
     arguments: &LatencyArguments,
     machine: &Machine,
-    firmware: Option<&Firmware>,
     used: Option<u64>,
     window: &Window,
-) -> Result<()> {
+) -> Value {
     let core = machine.core();
     let vector = |exception: u8| machine.word(core.vector_address(exception));
     let handler = vector(arguments.exception);
     let others = (16..=100).filter(|&n| n != arguments.exception && vector(n) == handler);
     let random = arguments.random.is_some();
-    let stats = json!({
+    json!({
         "exception": arguments.exception,
         "first_use_cycle": used,
         "used": (1..112).filter(|n| core.used_exceptions() >> n & 1 != 0).collect::<Vec<u8>>(),
@@ -218,29 +195,7 @@ fn write_stats(
         "every": if random { Value::Null } else { window.every.into() },
         "pends": arguments.random.map_or(window.pends(), u64::from),
         "cycle": machine.cycles(),
-        "notes": as_json(machine, firmware),
-    });
-    write(&arguments.stats, &stats)
-}
-
-/// Puts the notes of the whole run into the statistics, and says them on standard error.
-fn tell_notes(
-    arguments: &LatencyArguments,
-    machine: &Machine,
-    firmware: Option<&Firmware>,
-) -> Result<()> {
-    let path = &arguments.stats;
-    let read = || format!("cannot read {}", path.display());
-    let text = fs::read_to_string(path).with_context(read)?;
-    let mut stats: Value = serde_json::from_str(&text).with_context(read)?;
-    stats["notes"] = as_json(machine, firmware);
-    notes::tell(machine, firmware);
-    write(path, &stats)
-}
-
-fn write(path: &Path, stats: &Value) -> Result<()> {
-    fs::write(path, format!("{stats:#}\n"))
-        .with_context(|| format!("cannot write {}", path.display()))
+    })
 }
 
 fn pend(
@@ -249,9 +204,9 @@ fn pend(
     window: &Window,
     output: &mut Output,
     interrupted: &AtomicBool,
-) -> Result<End> {
+) -> Result<()> {
     if window.pends() == 0 {
-        return Ok(End::Done);
+        return Ok(());
     }
     let question = Question {
         exception: arguments.exception,
@@ -265,12 +220,9 @@ fn pend(
     let mut cycles = cycles.peekable();
     while let Some(at) = cycles.next() {
         if interrupted.load(Ordering::Relaxed) {
-            return Ok(End::Interrupted);
+            break;
         }
-        let answer = match course.ask(at, &question) {
-            Ok(answer) => answer,
-            Err(stop) => return Ok(End::Stopped(stop)),
-        };
+        let answer = course.ask(at, &question)?;
         let (mut last, mut pends) = (at, 1);
         let shared = |next: &u64| arguments.random.is_none() && *next <= answer.last;
         while let Some(next) = cycles.next_if(shared) {
@@ -278,7 +230,7 @@ fn pend(
         }
         output.write(row(&answer, last, pends).as_bytes())?;
     }
-    Ok(End::Done)
+    Ok(())
 }
 
 /// Cycles of the window, ascending. Equal seeds draw equal ones.

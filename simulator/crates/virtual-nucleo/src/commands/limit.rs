@@ -1,12 +1,8 @@
 //! `--until`: a time since reset or a number of cycles.
 
+use anyhow::{Context, Result};
 use machine::Limit;
 use stm32::timebase::Seconds;
-use thiserror::Error;
-
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("{0:?} is neither a time nor a cycle: write for example 100ms, 2s, 50us, 900ns or cycles:8400000")]
-pub struct BadLimit(String);
 
 /// Units, and how many of them make a second. Longer names first, so that `ms` is not read as `s`.
 const UNITS: [(&str, u64); 4] = [
@@ -16,19 +12,15 @@ const UNITS: [(&str, u64); 4] = [
     ("s", 1),
 ];
 
-pub fn parse(text: &str) -> Result<Limit, BadLimit> {
-    let bad = || BadLimit(text.into());
-    if let Some(cycles) = text.strip_prefix("cycles:") {
-        return Ok(Limit::Cycle(whole(cycles).ok_or_else(bad)?));
-    }
-    let (number, per_second) = UNITS
-        .iter()
-        .find_map(|(unit, per_second)| Some((text.strip_suffix(unit)?, *per_second)))
-        .ok_or_else(bad)?;
-    Ok(Limit::Time(Seconds::new(
-        whole(number).ok_or_else(bad)?,
-        per_second,
-    )))
+pub fn parse(text: &str) -> Result<Limit> {
+    let limit = match text.strip_prefix("cycles:") {
+        Some(cycles) => whole(cycles).map(Limit::Cycle),
+        None => UNITS.iter().find_map(|(unit, per_second)| {
+            let number = whole(text.strip_suffix(unit)?)?;
+            Some(Limit::Time(Seconds::new(number, *per_second)))
+        }),
+    };
+    limit.with_context(|| format!("{text:?} is neither a time nor a cycle: write for example 100ms, 2s, 50us, 900ns or cycles:8400000"))
 }
 
 pub fn whole(digits: &str) -> Option<u64> {
@@ -42,10 +34,13 @@ mod tests {
 
     #[test]
     fn times_and_cycles() {
-        assert_eq!(parse("cycles:8400000"), Ok(Limit::Cycle(8_400_000)));
-        assert_eq!(parse("100ms"), Ok(Limit::Time(Seconds::new(1, 10))));
-        assert_eq!(parse("2s"), Ok(Limit::Time(Seconds::new(2, 1))));
-        assert_eq!(parse("50us"), Ok(Limit::Time(Seconds::new(50, 1_000_000))));
+        assert_eq!(parse("cycles:8400000").unwrap(), Limit::Cycle(8_400_000));
+        assert_eq!(parse("100ms").unwrap(), Limit::Time(Seconds::new(1, 10)));
+        assert_eq!(parse("2s").unwrap(), Limit::Time(Seconds::new(2, 1)));
+        assert_eq!(
+            parse("50us").unwrap(),
+            Limit::Time(Seconds::new(50, 1_000_000))
+        );
     }
 
     #[test]
@@ -62,7 +57,7 @@ mod tests {
             "100 ms",
             "99999999999999999999s",
         ] {
-            assert_eq!(parse(text), Err(BadLimit(text.into())));
+            assert!(parse(text).is_err(), "{text}");
         }
     }
 }

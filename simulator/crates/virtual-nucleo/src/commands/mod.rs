@@ -5,24 +5,25 @@ mod capture;
 mod counts;
 mod edge_stream;
 mod faults;
-mod gaps;
 mod latency;
 mod limit;
 mod marks;
 mod masks;
 pub mod notes;
 mod outputs;
+mod places;
 mod run;
-mod save_point;
-mod save_state;
+mod saving;
 pub mod semihosting;
 pub mod serve;
 mod stop_on;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use cortex_m::Stop;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use stm32::chip::Chip;
 
 /// A virtual Nucleo-F401RE: runs the same ELF as the board, cycle by cycle.
@@ -56,6 +57,17 @@ const FAULTED: u8 = 5;
 
 /// Exit status of a run that no condition of `--stop-on` ended.
 const UNMET: u8 = 6;
+
+/// 128 + SIGINT, as a shell reports it.
+const INTERRUPTED: u8 = 130;
+
+/// What becomes true at Ctrl-C.
+fn on_interrupt() -> Result<Arc<AtomicBool>> {
+    let interrupted = Arc::default();
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
+        .context("cannot watch for Ctrl-C")?;
+    Ok(interrupted)
+}
 
 /// Runs a command. Exit status 0: done. 1: bad input or output. 3: the simulation stopped. 4: a
 /// condition was met. 5: the program ended in the handler of a fault. 6: no condition was met. With

@@ -1,9 +1,12 @@
 //! The files that a run writes while it goes on.
 
 use super::marks::Marks;
+use super::run::RunArguments;
 use anyhow::{Context, Result};
 use machine::observe::masks::Masks;
 use machine::observe::stacks::Stacks;
+use machine::observe::trace::Trace;
+use machine::observe::windows::Windows;
 use machine::observe::Observer;
 use machine::Machine;
 use std::fs::File;
@@ -39,129 +42,108 @@ impl Output {
     }
 }
 
-/// The files that a run writes.
-pub struct Paths<'a> {
-    pub edges: Option<&'a Path>,
-    pub uart: Option<&'a Path>,
-    pub windows: Option<&'a Path>,
-    pub stimuli: Option<&'a Path>,
-    pub marks: Option<&'a Path>,
+/// What a file of a run has.
+enum Content {
+    Edges,
+    Windows,
+    Stimuli,
+    Marks,
+    Masks,
+    MaskStacks,
+    Uart,
     /// The instructions of a stretch.
-    pub stretch: Option<&'a Path>,
-    pub masks: Option<&'a Path>,
-    pub mask_stacks: Option<&'a Path>,
+    Stretch,
 }
 
-/// Writes what the machine did since the last call to these files.
+/// Writes what the machine did since the last call to the files of a run.
 pub struct Recorder {
-    edges: Option<Output>,
-    uart: Option<Output>,
-    windows: Option<Output>,
-    stimuli: Option<Output>,
-    marked: Option<Output>,
+    files: Vec<(Content, Output)>,
     marks: Marks,
-    stretch: Option<Output>,
-    masks: Option<Output>,
-    mask_stacks: Option<Output>,
 }
 
 impl Recorder {
-    pub fn create(paths: &Paths, observer: &Observer, marks: Marks) -> Result<Recorder> {
-        let create = |path: Option<&Path>| path.map(Output::create).transpose();
-        let mut edges = create(paths.edges)?;
-        if let Some(output) = &mut edges {
-            output.write(b"cycle,pin,level\n")?;
+    pub fn create(arguments: &RunArguments, observer: &Observer, marks: Marks) -> Result<Recorder> {
+        let windows = observer.windows.as_ref();
+        let stretch = arguments.trace_window.as_ref();
+        let mut files = Vec::new();
+        for (content, path, header) in [
+            (Content::Edges, &arguments.edges, "cycle,pin,level\n"),
+            (
+                Content::Windows,
+                &arguments.windows,
+                &windows.map_or(String::new(), Windows::header),
+            ),
+            (Content::Stimuli, &arguments.itm, "cycle,port,bytes,value\n"),
+            (Content::Marks, &arguments.marks, Marks::HEADER),
+            (Content::Masks, &arguments.masks, Masks::HEADER),
+            (Content::MaskStacks, &arguments.mask_stacks, Stacks::HEADER),
+            (Content::Uart, &arguments.uart_log, ""),
+            (
+                Content::Stretch,
+                stretch.map_or(&None, |_| &arguments.trace),
+                "",
+            ),
+        ] {
+            if let Some(path) = path {
+                let mut output = Output::create(path)?;
+                output.write(header.as_bytes())?;
+                files.push((content, output));
+            }
         }
-        let mut windows = create(paths.windows)?;
-        if let (Some(output), Some(table)) = (&mut windows, &observer.windows) {
-            output.write(table.header().as_bytes())?;
-        }
-        let mut stimuli = create(paths.stimuli)?;
-        if let Some(output) = &mut stimuli {
-            output.write(b"cycle,port,bytes,value\n")?;
-        }
-        let mut marked = create(paths.marks)?;
-        if let Some(output) = &mut marked {
-            output.write(Marks::HEADER)?;
-        }
-        let mut masks = create(paths.masks)?;
-        if let Some(output) = &mut masks {
-            output.write(Masks::HEADER.as_bytes())?;
-        }
-        let mut mask_stacks = create(paths.mask_stacks)?;
-        if let Some(output) = &mut mask_stacks {
-            output.write(Stacks::HEADER.as_bytes())?;
-        }
-        Ok(Recorder {
-            edges,
-            uart: create(paths.uart)?,
-            windows,
-            stimuli,
-            marked,
-            marks,
-            stretch: create(paths.stretch)?,
-            masks,
-            mask_stacks,
-        })
+        Ok(Recorder { files, marks })
     }
 
     pub fn record(&mut self, machine: &mut Machine, observer: &mut Observer) -> Result<()> {
         let edges = machine.take_edges();
-        if let Some(output) = &mut self.edges {
-            for edge in edges.iter().filter(|edge| edge.output) {
-                let line = format!("{},{},{}\n", edge.cycle, edge.pin, u8::from(edge.level));
-                output.write(line.as_bytes())?;
-            }
-        }
-        let bytes = machine.take_transmitted();
-        if let Some(output) = &mut self.uart {
-            output.write(&bytes)?;
-        }
-        if let Some(output) = &mut self.stimuli {
-            for write in machine.core_mut().take_stimuli() {
-                let (cycle, port) = (write.cycle, write.port);
-                let line = format!("{cycle},{port},{},{}\n", write.bytes, write.value);
-                output.write(line.as_bytes())?;
-            }
-        }
-        if let Some(output) = &mut self.marked {
-            for passage in machine.core_mut().take_passages() {
-                let rows = self.marks.rows(&passage);
-                output.write(rows.as_bytes())?;
-            }
-        }
-        if let (Some(output), Some(trace)) = (&mut self.stretch, &mut observer.trace) {
-            for entry in trace.take() {
-                output.write(format!("{}\n", entry.json()).as_bytes())?;
-            }
-        }
-        if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
-            output.write(table.take_rows().as_bytes())?;
-        }
-        if let Some(masks) = &mut observer.masks {
-            self.record_masks(masks)?;
-        }
-        Ok(())
-    }
-
-    fn record_masks(&mut self, masks: &mut Masks) -> Result<()> {
-        if let Some(output) = &mut self.masks {
-            output.write(masks.take_rows().as_bytes())?;
-        }
-        if let Some(output) = &mut self.mask_stacks {
-            output.write(masks.take_stack_rows().as_bytes())?;
+        let sent = machine.take_transmitted();
+        for (content, output) in &mut self.files {
+            let rows: String = match content {
+                Content::Edges => edges
+                    .iter()
+                    .filter(|edge| edge.output)
+                    .map(|edge| format!("{},{},{}\n", edge.cycle, edge.pin, u8::from(edge.level)))
+                    .collect(),
+                Content::Uart => {
+                    output.write(&sent)?;
+                    continue;
+                }
+                Content::Stimuli => machine
+                    .core_mut()
+                    .take_stimuli()
+                    .into_iter()
+                    .map(|write| {
+                        let (cycle, port) = (write.cycle, write.port);
+                        format!("{cycle},{port},{},{}\n", write.bytes, write.value)
+                    })
+                    .collect(),
+                Content::Marks => machine
+                    .core_mut()
+                    .take_passages()
+                    .iter()
+                    .map(|passage| self.marks.rows(passage))
+                    .collect(),
+                Content::Stretch => {
+                    let entries = observer.trace.iter_mut().flat_map(Trace::take);
+                    entries.map(|entry| format!("{}\n", entry.json())).collect()
+                }
+                Content::Windows => observer
+                    .windows
+                    .iter_mut()
+                    .map(Windows::take_rows)
+                    .collect(),
+                Content::Masks => observer.masks.iter_mut().map(Masks::take_rows).collect(),
+                Content::MaskStacks => {
+                    let masks = observer.masks.iter_mut();
+                    masks.map(Masks::take_stack_rows).collect()
+                }
+            };
+            output.write(rows.as_bytes())?;
         }
         Ok(())
     }
 
     pub fn finish(self) -> Result<()> {
-        let observed = [self.windows, self.stimuli, self.marked, self.stretch];
-        let masks = [self.masks, self.mask_stacks];
-        [self.edges, self.uart]
-            .into_iter()
-            .chain(observed)
-            .chain(masks)
-            .flatten()
-            .try_for_each(Output::finish)
+        let mut outputs = self.files.into_iter().map(|(_, output)| output);
+        outputs.try_for_each(Output::finish)
     }
 }

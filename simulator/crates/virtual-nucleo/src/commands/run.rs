@@ -1,53 +1,53 @@
 //! `virtual-nucleo run`: runs to files, without sockets.
 
 use super::board::BoardArguments;
-use super::counts::{self, CountArgument};
-use super::marks::{MarkArgument, Marks, WindowArgument};
-use super::outputs::{Output, Paths, Recorder};
-use super::save_point::SavePoint;
-use super::save_state;
-use super::semihosting::{Answer, Host};
-use super::stop_on::StopArgument;
-use super::{faults, gaps, limit, masks, notes, stopped, FAULTED, MET, UNMET};
+use super::counts::{self, count, CountArgument};
+use super::marks::{mark, MarkArgument, Marks};
+use super::outputs::{Output, Recorder};
+use super::saving::{self, all_registers, SavePoint};
+use super::semihosting;
+use super::stop_on::{stop, window, StopArgument, WindowArgument};
+use super::{faults, limit, masks, notes, on_interrupt, stopped, FAULTED, INTERRUPTED, MET, UNMET};
 use anyhow::{bail, Context, Result};
 use clap::Args;
 use cortex_m::bus::Bus;
 use cortex_m::Stop;
 use machine::observe::notes::as_json;
-use machine::observe::standstill::{self, Standstill};
+use machine::observe::standstill;
 use machine::observe::trace::Trace;
 use machine::observe::windows::{Counter, Windows};
 use machine::observe::Observer;
 use machine::{Limit, Machine, SEMIHOSTING};
-use serde_json::{json, Value};
+use serde_json::{json, Map, Value};
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
 use std::time::Instant;
 use stm32::edges::Pin;
 use stm32::manners::Manners;
 use stm32::memory::elf::Firmware;
-use stm32::peripherals::usart;
+use stm32::memory::Memory;
+use stm32::peripherals::{known_gaps, usart};
+use stm32::soc::Soc;
 
 #[derive(Args)]
 #[command(mut_arg("firmware", |firmware| firmware.required(false).required_unless_present_any(["gaps", "from_snapshot"])))]
 pub struct RunArguments {
     #[command(flatten)]
-    board: BoardArguments,
+    pub board: BoardArguments,
     /// When to end: 100ms, 2s, cycles:8400000. Without it: when nothing can happen any more, or at
     /// Ctrl-C.
     #[arg(long, value_parser = limit::parse)]
     until: Option<Limit>,
     /// Write every edge of an output pin here: cycle,pin,level.
     #[arg(long, value_name = "CSV")]
-    edges: Option<PathBuf>,
+    pub edges: Option<PathBuf>,
     /// Write the bytes that USART2 sends here.
     #[arg(long, value_name = "FILE")]
-    uart_log: Option<PathBuf>,
+    pub uart_log: Option<PathBuf>,
     /// Send this file, or standard input (-), to USART2: byte after byte at the rate that the
     /// program sets, from the moment on that its receiver is on.
     #[arg(long, value_name = "FILE|-")]
@@ -64,18 +64,18 @@ pub struct RunArguments {
     registers: bool,
     /// Write what software sends to the ITM's stimulus ports here: cycle,port,bytes,value.
     #[arg(long, value_name = "CSV")]
-    itm: Option<PathBuf>,
+    pub itm: Option<PathBuf>,
     /// Write every change of what holds interrupts off here:
     /// cycle,what,value,pc,began,task,stack.
     #[arg(long, value_name = "CSV")]
-    masks: Option<PathBuf>,
+    pub masks: Option<PathBuf>,
     /// Write the call stacks of these changes here: stack,depth,pc.
     #[arg(long, value_name = "CSV", requires_all = ["masks", "firmware"])]
-    mask_stacks: Option<PathBuf>,
+    pub mask_stacks: Option<PathBuf>,
     #[command(flatten)]
-    kernel: masks::KernelArguments,
+    pub kernel: masks::KernelArguments,
     /// Count executions of an instruction.
-    #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET")]
+    #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET", value_parser = count)]
     count: Vec<CountArgument>,
     /// Count between the edges of this pin too: a row for each of its pulses in the file of
     /// --windows.
@@ -84,10 +84,10 @@ pub struct RunArguments {
     /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each
     /// --count.
     #[arg(long, value_name = "CSV", requires = "count_window")]
-    windows: Option<PathBuf>,
+    pub windows: Option<PathBuf>,
     /// End when this happens: pin:PA8=1, pulse:PA8>3000 (cycles), fault, pc:SYMBOL+0xOFFSET. May be
     /// repeated.
-    #[arg(long, value_name = "CONDITION")]
+    #[arg(long, value_name = "CONDITION", value_parser = stop)]
     stop_on: Vec<StopArgument>,
     /// Print the last N instructions before the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -95,28 +95,29 @@ pub struct RunArguments {
     /// Write the last instructions here as JSON lines instead (64, unless --trace-last says how
     /// many).
     #[arg(long, value_name = "JSONL")]
-    trace: Option<PathBuf>,
+    pub trace: Option<PathBuf>,
     /// Write the instructions of a stretch to the file of --trace instead: FROM..TO, each a cycle or
     /// pc:PLACE.
     #[arg(
         long,
         value_name = "FROM..TO",
         requires = "trace",
-        conflicts_with = "trace_last"
+        conflicts_with = "trace_last",
+        value_parser = window
     )]
-    trace_window: Option<WindowArgument>,
+    pub trace_window: Option<WindowArgument>,
     /// Note each execution of the instructions at these places. May be repeated.
-    #[arg(long, value_name = "pc:SYMBOL+0xOFFSET,...", requires = "marks")]
+    #[arg(long, value_name = "pc:SYMBOL+0xOFFSET,...", requires = "marks", value_parser = mark)]
     mark: Vec<MarkArgument>,
     /// Write the executions of --mark here (docs/reference/simulator-files.md).
     #[arg(long, value_name = "CSV", requires = "mark")]
-    marks: Option<PathBuf>,
+    pub marks: Option<PathBuf>,
     /// Save the whole machine when this time has come. May be repeated.
-    #[arg(long, value_name = "FILE@TIME")]
+    #[arg(long, value_name = "FILE@TIME", value_parser = saving::parse)]
     save_snapshot: Vec<SavePoint>,
     /// Write registers, SRAM, channels and the exact time as JSON when this time has come. May be
     /// repeated.
-    #[arg(long, value_name = "FILE@TIME")]
+    #[arg(long, value_name = "FILE@TIME", value_parser = saving::parse)]
     save_state: Vec<SavePoint>,
     /// Write instructions, cycles, speed and counts here.
     #[arg(long, value_name = "JSON")]
@@ -125,22 +126,32 @@ pub struct RunArguments {
 
 /// Cycles between two looks at Ctrl-C. This limits the memory for edges.
 const SLICE_CYCLES: u64 = 1 << 20;
-/// 128 + SIGINT, as a shell reports it.
-const INTERRUPTED: u8 = 130;
 /// Words of the longest vector table, with the stack pointer's.
 const VECTORS: u8 = 112;
 /// Instructions that `--trace` keeps without `--trace-last`.
 const TRACE_LAST: u32 = 64;
 
+/// Why a run ended.
+enum End {
+    Done,
+    Interrupted,
+    Met(String),
+    Stopped(Stop),
+    /// The program ended itself, with this status.
+    Exited(u8),
+}
+
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
-    if arguments.board.manners.gaps
-        && arguments.board.firmware.is_none()
-        && arguments.board.from_snapshot.is_none()
-    {
-        gaps::list_all(arguments.board.chip.0);
+    let board = &arguments.board;
+    if board.manners.gaps && board.firmware.is_none() && board.from_snapshot.is_none() {
+        // All that the model lacks.
+        let chip = board.chip.0;
+        let tables = Soc::new(Memory::of(chip)).register_tables();
+        say(known_gaps::list(chip, &tables))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (firmware, mut machine) = arguments.board.machine()?;
+    let (firmware, mut machine) = board.machine()?;
+    let firmware = firmware.as_ref();
     if arguments.semihosting {
         machine.allow_semihosting();
     }
@@ -148,49 +159,87 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     if let Some(path) = &arguments.uart_input {
         machine.feed(&input(path)?);
     }
-    let counters = counts::watch(&arguments.count, firmware.as_ref(), machine.core_mut())?;
-    let counted = counters.len();
+    let counters = counts::watch(&arguments.count, firmware, machine.core_mut())?;
     let marks = Marks::set(
         &arguments.mark,
-        counted,
-        firmware.as_ref(),
-        arguments.kernel.task_word(),
+        counters.len(),
+        firmware,
+        arguments.kernel.task_word,
         machine.core_mut(),
     )?;
-    let mut observer = observer(arguments, firmware.as_ref(), &counters)?;
+    let mut observer = observer(arguments, firmware, &counters)?;
     observer.attach(&mut machine);
-    let interrupted = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
-        .context("cannot watch for Ctrl-C")?;
+    let interrupted = on_interrupt()?;
 
-    let started = Started {
-        at: Instant::now(),
-        instructions: machine.core().instructions(),
-    };
-    let end =
-        Session::new(arguments, &mut machine, &mut observer, marks)?.simulate(&interrupted)?;
-    write_trace(arguments, &observer)?;
+    // A snapshot brings a count of instructions of its own.
+    let (started, instructions) = (Instant::now(), machine.core().instructions());
+    if arguments.itm.is_some() {
+        machine.core_mut().listen_to_stimuli();
+    }
+    let recorder = Recorder::create(arguments, &observer, marks)?;
+    let end = simulate(
+        arguments,
+        &mut machine,
+        &mut observer,
+        recorder,
+        &interrupted,
+    )?;
+    if let (Some(trace), None) = (&observer.trace, &arguments.trace_window) {
+        match &arguments.trace {
+            None => say(trace.entries())?,
+            Some(path) => {
+                let mut output = Output::create(path)?;
+                for entry in trace.entries() {
+                    output.write(format!("{}\n", entry.json()).as_bytes())?;
+                }
+                output.finish()?;
+            }
+        }
+    }
     let missing = observer.trace.as_ref().and_then(Trace::missing);
     if let (Some(bound), End::Done) = (missing, &end) {
         bail!("--trace-window: {bound} was not reached before the end of the run");
     }
-    let standstill = standstill_of(&machine, &end);
-    let names = firmware.as_ref();
-    let standstill = standstill.map(|found| found.as_json(|pc| names?.function_at(pc)));
-    let told = Told {
-        end: &end,
-        firmware: names,
-        standstill: &standstill,
+    let standstill = match end {
+        // Where a fault ended it, that is told.
+        End::Done if machine.core().active_fault().is_none() => standstill::find(&machine),
+        _ => None,
     };
-    report(arguments, &machine, &counters, &started, &told)?;
-    notes::tell(&machine, names);
+    let standstill = standstill.map(|found| found.as_json(|pc| firmware?.function_at(pc)));
+    if arguments.registers {
+        let line = |(name, value)| format!("{name} {value:#010x}");
+        say(all_registers(&machine).map(line))?;
+    }
+    let counts = counters.iter();
+    let counts = counts.map(|counter| (&counter.name, counter.executions(machine.core())));
+    match &arguments.stats {
+        None => say(counts.map(|(name, count)| format!("{name} {count}")))?,
+        Some(path) => {
+            let seconds = started.elapsed().as_secs_f64();
+            let instructions = machine.core().instructions() - instructions;
+            let mut stats = stats(&machine)?;
+            stats["host_seconds"] = seconds.into();
+            stats["mips"] = (instructions as f64 / seconds.max(f64::MIN_POSITIVE) / 1e6).into();
+            if let End::Exited(status) = end {
+                stats["exit_status"] = status.into();
+            }
+            stats["notes"] = as_json(&machine, firmware);
+            stats["standstill"] = standstill.clone().into();
+            if !counters.is_empty() {
+                let counts = counts.map(|(name, count)| (name.clone(), count.into()));
+                stats["counts"] = counts.collect::<Map<_, _>>().into();
+            }
+            saving::write(path, format!("{stats:#}\n"))?;
+        }
+    }
+    notes::tell(&machine, firmware);
     let sentence = standstill
         .as_ref()
         .and_then(|found| found["sentence"].as_str());
     if let Some(sentence) = sentence.filter(|_| machine.manners() != Manners::Strict) {
         eprintln!("virtual-nucleo: {sentence}");
     }
-    Ok(tell(arguments, &mut machine, firmware.as_ref(), &end))
+    Ok(tell(arguments, &mut machine, firmware, &end))
 }
 
 /// Says how the run ended, and returns its exit status.
@@ -279,173 +328,66 @@ fn observer(
         masks: arguments
             .masks
             .is_some()
-            .then(|| {
-                masks::log(
-                    &arguments.board,
-                    arguments.mask_stacks.is_some(),
-                    &arguments.kernel,
-                )
-            })
+            .then(|| masks::log(arguments))
             .transpose()?,
     })
 }
 
-/// Why a run ended.
-enum End {
-    Done,
-    Interrupted,
-    Met(String),
-    Stopped(Stop),
-    /// The program ended itself, with this status.
-    Exited(u8),
-}
-
-/// A run that is under way.
-struct Session<'a> {
-    machine: &'a mut Machine,
-    observer: &'a mut Observer,
-    recorder: Recorder,
-    limit: Limit,
-    savings: Vec<SavePoint>,
-    states: Vec<SavePoint>,
-    host: Host,
-}
-
-impl Session<'_> {
-    fn new<'a>(
-        arguments: &RunArguments,
-        machine: &'a mut Machine,
-        observer: &'a mut Observer,
-        marks: Marks,
-    ) -> Result<Session<'a>> {
-        let paths = Paths {
-            edges: arguments.edges.as_deref(),
-            uart: arguments.uart_log.as_deref(),
-            windows: arguments.windows.as_deref(),
-            stimuli: arguments.itm.as_deref(),
-            marks: arguments.marks.as_deref(),
-            stretch: arguments
-                .trace_window
-                .as_ref()
-                .and(arguments.trace.as_deref()),
-            masks: arguments.masks.as_deref(),
-            mask_stacks: arguments.mask_stacks.as_deref(),
-        };
-        if arguments.itm.is_some() {
-            machine.core_mut().listen_to_stimuli();
+/// Runs to the end. Errors are those of the host's files.
+fn simulate(
+    arguments: &RunArguments,
+    machine: &mut Machine,
+    observer: &mut Observer,
+    mut recorder: Recorder,
+    interrupted: &AtomicBool,
+) -> Result<End> {
+    let limit = arguments.until.unwrap_or(Limit::Endless);
+    let snapshots = arguments.save_snapshot.iter();
+    let snapshots = snapshots.map(|point| (point, saving::snapshot as saving::Save));
+    let states = arguments.save_state.iter();
+    let states = states.map(|point| (point, saving::state as saving::Save));
+    let mut savings: Vec<_> = snapshots.chain(states).collect();
+    let end = loop {
+        let due = savings.iter();
+        let due = due.filter(|(point, _)| machine.reached(point.at));
+        due.cloned()
+            .try_for_each(|(point, save)| save(&point.path, machine))?;
+        savings.retain(|(point, _)| !machine.reached(point.at));
+        if machine.reached(limit) {
+            break End::Done;
         }
-        Ok(Session {
-            recorder: Recorder::create(&paths, observer, marks)?,
-            machine,
-            observer,
-            limit: arguments.until.unwrap_or(Limit::Endless),
-            savings: arguments.save_snapshot.clone(),
-            states: arguments.save_state.clone(),
-            host: Host::default(),
-        })
-    }
-
-    /// Runs to the end. Errors are those of the host's files.
-    fn simulate(mut self, interrupted: &AtomicBool) -> Result<End> {
-        let end = loop {
-            self.save_what_is_due()?;
-            if self.machine.reached(self.limit) {
-                break End::Done;
-            }
-            if interrupted.load(Ordering::Relaxed) {
-                break End::Interrupted;
-            }
-            let slice = self.run_slice();
-            self.recorder.record(self.machine, self.observer)?;
-            match slice {
-                Err(Stop::Breakpoint { immediate, .. }) if immediate == SEMIHOSTING => {
-                    if let Answer::Ended(status) = self.host.answer(self.machine)? {
-                        break End::Exited(status);
-                    }
+        if interrupted.load(Ordering::Relaxed) {
+            break End::Interrupted;
+        }
+        let limits = savings.iter().map(|(point, _)| point.at).chain([limit]);
+        let cycles = limits.map(|limit| limit.cycle(machine.timebase()));
+        let next = Limit::Cycle(cycles.fold(u64::MAX, u64::min));
+        let slice = match observer.idle() {
+            true => machine.run_slice(next, SLICE_CYCLES).map(|()| None),
+            false => observer.run_slice(machine, next, SLICE_CYCLES),
+        };
+        recorder.record(machine, observer)?;
+        match slice {
+            Err(Stop::Breakpoint { immediate, .. }) if immediate == SEMIHOSTING => {
+                if let Some(status) = semihosting::answer(machine, false)? {
+                    break End::Exited(status);
                 }
-                Err(stop) => break End::Stopped(stop),
-                Ok(Some(met)) => break End::Met(met),
-                Ok(None) => {}
             }
-            let awaited = self.limit != Limit::Endless || self.unsaved().next().is_some();
-            if !awaited && (self.machine.idle_for_ever() || self.machine.faulted_for_ever()) {
-                break End::Done;
-            }
-        };
-        let unsaved = self.unsaved().next().cloned();
-        self.recorder.finish()?;
-        if let (End::Done, Some(saving)) = (&end, unsaved) {
-            bail!(
-                "the run ended before the time of {}, which was not saved",
-                saving.path().display()
-            );
+            Err(stop) => break End::Stopped(stop),
+            Ok(Some(met)) => break End::Met(met),
+            Ok(None) => {}
         }
-        Ok(end)
-    }
-
-    fn run_slice(&mut self) -> Result<Option<String>, Stop> {
-        let timebase = self.machine.timebase();
-        let end = self
-            .unsaved()
-            .map(|saving| saving.at)
-            .chain([self.limit])
-            .map(|limit| limit.cycle(timebase))
-            .fold(u64::MAX, u64::min);
-        if self.observer.idle() {
-            return self
-                .machine
-                .run_slice(Limit::Cycle(end), SLICE_CYCLES)
-                .map(|()| None);
+        let awaited = limit != Limit::Endless || !savings.is_empty();
+        if !awaited && (machine.idle_for_ever() || machine.faulted_for_ever()) {
+            break End::Done;
         }
-        self.observer
-            .run_slice(self.machine, Limit::Cycle(end), SLICE_CYCLES)
+    };
+    recorder.finish()?;
+    if let (End::Done, Some((point, _))) = (&end, savings.first()) {
+        let path = point.path.display();
+        bail!("the run ended before the time of {path}, which was not saved");
     }
-
-    fn unsaved(&self) -> impl Iterator<Item = &SavePoint> {
-        self.savings.iter().chain(&self.states)
-    }
-
-    fn save_what_is_due(&mut self) -> Result<()> {
-        for saving in take_due(&mut self.savings, self.machine) {
-            saving.save(self.machine)?;
-        }
-        for state in take_due(&mut self.states, self.machine) {
-            save_state::write(state.path(), self.machine)?;
-        }
-        Ok(())
-    }
-}
-
-/// Takes the save points that are due. The others stay.
-fn take_due(savings: &mut Vec<SavePoint>, machine: &Machine) -> Vec<SavePoint> {
-    let (due, later) = std::mem::take(savings)
-        .into_iter()
-        .partition(|saving| machine.reached(saving.at));
-    *savings = later;
-    due
-}
-
-/// The host's clock and the instruction count at the start. A snapshot brings a count of its own.
-struct Started {
-    at: Instant,
-    instructions: u64,
-}
-
-/// What is told of a run beside its numbers.
-struct Told<'a> {
-    end: &'a End,
-    firmware: Option<&'a Firmware>,
-    /// If the program can never do anything else: why.
-    standstill: &'a Option<Value>,
-}
-
-/// What the program waits for in vain at the end of a run that nothing else ended.
-fn standstill_of(machine: &Machine, end: &End) -> Option<Standstill> {
-    match end {
-        // Where a fault ended it, that is told.
-        End::Done if machine.core().active_fault().is_none() => standstill::find(machine),
-        _ => None,
-    }
+    Ok(end)
 }
 
 /// Prints lines to standard output.
@@ -457,91 +399,23 @@ fn say<T: Display>(lines: impl IntoIterator<Item = T>) -> Result<()> {
         .context("cannot write to standard output")
 }
 
-/// Writes the last instructions to their file, or to standard output.
-fn write_trace(arguments: &RunArguments, observer: &Observer) -> Result<()> {
-    let Some(trace) = &observer.trace else {
-        return Ok(());
-    };
-    if arguments.trace_window.is_some() {
-        return Ok(()); // written on the way
-    }
-    let Some(path) = &arguments.trace else {
-        return say(trace.entries());
-    };
-    let mut output = Output::create(path)?;
-    for entry in trace.entries() {
-        output.write(format!("{}\n", entry.json()).as_bytes())?;
-    }
-    output.finish()
-}
-
-/// Writes statistics to their file, or without one the counts to standard output.
-fn report(
-    arguments: &RunArguments,
-    machine: &Machine,
-    counters: &[Counter],
-    started: &Started,
-    told: &Told,
-) -> Result<()> {
-    if arguments.registers {
-        say(save_state::all_registers(machine)
-            .into_iter()
-            .map(|(name, value)| format!("{name} {value:#010x}")))?;
-    }
-    let Some(path) = &arguments.stats else {
-        let line =
-            |counter: &Counter| format!("{} {}", counter.name, counter.executions(machine.core()));
-        return say(counters.iter().map(line));
-    };
-    write_stats(path, machine, counters, started, told)
-}
-
-fn write_stats(
-    path: &Path,
-    machine: &Machine,
-    counters: &[Counter],
-    started: &Started,
-    told: &Told,
-) -> Result<()> {
+/// What the machine is like at the end (docs/reference/simulator-files.md).
+fn stats(machine: &Machine) -> Result<Value> {
     let core = machine.core();
-    let host_seconds = started.at.elapsed().as_secs_f64();
-    let instructions = core.instructions() - started.instructions;
     let clocks = machine.timebase().clocks().map(|(cycle, start, clock)| {
-        let (seconds, hz) = (
-            save_state::pair(start.fraction())?,
-            save_state::pair(clock)?,
-        );
+        let (seconds, hz) = (saving::pair(start.fraction())?, saving::pair(clock)?);
         Ok(json!({"cycle": cycle, "seconds": seconds, "core_hz": hz}))
     });
-    let mut stats = json!({
+    let registers = all_registers(machine).map(|(name, value)| (name, value.into()));
+    let vector = |exception: u8| machine.word(core.vector_address(exception)).unwrap_or(0);
+    Ok(json!({
         "clocks": clocks.collect::<Result<Vec<_>>>()?,
         "instructions": core.instructions(),
         "skipped_instructions": core.skipped_instructions(),
         "cycles": core.cycles(),
-        "host_seconds": host_seconds,
-        "mips": instructions as f64 / host_seconds.max(f64::MIN_POSITIVE) / 1e6,
-    });
-    stats["registers"] = save_state::all_registers(machine)
-        .into_iter()
-        .map(|(name, value)| (name, value.into()))
-        .collect::<serde_json::Map<_, _>>()
-        .into();
-    let vector = |exception: u8| machine.word(core.vector_address(exception)).unwrap_or(0);
-    stats["vectors"] = (0..VECTORS).map(vector).collect::<Vec<_>>().into();
-    stats["flash_access_control"] = machine.soc().flash_access_control().into();
-    stats["apb_dividers"] = json!(machine.soc().apb_dividers());
-    if let End::Exited(status) = told.end {
-        stats["exit_status"] = (*status).into();
-    }
-    stats["notes"] = as_json(machine, told.firmware);
-    stats["standstill"] = told.standstill.clone().into();
-    if !counters.is_empty() {
-        stats["counts"] = counters
-            .iter()
-            .map(|counter| (counter.name.clone(), counter.executions(core).into()))
-            .collect::<serde_json::Map<_, _>>()
-            .into();
-    }
-    fs::write(path, format!("{stats:#}\n"))
-        .with_context(|| format!("cannot write {}", path.display()))
+        "registers": registers.collect::<Map<_, _>>(),
+        "vectors": (0..VECTORS).map(vector).collect::<Vec<_>>(),
+        "flash_access_control": machine.soc().flash_access_control(),
+        "apb_dividers": machine.soc().apb_dividers(),
+    }))
 }

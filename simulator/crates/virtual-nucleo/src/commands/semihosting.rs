@@ -3,7 +3,6 @@
 
 use anyhow::{Context, Result};
 use cortex_m::bus::Width;
-use machine::Calls;
 use machine::Machine;
 use std::io::{self, Write};
 
@@ -48,178 +47,155 @@ const STDOUT: u32 = 2;
 const STDERR: u32 = 3;
 const FEATURES_HANDLE: u32 = 4;
 
-/// What follows from a call.
-pub enum Answer {
-    /// The program goes on.
-    Goes,
-    /// It has ended with this exit status.
-    Ended(u8),
-}
-
-/// The host's side of the calls.
-#[derive(Default)]
-pub struct Host {
-    calls: Calls,
-    /// What the program prints is not shown.
-    silent: bool,
-}
-
 /// Answers the call at which the machine stands, without a console. False if the program ended.
 pub fn answer_in_silence(machine: &mut Machine) -> bool {
-    let mut host = Host {
-        calls: machine.calls,
-        silent: true,
-    };
-    let answer = host.answer(machine);
-    machine.calls = host.calls;
-    matches!(answer, Ok(Answer::Goes))
+    matches!(answer(machine, true), Ok(None))
 }
 
-impl Host {
-    /// Answers the call at which the machine stands, and lets it go on behind the BKPT. Errors are
-    /// those of standard output.
-    pub fn answer(&mut self, machine: &mut Machine) -> Result<Answer> {
-        let (operation, argument) = (machine.core().register(0), machine.core().register(1));
-        let result = match operation {
-            SYS_EXIT => return Ok(Answer::Ended(exit_status(argument, 0))),
-            SYS_EXIT_EXTENDED => {
-                let [reason, code] = words(machine, argument);
-                return Ok(Answer::Ended(exit_status(reason, code)));
-            }
-            SYS_OPEN => self.open(machine, argument),
-            SYS_CLOSE => 0,
-            SYS_WRITEC => {
-                let byte = bytes(machine, argument, 1);
-                self.write(STDOUT, &byte)?;
-                0
-            }
-            SYS_WRITE0 => {
-                let text = text(machine, argument);
-                self.write(STDOUT, &text)?;
-                0
-            }
-            SYS_WRITE => {
-                let [handle, address, count] = words(machine, argument);
-                let written = bytes(machine, address, count);
-                self.write(handle, &written)?
-            }
-            SYS_READ => self.read(machine, argument),
-            // Nobody types.
-            SYS_READC => FAILED,
-            SYS_ISERROR => {
-                let [status] = words(machine, argument);
-                u32::from((status as i32) < 0)
-            }
-            SYS_ISTTY => {
-                let [handle] = words(machine, argument);
-                u32::from((STDIN..=STDERR).contains(&handle))
-            }
-            SYS_SEEK => {
-                let [handle, place] = words(machine, argument);
-                self.seek(handle, place)
-            }
-            SYS_FLEN => {
-                let [handle] = words(machine, argument);
-                match handle {
-                    FEATURES_HANDLE => FEATURES.len() as u32,
-                    STDIN..=STDERR => 0,
-                    _ => self.refuse(EBADF),
-                }
-            }
-            // Hundredths of a second since reset, and whole seconds: the simulated time.
-            SYS_CLOCK => elapsed(machine, 100) as u32,
-            SYS_TIME => elapsed(machine, 1) as u32,
-            SYS_ERRNO => self.calls.errno,
-            SYS_GET_CMDLINE => command_line(machine, argument),
-            SYS_HEAPINFO => heap_information(machine, argument),
-            SYS_ELAPSED => {
-                let cycles = machine.cycles();
-                put(machine, argument, cycles as u32);
-                put(machine, argument.wrapping_add(4), (cycles >> 32) as u32);
-                0
-            }
-            SYS_TICKFREQ => {
-                let (numerator, denominator) = machine.timebase().clock(machine.cycles());
-                (numerator / denominator) as u32
-            }
-            // SYS_REMOVE, SYS_RENAME, SYS_TMPNAM, SYS_SYSTEM: no file and no command.
-            _ => self.refuse(ENOENT),
-        };
-        let pc = machine.core().pc();
-        machine.core_mut().set_register(0, result);
-        machine.core_mut().set_register(15, pc.wrapping_add(2));
-        Ok(Answer::Goes)
-    }
-
-    fn refuse(&mut self, errno: u32) -> u32 {
-        self.calls.errno = errno;
-        FAILED
-    }
-
-    /// `:tt` is the console: stdin, stdout or stderr by the mode (5.7 of the standard).
-    fn open(&mut self, machine: &mut Machine, argument: u32) -> u32 {
-        let [address, mode, length] = words(machine, argument);
-        let name = bytes(machine, address, length.min(MOST_BYTES));
-        match (name.as_slice(), mode) {
-            (FEATURES_NAME, 0 | 1) => {
-                self.calls.features_read = 0;
-                FEATURES_HANDLE
-            }
-            (CONSOLE_NAME, 0..=3) => STDIN,
-            (CONSOLE_NAME, 4..=7) => STDOUT,
-            (CONSOLE_NAME, 8..=11) => STDERR,
-            _ => self.refuse(ENOENT),
+/// Answers the call at which the machine stands, and lets it go on behind the BKPT. Some: the program
+/// has ended with this exit status. `silent`: what it prints is not shown. Errors are those of
+/// standard output.
+pub fn answer(machine: &mut Machine, silent: bool) -> Result<Option<u8>> {
+    let (operation, argument) = (machine.core().register(0), machine.core().register(1));
+    let result = match operation {
+        SYS_EXIT => return Ok(Some(exit_status(argument, 0))),
+        SYS_EXIT_EXTENDED => {
+            let [reason, code] = words(machine, argument);
+            return Ok(Some(exit_status(reason, code)));
         }
-    }
-
-    /// How many bytes were not written.
-    fn write(&mut self, handle: u32, bytes: &[u8]) -> Result<u32> {
-        match handle {
-            STDOUT | STDERR if self.silent => Ok(0),
-            STDOUT => {
-                let mut stdout = io::stdout().lock();
-                stdout
-                    .write_all(bytes)
-                    .and_then(|()| stdout.flush())
-                    .context("cannot write to standard output")?;
-                Ok(0)
-            }
-            STDERR => {
-                io::stderr()
-                    .write_all(bytes)
-                    .context("cannot write to standard error")?;
-                Ok(0)
-            }
-            _ => {
-                self.calls.errno = EBADF;
-                Ok(bytes.len() as u32)
+        SYS_OPEN => open(machine, argument),
+        SYS_CLOSE => 0,
+        SYS_WRITEC => {
+            let byte = bytes(machine, argument, 1);
+            write(machine, silent, STDOUT, &byte)?;
+            0
+        }
+        SYS_WRITE0 => {
+            let text = text(machine, argument);
+            write(machine, silent, STDOUT, &text)?;
+            0
+        }
+        SYS_WRITE => {
+            let [handle, address, count] = words(machine, argument);
+            let written = bytes(machine, address, count);
+            write(machine, silent, handle, &written)?
+        }
+        SYS_READ => read(machine, argument),
+        // Nobody types.
+        SYS_READC => FAILED,
+        SYS_ISERROR => {
+            let [status] = words(machine, argument);
+            u32::from((status as i32) < 0)
+        }
+        SYS_ISTTY => {
+            let [handle] = words(machine, argument);
+            u32::from((STDIN..=STDERR).contains(&handle))
+        }
+        SYS_SEEK => {
+            let [handle, place] = words(machine, argument);
+            seek(machine, handle, place)
+        }
+        SYS_FLEN => {
+            let [handle] = words(machine, argument);
+            match handle {
+                FEATURES_HANDLE => FEATURES.len() as u32,
+                STDIN..=STDERR => 0,
+                _ => refuse(machine, EBADF),
             }
         }
-    }
+        // Hundredths of a second since reset, and whole seconds: the simulated time.
+        SYS_CLOCK => elapsed(machine, 100) as u32,
+        SYS_TIME => elapsed(machine, 1) as u32,
+        SYS_ERRNO => machine.calls.errno,
+        SYS_GET_CMDLINE => command_line(machine, argument),
+        SYS_HEAPINFO => heap_information(machine, argument),
+        SYS_ELAPSED => {
+            let cycles = machine.cycles();
+            put(machine, argument, cycles as u32);
+            put(machine, argument.wrapping_add(4), (cycles >> 32) as u32);
+            0
+        }
+        SYS_TICKFREQ => {
+            let (numerator, denominator) = machine.timebase().clock(machine.cycles());
+            (numerator / denominator) as u32
+        }
+        // SYS_REMOVE, SYS_RENAME, SYS_TMPNAM, SYS_SYSTEM: no file and no command.
+        _ => refuse(machine, ENOENT),
+    };
+    let pc = machine.core().pc();
+    machine.core_mut().set_register(0, result);
+    machine.core_mut().set_register(15, pc.wrapping_add(2));
+    Ok(None)
+}
 
-    /// How many bytes were not read. The console is at its end.
-    fn read(&mut self, machine: &mut Machine, argument: u32) -> u32 {
-        let [handle, address, count] = words(machine, argument);
-        if handle != FEATURES_HANDLE {
-            return count;
-        }
-        let rest = &FEATURES[self.calls.features_read.min(FEATURES.len())..];
-        let taken = rest.len().min(count as usize);
-        for (n, byte) in rest[..taken].iter().enumerate() {
-            let place = address.wrapping_add(n as u32);
-            let _outside = machine.debug_write(place, Width::Byte, (*byte).into());
-        }
-        self.calls.features_read += taken;
-        count - taken as u32
-    }
+fn refuse(machine: &mut Machine, errno: u32) -> u32 {
+    machine.calls.errno = errno;
+    FAILED
+}
 
-    fn seek(&mut self, handle: u32, place: u32) -> u32 {
-        if handle != FEATURES_HANDLE {
-            return self.refuse(EBADF);
+/// `:tt` is the console: stdin, stdout or stderr by the mode (5.7 of the standard).
+fn open(machine: &mut Machine, argument: u32) -> u32 {
+    let [address, mode, length] = words(machine, argument);
+    let name = bytes(machine, address, length.min(MOST_BYTES));
+    match (name.as_slice(), mode) {
+        (FEATURES_NAME, 0 | 1) => {
+            machine.calls.features_read = 0;
+            FEATURES_HANDLE
         }
-        self.calls.features_read = place as usize;
-        0
+        (CONSOLE_NAME, 0..=3) => STDIN,
+        (CONSOLE_NAME, 4..=7) => STDOUT,
+        (CONSOLE_NAME, 8..=11) => STDERR,
+        _ => refuse(machine, ENOENT),
     }
+}
+
+/// How many bytes were not written.
+fn write(machine: &mut Machine, silent: bool, handle: u32, bytes: &[u8]) -> Result<u32> {
+    match handle {
+        STDOUT | STDERR if silent => Ok(0),
+        STDOUT => {
+            let mut stdout = io::stdout().lock();
+            stdout
+                .write_all(bytes)
+                .and_then(|()| stdout.flush())
+                .context("cannot write to standard output")?;
+            Ok(0)
+        }
+        STDERR => {
+            io::stderr()
+                .write_all(bytes)
+                .context("cannot write to standard error")?;
+            Ok(0)
+        }
+        _ => {
+            machine.calls.errno = EBADF;
+            Ok(bytes.len() as u32)
+        }
+    }
+}
+
+/// How many bytes were not read. The console is at its end.
+fn read(machine: &mut Machine, argument: u32) -> u32 {
+    let [handle, address, count] = words(machine, argument);
+    if handle != FEATURES_HANDLE {
+        return count;
+    }
+    let rest = &FEATURES[machine.calls.features_read.min(FEATURES.len())..];
+    let taken = rest.len().min(count as usize);
+    for (n, byte) in rest[..taken].iter().enumerate() {
+        let place = address.wrapping_add(n as u32);
+        let _outside = machine.debug_write(place, Width::Byte, (*byte).into());
+    }
+    machine.calls.features_read += taken;
+    count - taken as u32
+}
+
+fn seek(machine: &mut Machine, handle: u32, place: u32) -> u32 {
+    if handle != FEATURES_HANDLE {
+        return refuse(machine, EBADF);
+    }
+    machine.calls.features_read = place as usize;
+    0
 }
 
 /// The low byte of the program's code; for any other reason than an exit on purpose, 1.

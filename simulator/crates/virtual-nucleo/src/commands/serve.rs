@@ -15,7 +15,7 @@ use crate::simulation::{Board, Debugger, Nothing};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use machine::debug_port::Wire;
-use serde_json::json;
+use serde_json::{json, Value};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, Read, Write};
@@ -79,8 +79,11 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         .probe
         .map(|port| Probe::listen(port, wire))
         .transpose()?;
-    let probe_address = probe.as_ref().map(Probe::address);
-    announce(&analyzer.address(), &uart, probe_address)?;
+    let mut addresses = json!({ "analyzer": analyzer.address(), "uart": uart });
+    if let Some(probe) = &probe {
+        addresses["probe"] = probe.address().into();
+    }
+    announce(&addresses)?;
 
     let board = Board {
         machine,
@@ -107,13 +110,10 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     Ok(wait(&arrivals, chip))
 }
 
-fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {
+/// Says on standard output that everything is there, and where.
+pub fn announce(places: &Value) -> Result<()> {
     let mut stdout = io::stdout();
-    let mut addresses = json!({ "analyzer": analyzer, "uart": uart });
-    if let Some(probe) = probe {
-        addresses["probe"] = probe.into();
-    }
-    writeln!(stdout, "{addresses}")
+    writeln!(stdout, "{places}")
         .and_then(|()| stdout.flush())
         .context("cannot say on standard output where the servers listen")
 }

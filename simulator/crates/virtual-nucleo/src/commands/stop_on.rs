@@ -1,20 +1,12 @@
-//! `--stop-on`: what ends a run early.
+//! `--stop-on`, which ends a run early, and `--trace-window FROM..TO`, a stretch of it.
 
-use super::counts::{address_of, CountError};
+use super::limit::whole;
+use super::places::Place;
+use anyhow::{bail, Context, Result};
 use machine::observe::condition::Condition;
-use std::str::FromStr;
-use stm32::edges::{BadPin, Pin};
+use machine::observe::stretch::{Bound, Stretch};
+use stm32::edges::Pin;
 use stm32::memory::elf::Firmware;
-use stm32::memory::Memory;
-use thiserror::Error;
-
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum BadStop {
-    #[error("{0:?} is no condition: write pin:PA8=1, pulse:PA8>3000 (cycles), fault, pc:SYMBOL, pc:SYMBOL+0xOFFSET or pc:0xADDRESS")]
-    Form(String),
-    #[error(transparent)]
-    Pin(#[from] BadPin),
-}
 
 /// One `--stop-on`. A place in the code is looked up when the firmware is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,86 +14,88 @@ pub enum StopArgument {
     Level { pin: Pin, level: bool },
     Pulse { pin: Pin, longest_cycles: u64 },
     Fault,
-    Execution { place: String },
+    Execution(Place),
 }
 
-impl FromStr for StopArgument {
-    type Err = BadStop;
-
-    fn from_str(text: &str) -> Result<Self, BadStop> {
-        let bad = || BadStop::Form(text.into());
-        if text == "fault" {
-            return Ok(StopArgument::Fault);
-        }
-        let (kind, rest) = text.split_once(':').ok_or_else(bad)?;
-        match kind {
-            "pin" => {
-                let (pin, level) = rest.split_once('=').ok_or_else(bad)?;
-                Ok(StopArgument::Level {
-                    pin: pin.parse()?,
-                    level: binary(level).ok_or_else(bad)?,
-                })
-            }
-            "pulse" => {
-                let (pin, cycles) = rest.split_once('>').ok_or_else(bad)?;
-                Ok(StopArgument::Pulse {
-                    pin: pin.parse()?,
-                    longest_cycles: whole(cycles).ok_or_else(bad)?,
-                })
-            }
-            "pc" if !rest.is_empty() => Ok(StopArgument::Execution { place: rest.into() }),
-            _ => Err(bad()),
-        }
+pub fn stop(text: &str) -> Result<StopArgument> {
+    if text == "fault" {
+        return Ok(StopArgument::Fault);
     }
-}
-
-fn binary(text: &str) -> Option<bool> {
-    match text {
-        "0" => Some(false),
-        "1" => Some(true),
-        _ => None,
-    }
-}
-
-fn whole(digits: &str) -> Option<u64> {
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| digits.parse().ok()).flatten()
-}
-
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum NoPlace {
-    #[error(transparent)]
-    Unknown(#[from] CountError),
-    #[error("{0:?} is no place in the code: write pc:SYMBOL, pc:SYMBOL+0xOFFSET or pc:0xADDRESS")]
-    Form(String),
+    let (kind, rest) = text.split_once(':').unwrap_or_default();
+    let (pin, level) = rest.split_once('=').unwrap_or_default();
+    let (pulse, cycles) = rest.split_once('>').unwrap_or_default();
+    Ok(match (kind, level, whole(cycles), Place::parse(rest)) {
+        ("pin", "0" | "1", ..) => StopArgument::Level {
+            pin: pin.parse()?,
+            level: level == "1",
+        },
+        ("pulse", _, Some(longest_cycles), _) => StopArgument::Pulse {
+            pin: pulse.parse()?,
+            longest_cycles,
+        },
+        ("pc", _, _, Some(place)) => StopArgument::Execution(place),
+        _ => bail!("{text:?} is no condition: write pin:PA8=1, pulse:PA8>3000 (cycles), fault, pc:SYMBOL, pc:SYMBOL+0xOFFSET or pc:0xADDRESS"),
+    })
 }
 
 impl StopArgument {
-    pub fn condition(&self, firmware: Option<&Firmware>) -> Result<Condition, NoPlace> {
-        Ok(match self {
-            StopArgument::Level { pin, level } => Condition::Level {
-                pin: *pin,
-                level: *level,
-            },
+    pub fn condition(&self, firmware: Option<&Firmware>) -> Result<Condition> {
+        Ok(match self.clone() {
+            StopArgument::Level { pin, level } => Condition::Level { pin, level },
             StopArgument::Pulse {
                 pin,
                 longest_cycles,
             } => Condition::Pulse {
-                pin: *pin,
-                longest_cycles: *longest_cycles,
+                pin,
+                longest_cycles,
                 high_since: None,
             },
             StopArgument::Fault => Condition::Fault { exception: 0 },
-            StopArgument::Execution { place } => {
-                let address = address_of(place, firmware)?;
-                Condition::Execution {
-                    address: Memory::canonical(
-                        address.ok_or_else(|| NoPlace::Form(place.clone()))?,
-                    ),
-                    name: place.clone(),
-                }
-            }
+            StopArgument::Execution(place) => Condition::Execution {
+                address: place.address(firmware)?,
+                name: place.name,
+            },
         })
+    }
+}
+
+/// One `--trace-window`: where it begins and where it ends.
+#[derive(Clone)]
+pub struct WindowArgument(BoundArgument, BoundArgument);
+
+#[derive(Clone)]
+enum BoundArgument {
+    Cycle(u64),
+    Place(Place),
+}
+
+pub fn window(text: &str) -> Result<WindowArgument> {
+    let bound = |text: &str| match text.strip_prefix("pc:") {
+        Some(place) => Place::parse(place).map(BoundArgument::Place),
+        None => whole(text).map(BoundArgument::Cycle),
+    };
+    let bounds = text.split_once("..");
+    let bounds = bounds.and_then(|(from, to)| Some((bound(from)?, bound(to)?)));
+    match bounds.with_context(|| format!("{text:?} is no window: write FROM..TO, each a cycle or pc:PLACE, such as 84000..85000 or pc:main..pc:main+0x20"))? {
+        (BoundArgument::Cycle(from), BoundArgument::Cycle(to)) if from >= to => {
+            bail!("the window {text} ends before it begins")
+        }
+        (from, to) => Ok(WindowArgument(from, to)),
+    }
+}
+
+impl WindowArgument {
+    pub fn stretch(&self, firmware: Option<&Firmware>) -> Result<Stretch> {
+        let bound = |bound: &BoundArgument| -> Result<Bound> {
+            Ok(match bound {
+                BoundArgument::Cycle(cycle) => Bound::Cycle(*cycle),
+                BoundArgument::Place(place) => Bound::Place {
+                    address: place.address(firmware)?,
+                    name: place.name.clone(),
+                },
+            })
+        };
+        Ok(Stretch::new(bound(&self.0)?, bound(&self.1)?))
     }
 }
 
@@ -112,22 +106,20 @@ mod tests {
     #[test]
     fn the_four_kinds() {
         let pin = "PA8".parse().unwrap();
-        let parsed = |text: &str| text.parse::<StopArgument>();
+        let parsed = |text: &str| stop(text).unwrap();
         let level = true;
-        assert_eq!(parsed("pin:PA8=1"), Ok(StopArgument::Level { pin, level }));
+        assert_eq!(parsed("pin:PA8=1"), StopArgument::Level { pin, level });
+        let longest_cycles = 3_000;
         assert_eq!(
             parsed("pulse:CRIT>3000"),
-            Ok(StopArgument::Pulse {
+            StopArgument::Pulse {
                 pin,
-                longest_cycles: 3_000
-            })
+                longest_cycles
+            }
         );
-        assert_eq!(parsed("fault"), Ok(StopArgument::Fault));
-        let place = "find+0x12".into();
-        assert_eq!(
-            parsed("pc:find+0x12"),
-            Ok(StopArgument::Execution { place })
-        );
+        assert_eq!(parsed("fault"), StopArgument::Fault);
+        let place = Place::parse("find+0x12").unwrap();
+        assert_eq!(parsed("pc:find+0x12"), StopArgument::Execution(place));
     }
 
     #[test]
@@ -144,7 +136,19 @@ mod tests {
             "pulse:PA8>99999999999999999999",
             "pc:",
         ] {
-            assert!(text.parse::<StopArgument>().is_err(), "{text}");
+            assert!(stop(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn windows_are_cycles_or_places() {
+        for text in ["1..2", "pc:a..pc:b", "5..pc:b", "pc:a+0x2..900"] {
+            assert!(window(text).is_ok(), "{text}");
+        }
+        for text in [
+            "", "1", "1..", "..2", "pc:..2", "x..3", "1...2", "2..1", "2..2",
+        ] {
+            assert!(window(text).is_err(), "{text}");
         }
     }
 }

@@ -9,6 +9,7 @@ use anyhow::Result;
 use lock::{ClientId, ProbeLock};
 use machine::debug_port::{Target, Wire};
 use protocol::{Call, Refusal};
+use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -74,11 +75,11 @@ impl Client {
         protocol::reply(&id, outcome)
     }
 
-    fn obey(&mut self, call: Call) -> Result<serde_json::Value, Refusal> {
+    fn obey(&mut self, call: Call) -> Result<Value, Refusal> {
         match call {
             Call::Settled(value) => Ok(value),
-            Call::Lock => self.lock.acquire(self.id).map(|()| protocol::nothing()),
-            Call::Unlock => self.lock.release(self.id).map(|()| protocol::nothing()),
+            Call::Lock => self.lock.acquire(self.id).map(|()| Value::Null),
+            Call::Unlock => self.lock.release(self.id).map(|()| Value::Null),
             Call::Target(request, shape) => {
                 self.lock.check(self.id)?;
                 Ok(shape.value(self.wire.ask(request)?))

@@ -76,22 +76,17 @@ fn functions(
         })
         .collect();
     found.sort_unstable();
-    give_sizes(&mut found, &ends);
-    Ok(found)
-}
-
-/// A function without a size, as assemblers make them, goes up to the next one, and not beyond its
-/// section: LR after a reset, and EXC_RETURN, lie in none.
-fn give_sizes(functions: &mut [(u32, u32)], sections: &[(u32, u32)]) {
+    // A function without a size, as assemblers make them, goes up to the next one, and not beyond its
+    // section: LR after a reset, and EXC_RETURN, lie in none.
     let mut next = u32::MAX;
-    for (first, end) in functions.iter_mut().rev() {
+    for (first, end) in found.iter_mut().rev() {
         if *first == *end {
-            let mut within = sections
+            let within = ends
                 .iter()
-                .filter(|(from, to)| (*from..*to).contains(&*first));
-            let section_end = within.next().map_or(*first, |(_, to)| *to);
-            *end = next.min(section_end);
+                .find(|(from, to)| (*from..*to).contains(&*first));
+            *end = next.min(within.map_or(*first, |(_, to)| *to));
         }
         next = next.min(*first);
     }
+    Ok(found)
 }

@@ -5,7 +5,6 @@
 
 mod call_frames;
 mod code;
-mod interrupted_push;
 
 pub use code::Code;
 
@@ -24,6 +23,10 @@ const STACKED: [usize; 6] = [0, 1, 2, 3, 12, LR];
 const STACKED_PC: u32 = 0x18;
 const STACKED_XPSR: u32 = 0x1C;
 const REALIGNED: u32 = 1 << 9;
+/// EPSR.ICI: the register from which a multiple goes on. It is none if bits 26:25 or 11:10, which
+/// IT uses too, are set (ARM DDI 0403E, B1.4.2).
+const CONTINUES_AT: u32 = 0xF000;
+const IT_ONLY: u32 = 0x0600_0C00;
 
 /// A frame of the stack: where its code is, and its registers.
 #[derive(Clone, Copy)]
@@ -216,7 +219,7 @@ impl Unwinder<'_> {
             EXTENDED_FRAME_BYTES
         };
         let realigned = if status & REALIGNED != 0 { 4 } else { 0 };
-        let pushed = interrupted_push::bytes(self.memory, pc & !1, status);
+        let pushed = interrupted_push(self.memory, pc & !1, status);
         registers[SP] = base.wrapping_add(bytes + realigned + pushed);
         Some(Frame {
             pc: pc & !1,
@@ -237,5 +240,22 @@ fn looked_up(frame: &Frame) -> u32 {
         pc
     } else {
         pc.wrapping_sub(1)
+    }
+}
+
+/// The bytes by which SP lies below its value before the instruction at `pc`, where an exception
+/// interrupted a PUSH; `xpsr` is stacked. Its transfers go on after the return, but SP has already
+/// moved (`core/interrupted_instructions.rs`), and the frame tables know SP before or after it only.
+fn interrupted_push(memory: &Memory, pc: u32, xpsr: u32) -> u32 {
+    if xpsr & CONTINUES_AT == 0 || xpsr & IT_ONLY != 0 {
+        return 0;
+    }
+    let half = |address| memory.read(address, Width::Half).unwrap_or(0);
+    match (half(pc), half(pc.wrapping_add(2))) {
+        // PUSH T1, T2 (A7.7.101), VPUSH (A7.7.249): the list, or the number of words.
+        (first @ 0xB400..=0xB5FF, _) => 4 * (first & 0x1FF).count_ones(),
+        (0xE92D, list) => 4 * list.count_ones(),
+        (0xED2D | 0xED6D, words) => 4 * (words & 0xFF),
+        _ => 0,
     }
 }

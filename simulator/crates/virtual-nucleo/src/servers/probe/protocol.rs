@@ -30,13 +30,6 @@ impl Refusal {
             why: why.into(),
         }
     }
-
-    pub fn disconnected(why: impl Into<String>) -> Refusal {
-        Refusal {
-            status: PROBE_DISCONNECTED,
-            why: why.into(),
-        }
-    }
 }
 
 impl From<Failure> for Refusal {
@@ -80,10 +73,6 @@ impl Shape {
     }
 }
 
-pub fn nothing() -> Value {
-    Value::Null
-}
-
 /// The request's id, or -1 if it has none, and what it asks for.
 pub fn parse(line: &[u8]) -> (Value, Result<Call, Refusal>) {
     let refuse = |id: Value, why: &str| (id, Err(Refusal::general(why)));
@@ -113,66 +102,82 @@ pub fn reply(id: &Value, outcome: Result<Value, Refusal>) -> String {
     format!("{fields}\n")
 }
 
+/// A request by its name, of which each has so many arguments.
 fn call(name: &str, arguments: &Arguments) -> Result<Call, Refusal> {
-    if let Some(call) = conversation(name, arguments)? {
-        return Ok(call);
-    }
-    if let Some(call) = port_access(name, arguments)? {
-        return Ok(call);
-    }
-    memory_access(name, arguments)?
-        .ok_or_else(|| Refusal::general(format!("there is no request {name:?}")))
-}
-
-/// Requests to the probe itself, and for its reset line.
-fn conversation(name: &str, arguments: &Arguments) -> Result<Option<Call>, Refusal> {
-    let done = || Call::Settled(nothing());
-    Ok(Some(match name {
-        "hello" => {
-            arguments.expect(1)?;
-            match arguments.number(0)? {
-                VERSION => done(),
-                _ => return Err(Refusal::general("this probe speaks protocol version 1")),
-            }
+    let count = match name {
+        "lock" => return Ok(Call::Lock),
+        "unlock" => return Ok(Call::Unlock),
+        "reset" => return Ok(Call::Target(Request::Reset, Shape::Single)),
+        "is_reset_asserted" => return Ok(Call::Target(Request::IsResetHeld, Shape::Single)),
+        "open" | "close" | "disconnect" | "flush" => 0,
+        "hello" | "readprop" | "connect" | "set_clock" | "assert_reset" | "read_dp" | "read_ap" => {
+            1
         }
-        "readprop" => {
-            arguments.expect(1)?;
-            Call::Settled(property(arguments.text(0)?)?)
+        "get_memory_interface_for_ap"
+        | "write_dp"
+        | "read_ap_multiple"
+        | "write_ap"
+        | "write_ap_multiple" => 2,
+        "read_mem" | "read_block32" | "write_block32" | "read_block8" | "write_block8" => 3,
+        "write_mem" => 4,
+        _ => return Err(Refusal::general(format!("there is no request {name:?}"))),
+    };
+    if arguments.0.len() != count {
+        let came = arguments.0.len();
+        return Err(Refusal::general(format!(
+            "{count} arguments are expected, {came} came"
+        )));
+    }
+    let register = || arguments.word(0);
+    let value = || arguments.word(1);
+    let request = match name {
+        "hello" if arguments.number(0)? != VERSION => {
+            return Err(Refusal::general("this probe speaks protocol version 1"));
         }
-        "connect" => {
-            arguments.expect(1)?;
-            match arguments.text(0)? {
-                "SWD" | "DEFAULT" => done(),
-                _ => return Err(Refusal::general("this probe speaks SWD only")),
-            }
+        "readprop" => return property(arguments.text(0)?).map(Call::Settled),
+        "connect" if !matches!(arguments.text(0)?, "SWD" | "DEFAULT") => {
+            return Err(Refusal::general("this probe speaks SWD only"));
+        }
+        // Nominal address 0 is access port 0.
+        "get_memory_interface_for_ap" if arguments.number(1)? == 0 => {
+            return Ok(Call::Settled(MEMORY_HANDLE.into()));
         }
         "set_clock" => {
-            arguments.expect(1)?;
             arguments.number(0)?;
-            done()
+            return Ok(Call::Settled(Value::Null));
         }
-        "get_memory_interface_for_ap" => {
-            arguments.expect(2)?;
-            // Nominal address 0 is access port 0.
-            match arguments.number(1)? {
-                0 => Call::Settled(MEMORY_HANDLE.into()),
-                _ => done(),
-            }
-        }
-        "open" | "close" | "disconnect" | "flush" => {
-            arguments.expect(0)?;
-            done()
-        }
-        "lock" => Call::Lock,
-        "unlock" => Call::Unlock,
-        "reset" => Call::Target(Request::Reset, Shape::Single),
-        "assert_reset" => {
-            arguments.expect(1)?;
-            Call::Target(Request::HoldReset(arguments.flag(0)?), Shape::Single)
-        }
-        "is_reset_asserted" => Call::Target(Request::IsResetHeld, Shape::Single),
-        _ => return Ok(None),
-    }))
+        "assert_reset" => Request::HoldReset(arguments.flag(0)?),
+        "read_dp" => Request::ReadDebugPort {
+            register: register()?,
+        },
+        "write_dp" => Request::WriteDebugPort {
+            register: register()?,
+            value: value()?,
+        },
+        "read_ap" => Request::ReadAccessPort {
+            register: register()?,
+            count: 1,
+        },
+        "read_ap_multiple" => Request::ReadAccessPort {
+            register: register()?,
+            count: arguments.count(1)?,
+        },
+        "write_ap" => Request::WriteAccessPort {
+            register: register()?,
+            values: vec![value()?],
+        },
+        "write_ap_multiple" => Request::WriteAccessPort {
+            register: register()?,
+            values: arguments.words(1)?,
+        },
+        _ if count >= 3 => memory_access(name, arguments)?,
+        _ => return Ok(Call::Settled(Value::Null)),
+    };
+    let shape = match name {
+        "read_ap_multiple" | "read_block32" | "read_block8" => Shape::List,
+        _ => Shape::Single,
+    };
+    Ok(Call::Target(request, shape))
 }
 
 fn property(name: &str) -> Result<Value, Refusal> {
@@ -195,162 +200,98 @@ fn property(name: &str) -> Result<Value, Refusal> {
     })
 }
 
-/// Reads and writes of the debug port and the access ports.
-fn port_access(name: &str, arguments: &Arguments) -> Result<Option<Call>, Refusal> {
-    let (request, shape) = match name {
-        "read_dp" => {
-            arguments.expect(1)?;
-            let register = arguments.word(0)?;
-            (Request::ReadDebugPort { register }, Shape::Single)
-        }
-        "write_dp" => {
-            arguments.expect(2)?;
-            let (register, value) = (arguments.word(0)?, arguments.word(1)?);
-            (Request::WriteDebugPort { register, value }, Shape::Single)
-        }
-        "read_ap" => {
-            arguments.expect(1)?;
-            let (register, count) = (arguments.word(0)?, 1);
-            (Request::ReadAccessPort { register, count }, Shape::Single)
-        }
-        "read_ap_multiple" => {
-            arguments.expect(2)?;
-            let (register, count) = (arguments.word(0)?, arguments.count(1)?);
-            (Request::ReadAccessPort { register, count }, Shape::List)
-        }
-        "write_ap" => {
-            arguments.expect(2)?;
-            let (register, values) = (arguments.word(0)?, vec![arguments.word(1)?]);
-            (Request::WriteAccessPort { register, values }, Shape::Single)
-        }
-        "write_ap_multiple" => {
-            arguments.expect(2)?;
-            let (register, values) = (arguments.word(0)?, arguments.words(1)?);
-            (Request::WriteAccessPort { register, values }, Shape::Single)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(Call::Target(request, shape)))
-}
-
 /// Reads and writes through the memory interface. The first argument is its handle.
-fn memory_access(name: &str, arguments: &Arguments) -> Result<Option<Call>, Refusal> {
-    let (width, is_block, is_read) = match name {
-        "read_mem" => (None, false, true),
-        "write_mem" => (None, false, false),
-        "read_block32" => (Some(Width::Word), true, true),
-        "write_block32" => (Some(Width::Word), true, false),
-        "read_block8" => (Some(Width::Byte), true, true),
-        "write_block8" => (Some(Width::Byte), true, false),
-        _ => return Ok(None),
-    };
-    arguments.expect(if is_block || is_read { 3 } else { 4 })?;
+fn memory_access(name: &str, arguments: &Arguments) -> Result<Request, Refusal> {
     if arguments.number(0)? != MEMORY_HANDLE {
         return Err(Refusal::general("there is no such memory interface"));
     }
     let address = arguments.word(1)?;
-    let width = match width {
-        Some(width) => width,
-        None => arguments.width(if is_read { 2 } else { 3 })?,
+    let width = match name {
+        "read_mem" => arguments.width(2)?,
+        "write_mem" => arguments.width(3)?,
+        "read_block8" | "write_block8" => Width::Byte,
+        _ => Width::Word,
     };
-    let alignment = match width {
-        Width::Byte => 1,
-        Width::Half => 2,
-        Width::Word => 4,
-    };
-    if address % alignment != 0 {
+    if address % width.bytes() != 0 {
         return Err(Refusal {
             status: TRANSFER_FAULT,
             why: format!("{address:#010x} is not aligned to the transfer's size"),
         });
     }
-    let request = match (is_read, is_block) {
-        (true, _) => Request::ReadMemory {
-            address,
-            width,
-            count: if is_block { arguments.count(2)? } else { 1 },
-        },
-        (false, block) => Request::WriteMemory {
-            address,
-            width,
-            values: if block {
-                arguments.words(2)?
-            } else {
-                vec![arguments.word(2)?]
-            },
-        },
+    let (count, values) = match name {
+        "read_mem" => (1, None),
+        "write_mem" => (0, Some(vec![arguments.word(2)?])),
+        "read_block8" | "read_block32" => (arguments.count(2)?, None),
+        _ => (0, Some(arguments.words(2)?)),
     };
-    let shape = if is_block { Shape::List } else { Shape::Single };
-    Ok(Some(Call::Target(request, shape)))
+    Ok(match values {
+        None => Request::ReadMemory {
+            address,
+            width,
+            count,
+        },
+        Some(values) => Request::WriteMemory {
+            address,
+            width,
+            values,
+        },
+    })
 }
 
 struct Arguments<'a>(&'a [Value]);
 
 impl Arguments<'_> {
-    fn expect(&self, count: usize) -> Result<(), Refusal> {
-        if self.0.len() == count {
-            return Ok(());
-        }
-        Err(Refusal::general(format!(
-            "{count} arguments are expected, {} came",
-            self.0.len()
-        )))
-    }
-
-    fn wrong<T>(&self, n: usize, expected: &str) -> Result<T, Refusal> {
-        Err(Refusal::general(format!("argument {n} is not {expected}")))
+    fn get<'a, T>(
+        &'a self,
+        n: usize,
+        expected: &str,
+        read: impl Fn(&'a Value) -> Option<T>,
+    ) -> Result<T, Refusal> {
+        read(&self.0[n]).ok_or_else(|| Refusal::general(format!("argument {n} is not {expected}")))
     }
 
     fn number(&self, n: usize) -> Result<u64, Refusal> {
-        self.0[n]
-            .as_u64()
-            .map_or_else(|| self.wrong(n, "a whole number from 0 up"), Ok)
+        self.get(n, "a whole number from 0 up", Value::as_u64)
     }
 
     fn text(&self, n: usize) -> Result<&str, Refusal> {
-        self.0[n]
-            .as_str()
-            .map_or_else(|| self.wrong(n, "a string"), Ok)
+        self.get(n, "a string", Value::as_str)
     }
 
     fn flag(&self, n: usize) -> Result<bool, Refusal> {
-        self.0[n]
-            .as_bool()
-            .map_or_else(|| self.wrong(n, "true or false"), Ok)
+        self.get(n, "true or false", Value::as_bool)
     }
 
     fn word(&self, n: usize) -> Result<u32, Refusal> {
-        word(&self.0[n]).map_or_else(|| self.wrong(n, "a number of 32 bits"), Ok)
+        let word = |value: &Value| value.as_u64()?.try_into().ok();
+        self.get(n, "a number of 32 bits", word)
     }
 
     /// The lower 32 bits of each, as they reach the wire: pyOCD's flash analyzer gives more for a flash
     /// with small pages.
     fn words(&self, n: usize) -> Result<Vec<u32>, Refusal> {
-        let list = self.0[n].as_array();
         let lower = |number: &Value| number.as_u64().map(|number| number as u32);
-        list.and_then(|list| list.iter().map(lower).collect())
-            .map_or_else(|| self.wrong(n, "a list of numbers of 32 bits"), Ok)
+        self.get(n, "a list of numbers of 32 bits", |list| {
+            list.as_array()?.iter().map(lower).collect()
+        })
     }
 
     fn count(&self, n: usize) -> Result<usize, Refusal> {
-        match self.number(n)? {
-            count if count <= LONGEST_BLOCK => Ok(count as usize),
-            _ => self.wrong(n, "a count of at most 1,048,576"),
-        }
+        let count = self.number(n)?;
+        self.get(n, "a count of at most 1,048,576", |_| {
+            (count <= LONGEST_BLOCK).then_some(count as usize)
+        })
     }
 
     fn width(&self, n: usize) -> Result<Width, Refusal> {
-        match self.number(n)? {
-            8 => Ok(Width::Byte),
-            16 => Ok(Width::Half),
-            32 => Ok(Width::Word),
-            _ => self.wrong(n, "8, 16 or 32"),
-        }
+        let bits = self.number(n)?;
+        self.get(n, "8, 16 or 32", |_| match bits {
+            8 => Some(Width::Byte),
+            16 => Some(Width::Half),
+            32 => Some(Width::Word),
+            _ => None,
+        })
     }
-}
-
-fn word(value: &Value) -> Option<u32> {
-    value.as_u64().and_then(|value| u32::try_from(value).ok())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Command blocks and their answers, byte by byte as pyOCD's `stlink.py` and OpenOCD's
 //! `stlink_usb.c` send and read them, on a machine that RM0368 and DDI 0403 describe.
 
+use super::interpreter::BLOCK_BYTES;
 use super::*;
 use cortex_m::Timing;
 use machine::debug_port::{Answer, DebugPort, Failure, Request};
@@ -343,7 +344,7 @@ fn the_reset_line_holds_the_board() {
     let mut probe = halting();
     let held = |probe: &mut StLink<Board>, command: &[u8]| {
         assert_eq!(ask(probe, command), OK);
-        probe.interpreter_target().port.holds_reset()
+        probe.interpreter.target.port.holds_reset()
     };
     assert!(held(&mut probe, &[0xF2, 0x3C, 0]));
     assert!(!held(&mut probe, &[0xF2, 0x3C, 1]));
