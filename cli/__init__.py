@@ -1,7 +1,8 @@
 """The commands, each a file whose name is its word: `cli/scenario.py` is `./lab scenario`.
 
 A folder with a command of its own is a group: `cli/heap/list.py` is `./lab heap list`. `shell/`
-has what all commands share, `work/` what is too much for one file; neither is a command.
+has what commands share; it is no command, nor is a file whose name begins with `_`. `work/` still
+has what the desk and the package need.
 """
 
 SECTIONS = (
