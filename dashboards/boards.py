@@ -13,7 +13,7 @@ from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, bar
 from dashboards.formatting import MISSING, samplerate
 from dashboards.loaded.series import Series
-from dashboards.page.templates import Sheet, TextGrid
+from dashboards.page.templates import Sheet
 from dashboards.tables import line_of, number, plain
 
 _ROW_PX = 34
@@ -159,5 +159,5 @@ def sheet(across: Across) -> Sheet:
         f"One allocator on {len(boards)} boards: {', '.join(boards)}.",
         [*remarks, MEANING, *across.left_out],
         charts,
-        [TextGrid(rows.title, rows.headings, rows.lines) for rows in every(across)],
+        list(every(across)),
     )

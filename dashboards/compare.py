@@ -14,7 +14,7 @@ from base.text_table import TextTable
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.series import MUTED
-from dashboards.page.templates import Sheet, TextGrid
+from dashboards.page.templates import Sheet
 
 _HEIGHT_PX = 380
 _COLOUR = "#0072b2"
@@ -61,11 +61,8 @@ def sheet(comparison: Comparison) -> Sheet:
     """The page. Equal comparisons give equal text."""
     only = comparison.compared[0] if len(comparison.compared) == 1 else None
     sentences = [*(_told(only) if only else ()), *left_out(comparison)]
-    grids = [
-        TextGrid(table.title, table.headings, table.lines, told=not table.numbers)
-        for table in (_of_pair(only) if only else _of_pairs(comparison))
-        if table.lines
-    ]
+    tables = _of_pair(only) if only else _of_pairs(comparison)
+    grids = [table for table in tables if table.lines]
     return Sheet("compare.html", overall(comparison), sentences, charts(only) if only else [], grids)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from analysis.compare.boards import board_of
 from base.microseconds import digits
 from base.run_folder.manifest import Maximum
 from base.run_folder.quantities import (
@@ -21,10 +22,8 @@ from dashboards.loaded.lanes import Lane, Waiter, alike
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import (
     Series,
-    could_have_control,
     counter_of,
     has_control,
-    spares_control,
     spares_interrupts,
 )
 from scenarios.operations import in_words
@@ -142,8 +141,9 @@ def facts(series: Sequence[Series], lanes: Sequence[Lane]) -> tuple[str, ...]:
         apart = worst.possible_ns >= _ALIKE * best.possible_ns
         sentences += [_medians(lane), _ties(lane), _cost(lane) if apart else "", _worse(best, lane)]
         sentences += [] if apart else [_worse(worst, lane)]
-    masked = sum(has_control(member) and not spares_control(member) for member in series)
-    without = sum(not could_have_control(member) for member in series)
+    masked = sum(has_control(member) and member.run.manifest.locking == "primask" for member in series)
+    boards = (board_of(member.run.manifest) for member in series)
+    without = sum(board is not None and not board.has_control for board in boards)
     control = [f"In {masked} of {len(series)} runs the lock masks the control interrupt too."] * bool(masked)
     if without:
         control.append(f"{without} of {len(series)} runs had no control interrupt, as their board has none.")

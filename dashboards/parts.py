@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analysis.program.parts import Part
+from base.text_table import TextTable
 from dashboards.formatting import MISSING
-from dashboards.page.templates import TextGrid
 
 _MOST_LINES = 300
 """The page shows so many; the JSON has all."""
 
 
-def of_parts(parts: Iterable[Part]) -> list[TextGrid]:
+def of_parts(parts: Iterable[Part]) -> list[TextTable]:
     """A table of each part that has lines."""
     return [
-        TextGrid(
+        TextTable(
             part.title,
             part.headings,
             tuple(
                 tuple(cell.replace("\n", "; ") or MISSING for cell in line)
                 for line in part.lines[:_MOST_LINES]
             ),
-            told=True,
         )
         for part in parts
         if part.lines

@@ -17,11 +17,12 @@ from analysis.program.masks.log import Interval
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.worst import name_of
 from analysis.program.parts import few
+from base.text_table import TextTable
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, Trace, bar, scatter
 from dashboards.formatting import MISSING, grouped
 from dashboards.loaded.series import INK, MUTED, PAPER, SHADES, assign_styles
-from dashboards.page.templates import TextGrid, sheet
+from dashboards.page.templates import sheet
 from dashboards.parts import of_parts
 
 _HEIGHT_PX = 420
@@ -352,7 +353,7 @@ def _calls(report: BoundsReport, explanation: Explained) -> Figure:
     return figure
 
 
-def _lines(report: BoundsReport, explanation: Explained) -> TextGrid:
+def _lines(report: BoundsReport, explanation: Explained) -> TextTable:
     """Of source lines the text, where the files are as the program was built of them."""
     blocks = explanation.blocks[:_MOST_ROWS]
     sources = Sources(report.subject.elf, report.subject.user.elf)
@@ -369,7 +370,7 @@ def _lines(report: BoundsReport, explanation: Explained) -> TextGrid:
         for block in blocks
     )
     headings = ("block of", "cycles", "of all", "passes", "lines", "source")
-    return TextGrid(f"The longest path of {explanation.section}", headings, lines, told=True)
+    return TextTable(f"The longest path of {explanation.section}", headings, lines)
 
 
 def _span(block: Block) -> str:

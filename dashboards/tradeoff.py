@@ -17,19 +17,21 @@ from base.files.errors import RunError
 from base.run_folder import folder as names
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
 from base.run_index import configuration
+from base.text_table import TextTable
 from capture.acquisition.plan_file import decode_image
 from dashboards.figures.chart import Chart, in_us, style
 from dashboards.figures.figure import Figure, scatter
 from dashboards.formatting import MISSING, grouped, microseconds, samplerate, short, whole
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import INK, MUTED, Style, assign_styles, by_scenario, caveats
-from dashboards.page.templates import Sheet, TextGrid
+from dashboards.page.templates import Sheet
 from firmware.build import catalogue
 from scenarios.generator import Step
 from scenarios.operations import Mark, body_crc32
 from scenarios.trace import Trace, of_steps
 
 _HEIGHT_PX = 480
+_NUMBERS = range(1, 9)
 _WORST = {"allocation": CRITICAL, "free": FREE_CRITICAL}
 
 Metric = Callable[[Row], float | None]
@@ -278,7 +280,7 @@ def _chart(needs: Sequence[Need], all_points: Sequence[Point], provenance: str) 
     return Chart("tradeoff", "Heap against worst case", counted, " ".join(words), (), figure)
 
 
-def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> list[TextGrid]:
+def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> list[TextTable]:
     heaps, fragmentation = [], []
     for need in needs:
         section, n = MISSING, MISSING
@@ -330,30 +332,35 @@ def _tables(study: Study, needs: Sequence[Need], runs: Sequence[Run]) -> list[Te
             )
         )
     grids = [
-        TextGrid(
+        TextTable(
             "Heap and worst case",
             (
                 *("allocator", "smallest heap (bytes)", "worst section (µs)", "n", "used (bytes)"),
                 *("live (bytes)", "lost (bytes)", "static RAM (bytes)", "refused"),
             ),
             tuple(heaps),
+            _NUMBERS,
         ),
-        TextGrid(
+        TextTable(
             "Fragmentation",
             (
                 *("allocator", "F (%)", "1: mean", "2: at peak live", "3: at peak used", "4: peaks"),
                 *("SBBM (bytes)", "F in the smallest heap (%)", "SBBM there (bytes)"),
             ),
             tuple(fragmentation),
+            _NUMBERS,
         ),
-        TextGrid("Traces", ("trace", "seed", "operations", "SHA-256 of its operations"), tuple(traces)),
-        TextGrid(
+        TextTable(
+            "Traces", ("trace", "seed", "operations", "SHA-256 of its operations"), tuple(traces), _NUMBERS
+        ),
+        TextTable(
             "Runs",
             (
                 *("run", "allocator", "worst section (µs)", "of", "n"),
                 *("board", "heap (bytes)", "refused", "sampled at"),
             ),
             tuple(of_runs),
+            _NUMBERS,
         ),
     ]
     return grids if runs else grids[:-1]

@@ -19,17 +19,19 @@ from analysis.twin.text import (
     worst_lines,
 )
 from base.run_folder.edges import NS_PER_S
+from base.text_table import TextTable
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, bar, scatter
 from dashboards.formatting import samplerate
 from dashboards.loaded.series import MUTED, SHADES
-from dashboards.page.templates import Sheet, TextGrid
+from dashboards.page.templates import Sheet
 
 _HEIGHT_PX = 380
 _MOST_BINS = 80
 _COLOURS = SHADES[:3]
 _WORDS = {quantity.key: quantity.words for quantity in QUANTITIES}
 _US_PER_S = 1e6
+_NUMBERS = range(1, len(RESIDUALS))
 
 
 def charts(comparison: Comparison) -> list[Chart]:
@@ -143,20 +145,22 @@ def _of_quantity(table: pl.DataFrame, quantity: str) -> pl.DataFrame:
     return table.filter(pl.col("quantity") == quantity)
 
 
-def grids(comparison: Comparison) -> list[TextGrid]:
+def grids(comparison: Comparison) -> list[TextTable]:
     """All tables; those of which there is nothing to say are left out."""
-    made = [TextGrid("Residuals", RESIDUALS, tuple(residual_lines(comparison.rows)))]
+    made = [TextTable("Residuals", RESIDUALS, tuple(residual_lines(comparison.rows)), _NUMBERS)]
     if comparison.trials.holds:
         left = [row for row in comparison.rows_left if row.kind is None]
-        made.append(TextGrid("Left with what holds taken out", RESIDUALS, tuple(residual_lines(left))))
+        made.append(
+            TextTable("Left with what holds taken out", RESIDUALS, tuple(residual_lines(left)), _NUMBERS)
+        )
     worst = tuple(worst_lines(comparison.rows, comparison.units))
-    made.append(TextGrid(WORST, ("quantity", "operation: cycles"), worst, told=True))
+    made.append(TextTable(WORST, ("quantity", "operation: cycles"), worst))
     hypotheses = tuple(hypothesis_lines(comparison.trials))
-    made.append(TextGrid("What may explain it", HYPOTHESES, hypotheses, told=True))
+    made.append(TextTable("What may explain it", HYPOTHESES, hypotheses))
     if comparison.causes:
         title = f"The difference of {comparison.causes.undisturbed:,} operations that no interrupt met"
         lines = ((in_proportion(comparison.causes),),)
-        made.append(TextGrid(title, ("what it goes with",), lines, told=True))
+        made.append(TextTable(title, ("what it goes with",), lines))
     return [grid for grid in made if grid.lines]
 
 

@@ -54,11 +54,6 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     return str((operation_keys(worst["seq"]) if operations else interrupt_keys(worst))[0])
 
 
-def describe(key: str) -> str:
-    """The key in words: `operation 1874`, `sample 402183`."""
-    return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
-
-
 # Room around an operation: a share of its width, but at least this, so that the answers of the
 # handler and of the task it wakes are seen.
 MARGIN_SHARE = 0.2
@@ -80,11 +75,6 @@ class Window:
     zero: int
     sample: npt.NDArray[np.int64]
     word: npt.NDArray[np.uint8]
-
-
-def window_of(run: LoadedRun, key: str) -> Window | None:
-    """The window that a selection key names. None where the capture or its sample is missing."""
-    return windows_of(run, [key]).get(key)
 
 
 def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:

@@ -12,7 +12,7 @@ from dashboards.figures.chart import Chart, make_chart
 from dashboards.figures.figure import TENTHS_OF_NS, Figure, scatter
 from dashboards.formatting import grouped
 from dashboards.loaded.series import INK, MUTED, Series
-from dashboards.waveforms import describe, window_of, worst_key
+from dashboards.waveforms import windows_of, worst_key
 
 LANE_HEIGHT = 1.45
 SHADED_MOST = 400
@@ -76,7 +76,7 @@ def worst_waveform(series: Series, quantity: Quantity) -> Chart | None:
     latency, as `quantity` says; critical sections are shaded. None without a sample or a capture.
     """
     edges, worst = series.run.edges, worst_key(series.run, quantity)
-    window = window_of(series.run, worst) if worst else None
+    window = windows_of(series.run, [worst]).get(worst) if worst else None
     if edges is None or worst is None or window is None:
         return None
     figure, shades = _lanes(edges.channels), []
@@ -99,8 +99,9 @@ def worst_waveform(series: Series, quantity: Quantity) -> Chart | None:
                 if high
             ]
     figure.update_layout(shapes=shades)
+    where = f"sample {worst[1:]}" if worst.startswith("@") else f"operation {worst}"
     counted = f"n = {grouped(window.end - window.start)} samples"
-    title, key = f"{series.name}: {describe(worst)}", "pulse" if quantity is CRITICAL else "interrupt"
+    title, key = f"{series.name}: {where}", "pulse" if quantity is CRITICAL else "interrupt"
     key, why = f"{key}-{series.style.entry}", _EXPLANATIONS[quantity.key]
     chart = make_chart(key, title, [series], counted, why, figure, _HEIGHT_PX)
     figure.update_layout(showlegend=False)

@@ -179,20 +179,9 @@ def has_control(series: Series) -> bool:
     return series.run.manifest.stimulus.control_period_ticks > 0
 
 
-def spares_control(series: Series) -> bool:
-    """True unless the lock holds off the control interrupt too."""
-    return series.run.manifest.locking != "primask"
-
-
 def counter_of(manifest: Manifest) -> str:
     """What counted the cycles of a run: DWT, or a timer where the core has none."""
     return board.counter if (board := board_of(manifest)) else "DWT"
-
-
-def could_have_control(series: Series) -> bool:
-    """Whether the board has an interrupt that a lock can leave unmasked."""
-    board = board_of(series.run.manifest)
-    return board is None or board.has_control
 
 
 def spares_interrupts(series: Series) -> bool:

@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from base.files.whole import WriteError, write_bytes
 from base.paths import COMPILED
+from base.text_table import TextTable
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.figures.chart import Chart
 from dashboards.formatting import grouped
@@ -159,23 +160,6 @@ def _plotly() -> str:
 
 
 @dataclass(frozen=True)
-class TextGrid:
-    """`headings` and each of `lines` include the first column. `told` is one of words."""
-
-    title: str
-    headings: Sequence[str]
-    lines: Sequence[Sequence[str]]
-    told: bool = False
-
-    def grid(self) -> Grid:
-        """The same as a table of a page."""
-        columns = tuple(Column(words, words, numeric=not self.told) for words in self.headings[1:])
-        lines = (Line(name, tuple(Cell(text, text) for text in rest)) for name, *rest in self.lines)
-        names = self.headings[0]
-        return Grid("table", self.title, columns, (Group("", tuple(lines)),), names=names, pinned=0)
-
-
-@dataclass(frozen=True)
 class Sheet:
     """A page of figures and tables of its own, by `template`, which extends sheet.html.
 
@@ -186,11 +170,23 @@ class Sheet:
     headline: str
     remarks: Sequence[str]
     charts: Sequence[Chart]
-    grids: Sequence[TextGrid]
+    grids: Sequence[TextTable]
 
     @property
     def figures(self) -> list[Figure]:
         return [Figure(f"plot-{chart.key}", chart) for chart in self.charts]
+
+    @property
+    def tables(self) -> list[Grid]:
+        """Those with numbers have all columns but the first for numbers."""
+        tables = []
+        for grid in self.grids:
+            first, *others = grid.headings
+            columns = tuple(Column(words, words, numeric=bool(grid.numbers)) for words in others)
+            lines = (Line(name, tuple(Cell(text, text) for text in rest)) for name, *rest in grid.lines)
+            group = Group("", tuple(lines))
+            tables.append(Grid("table", grid.title, columns, (group,), names=first, pinned=0))
+        return tables
 
     def html(self) -> str:
         """The whole page, one HTML text."""
@@ -204,7 +200,7 @@ class Sheet:
 
 
 def sheet(
-    template: str, headline: str, remarks: Sequence[str], charts: Sequence[Chart], grids: Sequence[TextGrid]
+    template: str, headline: str, remarks: Sequence[str], charts: Sequence[Chart], grids: Sequence[TextTable]
 ) -> str:
     """One HTML text of `template`, which extends sheet.html."""
     return Sheet(template, headline, remarks, charts, grids).html()

@@ -176,7 +176,7 @@ def waveforms(series: Sequence[Series]) -> Page | None:
     for member in series:
         pulses.append((member.style.entry, worst_waveform(member, CRITICAL)))
         waits.append((member.style.entry, worst_waveform(member, LATENCY)))
-        member.run.release("edges")
+        member.run.release("edges", "operations")
     blocks = present(
         per_run("pulse", "The worst critical section, as captured", pulses),
         per_run("interrupt", "The worst interrupt, as captured", waits),
