@@ -264,7 +264,7 @@ impl Board {
         {
             let (_, irq, level) = self.lines.remove(0);
             self.memory.levels = with_line(self.memory.levels, irq, level);
-            self.core.set_irq_line(irq, level);
+            self.core.set_irq_lines(self.memory.levels);
         }
         Ok(())
     }

@@ -154,7 +154,7 @@ fn halting_debug_goes_before_the_monitor() {
     board.debug_write(0xE000_EDF0, 0xA05F_0001);
     let Board { core, memory, .. } = &mut board;
     assert_eq!(core.run(memory, 10_000).unwrap(), RunEnd::Held);
-    assert!(core.halted());
+    assert!(core.debug().halted());
     assert_eq!(board.r(4), 1);
 }
 

@@ -8,9 +8,9 @@ const ENABLE: &str = "poke LAR, 0xC5ACCE55\n poke TCR, 1\n poke TER, 0x102\n";
 /// Port, bytes and value of each write that a listener received.
 fn heard(program: &str) -> Vec<(u8, u8, u32)> {
     let mut board = Board::new(&format!("{ITM} {program}\n bkpt 0\n .pool\n"));
-    board.core.listen_to_stimuli();
+    board.core.itm_mut().listen();
     board.finish();
-    let stimuli = board.core.take_stimuli();
+    let stimuli = board.core.itm_mut().take();
     stimuli.iter().map(|s| (s.port, s.bytes, s.value)).collect()
 }
 

@@ -119,7 +119,7 @@ fn started(kind: CoreKind, memory: &mut Memory) -> Result<Core> {
 /// How a case ended: the first word of its result.
 fn outcome(core: &Core, stop: Option<Stop>) -> u32 {
     match stop {
-        None if core.fault_registers().cfsr == 0 => 0,
+        None if core.scb().fault_status().cfsr == 0 => 0,
         None => 1,
         Some(Stop::Undefined { .. }) => 2,
         Some(Stop::Unpredictable { .. }) => 3,

@@ -19,6 +19,11 @@ impl Width {
         1 << self as u32
     }
 
+    /// The part of a word that an access at `address` sees.
+    pub fn lane(self, word: u32, address: u32) -> u32 {
+        word >> (8 * (address & 3)) & self.mask()
+    }
+
     /// The bits that an access of this width transfers.
     #[inline(always)]
     pub fn mask(self) -> u32 {

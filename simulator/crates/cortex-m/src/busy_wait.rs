@@ -65,15 +65,17 @@ impl BusyWait {
     }
 
     /// The current iteration has read a register. `steadiness` is `None` if it may read something
-    /// else next time.
+    /// else next time. Unless memory `waits`, all reads take equally long.
     #[inline(always)]
-    pub fn read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
+    pub fn read(&mut self, waits: bool, steadiness: impl FnOnce() -> Option<Steadiness>) {
         if self.disturbed {
             return;
         }
         match steadiness() {
             Some(steady) => {
-                self.period_cycles = self.period_cycles.max(steady.period_cycles);
+                if waits {
+                    self.period_cycles = self.period_cycles.max(steady.period_cycles);
+                }
                 self.until_cycle = self.until_cycle.min(steady.until_cycle);
             }
             None => self.disturbed = true,

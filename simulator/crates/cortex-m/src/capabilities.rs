@@ -3,9 +3,9 @@
 //! What a core lacks is reserved there: it reads 0 and ignores writes (DDI 0419C, B3.2.2; DDI 0403E,
 //! B3.1.1).
 
-use super::debug::identity;
-use super::memory_map::{DWT_CTRL, ICSR, SHCSR};
-use super::model::Facts;
+use crate::debug::identity;
+use crate::memory_map::{DWT_CTRL, ICSR, SHCSR};
+use crate::model::Facts;
 
 const SHPR3: u32 = 0xE000_ED20;
 const DEBUG_MONITOR_PRIORITY: u32 = 0xFF;
@@ -89,14 +89,16 @@ pub fn shown(facts: &Facts, address: u32, word: u32) -> u32 {
 mod tests {
     use crate::bus::Width;
     use crate::model::CoreKind;
+    use crate::two_memories::TwoMemories;
     use crate::{Core, Timing};
 
     /// Writes ones everywhere in the register, and reads what is left.
     fn kept(kind: CoreKind, address: u32) -> u32 {
         let mut core = Core::of(kind.model(), Timing::Nucleo);
-        let written = core.write_private(address, Width::Word, u32::MAX, 0);
-        assert!(written.is_ok(), "{address:#x}");
-        core.read_private(address, Width::Word, 10).ok().unwrap()
+        let mut bus = TwoMemories::default();
+        core.debug_write(&mut bus, address, Width::Word, u32::MAX)
+            .unwrap();
+        core.debug_read(&mut bus, address, Width::Word).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Decoded instructions by address, in pages that are made when code in them first executes.
 
-use super::decode::Op;
-use super::memory_map::{NORMAL_MEMORY_END, SRAM_START};
+use crate::decode::Op;
+use crate::memory_map::{NORMAL_MEMORY_END, SRAM_START};
 use std::sync::Arc;
 
 /// Large enough that a program seldom leaves a page.

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 /// DFSR (B3.2.18).
-pub(super) const DFSR_HALTED: u32 = 1 << 0;
-pub(super) const DFSR_BKPT: u32 = 1 << 1;
-pub(super) const DFSR_DWTTRAP: u32 = 1 << 2;
-pub(super) const DFSR_VCATCH: u32 = 1 << 3;
+pub const DFSR_HALTED: u32 = 1 << 0;
+pub const DFSR_BKPT: u32 = 1 << 1;
+pub const DFSR_DWTTRAP: u32 = 1 << 2;
+pub const DFSR_VCATCH: u32 = 1 << 3;
 
 /// Why the core halts, as DFSR says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    pub(super) fn dfsr(self) -> u32 {
+    pub fn dfsr(self) -> u32 {
         match self {
             Cause::Request => DFSR_HALTED,
             Cause::Breakpoint => DFSR_BKPT,

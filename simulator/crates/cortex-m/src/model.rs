@@ -112,6 +112,38 @@ pub enum Supply {
     },
 }
 
+/// The chip whose timing the core has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Timing {
+    /// The manual's table with P = 1, the TRM's pairs, and memories without wait states.
+    Ideal,
+    /// The core in its chip. A Cortex-M4 or M3: prefetch unit, flash as FLASH_ACR sets it, buses.
+    Nucleo,
+    /// The same for a core with one bus. [`crate::Core::of`] chooses it.
+    OneBus,
+}
+
+impl Timing {
+    #[inline(always)]
+    pub fn is_nucleo(self) -> bool {
+        self == Timing::Nucleo
+    }
+
+    /// Whether memory and buses make the core wait.
+    #[inline(always)]
+    pub fn waits(self) -> bool {
+        self != Timing::Ideal
+    }
+
+    /// The same way of counting, for a core of this kind.
+    pub fn of(self, kind: CoreKind) -> Timing {
+        match (self, kind.facts().supply) {
+            (Timing::Nucleo, Supply::OneBus { .. }) => Timing::OneBus,
+            _ => self,
+        }
+    }
+}
+
 /// What long multiplication costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongMultiply {

@@ -1,8 +1,8 @@
 //! The Memory Protection Unit (B3.5): eight regions with subregions, on top of the default memory
 //! map.
 
-use super::nvic::MEM_MANAGE;
-use super::trap::{cfsr, Exec, Fault, Trap};
+use crate::nvic::MEM_MANAGE;
+use crate::trap::{cfsr, Exec, Fault, Trap};
 use serde::{Deserialize, Serialize};
 
 const REGIONS: usize = 8;

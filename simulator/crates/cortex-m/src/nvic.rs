@@ -627,4 +627,40 @@ mod tests {
         }
         assert!((20_000..180_000).contains(&taken), "{taken}");
     }
+
+    #[test]
+    fn registers_keep_what_the_core_has() {
+        let mut nvic = Nvic::new(0xF0);
+        for (address, kept) in [
+            (SHPR1, 0x00F0_F0F0),
+            (SHPR1 + 4, 0xF000_0000),
+            (SHPR1 + 8, 0xF0F0_00F0),
+            (IPR0 + 92, 0xF0F0_F0F0),
+            (IPR0 + 96, 0),
+        ] {
+            nvic.write_priorities(address, u32::MAX);
+            assert_eq!(nvic.read_priorities(address), kept, "{address:#x}");
+        }
+        assert!(nvic.write(0xE000_E200, 1) && !nvic.write(0xE000_E200, 1));
+        assert_eq!((nvic.read(0xE000_E280), nvic.read(0xE000_E20C)), (1, 0));
+        nvic.write_shcsr(u32::MAX);
+        assert_eq!(nvic.shcsr(), 0x7_FD8B);
+    }
+
+    #[test]
+    fn what_is_pending_is_held_for_a_reason() {
+        let mut nvic = Nvic::new(0xF0);
+        nvic.pend(20);
+        assert_eq!(nvic.hold(20, None), Some(Hold::Disabled));
+        nvic.set_enabled(20, true);
+        nvic.set_priority(20, 0x80);
+        assert_eq!(nvic.hold(20, None), None);
+        nvic.set_basepri(0x40);
+        assert_eq!(nvic.hold(20, None), Some(Hold::Basepri(0x40)));
+        nvic.set_primask(true);
+        assert_eq!(nvic.hold(20, None), Some(Hold::Primask));
+        assert_eq!(nvic.hold(20, Some(21)), Some(Hold::Handler(21)));
+        nvic.activate(22);
+        assert_eq!(nvic.hold(20, None), Some(Hold::Handler(22)));
+    }
 }

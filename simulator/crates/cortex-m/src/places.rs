@@ -1,11 +1,11 @@
 //! Places: instructions of which something is noted when they execute, that they did or the whole
 //! passage. It costs the program nothing. Only these instructions leave the fast loop.
 
-use super::decode::Op;
-use super::registers::Registers;
-use super::timing::Pipeline;
-use super::trap::Exec;
 use crate::bus::Bus;
+use crate::decode::Op;
+use crate::registers::Registers;
+use crate::timing::Pipeline;
+use crate::trap::Exec;
 use serde::{Deserialize, Serialize};
 
 /// One execution of a marked instruction. An instruction that an IT block skips does not count. One

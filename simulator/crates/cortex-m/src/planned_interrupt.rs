@@ -3,9 +3,7 @@
 //! It is pended as SysTick pends its own: in the middle of a multiple load, of an exception's entry,
 //! or of sleep, exactly in its cycle.
 
-use super::exception_entry::Entry;
-use super::nvic::{Hold, Nvic};
-use super::Core;
+use crate::nvic::Nvic;
 
 const NEVER: u64 = u64::MAX;
 
@@ -14,7 +12,7 @@ const NEVER: u64 = u64::MAX;
 pub struct Planned {
     pub exception: u8,
     /// It is pended in this cycle. NEVER once it has been.
-    pub(super) due: u64,
+    due: u64,
     /// Enable it then, at this priority.
     enable: Option<u8>,
     pub pended: bool,
@@ -42,6 +40,35 @@ impl Default for Planned {
 }
 
 impl Planned {
+    /// Pends `exception` in `cycle`, which is not past. With a priority, enables it then.
+    pub fn at(cycle: u64, exception: u8, enable: Option<u8>) -> Planned {
+        Planned {
+            exception,
+            due: cycle,
+            enable,
+            ..Planned::default()
+        }
+    }
+
+    /// The cycle in which it pends the exception. NEVER: it does not.
+    #[inline(always)]
+    pub fn due(&self) -> u64 {
+        self.due
+    }
+
+    /// Enables its exception, which must be pended now. `noticed`: something may notice that at once.
+    #[cold]
+    pub fn pend(&mut self, nvic: &mut Nvic, noticed: bool) -> u8 {
+        if let Some(priority) = self.enable {
+            nvic.set_priority(self.exception, priority);
+            nvic.set_enabled(self.exception, true);
+        }
+        self.due = NEVER;
+        self.pended = true;
+        self.noticed = noticed;
+        self.exception
+    }
+
     /// Whether it will be enabled when it is pended.
     pub fn will_enable(&self) -> bool {
         self.enable.is_some()
@@ -49,20 +76,20 @@ impl Planned {
 
     /// The program looks at what is pending, or changes it, or goes to sleep.
     #[inline(always)]
-    pub(super) fn notice(&mut self) {
+    pub fn notice(&mut self) {
         self.noticed |= self.pended && self.decided.is_none();
     }
 
     /// The core turns to `exception` in cycle `now`.
     #[inline(always)]
-    pub(super) fn decide(&mut self, exception: u8, now: u64) {
+    pub fn decide(&mut self, exception: u8, now: u64) {
         if self.pended && exception == self.exception {
             self.decided.get_or_insert(now);
         }
     }
 
     #[inline(always)]
-    pub(super) fn take(&mut self, exception: u8, now: u64) {
+    pub fn take(&mut self, exception: u8, now: u64) {
         if self.pended && exception == self.exception {
             self.taken.get_or_insert(now);
         }
@@ -100,63 +127,5 @@ impl Raised {
         if now.2 != 0 && now.2 != before.2 {
             self.basepri = Some(pc);
         }
-    }
-}
-
-impl Core {
-    /// Pends `exception` in `cycle`, which is not past. With a priority, enables it then.
-    pub fn plan_interrupt(&mut self, exception: u8, cycle: u64, enable: Option<u8>) {
-        self.observers.planned = Planned {
-            exception,
-            due: cycle,
-            enable,
-            ..Planned::default()
-        };
-        self.leave_fast_loop();
-    }
-
-    pub fn planned_interrupt(&self) -> &Planned {
-        &self.observers.planned
-    }
-
-    /// Where the masks that are set now were set.
-    pub fn raised(&self) -> &Raised {
-        &self.observers.raised
-    }
-
-    /// The cycle of the next exception that the core itself pends. NEVER: none.
-    #[inline(always)]
-    pub(super) fn next_own_event(&self) -> u64 {
-        self.observers
-            .planned
-            .due
-            .min(self.private.systick.next_expiry().unwrap_or(NEVER))
-    }
-
-    #[cold]
-    pub(super) fn pend_planned(&mut self) {
-        let slept = self.handling.sleep != super::Sleep::Awake;
-        let planned = &mut self.observers.planned;
-        let exception = planned.exception;
-        if let Some(priority) = planned.enable {
-            self.nvic.set_priority(exception, priority);
-            self.nvic.set_enabled(exception, true);
-        }
-        planned.due = NEVER;
-        planned.pended = true;
-        planned.noticed = slept || self.private.scb.sev_on_pend();
-        self.pend(exception);
-    }
-
-    /// Why `exception`, which is pending, is not taken now. `None`: it is.
-    pub fn hold(&self, exception: u8) -> Option<Hold> {
-        let entering = self.handling.entering.as_ref().map(Entry::exception);
-        self.nvic.hold(exception, entering)
-    }
-
-    /// The cycle in which the instruction at `pc`, the last that executed, did so. It could not
-    /// before `began`.
-    pub fn executed_in(&self, began: u64, pc: u32, size: u8) -> u64 {
-        self.pipeline.executed_in(began, pc, size)
     }
 }

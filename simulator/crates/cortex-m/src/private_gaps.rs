@@ -1,8 +1,8 @@
 //! What the private peripheral bus has and the model lacks: its name, and of which kind it is.
 
-use super::access::Access;
-use super::memory_map::{AIRCR, DWT_COMPARATORS, DWT_CTRL, FPB};
+use crate::access::Access;
 use crate::bus::{Lack, Width};
+use crate::memory_map::{AIRCR, DWT_COMPARATORS, DWT_CTRL, FPB};
 
 const UNIT_BYTES: u32 = 0x1000;
 

@@ -131,6 +131,10 @@ impl FloatRegisters {
             fpscr: 0,
         }
     }
+
+    pub fn set_fpscr(&mut self, value: u32) {
+        self.fpscr = value & FPSCR_WRITABLE;
+    }
 }
 
 /// CONTROL (B1.4.4).
@@ -276,6 +280,14 @@ impl Registers {
         }
     }
 
+    /// As [`Registers::set`], or the PC.
+    pub fn set_general(&mut self, n: usize, value: u32) {
+        match n {
+            15 => self.pc = value & !1,
+            _ => self.set(n as u8, value),
+        }
+    }
+
     #[inline(always)]
     pub fn get(&self, n: u8) -> u32 {
         self.general[n as usize & 15]
@@ -291,6 +303,17 @@ impl Registers {
     /// Whether the condition of an instruction in an IT block holds.
     pub fn condition_passed(&self) -> bool {
         self.itstate & 0xF == 0 || self.flags.satisfy(self.itstate >> 4)
+    }
+
+    /// Ends a multiple load or store before `register`, numbered as in EPSR.ICI: R0–R15, or a D
+    /// register. False inside an IT block: its state uses the same bits, so the whole instruction
+    /// is restarted (B1.4.2, TRM 3.9.1). So it is on a core without EPSR.ICI (DDI 0419C, B1.5.10).
+    pub fn save_continuation(&mut self, register: u8, facts: &Facts) -> bool {
+        let continued = self.itstate == 0 && facts.mainline;
+        if continued {
+            self.itstate = register << 4;
+        }
+        continued
     }
 
     /// Whether EPSR.ICI says that the instruction at the PC goes on from where it was cut off.

@@ -1,10 +1,10 @@
 //! Registers of the System Control Block that are plain storage (B3.2). `nvic` holds what pends
 //! and masks.
 
-use super::model::{CoreKind, Facts};
-use super::nvic::{BUS_FAULT, MEM_MANAGE};
-use super::registers::FPSCR_MODES;
-use super::trap::{cfsr, Fault};
+use crate::model::{CoreKind, Facts};
+use crate::nvic::{BUS_FAULT, MEM_MANAGE};
+use crate::registers::FPSCR_MODES;
+use crate::trap::{cfsr, Fault};
 use serde::{Deserialize, Serialize};
 
 pub const CCR_NONBASETHRDENA: u32 = 1 << 0;
@@ -55,7 +55,25 @@ pub struct Scb {
     pub demcr: u32,
 }
 
+/// The fault registers (B3.2.15–B3.2.19).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FaultStatus {
+    pub cfsr: u32,
+    pub hfsr: u32,
+    pub mmfar: u32,
+    pub bfar: u32,
+}
+
 impl Scb {
+    pub fn fault_status(&self) -> FaultStatus {
+        FaultStatus {
+            cfsr: self.cfsr,
+            hfsr: self.hfsr,
+            mmfar: self.mmfar,
+            bfar: self.bfar,
+        }
+    }
+
     /// Reset values (table B3-4; TRM table 4-1).
     pub fn of(kind: CoreKind) -> Scb {
         Scb {

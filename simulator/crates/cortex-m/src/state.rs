@@ -1,19 +1,17 @@
 //! The core's state, by what it is for.
 
-use super::busy_wait::BusyWait;
-use super::code_cache::CodeCache;
-use super::debug::Debug;
-use super::dwt::{CycleCounter, EventCounters};
-use super::exception_entry::Entry;
-use super::exception_return::Return;
-use super::itm::Itm;
-use super::model::Model;
-use super::mpu::Mpu;
-use super::places::Places;
-use super::planned_interrupt::{Planned, Raised};
-use super::scb::Scb;
-use super::systick::SysTick;
-use super::watch::Watch;
+use crate::busy_wait::BusyWait;
+use crate::code_cache::CodeCache;
+use crate::debug::Debug;
+use crate::dwt::{CycleCounter, EventCounters};
+use crate::itm::Itm;
+use crate::model::Model;
+use crate::mpu::Mpu;
+use crate::places::Places;
+use crate::planned_interrupt::{Planned, Raised};
+use crate::scb::Scb;
+use crate::systick::SysTick;
+use crate::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 /// The way into exceptions, out of them, and sleep until the next.
@@ -30,6 +28,34 @@ pub struct Handling {
     pub event: bool,
     /// The interrupt whose line fell last, and until when the store that did it is on its way.
     pub lowered: Option<(u16, u64)>,
+}
+
+/// An entry under way. The frame is on the stack: a new one, or the last handler's.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct Entry {
+    pub exc_return: u32,
+    /// The exception whose vector is being fetched.
+    pub exception: u8,
+    pub vector: u32,
+    /// When the handler's first instruction executes, unless a higher priority arrives before.
+    pub handler_cycle: u64,
+    /// When the fetch of the handler's code begins.
+    pub fetch_cycle: u64,
+}
+
+/// A return under way: the frame is being unstacked.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct Return {
+    pub exc_return: u32,
+    /// When the last word has been read.
+    pub unstacked_cycle: u64,
+}
+
+impl Handling {
+    /// Whether an exception's entry or return is under way.
+    pub fn sequence_begun(&self) -> bool {
+        self.entering.is_some() || self.leaving.is_some()
+    }
 }
 
 /// A fault that was taken: its exception (3–6), and where its frame begins.

@@ -1,9 +1,9 @@
 //! What ends an instruction early.
 
-use super::halt_cause::Cause;
-use super::nvic::{BUS_FAULT, USAGE_FAULT};
-use super::stop::Stop;
 use crate::bus::Fault as BusFault;
+use crate::halt_cause::Cause;
+use crate::nvic::{BUS_FAULT, USAGE_FAULT};
+use crate::stop::Stop;
 
 /// An architectural fault: the exception it raises and its bit in CFSR (B3.2.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,12 @@ impl Trap {
             BusFault::Bus { address } => Trap::bus(cfsr::PRECISERR, Some(address)),
             BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, pc),
         }
+    }
+
+    /// Of the instruction at `pc`.
+    #[cold]
+    pub fn unpredictable(opcode: u32, pc: u32, group: &'static str) -> Trap {
+        Trap::Stop(Box::new(Stop::Unpredictable { opcode, pc, group }))
     }
 
     pub fn unmodelled(what: impl Into<String>, address: u32, pc: u32) -> Trap {

@@ -7,7 +7,7 @@ pub const SRAM: u32 = 0x2000_0000;
 /// The size of each.
 pub const BYTES: usize = 4_096;
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct TwoMemories {
     pub flash: Vec<u8>,
     pub sram: Vec<u8>,

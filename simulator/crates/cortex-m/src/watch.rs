@@ -5,11 +5,10 @@
 //! a change is seen at the end of the instruction that made it. Nothing of this changes what the
 //! core does, nor when.
 
-use super::nvic::Nvic;
-use super::registers::Registers;
-use super::timing::Pipeline;
-use super::Core;
 use crate::bus::Bus;
+use crate::nvic::Nvic;
+use crate::registers::Registers;
+use crate::timing::Pipeline;
 
 /// What changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,15 +136,16 @@ pub struct Watch {
 
 /// The core, as the watch sees it.
 pub struct View<'a> {
-    registers: &'a Registers,
-    nvic: &'a Nvic,
-    pipeline: &'a Pipeline,
-    asleep: bool,
+    pub registers: &'a Registers,
+    pub nvic: &'a Nvic,
+    pub pipeline: &'a Pipeline,
+    pub asleep: bool,
 }
 
 impl Watch {
-    fn new(word: Option<Watched>, after_reset: &View, now: &View) -> Watch {
-        Watch {
+    /// Begins to watch. The first changes say so (a reset), and what differs from the state after a reset.
+    pub fn begin(word: Option<Watched>, after_reset: &View, now: &View) -> Watch {
+        let mut watch = Watch {
             word,
             place: None,
             seen: after_reset.state(0),
@@ -154,14 +154,39 @@ impl Watch {
             returned_at: Some(now.pipeline.instructions()),
             changes: Vec::new(),
             news: false,
+        };
+        watch.note(now, What::Reset, 0, now.registers.pc);
+        if now.registers.ipsr != 0 {
+            watch.end_sequence(now, now.registers.ipsr, now.context(None));
         }
+        watch
     }
 
     /// The core was reset.
-    fn reset(&mut self, now: &View) {
+    pub fn reset(&mut self, now: &View) {
         self.returned_at = Some(now.pipeline.instructions());
         self.priorities = *now.nvic.priorities();
         self.seen = now.state(self.seen.word);
+        self.note(now, What::Reset, 0, now.registers.pc);
+    }
+
+    /// The core waits for the flash from now on, or goes on.
+    pub fn wait_for_flash(&mut self, now: &View, waits: bool) {
+        self.note(now, What::Flash, waits.into(), now.registers.pc);
+    }
+
+    /// The address of a word whose stores must be seen, from the beginning on.
+    pub fn first_word(&self) -> Option<u32> {
+        self.word.map(|word| word.pointer.unwrap_or(word.address))
+    }
+
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Whether the machine must be told of changes. It is, then.
+    pub fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.news)
     }
 
     /// Whether a change was noted of which the machine has not been told.
@@ -170,7 +195,7 @@ impl Watch {
     }
 
     /// Notes what has changed. Returns where the watched value is, if it has moved there.
-    fn look<B: Bus>(&mut self, now: &View, bus: &mut B) -> Option<u32> {
+    pub fn look<B: Bus>(&mut self, now: &View, bus: &mut B) -> Option<u32> {
         let place = self.word.and_then(|word| word.place(bus));
         let moved = self.word.is_some_and(|word| word.pointer.is_some()) && place != self.place;
         if moved {
@@ -290,88 +315,6 @@ impl View<'_> {
             pc: self.registers.pc,
             context: self.context(None),
         }
-    }
-}
-
-impl Core {
-    /// Watches from now on, and a value in SRAM as well. The first changes say that the watch begins (a
-    /// reset), and what differs from the state after a reset.
-    pub fn watch(&mut self, word: Option<Watched>) {
-        let after_reset = Core::of(self.model, self.pipeline.timing());
-        let watch = Watch::new(word, &after_reset.view(), &self.view());
-        self.begin_watch(Box::new(watch));
-        self.watching(|watch, now| {
-            if now.registers.ipsr != 0 {
-                watch.sequence = now.sequence();
-                watch.end_sequence(now, now.registers.ipsr, now.context(None));
-            }
-        });
-    }
-
-    /// The changes since the last call, in order. After a change [`Core::run`] returns.
-    pub fn take_changes(&mut self) -> Vec<Change> {
-        let watch = self.observers.watch.as_mut();
-        watch.map_or(Vec::new(), |watch| std::mem::take(&mut watch.changes))
-    }
-
-    /// Waits up to `cycle` for the flash, which is programmed or erased.
-    pub fn wait_for_busy_flash(&mut self, cycle: u64) {
-        self.watching(|watch, now| watch.note(now, What::Flash, 1, now.registers.pc));
-        self.advance_to(cycle);
-        self.watching(|watch, now| watch.note(now, What::Flash, 0, now.registers.pc));
-    }
-
-    /// Goes on watching after a reset.
-    pub(super) fn carry_watch_over(&mut self, mut watch: Box<Watch>) {
-        watch.reset(&self.view());
-        self.begin_watch(watch);
-    }
-
-    fn begin_watch(&mut self, watch: Box<Watch>) {
-        let word = watch.word;
-        self.observers.watch = Some(watch);
-        self.watching(|watch, now| watch.note(now, What::Reset, 0, now.registers.pc));
-        if let Some(word) = word {
-            // As if code were there: then stores leave the fast loop.
-            self.fast
-                .code
-                .guard(word.pointer.unwrap_or(word.address), 4);
-        }
-        self.leave_fast_loop();
-    }
-
-    fn view(&self) -> View<'_> {
-        View {
-            registers: &self.registers,
-            nvic: &self.nvic,
-            pipeline: &self.pipeline,
-            asleep: self.asleep(),
-        }
-    }
-
-    /// Lets the watch, if there is one, see the core.
-    #[inline(always)]
-    pub(super) fn watching(&mut self, see: impl FnOnce(&mut Watch, &View)) {
-        if let Some(mut watch) = self.observers.watch.take() {
-            see(&mut watch, &self.view());
-            self.observers.watch = Some(watch);
-        }
-    }
-
-    /// Looks for changes between two instructions. True if the machine must be told of some.
-    #[inline(always)]
-    pub(super) fn tells_changes<B: Bus>(&mut self, bus: &mut B) -> bool {
-        let mut moved = None;
-        let mut news = false;
-        self.watching(|watch, now| {
-            moved = watch.look(now, bus);
-            news = std::mem::take(&mut watch.news);
-        });
-        if let Some(place) = moved {
-            self.fast.code.guard(place, 4);
-            self.leave_fast_loop();
-        }
-        news
     }
 }
 

@@ -194,7 +194,7 @@ impl Machine {
     /// Whether the core sleeps, or spins in a branch to itself, and neither a peripheral nor SysTick
     /// will ever let it do anything else.
     pub fn idle_for_ever(&self) -> bool {
-        self.nothing_comes() && (self.core.asleep() || self.spins() && !self.core.wakes())
+        self.nothing_comes() && (self.core.asleep() || self.spins() && !self.core.nvic().wakes())
     }
 
     fn spins(&self) -> bool {
@@ -323,7 +323,7 @@ impl Machine {
         }
         self.settle();
         if let Some((Unmodelled(what, _), address)) = self.soc.take_refused() {
-            let pc = self.core.last_executed();
+            let pc = self.core.pipeline().previous_pc();
             return Err(Stop::Unmodelled { what, address, pc });
         }
         match self.soc.take_reset_due() {
@@ -355,7 +355,7 @@ impl Machine {
     fn handle_stop(&mut self, stop: Stop) -> Result<(), Stop> {
         match stop {
             Stop::ResetRequested { .. } => self.reset_because(ResetCause::Software),
-            Stop::Lockup { .. } if self.core.debugged() => {
+            Stop::Lockup { .. } if self.core.debug().enabled() => {
                 self.core.lock_up();
                 Ok(())
             }
@@ -478,7 +478,7 @@ impl Machine {
     /// While a debugger holds the core, time stands still, but for the flash: OpenOCD erases by its
     /// registers and waits for BSY (src/flash/nor/stm32f2x.c, stm32x_wait_status_busy).
     fn end_flash_operation_of_debugger(&mut self) {
-        if self.core.halted() {
+        if self.core.debug().halted() {
             self.soc.end_flash_operation(self.core.cycles());
         }
     }
@@ -493,7 +493,9 @@ impl Machine {
     }
 
     fn notify_core(&mut self) {
-        self.soc.notes_mut().place(self.core.last_executed());
+        self.soc
+            .notes_mut()
+            .place(self.core.pipeline().previous_pc());
         if self.soc.take_code_changed() {
             self.core.invalidate_code();
         }

@@ -2,22 +2,20 @@
 //! core halt.
 
 mod breakpoints;
-pub(super) mod identity;
+pub mod identity;
 mod watchpoints;
 
-use super::access::Access;
-use super::data_path::{read_either_alias, with_bit};
-use super::halt_cause::{Cause, DFSR_BKPT};
-use super::memory_map::{bit_band, is_private, DWT_COMPARATORS, FPB, TRACE_UNITS};
-use super::nvic::{Nvic, BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
-use super::private_bus::lane;
-use super::registers::{Registers, CONTROL_FPCA, CONTROL_NPRIV};
-use super::scb::{Scb, HFSR_DEBUGEVT};
-use super::state::PrivateUnits;
-use super::stop::Stop;
-use super::trap::{cfsr, Fault as CoreFault, Trap};
-use super::{Core, Sleep};
-use crate::bus::{Bus, Fault, Width};
+use crate::access::Access;
+use crate::bus::{Fault, Width};
+use crate::halt_cause::Cause;
+use crate::memory_map::{DWT_COMPARATORS, FPB};
+use crate::model::Facts;
+use crate::nvic::{Nvic, BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
+use crate::registers::{Registers, CONTROL_FPCA, CONTROL_NPRIV};
+use crate::scb::Scb;
+use crate::stop::Stop;
+use crate::timing::Pipeline;
+use crate::trap::{cfsr, Fault as CoreFault, Trap};
 use breakpoints::Breakpoints;
 use serde::{Deserialize, Serialize};
 use watchpoints::Watchpoints;
@@ -62,8 +60,6 @@ const MON_REQ: u32 = 1 << 19;
 pub const MONITOR_CONTROLS: u32 = MON_EN | MON_PEND | MON_STEP | MON_REQ;
 
 const DCRSR_WRITE: u32 = 1 << 16;
-/// The PC of a core that has locked up (B1.5.15).
-const LOCKUP_PC: u32 = 0xFFFF_FFFE;
 
 /// State that only power-up clears, not a system reset (table C1-6).
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -88,7 +84,7 @@ impl Debug {
         self.controls & C_DEBUGEN != 0
     }
 
-    fn stepping(&self) -> bool {
+    pub fn stepping(&self) -> bool {
         self.enabled() && self.controls & C_STEP != 0
     }
 
@@ -120,12 +116,12 @@ impl Debug {
     }
 
     /// C_MASKINTS.
-    fn holds_back(&self) -> bool {
+    pub fn holds_back(&self) -> bool {
         self.enabled() && self.controls & C_MASKINTS != 0
     }
 
     /// Halts if that was requested; then the reason.
-    fn halt(&mut self) -> Option<Cause> {
+    pub fn halt(&mut self) -> Option<Cause> {
         let cause = self.requested.take()?;
         self.halted = true;
         self.locked_up = false;
@@ -133,22 +129,48 @@ impl Debug {
         Some(cause)
     }
 
+    pub fn lock_up(&mut self) {
+        self.locked_up = true;
+    }
+
+    /// DHCSR as a debugger writes it. Whether the core must halt now.
+    pub fn write_dhcsr(&mut self, value: u32) -> bool {
+        if value >> 16 != DHCSR_KEY {
+            return false;
+        }
+        let enabled = value & C_DEBUGEN != 0;
+        self.controls = if enabled { value & CONTROLS } else { 0 };
+        let halts = self.controls & C_HALT != 0;
+        self.halted &= halts;
+        halts && !self.halted
+    }
+
     /// As if the debugger had cleared C_DEBUGEN and gone.
-    fn detach(&mut self) {
+    pub fn detach(&mut self) {
         self.controls = 0;
         self.halted = false;
         self.requested = None;
         self.locked_up = false;
     }
 
-    /// The state after a reset. `instructions` have been executed.
-    fn reset(&mut self, instructions: u64) {
+    /// The state after a reset. `instructions` have been executed. The core halts again if the debugger
+    /// catches resets.
+    pub fn reset(&mut self, instructions: u64, scb: &Scb) {
         self.controls &= !(C_HALT | C_STEP);
         self.halted = false;
         self.locked_up = false;
         self.requested = None;
         self.reset_seen = true;
         self.retired_at_read = instructions;
+        if self.enabled() && scb.demcr & VC_CORERESET != 0 {
+            self.request(Cause::VectorCatch);
+        }
+    }
+
+    /// Whether the monitor is called after the next instruction. Code of the monitor's priority or
+    /// above is not stepped (C1.5.5).
+    pub fn monitor_steps(scb: &Scb, nvic: &Nvic) -> bool {
+        scb.demcr & MON_STEP != 0 && nvic.would_preempt(DEBUG_MONITOR)
     }
 
     /// The monitor works if it is enabled and halting is not (C1.4).
@@ -167,8 +189,8 @@ impl Debug {
     }
 
     /// What BKPT and a comparator of the FPB do: halt if halting is enabled, otherwise call the
-    /// monitor. With neither, the caller of the core decides: [`Core::fault_at_breakpoint`] is what
-    /// the chip does.
+    /// monitor. With neither, the caller of the core decides: [`Core::fault_at_breakpoint`](crate::Core::fault_at_breakpoint)
+    /// is what the chip does.
     pub fn breakpoint(&self, scb: &Scb, pc: u32, immediate: u8) -> Trap {
         if self.enabled() {
             return Trap::Halt(Cause::Breakpoint);
@@ -202,7 +224,7 @@ impl Debug {
 
     /// DHCSR as a debugger reads it. S_RESET_ST and S_RETIRE_ST tell what happened since the last
     /// read.
-    fn read_dhcsr(&mut self, instructions: u64, asleep: bool) -> u32 {
+    pub fn read_dhcsr(&mut self, instructions: u64, asleep: bool) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let before = std::mem::replace(&mut self.retired_at_read, instructions);
         let reset = std::mem::take(&mut self.reset_seen);
@@ -234,6 +256,46 @@ impl Debug {
         }
     }
 
+    /// DCRSR (C1.6.3): copies a register to or from DCRDR. The core must be halted.
+    pub fn transfer(
+        &mut self,
+        selection: u32,
+        registers: &mut Registers,
+        nvic: &mut Nvic,
+        pipeline: &mut Pipeline,
+        facts: &Facts,
+    ) {
+        if !self.halted {
+            return;
+        }
+        let register = selection & 0x7F;
+        if selection & DCRSR_WRITE == 0 {
+            self.transfer = selected(register, registers, nvic);
+            return;
+        }
+        let value = self.transfer;
+        match register {
+            0..=15 => {
+                registers.set_general(register as usize, value);
+                if register == 15 {
+                    pipeline.moved(registers.pc);
+                }
+            }
+            // Only exception entry and return change the exception number.
+            16 => registers.set_xpsr(value & !0x1FF | u32::from(registers.ipsr), facts),
+            17 | 18 => registers.set_stack(register == 18, value),
+            20 => {
+                nvic.set_primask(value & 1 != 0);
+                nvic.set_basepri((value >> 8) as u8);
+                nvic.set_faultmask(value >> 16 & 1 != 0);
+                registers.set_control((value >> 24) as u8, CONTROL_NPRIV | CONTROL_FPCA);
+            }
+            33 => registers.float.set_fpscr(value),
+            64..=95 => registers.float.s[register as usize - 64] = value,
+            _ => {}
+        }
+    }
+
     /// All but DCRSR, which reaches the core's registers.
     pub fn write(&mut self, address: u32, value: u32) -> Option<()> {
         match address {
@@ -251,256 +313,6 @@ impl Debug {
             _ if FPB.contains(&address) => self.breakpoints.write(address - FPB.start(), value),
             _ => None,
         }
-    }
-}
-
-impl Core {
-    /// Whether the core executes nothing: a debugger has halted it, or it has locked up and no
-    /// debugger has looked yet.
-    pub fn held(&self) -> bool {
-        self.private.debug.held()
-    }
-
-    pub fn halted(&self) -> bool {
-        self.private.debug.halted()
-    }
-
-    /// A debugger has enabled halting (DHCSR.C_DEBUGEN).
-    pub fn debugged(&self) -> bool {
-        self.private.debug.enabled()
-    }
-
-    /// The debug units without what a debugger has set: the power was gone.
-    pub fn power_down_debug(&mut self) {
-        self.private.debug = Debug::default();
-        self.private.scb.demcr = 0;
-        self.private.scb.dfsr = 0;
-        self.heed_debugger();
-        self.invalidate_code();
-    }
-
-    /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone. Nothing holds the core any more.
-    pub fn detach_debugger(&mut self) {
-        self.private.debug.detach();
-        self.heed_debugger();
-    }
-
-    /// With a debugger, a core that locks up stays locked up until it is halted or reset (B1.5.15).
-    pub fn lock_up(&mut self) {
-        self.private.debug.locked_up = true;
-        self.registers.pc = LOCKUP_PC;
-        self.leave_fast_loop();
-    }
-
-    /// The next instruction is the one at `address`, whatever the program wants.
-    pub fn go_astray(&mut self, address: u32) {
-        self.registers.pc = address;
-        self.registers.itstate = 0;
-        self.leave_fast_loop();
-    }
-
-    /// Halts after a step.
-    pub(super) fn end_step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let debug = &mut self.private.debug;
-        if debug.stepping() {
-            debug.request(Cause::Request);
-        }
-        if debug.halt_requested() {
-            // The core halts between instructions: what has begun is finished.
-            self.finish_while(bus, Core::sequence_begun)?;
-            self.halt_if_requested();
-        }
-        Ok(())
-    }
-
-    /// Halts if that was requested; true then.
-    pub(super) fn halt_if_requested(&mut self) -> bool {
-        let Some(cause) = self.private.debug.halt() else {
-            return false;
-        };
-        self.handling.sleep = Sleep::Awake;
-        self.private.scb.dfsr |= cause.dfsr();
-        self.leave_fast_loop();
-        true
-    }
-
-    /// A BKPT that neither a debugger nor the monitor takes becomes a HardFault (C1.4).
-    pub fn fault_at_breakpoint(&mut self) -> Result<(), Stop> {
-        self.private.scb.dfsr |= DFSR_BKPT;
-        self.escalate(HFSR_DEBUGEVT, "a BKPT without a debugger")?;
-        self.leave_fast_loop();
-        Ok(())
-    }
-
-    /// An instruction that no row of the decode tables describes is UNDEFINED (A5.1): a UsageFault.
-    pub fn fault_at_undefined(&mut self) -> Result<(), Stop> {
-        self.take_trap(Trap::usage(cfsr::UNDEFINSTR))?;
-        self.leave_fast_loop();
-        Ok(())
-    }
-
-    /// If the access touches watched data, the core halts or calls the monitor after the
-    /// instruction. At the monitor's priority or above, watchpoints are ignored (C1.4).
-    pub(super) fn check_watchpoints(&mut self, address: u32, width: Width, access: Access) {
-        let debug = &mut self.private.debug;
-        if !debug.watches(address, width, access) {
-            return;
-        }
-        if debug.enabled() {
-            debug.request(Cause::Watchpoint);
-            self.leave_fast_loop();
-        } else if self.nvic.would_preempt(DEBUG_MONITOR) {
-            self.call_monitor(Cause::Watchpoint.dfsr());
-        }
-    }
-
-    /// BKPT and the comparators of the FPB. At the monitor's priority or above they become a
-    /// HardFault (C1.4, B1.5.4).
-    pub(super) fn breakpoint_to_monitor(&mut self) -> Result<(), Stop> {
-        if !self.nvic.would_preempt(DEBUG_MONITOR) {
-            self.private.scb.dfsr |= DFSR_BKPT;
-            return self.escalate(HFSR_DEBUGEVT, "a breakpoint");
-        }
-        self.call_monitor(DFSR_BKPT);
-        Ok(())
-    }
-
-    /// Whether the monitor is called after the next instruction. Code of the monitor's priority or
-    /// above is not stepped (C1.5.5).
-    pub(super) fn monitor_steps(&self) -> bool {
-        self.private.scb.demcr & MON_STEP != 0 && self.nvic.would_preempt(DEBUG_MONITOR)
-    }
-
-    pub(super) fn call_monitor(&mut self, dfsr: u32) {
-        self.private.scb.dfsr |= dfsr;
-        self.pend(DEBUG_MONITOR);
-    }
-
-    /// Call after each change of DHCSR and DEMCR.
-    pub(super) fn heed_debugger(&mut self) {
-        let PrivateUnits { debug, scb, .. } = &self.private;
-        self.nvic.hold_back(debug.holds_back());
-        self.nvic
-            .set_enabled(DEBUG_MONITOR, debug.monitor_enabled(scb));
-        self.update_guard();
-        self.leave_fast_loop();
-    }
-
-    /// The debug state of a core that was just reset, from that before. It halts again if the debugger
-    /// catches resets.
-    pub(super) fn carry_debug_over(&mut self, debug: Debug) {
-        self.private.debug = debug;
-        self.private.debug.reset(self.pipeline.instructions());
-        self.heed_debugger();
-        if self.private.debug.enabled() && self.private.scb.demcr & VC_CORERESET != 0 {
-            self.private.debug.request(Cause::VectorCatch);
-            self.halt_if_requested();
-        }
-    }
-
-    /// A debugger's read. It takes no time.
-    pub fn debug_read<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        address: u32,
-        width: Width,
-    ) -> Result<u32, DebugFault> {
-        // Boards take no fault there: OpenOCD looks for the identity of an STM32L4 before that of an
-        // STM32G0, through a probe that would go on refusing.
-        if !self.model.facts().mainline && TRACE_UNITS.contains(&address) {
-            return Ok(0);
-        }
-        if address & !3 == DHCSR {
-            let (instructions, asleep) = (self.pipeline.instructions(), self.asleep());
-            let status = self.private.debug.read_dhcsr(instructions, asleep);
-            return Ok(lane(status, address, width));
-        }
-        let now = self.pipeline.cycles();
-        if is_private(address) {
-            let read = self.read_private(address, width, now);
-            return read.map_err(|trap| DebugFault::from_trap(trap, address));
-        }
-        let loaded = read_either_alias(bus, address, width, now)?;
-        Ok(loaded.value)
-    }
-
-    /// A debugger's write. It takes no time.
-    pub fn debug_write<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        address: u32,
-        width: Width,
-        value: u32,
-    ) -> Result<(), DebugFault> {
-        if address == DHCSR && width == Width::Word {
-            return self.write_dhcsr(bus, value).map_err(DebugFault::Stop);
-        }
-        let now = self.pipeline.cycles();
-        if is_private(address) {
-            let written = self.write_private(address, width, value, now);
-            return written.map_err(|trap| DebugFault::from_trap(trap, address));
-        }
-        let (address, width, value) = match bit_band(address) {
-            Some((word, bit)) => {
-                let old = bus.read(word, Width::Word, now)?.value;
-                (word, Width::Word, with_bit(old, bit, value))
-            }
-            None => (address, width, value),
-        };
-        self.forget_code(address, width.bytes());
-        let written = bus.write(address, width, value, now);
-        self.pipeline.configure(bus.flash_access_control());
-        written.map(|_| ()).map_err(DebugFault::from)
-    }
-
-    fn write_dhcsr<B: Bus>(&mut self, bus: &mut B, value: u32) -> Result<(), Stop> {
-        if value >> 16 != DHCSR_KEY {
-            return Ok(());
-        }
-        let enabled = value & C_DEBUGEN != 0;
-        self.private.debug.controls = if enabled { value & CONTROLS } else { 0 };
-        self.heed_debugger();
-        if self.private.debug.controls & C_HALT == 0 {
-            self.private.debug.halted = false;
-        } else if !self.private.debug.halted {
-            self.finish_while(bus, Core::sequence_begun)?;
-            self.private.debug.request(Cause::Request);
-            self.halt_if_requested();
-        }
-        Ok(())
-    }
-
-    /// DCRSR (C1.6.3): copies a register to or from DCRDR. The core must be halted.
-    pub(super) fn transfer_register(&mut self, selection: u32) {
-        if !self.private.debug.halted {
-            return;
-        }
-        let register = selection & 0x7F;
-        if selection & DCRSR_WRITE == 0 {
-            self.private.debug.transfer = selected(register, &self.registers, &self.nvic);
-        } else {
-            self.select_and_write(register, self.private.debug.transfer);
-        }
-    }
-
-    fn select_and_write(&mut self, register: u32, value: u32) {
-        let registers = &mut self.registers;
-        match register {
-            0..=15 => self.set_register(register as usize, value),
-            // Only exception entry and return change the exception number.
-            16 => self.set_xpsr(value & !0x1FF | u32::from(self.registers.ipsr)),
-            17 | 18 => registers.set_stack(register == 18, value),
-            20 => {
-                self.nvic.set_primask(value & 1 != 0);
-                self.nvic.set_basepri((value >> 8) as u8);
-                self.nvic.set_faultmask(value >> 16 & 1 != 0);
-                registers.set_control((value >> 24) as u8, CONTROL_NPRIV | CONTROL_FPCA);
-            }
-            33 => self.set_fpscr(value),
-            64..=95 => registers.float.s[register as usize - 64] = value,
-            _ => {}
-        }
-        self.leave_fast_loop();
     }
 }
 
@@ -545,7 +357,7 @@ pub enum DebugFault {
 }
 
 impl DebugFault {
-    fn from_trap(trap: Trap, address: u32) -> DebugFault {
+    pub fn from_trap(trap: Trap, address: u32) -> DebugFault {
         match trap {
             Trap::Stop(stop) => match *stop {
                 Stop::Unmodelled { what, address, .. } => DebugFault::Unmodelled { what, address },
@@ -562,5 +374,46 @@ impl From<Fault> for DebugFault {
             Fault::Bus { address } => DebugFault::Bus { address },
             Fault::Unmodelled { what, address } => DebugFault::Unmodelled { what, address },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CoreKind, Model, Timing};
+
+    const KEY: u32 = DHCSR_KEY << 16;
+
+    #[test]
+    fn only_the_key_and_c_debugen_let_the_core_halt() {
+        let mut debug = Debug::default();
+        assert!(!debug.write_dhcsr(C_DEBUGEN | C_HALT) && !debug.enabled());
+        assert!(!debug.write_dhcsr(KEY | C_HALT));
+        assert!(debug.write_dhcsr(KEY | C_DEBUGEN | C_HALT));
+        debug.request(Cause::Request);
+        assert_eq!((debug.halt(), debug.held()), (Some(Cause::Request), true));
+        debug.write_dhcsr(KEY | C_DEBUGEN);
+        assert!(!debug.held() && debug.enabled());
+    }
+
+    #[test]
+    fn dcrsr_transfers_only_while_the_core_is_halted() {
+        let model = Model::default();
+        let (mut registers, mut nvic) = (Registers::new(), Nvic::new(0xF0));
+        let mut pipeline = Pipeline::new(model, Timing::Ideal);
+        let mut debug = Debug::default();
+        let mut transfer = |debug: &mut Debug, selection| {
+            let facts = CoreKind::M4.facts();
+            debug.transfer(selection, &mut registers, &mut nvic, &mut pipeline, facts);
+            (registers.general[3], nvic.primask())
+        };
+        debug.write(DCRDR, 1).unwrap();
+        assert_eq!(transfer(&mut debug, DCRSR_WRITE | 3), (0, false));
+        debug.halted = true;
+        assert_eq!(transfer(&mut debug, DCRSR_WRITE | 3), (1, false));
+        assert_eq!(transfer(&mut debug, DCRSR_WRITE | 20), (1, true));
+        debug.write(DCRDR, 0).unwrap();
+        transfer(&mut debug, 3);
+        assert_eq!(debug.read(DCRDR, 0), Some(1));
     }
 }

@@ -1,8 +1,9 @@
 //! Branches and IT (A5.2.3, A5.2.5, A5.2.6, A5.3.4, A5.3.6).
 
-use super::Branch::*;
-use super::Kind::Branch;
-use super::{bit, bits, rows, sign_extend, Op, Row};
+use super::op::Branch::*;
+use super::op::Kind::Branch;
+use super::op::Op;
+use super::row::{bit, bits, rows, sign_extend, Row};
 
 pub const NARROW: &[Row] = rows! {
     "0100 0111 0mmm m000" "BX T1"                            Branch(Exchange);

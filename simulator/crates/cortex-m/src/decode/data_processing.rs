@@ -1,11 +1,9 @@
 //! Data processing (A5.2.1–A5.2.3, A5.3.1, A5.3.3, A5.3.11).
 
-use super::Alu::*;
-use super::Kind::{Branch as BranchKind, Immediate, Register, ShiftByRegister, Shifted};
-use super::{
-    bits, decode_shift, from_sp, outside_it, pc_relative, rows, sixteen, Branch, Op, Row, SetFlags,
-    Shift, Step,
-};
+use super::op::Alu::*;
+use super::op::Kind::{Branch as BranchKind, Immediate, Register, ShiftByRegister, Shifted};
+use super::op::{decode_shift, Branch, Op, SetFlags, Shift};
+use super::row::{bits, from_sp, outside_it, pc_relative, rows, sixteen, Row, Step};
 
 pub const NARROW: &[Row] = rows! {
     "0000 0000 00mm mddd" "MOV (register) T2"                Register(Mov), outside_it;

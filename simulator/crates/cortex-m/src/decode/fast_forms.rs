@@ -1,50 +1,7 @@
 //! Fast forms for what programs execute most. One number says, at decode time, which operation it
 //! is and where its operands are.
 
-use super::{Access, Alu, Branch, Index, Kind, Media, Memory, Op, SetFlags, Shift};
-
-/// How an instruction outside IT blocks is executed. In all forms but `General` no register is the
-/// PC, and no written register is SP. Names that end in `Flags` set the condition flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Form {
-    /// Any instruction, executed by its kind.
-    General,
-    LoadWord,
-    LoadWordRegister,
-    LoadWordLiteral,
-    LoadHalf,
-    LoadByte,
-    StoreWord,
-    StoreHalf,
-    StoreByte,
-    Branch,
-    BranchIf,
-    BranchLink,
-    BranchIfZero,
-    BranchIfNotZero,
-    Move,
-    MoveImmediate,
-    MoveImmediateFlags,
-    ShiftLeftFlags,
-    ShiftRightFlags,
-    ZeroExtendHalf,
-    ZeroExtendByte,
-    Compare,
-    CompareImmediate,
-    Add,
-    AddFlags,
-    AddImmediate,
-    AddImmediateFlags,
-    AddShiftedLeft,
-    Subtract,
-    SubtractFlags,
-    SubtractImmediate,
-    SubtractImmediateFlags,
-    AndImmediate,
-    Or,
-    ExclusiveOrShiftedRight,
-}
+use super::op::{Access, Alu, Branch, Form, Index, Kind, Media, Memory, Op, SetFlags, Shift};
 
 impl Form {
     /// The fastest form of an instruction outside IT blocks.

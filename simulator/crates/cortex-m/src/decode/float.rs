@@ -1,8 +1,9 @@
 //! Floating point (A6): FPv4-SP, which is single precision with transfers of double words.
 
-use super::Float::*;
-use super::Kind::Float;
-use super::{bit, bits, rows, Index, Op, Row};
+use super::op::Float::*;
+use super::op::Kind::Float;
+use super::op::{Index, Op};
+use super::row::{bit, bits, rows, Row};
 
 pub const WIDE: &[Row] = rows! {
     "1110 1110 0D00 nnnn dddd 1010 N0M0 mmmm" "VMLA T2"                          Float(Mla);

@@ -4,10 +4,11 @@
 //! main line has ARMv6-M: the 16-bit instructions without IT, CBZ and CBNZ, and six of 32 bits (DDI
 //! 0419C, A4.1 and A5.3).
 
+use super::op::{Branch, Kind, Media, Multiply, Op, System};
+use super::row::bits;
 use super::system::absent_coprocessor;
-use super::{
-    bits, decode, encodings, unpredictable, Branch, Encoding, Kind, Media, Multiply, Op, System,
-};
+use super::tables::{decode, encodings, Encoding};
+use super::unpredictable::unpredictable;
 use crate::model::{CoreKind, Facts};
 
 /// Decodes the `opcode` at `address` for a core of this kind. What the core lacks is undefined

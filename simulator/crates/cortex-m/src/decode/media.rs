@@ -1,10 +1,11 @@
 //! Bit fields, extensions, reversals, saturation and packed arithmetic (A5.2.5, A5.3.3,
 //! A5.3.12–A5.3.15).
 
-use super::Kind::{Media, System};
-use super::Media::*;
-use super::System::PermanentlyUndefined;
-use super::{bit, bits, rows, sixteen, Op, Row};
+use super::op::Kind::{Media, System};
+use super::op::Media::*;
+use super::op::Op;
+use super::op::System::PermanentlyUndefined;
+use super::row::{bit, bits, rows, sixteen, Row};
 
 pub const NARROW: &[Row] = rows! {
     "1011 0010 00mm mddd" "SXTH T1"                          Media(Sxtah), without_addend;

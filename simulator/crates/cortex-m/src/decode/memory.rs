@@ -1,10 +1,11 @@
 //! Single, double and exclusive loads and stores (A5.2.4, A5.3.6–A5.3.10).
 
-use super::Access::*;
-use super::Kind::{Memory, System};
-use super::Memory::*;
-use super::System::{Hint, PermanentlyUndefined};
-use super::{from_sp, pc_relative, rows, Index, Op, Row};
+use super::op::Access::*;
+use super::op::Kind::{Memory, System};
+use super::op::Memory::*;
+use super::op::System::{Hint, PermanentlyUndefined};
+use super::op::{Index, Op};
+use super::row::{from_sp, pc_relative, rows, Row};
 
 pub const NARROW: &[Row] = rows! {
     "0100 1ddd wwww wwww" "LDR (literal) T1"                 Memory(LoadLiteral(Word)), pc_relative;

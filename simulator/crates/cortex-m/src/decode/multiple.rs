@@ -1,8 +1,9 @@
 //! Loads and stores of several registers (A5.2.5, A5.2.6, A5.3.5).
 
-use super::Kind::Multiple;
-use super::Multiple::*;
-use super::{bit, bits, from_sp, rows, Index, Op, Row};
+use super::op::Kind::Multiple;
+use super::op::Multiple::*;
+use super::op::{Index, Op};
+use super::row::{bit, bits, from_sp, rows, Row};
 
 pub const NARROW: &[Row] = rows! {
     "1011 010- ---- ----" "PUSH T1"                          Multiple(StoreDecrementBefore), from_sp, pushed;

@@ -1,9 +1,10 @@
 //! Multiplication and division (A5.3.16, A5.3.17). `amount`: bits 5:4 choose halves, exchange or
 //! rounding.
 
-use super::Kind::Multiply;
-use super::Multiply::*;
-use super::{outside_it, rows, Op, Row};
+use super::op::Kind::Multiply;
+use super::op::Multiply::*;
+use super::op::Op;
+use super::row::{outside_it, rows, Row};
 
 pub const NARROW: &[Row] = rows! {
     "0100 0011 01nn nddd" "MUL T1"                           Multiply(Mul), outside_it, in_place;

@@ -1,7 +1,5 @@
 //! A decoded instruction.
 
-use super::Form;
-
 /// What an instruction does, by group. `decode` and `execute` have a file for each group. The tag
 /// has its own byte, so that one look finds the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,6 +275,49 @@ pub enum Index {
     Offset,
     Pre,
     Post,
+}
+
+/// How an instruction outside IT blocks is executed. In all forms but `General` no register is the
+/// PC, and no written register is SP. Names that end in `Flags` set the condition flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Form {
+    /// Any instruction, executed by its kind.
+    General,
+    LoadWord,
+    LoadWordRegister,
+    LoadWordLiteral,
+    LoadHalf,
+    LoadByte,
+    StoreWord,
+    StoreHalf,
+    StoreByte,
+    Branch,
+    BranchIf,
+    BranchLink,
+    BranchIfZero,
+    BranchIfNotZero,
+    Move,
+    MoveImmediate,
+    MoveImmediateFlags,
+    ShiftLeftFlags,
+    ShiftRightFlags,
+    ZeroExtendHalf,
+    ZeroExtendByte,
+    Compare,
+    CompareImmediate,
+    Add,
+    AddFlags,
+    AddImmediate,
+    AddImmediateFlags,
+    AddShiftedLeft,
+    Subtract,
+    SubtractFlags,
+    SubtractImmediate,
+    SubtractImmediateFlags,
+    AndImmediate,
+    Or,
+    ExclusiveOrShiftedRight,
 }
 
 /// Where the prefetch unit keeps the cycles of a word of code: by the word's number modulo 4. That is enough for the three

@@ -1,8 +1,9 @@
 //! Hints, barriers, special registers, and instructions that raise exceptions (A5.2.5, A5.3.4).
 
-use super::Kind::System;
-use super::System::*;
-use super::{bits, rows, Op, Row};
+use super::op::Kind::System;
+use super::op::Op;
+use super::op::System::*;
+use super::row::{bits, rows, Row};
 
 pub const NARROW: &[Row] = rows! {
     "1011 0110 011- 00--" "CPS T1"                           System(Cps), masks;

@@ -5,9 +5,8 @@
 //! The rules are those of the encoding diagrams (bits in parentheses) and of the decode pseudocode
 //! in A7.7. They are grouped as in A5.2 and A5.3.
 
-use super::{
-    bit, bits, fixed_bits, reg, Alu, Branch, Kind, Memory, Multiple, Op, SetFlags, System,
-};
+use super::op::{Alu, Branch, Kind, Memory, Multiple, Op, SetFlags, System};
+use super::row::{bit, bits, fixed_bits, reg};
 
 /// The group whose rule makes `opcode` UNPREDICTABLE. `None` if it has a result.
 pub fn unpredictable(opcode: u32, wide: bool) -> Option<&'static str> {

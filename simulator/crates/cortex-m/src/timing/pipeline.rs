@@ -1,16 +1,48 @@
-//! The core in time: where it is, and what decides how long the next instruction takes.
+//! The core in time: where it is, and what decides how long the next instruction takes. An iteration of a
+//! loop is looked at as a whole: whether the next one would cost the same, and what many of them cost.
 
-use super::{
-    overlaps_indexed, refill_cycles, unaligned_cycles, Fetch, LoadStorePairs, Resolved, Timing,
-    RETURN_ADDRESS_CYCLES,
-};
+use super::cores::{overlaps_indexed, refill_cycles};
+use super::fetch::{Fetch, FetchShape};
+use super::load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
+use super::table::{unaligned_cycles, RETURN_ADDRESS_CYCLES};
 use crate::decode::{Index, Op};
 use crate::memory_map::is_flash;
-use crate::model::{CoreKind, Facts, Model};
+use crate::model::{CoreKind, Facts, Model, Timing};
 use serde::{Deserialize, Serialize};
 
 /// The port for I/O has this much room.
 const IO_PORT_BYTES: u32 = 0x1000_0000;
+
+/// A cycle that the timing remembers has no effect on an iteration if it lies at least this far
+/// before it. The timing compares remembered cycles with those of addresses, and the first address
+/// of an iteration is on the bus at most two cycles before it.
+const LONG_AGO_CYCLES: u64 = 8;
+/// Room for this many remembered cycles.
+const MOMENTS: usize = 19;
+
+/// When the address of a branch's target is known, and so on the bus, relative to the branch's
+/// execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// In the cycle before: B, BL and BX LR.
+    Decode,
+    /// In its first cycle: CBZ, BX, BLX, MOV PC, ADD PC.
+    Execute,
+    /// When the instruction's other cycles are over: loads of the PC, table branches, ISB.
+    End,
+}
+
+impl Resolved {
+    /// The cycle in which the target's address is on the bus, for a branch that executes from
+    /// `start` on and takes `cycles`.
+    pub fn address_cycle(self, start: u64, cycles: u8) -> u64 {
+        match self {
+            Resolved::Decode => start.saturating_sub(1),
+            Resolved::Execute => start,
+            Resolved::End => start + u64::from(cycles),
+        }
+    }
+}
 
 /// Data is on the bus one cycle after its instruction issues.
 #[derive(Clone, Serialize, Deserialize)]
@@ -19,16 +51,35 @@ pub struct Pipeline {
     /// What a taken branch costs where nothing waits.
     refill_cycles: u64,
     /// Core cycles since power-up.
-    pub(super) cycles: u64,
-    pub(super) instructions: u64,
-    pub(super) fetch: Fetch,
-    pub(super) pairs: LoadStorePairs,
+    cycles: u64,
+    instructions: u64,
+    fetch: Fetch,
+    pairs: LoadStorePairs,
     /// Registers that the last instruction has not yet written to the register bank.
-    pub(super) late_registers: u16,
+    late_registers: u16,
     /// Address of the instruction executed last.
-    pub(super) previous_pc: u32,
+    previous_pc: u32,
     /// The data bus takes its next address in this cycle: the write buffer holds one store.
-    pub(super) data_free: u64,
+    data_free: u64,
+}
+
+/// The pipeline at the start of an iteration.
+#[derive(Clone)]
+pub struct Start {
+    cycles: u64,
+    instructions: u64,
+    /// Equal at the start of each iteration: late registers, the PC before, and the units' shapes.
+    shape: (u16, u32, FetchShape, LoadStorePairsShape),
+    /// Remembered cycles: each is later by one iteration, or long past.
+    moments: [u64; MOMENTS],
+    /// Numbers of instructions: each is higher by one iteration's count, or the same.
+    numbers: [u64; 3],
+}
+
+/// What one iteration costs.
+pub struct Iteration {
+    pub cycles: u64,
+    pub instructions: u64,
 }
 
 impl Pipeline {
@@ -378,5 +429,133 @@ impl Pipeline {
             _ => began + RETURN_ADDRESS_CYCLES,
         };
         self.fetch.restart(pc, address_cycle);
+    }
+
+    /// The pipeline at the start of an iteration of a loop.
+    pub fn start(&mut self) -> Start {
+        let mut moments = [0; MOMENTS];
+        let mut places = moments.iter_mut();
+        self.each_moment(|moment| {
+            *places.next().expect("there is a place for each moment") = *moment;
+        });
+        Start {
+            cycles: self.cycles,
+            instructions: self.instructions,
+            shape: (
+                self.late_registers,
+                self.previous_pc,
+                self.fetch.shape(),
+                self.pairs.shape(),
+            ),
+            moments,
+            numbers: self.pairs.numbers().map(|number| *number),
+        }
+    }
+
+    /// Lets `count` more iterations pass, each as the one that began at `start` and is over.
+    pub fn repeat(&mut self, count: u64, start: &Start, iteration: &Iteration) {
+        for (number, before) in self.pairs.numbers().into_iter().zip(start.numbers) {
+            *number += count * (*number - before);
+        }
+        let mut moments = start.moments.into_iter();
+        self.each_moment(|moment| {
+            let before = moments.next().expect("a state has a moment for each");
+            *moment += count * (*moment - before);
+        });
+        self.cycles += count * iteration.cycles;
+        self.instructions += count * iteration.instructions;
+    }
+
+    /// Visits every cycle that the core remembers and that an iteration can change.
+    fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
+        visit(&mut self.data_free);
+        self.fetch.each_moment(visit);
+    }
+}
+
+impl Start {
+    /// The cost of the iteration from here to `now`, if it changed nothing but the time.
+    pub fn iteration_to(&self, now: &Start) -> Option<Iteration> {
+        let iteration = Iteration {
+            cycles: now.cycles - self.cycles,
+            instructions: now.instructions - self.instructions,
+        };
+        let still = |(before, after): (&u64, &u64)| {
+            *after == before + iteration.cycles
+                || after == before && before + LONG_AGO_CYCLES <= self.cycles
+        };
+        let counted = |(before, after): (&u64, &u64)| {
+            after == before || *after == before + iteration.instructions
+        };
+        let alike = self.shape == now.shape
+            && self.moments.iter().zip(&now.moments).all(still)
+            && self.numbers.iter().zip(&now.numbers).all(counted);
+        alike.then_some(iteration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Kind;
+
+    fn pipeline(timing: Timing) -> Pipeline {
+        let mut pipeline = Pipeline::new(Model::default(), timing);
+        pipeline.spend(10);
+        pipeline
+    }
+
+    #[test]
+    fn only_the_next_access_waits_for_a_store() {
+        for (timing, storing_until, waited_until) in
+            [(Timing::Nucleo, Some(16), 16), (Timing::Ideal, None, 10)]
+        {
+            let mut pipeline = pipeline(timing);
+            pipeline.buffer_store(0, 5);
+            assert_eq!(pipeline.storing_until(), storing_until);
+            assert_eq!(pipeline.cycles(), 10);
+            pipeline.wait_for_data_bus(0);
+            assert_eq!(pipeline.cycles(), waited_until);
+        }
+    }
+
+    #[test]
+    fn the_second_of_two_loads_begins_a_cycle_earlier() {
+        let op = Op {
+            address_registers: 1 << 1,
+            ..Op::new(Kind::Undecoded)
+        };
+        for (loaded, began) in [(0, 9), (1, 10)] {
+            let mut pipeline = pipeline(Timing::Ideal);
+            pipeline.issue::<false>(&op, 0x100, 0x102);
+            pipeline.loaded(loaded, 0x2000_0000);
+            pipeline.issue::<false>(&op, 0x102, 0x104);
+            pipeline.overlap_with_load(&op, 0x2000_0004);
+            assert_eq!(pipeline.cycles(), began, "R{loaded}");
+        }
+    }
+
+    #[test]
+    fn iterations_that_repeat_cost_what_executing_them_costs() {
+        let op = Op::new(Kind::Undecoded);
+        let turn = |pipeline: &mut Pipeline| {
+            pipeline.issue::<false>(&op, 0x100, 0x102);
+            pipeline.retire(0x100, 3);
+        };
+        let mut skipping = pipeline(Timing::Ideal);
+        turn(&mut skipping);
+        let start = skipping.start();
+        turn(&mut skipping);
+        let mut executing = skipping.clone();
+        let iteration = start.iteration_to(&skipping.start()).unwrap();
+        skipping.repeat(5, &start, &iteration);
+        (0..5).for_each(|_| turn(&mut executing));
+        assert_eq!(
+            (skipping.cycles(), skipping.instructions()),
+            (executing.cycles(), executing.instructions())
+        );
+        executing.issue::<false>(&op, 0x200, 0x202);
+        executing.retire(0x200, 1);
+        assert!(start.iteration_to(&executing.start()).is_none());
     }
 }

@@ -133,7 +133,7 @@ impl Course {
         loop {
             let (began, pc) = (fork.cycles(), fork.core().pc());
             if began <= self.at {
-                (self.pc, self.exception) = (pc, fork.core().exception());
+                (self.pc, self.exception) = (pc, fork.core().registers().ipsr);
             }
             let planned = *fork.core().planned_interrupt();
             if planned.exception != question.exception {
@@ -157,7 +157,7 @@ impl Course {
             }
             let planned = fork.core().planned_interrupt();
             let waits = planned.pended && planned.taken.is_none();
-            if waits && !fork.core().is_pending(question.exception) {
+            if waits && !fork.core().nvic().is_pending(question.exception) {
                 return Ok(Outcome::Cleared);
             }
         }
@@ -170,7 +170,7 @@ impl Course {
         } else {
             2
         };
-        let first = fork.core().executed_in(began, pc, size);
+        let first = fork.core().pipeline().executed_in(began, pc, size);
         self.wait(Cause::Entry, began, first);
         first
     }
@@ -210,7 +210,7 @@ impl Course {
 fn cause_of_wait(fork: &Machine, exception: u8, pended: bool) -> Cause {
     let (core, planned) = (fork.core(), fork.core().planned_interrupt());
     let raised = core.raised();
-    if planned.taken.is_some() && core.exception() == exception {
+    if planned.taken.is_some() && core.registers().ipsr == exception {
         return Cause::Entry;
     }
     match core.hold(exception) {

@@ -54,9 +54,9 @@ pub struct Poll {
 /// Looks for it at the end of a run. `None` if the program may go on.
 pub fn find(machine: &Machine) -> Option<Standstill> {
     if machine.core().asleep() && machine.nothing_comes() {
-        let enabled = machine.core().enabled_interrupts();
+        let enabled = machine.core().nvic().enabled();
         return Some(Standstill::Sleeps {
-            pc: machine.core().last_executed(),
+            pc: machine.core().pipeline().previous_pc(),
             enabled: (FIRST_IRQ..112).filter(|n| enabled >> n & 1 != 0).collect(),
         });
     }

@@ -92,5 +92,5 @@ pub fn first_use(machine: &mut Machine, exception: u8, end: u64) -> Result<Optio
 }
 
 fn is_used(machine: &Machine, exception: u8) -> bool {
-    machine.core().used_exceptions() >> exception & 1 != 0
+    machine.core().nvic().used() >> exception & 1 != 0
 }

@@ -86,7 +86,7 @@ pub fn report(machine: &mut Machine, firmware: Option<&Firmware>, fault: FaultEn
 
 /// Says on standard error what caused `fault`, and where.
 pub fn details(machine: &mut Machine, firmware: Option<&Firmware>, fault: FaultEntry) {
-    let status = machine.core().fault_registers();
+    let status = machine.core().scb().fault_status();
     let pc = stacked(machine, fault, FRAME_PC).filter(|_| status.cfsr & STACKING_FAILED == 0);
     for cause in causes(&status) {
         eprintln!("virtual-nucleo: cause: {cause}");

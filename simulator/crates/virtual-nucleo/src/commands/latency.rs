@@ -180,14 +180,14 @@ fn stats(
     window: &Window,
 ) -> Value {
     let core = machine.core();
-    let vector = |exception: u8| machine.word(core.vector_address(exception));
+    let vector = |exception: u8| machine.word(core.scb().vector_address(exception));
     let handler = vector(arguments.exception);
     let others = (16..=100).filter(|&n| n != arguments.exception && vector(n) == handler);
     let random = arguments.random.is_some();
     json!({
         "exception": arguments.exception,
         "first_use_cycle": used,
-        "used": (1..112).filter(|n| core.used_exceptions() >> n & 1 != 0).collect::<Vec<u8>>(),
+        "used": (1..112).filter(|n| core.nvic().used() >> n & 1 != 0).collect::<Vec<u8>>(),
         "handler": handler.map(|address| format!("{address:#010x}")),
         "vectors_with_this_handler": others.count(),
         "first_cycle": window.first,

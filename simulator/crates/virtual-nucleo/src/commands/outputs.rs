@@ -109,7 +109,7 @@ impl Recorder {
                 }
                 Content::Stimuli => machine
                     .core_mut()
-                    .take_stimuli()
+                    .itm_mut().take()
                     .into_iter()
                     .map(|write| {
                         let (cycle, port) = (write.cycle, write.port);

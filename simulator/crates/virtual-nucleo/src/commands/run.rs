@@ -174,7 +174,7 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     // A snapshot brings a count of instructions of its own.
     let (started, instructions) = (Instant::now(), machine.core().instructions());
     if arguments.itm.is_some() {
-        machine.core_mut().listen_to_stimuli();
+        machine.core_mut().itm_mut().listen();
     }
     let recorder = Recorder::create(arguments, &observer, marks)?;
     let end = simulate(
@@ -407,7 +407,7 @@ fn stats(machine: &Machine) -> Result<Value> {
         Ok(json!({"cycle": cycle, "seconds": seconds, "core_hz": hz}))
     });
     let registers = all_registers(machine).map(|(name, value)| (name, value.into()));
-    let vector = |exception: u8| machine.word(core.vector_address(exception)).unwrap_or(0);
+    let vector = |exception: u8| machine.word(core.scb().vector_address(exception)).unwrap_or(0);
     Ok(json!({
         "clocks": clocks.collect::<Result<Vec<_>>>()?,
         "instructions": core.instructions(),

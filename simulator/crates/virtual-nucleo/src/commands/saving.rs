@@ -63,7 +63,7 @@ pub fn write(path: &Path, text: String) -> Result<()> {
 
 /// R0–R12, SP, LR and PC by name, then the masks, both stack pointers, and the fault registers.
 pub fn all_registers(machine: &Machine) -> impl Iterator<Item = (String, u32)> {
-    let faults = machine.core().fault_registers();
+    let faults = machine.core().scb().fault_status();
     let of_faults = [
         ("cfsr", faults.cfsr),
         ("hfsr", faults.hfsr),
@@ -85,8 +85,8 @@ fn core_registers(machine: &Machine) -> impl Iterator<Item = (String, u32)> {
         ("msp", core.registers().msp()),
         ("psp", core.registers().psp()),
         ("control", core.registers().control()),
-        ("primask", core.primask().into()),
-        ("basepri", core.basepri().into()),
+        ("primask", core.nvic().primask().into()),
+        ("basepri", core.nvic().basepri().into()),
     ];
     general
         .into_iter()

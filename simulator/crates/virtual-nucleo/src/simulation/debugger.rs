@@ -136,7 +136,7 @@ impl Debugger {
         }
         let outcome = self.port.answer(machine, request.request);
         self.heard = Some(Instant::now());
-        self.took_over |= machine.core().halted();
+        self.took_over |= machine.core().debug().halted();
         // The client may have hung up.
         let _ = request.reply.send(outcome);
     }

@@ -2,16 +2,16 @@
 //! decoded. It is issued when the prefetch unit has it. In an IT block it is skipped unless its
 //! condition holds.
 
-use super::code_cache::Page;
-use super::decode::{self, Form, Kind, Op};
-use super::memory_map::execute_never;
-use super::nvic::MEM_MANAGE;
-use super::state::PrivateUnits;
-use super::stop::Stop;
-use super::timing::{self, Fetch, Timing};
-use super::trap::{self, cfsr, Exec, Trap};
 use super::Core;
 use crate::bus::{Bus, Fault as BusFault};
+use crate::code_cache::Page;
+use crate::decode::{self, Form, Kind, Op};
+use crate::memory_map::execute_never;
+use crate::nvic::MEM_MANAGE;
+use crate::state::PrivateUnits;
+use crate::stop::Stop;
+use crate::timing::{self, Fetch, Timing};
+use crate::trap::{self, cfsr, Exec, Trap};
 
 /// Why the core stopped executing from a page without a trap.
 enum Left {
@@ -22,20 +22,9 @@ enum Left {
 }
 
 impl Core {
-    #[inline(always)]
-    pub(super) fn instruction_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let result = self.instruction(bus);
-        self.take_any(result)
-    }
-
-    pub(super) fn page_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let result = self.page_of_instructions(bus);
-        self.take_any(result)
-    }
-
     /// Takes the trap, if there is one.
     #[inline(always)]
-    fn take_any(&mut self, result: Exec<()>) -> Result<(), Stop> {
+    pub(super) fn take_any(&mut self, result: Exec<()>) -> Result<(), Stop> {
         result.or_else(|trap| {
             self.fast.busy_wait.forget();
             self.take_trap(trap)
@@ -43,7 +32,7 @@ impl Core {
     }
 
     /// Executes instructions of one page of the code cache, up to the horizon.
-    fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+    pub(super) fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         let page = self
             .registers
             .thumb
@@ -82,7 +71,7 @@ impl Core {
         Ok(Left::Page)
     }
 
-    fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+    pub(super) fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         let mut op = self.fast.code.get(self.registers.pc);
         if op.undecoded() || !self.registers.thumb {
             op = self.fetch(bus)?;
@@ -163,7 +152,8 @@ impl Core {
         }
         let last = self.registers.itstate & 7 == 0;
         if decode::misplaced_in_it(op, last) {
-            return Err(self.unpredictable_here(bus, op.size, "in this place of an IT block"));
+            let group = "in this place of an IT block";
+            return Err(unpredictable_here(bus, op.size, self.registers.pc, group));
         }
         let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
         let executed = unconditional || self.registers.condition_passed();
@@ -205,7 +195,7 @@ impl Core {
             })));
         };
         if let Some(group) = decode::unpredictable_on(self.model.kind, opcode, wide) {
-            return Err(self.unpredictable(opcode, group));
+            return Err(Trap::unpredictable(opcode, self.registers.pc, group));
         }
         op.form = Form::of(&op);
         op.cycles = timing::base_cycles(self.model.kind, &op);
@@ -220,32 +210,6 @@ impl Core {
             self.fast.code.insert(self.registers.pc, op);
         }
         Ok(op)
-    }
-
-    /// The instruction at the PC is UNPREDICTABLE there. Reads its opcode again for the message.
-    #[cold]
-    pub(super) fn unpredictable_here<B: Bus>(
-        &self,
-        bus: &mut B,
-        size: u8,
-        group: &'static str,
-    ) -> Trap {
-        let halfword = |address| bus.fetch(address).map_or(0, u32::from);
-        let opcode = (0..u32::from(size))
-            .step_by(2)
-            .map(|offset| self.registers.pc.wrapping_add(offset))
-            .map(halfword)
-            .fold(0, |opcode, half| opcode << 16 | half);
-        self.unpredictable(opcode, group)
-    }
-
-    #[cold]
-    fn unpredictable(&self, opcode: u32, group: &'static str) -> Trap {
-        Trap::Stop(Box::new(Stop::Unpredictable {
-            opcode,
-            pc: self.registers.pc,
-            group,
-        }))
     }
 
     fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
@@ -268,4 +232,20 @@ impl Core {
             }
         })
     }
+}
+
+/// The instruction at `pc` is UNPREDICTABLE there. Reads its opcode again for the message.
+#[cold]
+pub(super) fn unpredictable_here<B: Bus>(
+    bus: &mut B,
+    size: u8,
+    pc: u32,
+    group: &'static str,
+) -> Trap {
+    let halfword = |offset| bus.fetch(pc.wrapping_add(offset)).map_or(0, u32::from);
+    let opcode = (0..u32::from(size))
+        .step_by(2)
+        .map(halfword)
+        .fold(0, |opcode, half| opcode << 16 | half);
+    Trap::unpredictable(opcode, pc, group)
 }

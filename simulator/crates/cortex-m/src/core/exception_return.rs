@@ -1,28 +1,22 @@
 //! Returning from an exception (B1.5.8), or going straight to the next one (tail-chaining,
 //! B1.5.12).
 
-use super::data_path::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
-use super::nvic::{FIRST_IRQ, USAGE_FAULT};
-use super::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
-use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
-use super::timing::FLOAT_FRAME_CYCLES;
-use super::trap::{cfsr, Exec, Fault};
-use super::watch::Watch;
-use super::{Core, Sleep, Stop};
+use super::Core;
 use crate::bus::{Bus, Width};
-use serde::{Deserialize, Serialize};
+use crate::data_path::Purpose;
+use crate::model::Facts;
+use crate::nvic::{Nvic, FIRST_IRQ, USAGE_FAULT};
+use crate::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
+use crate::scb::{Scb, CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
+use crate::state::{Return, Sleep};
+use crate::stop::Stop;
+use crate::timing::FLOAT_FRAME_CYCLES;
+use crate::trap::{cfsr, Exec, Fault};
+use crate::watch::Watch;
 
 /// One cycle for each word of a frame.
 const UNSTACKING_CYCLES: u64 = BASIC_FRAME_BYTES as u64 / 4;
-
-/// A return under way: the frame is being unstacked.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Return {
-    exc_return: u32,
-    /// When the last word has been read.
-    unstacked_cycle: u64,
-}
 
 impl Core {
     /// Begins the return that the last instruction asked for, if it did.
@@ -34,7 +28,9 @@ impl Core {
     }
 
     fn return_from_exception<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
-        let legal = self.is_legal_return(exc_return);
+        let scb = &self.private.scb;
+        let facts = self.model.facts();
+        let legal = is_legal(exc_return, self.registers.ipsr, &self.nvic, scb, facts);
         self.watching(|watch, now| watch.begin_return(now, exc_return));
         self.look_at_last_store(bus);
         self.nvic.deactivate(self.registers.ipsr);
@@ -105,7 +101,9 @@ impl Core {
             return self.tail_chain(bus, exc_return);
         }
         if to_handler != (self.registers.ipsr != 0) {
-            return self.refuse_frame(bus, exc_return, frame);
+            // The frame's IPSR does not agree with EXC_RETURN's mode. The frame goes back on the stack.
+            self.registers.set_stack(exc_return & 0xF == 0xD, frame);
+            return self.refuse_return(bus, exc_return);
         }
         self.handling.event = true;
         self.watching(Watch::left);
@@ -118,17 +116,6 @@ impl Core {
         Ok(())
     }
 
-    /// The checks of `ExceptionReturn` before unstacking.
-    fn is_legal_return(&self, exc_return: u32) -> bool {
-        let others_active = self.nvic.active_count() > 1;
-        let to_handler = exc_return & 0xF == 1;
-        let float = if self.model.facts().float { 0x10 } else { 0 };
-        let known = matches!(exc_return | float, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD);
-        let nesting =
-            to_handler || !others_active || self.private.scb.ccr & CCR_NONBASETHRDENA != 0;
-        known && nesting && self.nvic.is_active(self.registers.ipsr)
-    }
-
     /// INVPC: the UsageFault is taken on the same frame, by tail-chaining.
     #[cold]
     fn refuse_return<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
@@ -138,18 +125,6 @@ impl Core {
             address: None,
         })?;
         self.tail_chain(bus, exc_return | 0xF000_0000)
-    }
-
-    /// The frame's IPSR does not agree with EXC_RETURN's mode. The frame goes back on the stack.
-    #[cold]
-    fn refuse_frame<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        exc_return: u32,
-        frame: u32,
-    ) -> Result<(), Stop> {
-        self.registers.set_stack(exc_return & 0xF == 0xD, frame);
-        self.refuse_return(bus, exc_return)
     }
 
     /// `PopStack`.
@@ -222,4 +197,14 @@ impl Core {
         self.registers.float.fpscr = fpscr & FPSCR_WRITABLE;
         Ok(())
     }
+}
+
+/// The checks of `ExceptionReturn` before unstacking, in the handler of exception `ipsr`.
+fn is_legal(exc_return: u32, ipsr: u8, nvic: &Nvic, scb: &Scb, facts: &Facts) -> bool {
+    let others_active = nvic.active_count() > 1;
+    let to_handler = exc_return & 0xF == 1;
+    let float = if facts.float { 0x10 } else { 0 };
+    let known = matches!(exc_return | float, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD);
+    let nesting = to_handler || !others_active || scb.ccr & CCR_NONBASETHRDENA != 0;
+    known && nesting && nvic.is_active(ipsr)
 }

@@ -1,6 +1,6 @@
 //! The registers of the private peripheral bus (B3.1.1): SCB, NVIC, SysTick, DWT, FPU, DEMCR.
 
-use super::{dwt, itm, Core};
+use super::Core;
 use crate::bus::Width;
 use crate::capabilities::{answer, shown, Answer, SVCALLPENDED};
 use crate::debug::{monitor_pended, DCRSR, MON_PEND};
@@ -10,6 +10,7 @@ use crate::private_gaps::name;
 use crate::scb::CCR_USERSETMPEND;
 use crate::stop::Stop;
 use crate::trap::{cfsr, Exec, Trap};
+use crate::{dwt, itm};
 
 const CYCCNT: u32 = 0xE000_1004;
 const CFSR: u32 = 0xE000_ED28;
@@ -42,11 +43,6 @@ const FEATURES: [u32; 13] = [
     0x0111_1131,
     0x0131_0132,
 ];
-
-/// The part of a word that an access of `width` at `address` sees.
-pub(super) fn lane(word: u32, address: u32, width: Width) -> u32 {
-    word >> (8 * (address & 3)) & width.mask()
-}
 
 /// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases also answer bytes and halfwords.
 fn byte_accessible(address: u32) -> bool {
@@ -86,7 +82,7 @@ impl Core {
             return Err(self.lacks("a narrow read of a word register", address));
         }
         let word = self.read_private_word(address & !3, now)?;
-        Ok(lane(word, address, width))
+        Ok(width.lane(word, address))
     }
 
     pub(super) fn write_private(
@@ -214,7 +210,13 @@ impl Core {
             DEMCR => self.write_demcr(value, now),
             STIR if value < 32 * IRQ_WORDS => self.pend(FIRST_IRQ + value as u8),
             STIR => {}
-            DCRSR => self.transfer_register(value),
+            DCRSR => {
+                let (registers, nvic) = (&mut self.registers, &mut self.nvic);
+                let pipeline = &mut self.pipeline;
+                units
+                    .debug
+                    .transfer(value, registers, nvic, pipeline, facts);
+            }
             _ => {
                 let written = if itm::REGISTERS.contains(&address) {
                     units.itm.write(address, value)

@@ -1,10 +1,10 @@
 //! Branches (A7.7: B, BL, BX, BLX, CBZ, TBB) and IT.
 
 use crate::bus::{Bus, Width};
+use crate::core::Core;
 use crate::decode::{Branch, Op};
 use crate::timing::{Resolved, TABLE_BRANCH_ADDITION_CYCLES};
 use crate::trap::{cfsr, Exec, Trap};
-use crate::Core;
 
 impl Core {
     #[inline(always)]

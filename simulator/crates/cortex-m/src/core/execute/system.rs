@@ -1,12 +1,12 @@
 //! Hints, barriers, special registers (B5.2), and instructions that raise exceptions.
 
+use crate::core::Core;
 use crate::decode::{Op, System};
 use crate::nvic::SVCALL;
 use crate::registers::{CONTROL_FPCA, CONTROL_NPRIV};
-use crate::state::PrivateUnits;
+use crate::state::{PrivateUnits, Sleep};
 use crate::timing::Resolved;
 use crate::trap::{cfsr, Exec, Fault, Trap};
-use crate::{Core, Sleep};
 
 /// The option field of ISB (A7.7.37).
 const ISB: u32 = 6;
@@ -20,16 +20,41 @@ impl Core {
         }
         match system {
             System::Hint => self.pipeline.absorb_nop(op),
-            System::Barrier => self.barrier(op),
+            // DMB and DSB wait for the write buffer. ISB waits for a refill (TRM table 3-1, B).
+            System::Barrier => {
+                self.pipeline.drain();
+                if op.imm == ISB && self.pipeline.timing().is_nucleo() {
+                    self.jump(self.registers.next_pc, Resolved::End, op.cycles);
+                }
+            }
             System::Wfi => self.sleep_until(Sleep::UntilInterrupt),
-            System::Wfe => self.wait_for_event(),
+            System::Wfe => {
+                self.observers.planned.notice();
+                if !std::mem::take(&mut self.handling.event) {
+                    self.sleep_until(Sleep::UntilEvent);
+                }
+            }
             System::Sev => self.handling.event = true,
             System::Clrex => self.registers.exclusive = false,
             System::Cps => self.change_masks(op.imm),
             System::Mrs => self.registers.set(op.d, self.read_special(op.imm)?),
-            System::Msr if op.imm == BASEPRI => self.write_basepri(self.registers.get(op.n) as u8),
+            // Kernels mask and unmask by BASEPRI, so it has a path of its own.
+            System::Msr if op.imm == BASEPRI => {
+                if self.registers.privileged() {
+                    self.nvic.set_basepri(self.registers.get(op.n) as u8);
+                    self.masks_changed();
+                }
+            }
             System::Msr => return self.write_special(op, self.registers.get(op.n)),
-            System::Svc => return self.supervisor_call(),
+            // It is taken before the next instruction. If it is masked, it becomes a HardFault.
+            System::Svc if self.nvic.would_preempt(SVCALL) => self.pend(SVCALL),
+            System::Svc => {
+                return Err(Trap::Fault(Fault {
+                    exception: SVCALL,
+                    cfsr: 0,
+                    address: None,
+                }));
+            }
             System::Breakpoint => {
                 let PrivateUnits { debug, scb, .. } = &self.private;
                 return Err(debug.breakpoint(scb, self.registers.pc, op.imm as u8));
@@ -40,25 +65,10 @@ impl Core {
         Ok(())
     }
 
-    /// DMB and DSB wait for the write buffer. ISB waits for a refill (TRM table 3-1, B).
-    fn barrier(&mut self, op: &Op) {
-        self.pipeline.drain();
-        if op.imm == ISB && self.pipeline.timing().is_nucleo() {
-            self.jump(self.registers.next_pc, Resolved::End, op.cycles);
-        }
-    }
-
     fn sleep_until(&mut self, sleep: Sleep) {
         self.handling.sleep = sleep;
         self.observers.planned.notice();
         self.leave_fast_loop();
-    }
-
-    fn wait_for_event(&mut self) {
-        self.observers.planned.notice();
-        if !std::mem::take(&mut self.handling.event) {
-            self.sleep_until(Sleep::UntilEvent);
-        }
     }
 
     /// CPS. It cannot set FAULTMASK at HardFault priority or above. Unprivileged code changes
@@ -105,15 +115,6 @@ impl Core {
         })
     }
 
-    /// BASEPRI: kernels mask and unmask by it, so it has a path of its own.
-    #[inline(always)]
-    fn write_basepri(&mut self, value: u8) {
-        if self.registers.privileged() {
-            self.nvic.set_basepri(value);
-            self.masks_changed();
-        }
-    }
-
     #[inline(never)]
     fn write_special(&mut self, op: &Op, value: u32) -> Exec<()> {
         let facts = self.model.facts();
@@ -152,18 +153,5 @@ impl Core {
         if self.nvic.preempting().is_some() || self.supervised() || self.observers.watch.is_some() {
             self.leave_fast_loop();
         }
-    }
-
-    /// SVC is taken before the next instruction. If it is masked, it becomes a HardFault.
-    fn supervisor_call(&mut self) -> Exec<()> {
-        if !self.nvic.would_preempt(SVCALL) {
-            return Err(Trap::Fault(Fault {
-                exception: SVCALL,
-                cfsr: 0,
-                address: None,
-            }));
-        }
-        self.pend(SVCALL);
-        Ok(())
     }
 }

@@ -5,40 +5,25 @@
 //! over the frame (late arrival). Its own vector and handler are fetched from then on ("Cortex-M3
 //! Technical Reference Manual" DDI 0337, 5.7).
 
-use super::data_path::{read_either_alias, Purpose};
-use super::nvic::{Nvic, BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
-use super::registers::{Registers, CONTROL_FPCA, CONTROL_SPSEL};
-use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN, HFSR_FORCED, HFSR_VECTTBL};
-use super::timing::FLOAT_FRAME_CYCLES;
-use super::trap::{cfsr, Exec, Fault, Trap};
-use super::watch::Watch;
-use super::{Core, FaultEntry, Sleep, Stop};
+use super::Core;
 use crate::bus::{Bus, Fault as BusFault, Width};
-use serde::{Deserialize, Serialize};
+use crate::data_path::{read_either_alias, Purpose};
+use crate::halt_cause::DFSR_BKPT;
+use crate::nvic::{Nvic, BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
+use crate::registers::{Registers, CONTROL_FPCA, CONTROL_SPSEL};
+use crate::scb::{
+    CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN, HFSR_DEBUGEVT, HFSR_FORCED, HFSR_VECTTBL,
+};
+use crate::state::{Entry, FaultEntry, Sleep};
+use crate::stop::Stop;
+use crate::timing::FLOAT_FRAME_CYCLES;
+use crate::trap::{cfsr, Exec, Fault, Trap};
+use crate::watch::Watch;
 
 /// xPSR bit 9 in a frame: the stack was moved by four bytes, to be aligned to eight.
-pub(super) const REALIGNED: u32 = 1 << 9;
-pub(super) const BASIC_FRAME_BYTES: u32 = 0x20;
-pub(super) const EXTENDED_FRAME_BYTES: u32 = 0x68;
-
-/// An entry under way. The frame is on the stack: a new one, or the last handler's.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Entry {
-    exc_return: u32,
-    /// The exception whose vector is being fetched.
-    exception: u8,
-    vector: u32,
-    /// When the handler's first instruction executes, unless a higher priority arrives before.
-    handler_cycle: u64,
-    /// When the fetch of the handler's code begins.
-    fetch_cycle: u64,
-}
-
-impl Entry {
-    pub fn exception(&self) -> u8 {
-        self.exception
-    }
-}
+pub const REALIGNED: u32 = 1 << 9;
+pub const BASIC_FRAME_BYTES: u32 = 0x20;
+pub const EXTENDED_FRAME_BYTES: u32 = 0x68;
 
 impl Core {
     /// Begins an entry or continues the one under way, to its end or to cycle `until`.
@@ -150,7 +135,15 @@ impl Core {
                 return Err(Stop::Unmodelled { what, address, pc });
             }
             Err(BusFault::Bus { .. }) => {
-                self.vector_table_fault(exception)?;
+                // The exception stays pending and HardFault is taken first. If the vector of HardFault or
+                // NMI cannot be read, the core locks up.
+                let cause = "an exception vector cannot be read";
+                if matches!(exception, NMI | HARD_FAULT) {
+                    self.private.scb.hfsr |= HFSR_VECTTBL;
+                    let pc = self.registers.pc;
+                    return Err(Stop::Lockup { pc, cause });
+                }
+                self.escalate(HFSR_VECTTBL, cause)?;
                 0
             }
         };
@@ -266,19 +259,6 @@ impl Core {
         self.leave_fast_loop();
     }
 
-    /// The exception stays pending and HardFault is taken first. If the vector of HardFault or NMI
-    /// cannot be read, the core locks up.
-    #[cold]
-    fn vector_table_fault(&mut self, exception: u8) -> Result<(), Stop> {
-        let cause = "an exception vector cannot be read";
-        if matches!(exception, NMI | HARD_FAULT) {
-            self.private.scb.hfsr |= HFSR_VECTTBL;
-            let pc = self.registers.pc;
-            return Err(Stop::Lockup { pc, cause });
-        }
-        self.escalate(HFSR_VECTTBL, cause)
-    }
-
     pub(super) fn take_trap(&mut self, trap: Trap) -> Result<(), Stop> {
         match trap {
             Trap::Stop(stop) => Err(*stop),
@@ -295,7 +275,12 @@ impl Core {
     /// Pends the fault's exception, or HardFault if that one cannot be taken.
     pub(super) fn raise(&mut self, fault: Fault) -> Result<(), Stop> {
         if fault.exception == DEBUG_MONITOR {
-            return self.breakpoint_to_monitor();
+            // BKPT and the comparators of the FPB. At the monitor's priority or above they become a
+            // HardFault (C1.4, B1.5.4).
+            self.private.scb.dfsr |= DFSR_BKPT;
+            if !self.nvic.would_preempt(DEBUG_MONITOR) {
+                return self.escalate(HFSR_DEBUGEVT, "a breakpoint");
+            }
         }
         self.private.scb.record(&fault);
         if self.nvic.would_preempt(fault.exception) {

@@ -1,13 +1,15 @@
 //! Runs the core until the machine must act: instructions up to the horizon, and between them
 //! exceptions, timers, sleep and halting debug.
 
-use super::dwt::Event;
-use super::halt_cause::DFSR_HALTED;
-use super::nvic::SYSTICK;
-use super::stop::{RunEnd, Stop};
-use super::watch::Watch;
-use super::{Core, Sleep};
+use super::Core;
 use crate::bus::Bus;
+use crate::debug::Debug;
+use crate::dwt::Event;
+use crate::halt_cause::DFSR_HALTED;
+use crate::nvic::{DEBUG_MONITOR, SYSTICK};
+use crate::state::Sleep;
+use crate::stop::{RunEnd, Stop};
+use crate::watch::Watch;
 
 impl Core {
     /// Runs until `deadline_cycle`, the bus's attention, or sleep. The last instruction may end
@@ -60,7 +62,8 @@ impl Core {
             }
         }
         while self.pipeline.cycles() < self.fast.horizon {
-            self.page_or_fault(bus)?;
+            let result = self.page_of_instructions(bus);
+            self.take_any(result)?;
         }
         Ok(())
     }
@@ -68,19 +71,21 @@ impl Core {
     /// Whether each instruction must be observed, by DWT's counters or a stepping debug monitor.
     /// Whatever changes this must leave the fast loop.
     pub(super) fn supervised(&self) -> bool {
-        self.private.events.profile() || self.monitor_steps()
+        self.private.events.profile() || Debug::monitor_steps(&self.private.scb, &self.nvic)
     }
 
     /// Executes one instruction, and does what its observers need.
     fn next_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let steps = self.monitor_steps();
+        let steps = Debug::monitor_steps(&self.private.scb, &self.nvic);
         if self.private.events.profile() {
             self.profiled_instruction(bus)?;
         } else {
-            self.instruction_or_fault(bus)?;
+            let result = self.instruction(bus);
+            self.take_any(result)?;
         }
         if steps {
-            self.call_monitor(DFSR_HALTED);
+            self.private.scb.dfsr |= DFSR_HALTED;
+            self.pend(DEBUG_MONITOR);
         }
         Ok(())
     }
@@ -88,22 +93,16 @@ impl Core {
     /// Executes one instruction or one exception entry. Does nothing while the core sleeps or is
     /// held.
     pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        if !self.held() {
-            self.step_unheld(bus)?;
-            self.end_step(bus)?;
+        if self.held() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn step_unheld<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         self.fast.horizon = 0;
         self.sync_systick(self.pipeline.cycles());
         self.attention = false;
         self.wake_if_due();
         if self.sequence_due() {
-            return self.finish_while(bus, Core::sequence_due);
-        }
-        if !self.asleep() {
+            self.finish_while(bus, Core::sequence_due)?;
+        } else if !self.asleep() {
             self.next_instruction(bus)?;
             self.begin_return(bus)?;
             self.tells_changes(bus);
@@ -111,7 +110,7 @@ impl Core {
                 self.finish_while(bus, Core::sequence_due)?;
             }
         }
-        Ok(())
+        self.end_step(bus)
     }
 
     /// Continues exception entries and returns while `more` holds.
@@ -165,7 +164,7 @@ impl Core {
     ) -> Result<Option<RunEnd>, Stop> {
         self.begin_return(bus)?;
         self.sync_systick(self.pipeline.cycles());
-        if !self.sequence_begun() && self.halt_if_requested() {
+        if !self.handling.sequence_begun() && self.halt_if_requested() {
             return Ok(Some(RunEnd::Held));
         }
         if std::mem::take(&mut self.attention) | self.tells_changes(bus) {
@@ -191,14 +190,9 @@ impl Core {
         }
     }
 
-    /// Whether an exception's entry or return is under way.
-    pub(super) fn sequence_begun(&self) -> bool {
-        self.handling.entering.is_some() || self.handling.leaving.is_some()
-    }
-
     /// Whether an exception must be entered or left before the next instruction.
     pub(super) fn sequence_due(&self) -> bool {
-        self.sequence_begun() || self.nvic.preempting().is_some()
+        self.handling.sequence_begun() || self.nvic.preempting().is_some()
     }
 
     /// Ends the fast loop before its next instruction. Call it when exceptions, priorities, timers
@@ -211,8 +205,12 @@ impl Core {
         if self.private.systick.sync(now) {
             self.pend(SYSTICK);
         }
-        if now >= self.observers.planned.due {
-            self.pend_planned();
+        let planned = &mut self.observers.planned;
+        if now >= planned.due() {
+            let sleeps = self.handling.sleep != Sleep::Awake;
+            let noticed = sleeps || self.private.scb.sev_on_pend();
+            let exception = planned.pend(&mut self.nvic, noticed);
+            self.pend(exception);
         }
     }
 

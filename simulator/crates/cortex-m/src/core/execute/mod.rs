@@ -14,10 +14,10 @@ mod packed;
 mod rounding;
 mod system;
 
-use super::decode::{Kind, Op, System};
-use super::trap::Exec;
-use super::Core;
 use crate::bus::Bus;
+use crate::core::Core;
+use crate::decode::{Kind, Op, System};
+use crate::trap::Exec;
 
 impl Core {
     #[inline(always)]

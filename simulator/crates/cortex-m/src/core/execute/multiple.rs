@@ -1,13 +1,13 @@
 //! LDM, STM, PUSH and POP. An interrupt can end them between two transfers.
 
 use crate::bus::{Bus, Width};
+use crate::core::interrupted_instructions::moves_base_first;
+use crate::core::Core;
 use crate::data_path::require_aligned;
 use crate::decode::{Index, Multiple, Op};
-use crate::interrupted_instructions::moves_base_first;
 use crate::registers::Registers;
 use crate::timing::Resolved;
 use crate::trap::{Exec, Trap};
-use crate::Core;
 
 /// What a multiple load or store transfers, from `address` on.
 #[derive(Clone, Copy)]
@@ -151,7 +151,7 @@ impl Core {
             op.index == Index::Offset && op.imm & ((1 << next) - 1) & (1 << op.n) != 0;
         let from = if base_loaded { op.n } else { next };
         let restarted = base_loaded && op.imm.trailing_zeros() == u32::from(op.n);
-        if !restarted && self.save_continuation(from) {
+        if !restarted && self.registers.save_continuation(from, self.model.facts()) {
             for register in listed(transfers.list & ((1 << from) - 1)) {
                 self.registers.set(register, values[register as usize]);
             }
@@ -216,7 +216,7 @@ impl Core {
 
     #[cold]
     fn leave_store(&mut self, op: &Op, transfers: &Transfers, next: u8) -> Exec<()> {
-        if self.save_continuation(next) {
+        if self.registers.save_continuation(next, self.model.facts()) {
             self.registers
                 .move_base(op, transfers, transfers.base_first);
         }

@@ -1,12 +1,12 @@
 //! Single, double and exclusive loads and stores.
 
 use crate::bus::{Bus, Width};
+use crate::core::Core;
 use crate::data_path::{require_aligned, Purpose};
 use crate::decode::{Access, Index, Memory, Op};
 use crate::registers::Registers;
 use crate::timing::Resolved;
 use crate::trap::Exec;
-use crate::Core;
 
 /// Indexed by the access. A table, so that the host predicts no branch.
 const WIDTHS: [Width; 5] = [

@@ -5,11 +5,12 @@
 //! Nothing can become pending before `horizon`. From then on the chip is asked before each
 //! transfer.
 
-use super::decode::{Float, Kind, Multiple, Op};
-use super::scb::ACTLR_DISMCYCINT;
-use super::trap::{Exec, Trap};
+use super::dispatch::unpredictable_here;
 use super::Core;
 use crate::bus::Bus;
+use crate::decode::{Float, Kind, Multiple, Op};
+use crate::scb::ACTLR_DISMCYCINT;
+use crate::trap::Exec;
 
 impl Core {
     /// Whether an exception must be taken before transfer number `transfer`. If so, time has
@@ -29,17 +30,6 @@ impl Core {
         end > self.fast.horizon && (now + 1..end).any(|now| self.interrupts(bus, now))
     }
 
-    /// VDIV and VSQRT, which take `cycles`, do not delay an exception: the unit finishes during the
-    /// stacking (ARM, "What is the behavior when an exception occurs while executing a floating
-    /// operation"; erratum 776924).
-    pub(super) fn finish_beside_entry<B: Bus>(&mut self, bus: &mut B, cycles: u8) {
-        let cycles = u64::from(cycles);
-        if self.interrupted_before(bus, cycles) {
-            let now = self.pipeline.cycles();
-            self.pipeline.go_back_to(now.saturating_sub(cycles));
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn interrupts<B: Bus>(&mut self, bus: &mut B, now: u64) -> bool {
@@ -57,17 +47,6 @@ impl Core {
         taken
     }
 
-    /// Ends a multiple load or store before `register`, numbered as in EPSR.ICI: R0–R15, or a D
-    /// register. False inside an IT block: its state uses the same bits, so the whole instruction
-    /// is restarted (B1.4.2, TRM 3.9.1). So it is on a core without EPSR.ICI (DDI 0419C, B1.5.10).
-    pub(super) fn save_continuation(&mut self, register: u8) -> bool {
-        let continued = self.registers.itstate == 0 && self.model.facts().mainline;
-        if continued {
-            self.registers.itstate = register << 4;
-        }
-        continued
-    }
-
     /// Continues a multiple load or store from EPSR.ICI. Returns its cycles. A fault restarts it
     /// (TRM 3.9.1), hence the bits are cleared.
     pub(super) fn continue_interrupted<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
@@ -78,7 +57,10 @@ impl Core {
                 cycles: op.cycles - done,
                 ..*op
             },
-            0 => return Err(self.wrong_continuation(bus, op)),
+            0 => {
+                let group = "with this value in EPSR.ICI";
+                return Err(unpredictable_here(bus, op.size, self.registers.pc, group));
+            }
         };
         match op.kind {
             Kind::Float(float) => self.continue_float(bus, &rest, float, done)?,
@@ -86,11 +68,6 @@ impl Core {
             _ => unreachable!("only multiples have transfers to go on from"),
         }
         Ok(rest.cycles)
-    }
-
-    #[cold]
-    fn wrong_continuation<B: Bus>(&self, bus: &mut B, op: &Op) -> Trap {
-        self.unpredictable_here(bus, op.size, "with this value in EPSR.ICI")
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::arithmetic::saturate_signed;
 use crate::bus::Bus;
+use crate::core::Core;
 use crate::decode::{Multiply, Op};
 use crate::registers::Registers;
 use crate::timing::{divide_cycles, long_operand_cycles};
 use crate::trap::{cfsr, Exec, Trap};
-use crate::Core;
 
 /// A signed halfword of `value`: the top one if `top`.
 fn half(value: u32, top: bool) -> i64 {

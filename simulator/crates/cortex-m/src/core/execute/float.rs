@@ -1,12 +1,12 @@
 //! Floating-point transfers. Arithmetic is in `float_arithmetic`.
 
 use crate::bus::{Bus, Width};
+use crate::core::Core;
 use crate::data_path::require_aligned;
 use crate::decode::{Float, Index, Op};
 use crate::registers::{CONTROL_FPCA, FPSCR_MODES, FPSCR_WRITABLE};
 use crate::scb::FPCCR_ASPEN;
 use crate::trap::{cfsr, Exec, Trap};
-use crate::Core;
 
 impl Core {
     pub(super) fn float<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
@@ -38,14 +38,32 @@ impl Core {
             Float::ToFpscr => {
                 self.registers.float.fpscr = self.registers.get(op.a) & FPSCR_WRITABLE
             }
-            Float::Load | Float::Store => return self.transfer_single(bus, op, float),
+            Float::Load | Float::Store => {
+                let base = if op.n == 15 {
+                    self.registers.general[15] & !3
+                } else {
+                    self.registers.get(op.n)
+                };
+                let address = base.wrapping_add(op.imm);
+                require_aligned(address, Width::Word)?;
+                for n in 0..op.amount {
+                    self.transfer_word(bus, op, address, n, n, float == Float::Load)?;
+                }
+            }
             Float::LoadMultiple | Float::StoreMultiple => {
                 let base = self.registers.get(op.n);
                 return self.transfer_words(bus, op, base, 0, float == Float::LoadMultiple);
             }
             Float::Div | Float::Sqrt => {
                 self.registers.float.arithmetic(op, float);
-                self.finish_beside_entry(bus, op.cycles);
+                // They do not delay an exception: the unit finishes during the stacking (ARM, "What is the
+                // behavior when an exception occurs while executing a floating operation"; erratum
+                // 776924).
+                let cycles = u64::from(op.cycles);
+                if self.interrupted_before(bus, cycles) {
+                    let now = self.pipeline.cycles();
+                    self.pipeline.go_back_to(now.saturating_sub(cycles));
+                }
             }
             _ => self.registers.float.arithmetic(op, float),
         }
@@ -69,20 +87,6 @@ impl Core {
             self.registers.float.fpscr =
                 self.registers.float.fpscr & !FPSCR_MODES | self.private.scb.fpdscr;
             self.registers.control |= CONTROL_FPCA;
-        }
-        Ok(())
-    }
-
-    fn transfer_single<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
-        let base = if op.n == 15 {
-            self.registers.general[15] & !3
-        } else {
-            self.registers.get(op.n)
-        };
-        let address = base.wrapping_add(op.imm);
-        require_aligned(address, Width::Word)?;
-        for n in 0..op.amount {
-            self.transfer_word(bus, op, address, n, n, float == Float::Load)?;
         }
         Ok(())
     }
@@ -137,7 +141,7 @@ impl Core {
 
     #[cold]
     fn leave_float(&mut self, op: &Op, next: u8, updated: u32) -> Exec<()> {
-        if self.save_continuation(next) && op.index == Index::Pre {
+        if self.registers.save_continuation(next, self.model.facts()) && op.index == Index::Pre {
             self.registers.set(op.n, updated);
         }
         Err(Trap::Interrupted)

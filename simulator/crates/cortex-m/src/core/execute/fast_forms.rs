@@ -1,10 +1,10 @@
 //! Executes fast forms. Each does what `execute` does for the same instruction.
 
 use crate::bus::{Bus, Width};
+use crate::core::Core;
 use crate::decode::{Form, Op};
 use crate::registers::Registers;
 use crate::trap::Exec;
-use crate::Core;
 
 impl Core {
     /// As `execute`, for an instruction outside IT blocks. `next` is the address after it; a taken
