@@ -10,7 +10,7 @@ fn run_float(program: &str) -> Board {
 }
 
 fn s(board: &Board, n: usize) -> f32 {
-    f32::from_bits(board.core.registers().float_register(n))
+    f32::from_bits(board.core.registers().float.s[n])
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_handler_without_floats_never_saves_them() {
     assert_eq!(
         (
             s(&board, 0),
-            board.core.registers().control() & 4,
+            board.core.registers().control & 4,
             board.r(13)
         ),
         (2.0, 4, STACK_TOP)

@@ -96,9 +96,7 @@ fn run(instruction: &str, arrival: Option<u64>) -> Run {
         pc: board.r(15),
         outcome: (
             (0..15).map(|n| board.r(n)).collect(),
-            (0..32)
-                .map(|n| board.core.registers().float_register(n))
-                .collect(),
+            (0..32).map(|n| board.core.registers().float.s[n]).collect(),
             [
                 words,
                 if board.r(13) == STACK_TOP {

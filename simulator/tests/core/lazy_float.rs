@@ -18,7 +18,7 @@ fn after_call(fpccr: u32, handler: &str) -> Board {
 }
 
 fn floats_are_intact(board: &Board) {
-    let values = [0, 15, 16].map(|n| board.core.registers().float_register(n));
+    let values = [0, 15, 16].map(|n| board.core.registers().float.s[n]);
     assert_eq!(values, [0x3F80_0000, 0x4000_0000, 0x4040_0000]);
     assert_eq!(board.r(10) & 0x0300_0000, 0x0300_0000);
     assert_eq!(board.r(11) & 4, 4, "FPCA is back");
@@ -62,7 +62,7 @@ fn eagerly_they_are_written_at_entry() {
 fn without_aspen_the_frame_is_basic_and_the_registers_are_the_handler_s_to_spoil() {
     let board = after_call(OFF, &format!("{TOUCH} bx lr"));
     assert_eq!(board.registers([4, 5]), [0xFFFF_FFF9, STACK_TOP - 0x20]);
-    assert_eq!(board.core.registers().float_register(0), 0);
+    assert_eq!(board.core.registers().float.s[0], 0);
     assert_eq!(board.r(11) & 4, 0, "CONTROL.FPCA");
 }
 

@@ -138,7 +138,7 @@ fn the_value_tells_mode_stack_and_frame() {
         assert_eq!(board.r(11), board.r(10), "{expected:#x}");
         assert_eq!(board.r(7) & 4, 0, "FPCA is the handler's own (B1.5.6)");
         let fpca = if expected & 0x10 == 0 { 4 } else { 0 };
-        assert_eq!(board.core.registers().control() & 4, fpca, "{expected:#x}");
+        assert_eq!(board.core.registers().control & 4, fpca, "{expected:#x}");
     }
 }
 

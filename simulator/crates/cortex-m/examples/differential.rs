@@ -146,8 +146,8 @@ fn run_case(core: &mut Core, memory: &mut Memory, case: &[u32]) -> u32 {
 fn write_result(out: &mut impl Write, core: &Core, outcome: u32, changes: u64) -> Result<()> {
     let mut words = vec![outcome, core.pc()];
     words.extend((0..15).map(|n| core.register(n)));
-    words.extend([core.registers().xpsr(), core.registers().fpscr()]);
-    words.extend((0..32).map(|n| core.registers().float_register(n)));
+    words.extend([core.registers().xpsr(), core.registers().float.fpscr]);
+    words.extend((0..32).map(|n| core.registers().float.s[n]));
     words.extend([changes as u32, (changes >> 32) as u32]);
     for word in words {
         out.write_all(&word.to_le_bytes())?;

@@ -117,7 +117,7 @@ impl BusyWait {
     /// iterations before the horizon.
     pub fn skip(&mut self, registers: &Registers, pipeline: &mut Pipeline, horizon: u64) {
         let now = State::of(registers, pipeline);
-        let Some(before) = self.before.take() else {
+        let Some(before) = &self.before else {
             self.before = Some(now);
             return;
         };
@@ -172,16 +172,9 @@ impl State {
 
     /// The cost of the iteration from here to `now`, if it changed nothing but the time.
     fn iteration_to(&self, now: &State) -> Option<Iteration> {
-        let state = |state: &State| {
-            let State {
-                flags,
-                itstate,
-                exclusive,
-                ..
-            } = *state;
-            (state.registers, flags, itstate, exclusive)
-        };
-        let alike = state(self) == state(now);
+        let alike = self.registers == now.registers
+            && self.flags == now.flags
+            && (self.itstate, self.exclusive) == (now.itstate, now.exclusive);
         alike
             .then(|| self.timing.iteration_to(&now.timing))
             .flatten()

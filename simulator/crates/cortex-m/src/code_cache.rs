@@ -69,13 +69,7 @@ impl Page {
 }
 
 impl Default for CodeCache {
-    fn default() -> Self {
-        CodeCache::new()
-    }
-}
-
-impl CodeCache {
-    pub fn new() -> CodeCache {
+    fn default() -> CodeCache {
         CodeCache {
             place_of: vec![0; (CACHED_END >> PAGE_BITS) as usize].into(),
             pages: Vec::new(),
@@ -84,7 +78,9 @@ impl CodeCache {
             forgotten: Vec::new(),
         }
     }
+}
 
+impl CodeCache {
     /// The instruction at `address`. Of kind `Undecoded` if there is none.
     pub fn get(&self, address: u32) -> Op {
         self.place(address)

@@ -11,7 +11,7 @@ pub const EVENT_ENABLES: u32 = 0b11111 << FIRST_EVENT_ENABLE;
 /// NUMCOMP = 4 (TRM table 9-1).
 const CONTROL_FIXED: u32 = 0x4000_0000;
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct CycleCounter {
     trace_enabled: bool,
     counting: bool,
@@ -21,15 +21,6 @@ pub struct CycleCounter {
 }
 
 impl CycleCounter {
-    pub fn new() -> CycleCounter {
-        CycleCounter {
-            trace_enabled: false,
-            counting: false,
-            value: 0,
-            epoch: 0,
-        }
-    }
-
     pub fn read(&self, now: u64) -> u32 {
         if self.trace_enabled && self.counting {
             self.value.wrapping_add(now.wrapping_sub(self.epoch) as u32)

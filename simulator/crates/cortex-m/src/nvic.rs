@@ -445,36 +445,26 @@ impl Nvic {
 
     /// Whether an interrupt is pending that was not before.
     pub fn write(&mut self, address: u32, value: u32) -> bool {
-        let word = (address & 0x7F) / 4;
-        let (register, set) = match address & 0xF80 {
-            0x100 => (NvicRegister::Enable, true),
-            0x180 => (NvicRegister::Enable, false),
-            0x200 => (NvicRegister::Pending, true),
-            0x280 => (NvicRegister::Pending, false),
+        let (word, set) = ((address & 0x7F) / 4, address & 0x80 == 0);
+        let before = self.pending;
+        let target = match address & 0xF80 {
+            0x100 | 0x180 => &mut self.enabled,
+            0x200 | 0x280 => &mut self.pending,
             0x400.. => {
                 self.write_priorities(address, value);
                 return false;
             }
             _ => return false,
         };
-        let before = self.pending;
         if word < IRQ_WORDS {
-            self.write_irq_word(register, word, value, set);
+            let mask = u128::from(value) << (u32::from(FIRST_IRQ) + 32 * word);
+            *target = if set { *target | mask } else { *target & !mask };
+            self.used |= self.enabled & !ALWAYS_ENABLED;
+            // A line that is high stays pending (B3.4.1).
+            self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
+            self.update_preempting();
         }
         self.pending & !before != 0
-    }
-
-    fn write_irq_word(&mut self, register: NvicRegister, word: u32, bits: u32, set: bool) {
-        let mask = (bits as u128) << (FIRST_IRQ as u32 + 32 * word);
-        let target = match register {
-            NvicRegister::Enable => &mut self.enabled,
-            NvicRegister::Pending => &mut self.pending,
-        };
-        *target = if set { *target | mask } else { *target & !mask };
-        self.used |= self.enabled & !ALWAYS_ENABLED;
-        // A line that is high stays pending (B3.4.1).
-        self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
-        self.update_preempting();
     }
 
     /// SHPR1 to SHPR3, or IPR: the priorities of four exceptions.
@@ -548,12 +538,6 @@ fn irq_word(set: u128, word: u32) -> u32 {
     (set >> (FIRST_IRQ as u32 + 32 * word)) as u32
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NvicRegister {
-    Enable,
-    Pending,
-}
-
 /// The exception numbers in `set`, ascending.
 fn members(mut set: u128) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
@@ -619,8 +603,8 @@ mod tests {
                 11 => state.set_faultmask(on && value < 50),
                 12 => state.hold_back(on && value < 50),
                 13 => state.set_prigroup(value % 8),
-                14 => state.write_irq_word(NvicRegister::Enable, 0, 1 << (value % 32), on),
-                _ => state.write_irq_word(NvicRegister::Pending, 0, 1 << (value % 32), on),
+                14 => _ = state.write(0xE000_E100 | u32::from(!on) << 7, 1 << (value % 32)),
+                _ => _ = state.write(0xE000_E200 | u32::from(!on) << 7, 1 << (value % 32)),
             }
             assert_eq!(state.preempting(), preempting(&state), "step {step}");
             taken += u32::from(state.preempting().is_some());

@@ -112,26 +112,13 @@ pub const FPSCR_WRITABLE: u32 = 0xF7C0_009F;
 pub const FPSCR_MODES: u32 = 0x07C0_0000;
 
 /// S0–S31 and FPSCR.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct FloatRegisters {
     pub s: [u32; 32],
     pub fpscr: u32,
 }
 
-impl Default for FloatRegisters {
-    fn default() -> FloatRegisters {
-        FloatRegisters::new()
-    }
-}
-
 impl FloatRegisters {
-    pub fn new() -> FloatRegisters {
-        FloatRegisters {
-            s: [0; 32],
-            fpscr: 0,
-        }
-    }
-
     pub fn set_fpscr(&mut self, value: u32) {
         self.fpscr = value & FPSCR_WRITABLE;
     }
@@ -166,7 +153,6 @@ impl Registers {
     pub fn new() -> Registers {
         Registers {
             thumb: true,
-            float: FloatRegisters::new(),
             ..Registers::default()
         }
     }
@@ -236,19 +222,6 @@ impl Registers {
             &mut self.other_sp
         };
         *place = value & !3;
-    }
-
-    /// S register `n`.
-    pub fn float_register(&self, n: usize) -> u32 {
-        self.float.s[n]
-    }
-
-    pub fn fpscr(&self) -> u32 {
-        self.float.fpscr
-    }
-
-    pub fn control(&self) -> u32 {
-        self.control.into()
     }
 
     /// Writes the bits of CONTROL that `plain` names, and in Thread mode SPSEL, which is writable

@@ -116,7 +116,7 @@ impl PrivateUnits {
             scb: Scb::of(core.kind),
             mpu: Mpu::default(),
             systick: SysTick::new(),
-            cycle_counter: CycleCounter::new(),
+            cycle_counter: CycleCounter::default(),
             events: EventCounters::default(),
             itm: Itm::default(),
             debug: Debug::default(),

@@ -130,7 +130,7 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        let now = now - self.pipeline.hurry_to_port(address, self.model.facts());
+        let now = now - self.pipeline.hurry_to_port(address, self.model.kind);
         if self.data.watches() {
             self.check_watchpoints(address, width, Access::Read);
         } else if let Some((loaded, steady)) = bus.read_fast_register(address, width, now) {
@@ -204,7 +204,7 @@ impl Core {
         value: u32,
         now: u64,
     ) -> Exec<()> {
-        let now = now - self.pipeline.hurry_to_port(address, self.model.facts());
+        let now = now - self.pipeline.hurry_to_port(address, self.model.kind);
         if self.data.watches() {
             self.check_watchpoints(address, width, Access::Write);
         }

@@ -325,13 +325,13 @@ fn selected(register: u32, registers: &Registers, nvic: &Nvic) -> u32 {
         17 => registers.msp(),
         18 => registers.psp(),
         20 => {
-            registers.control() << 24
+            u32::from(registers.control) << 24
                 | u32::from(nvic.faultmask()) << 16
                 | u32::from(nvic.basepri()) << 8
                 | u32::from(nvic.primask())
         }
-        33 => registers.fpscr(),
-        64..=95 => registers.float_register(register as usize - 64),
+        33 => registers.float.fpscr,
+        64..=95 => registers.float.s[register as usize - 64],
         _ => 0,
     }
 }

@@ -53,7 +53,7 @@ fn buffer_end(pc: u32) -> u32 {
 
 /// The addresses of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Line {
+pub struct Line {
     start: u32,
     end: u32,
 }
@@ -82,13 +82,8 @@ pub struct Fetch {
     decode_cycles: u64,
 }
 
-/// [`Fetch`] without its cycles.
-#[derive(Clone, PartialEq, Eq)]
-pub struct FetchShape {
-    next: u32,
-    line: Line,
-    flash: FlashShape,
-}
+/// [`Fetch`] without its cycles: the next word, the line, and the flash.
+pub type FetchShape = (u32, Line, FlashShape);
 
 impl Fetch {
     pub fn of(model: Model) -> Fetch {
@@ -250,11 +245,7 @@ impl Fetch {
     }
 
     pub fn shape(&self) -> FetchShape {
-        FetchShape {
-            next: self.next,
-            line: self.line,
-            flash: self.flash.shape(),
-        }
+        (self.next, self.line, self.flash.shape())
     }
 
     /// Visits every cycle remembered here. That of [`Slot::Nowhere`] in `room` has no effect, but a

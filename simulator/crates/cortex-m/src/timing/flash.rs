@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::lru::LruSet;
-use super::prefetch_buffer::{PrefetchBuffer, PrefetchBufferShape};
+use super::prefetch_buffer::PrefetchBuffer;
 use crate::model::FlashPort;
 
 /// Bytes of a line, how many there are, and how many each cache has. With BOOT0 low the flash answers at
@@ -91,17 +91,11 @@ pub struct Flash {
     pub buffer: Option<PrefetchBuffer>,
 }
 
-/// [`Flash`] without its cycles. FLASH_ACR is left out: it cannot change without a store.
-#[derive(Clone, PartialEq, Eq)]
-pub struct FlashShape {
-    prefetched: u32,
-    begun: bool,
-    data_line: u32,
-    /// While these stay the same, all lines used were in the caches. Using them again in the same
-    /// order changes nothing.
-    insertions: [u64; 2],
-    buffer: Option<PrefetchBufferShape>,
-}
+/// [`Flash`] without its cycles: the line that is prefetched, and whether its read has begun; the line that
+/// the D-Code port read last; the insertions of both caches; and the buffer. While the insertions stay the
+/// same, all lines used were in the caches, and using them again in the same order changes nothing.
+/// FLASH_ACR is left out: it cannot change without a store.
+pub type FlashShape = (u32, bool, u32, [u64; 2], Option<(u32, u32)>);
 
 impl Flash {
     pub fn of(port: FlashPort) -> Flash {
@@ -140,13 +134,13 @@ impl Flash {
     }
 
     pub fn shape(&self) -> FlashShape {
-        FlashShape {
-            prefetched: self.prefetch.line,
-            begun: self.prefetch.arrival.is_some(),
-            data_line: self.data_line,
-            insertions: [self.instructions.insertions(), self.data.insertions()],
-            buffer: self.buffer.as_ref().map(PrefetchBuffer::shape),
-        }
+        (
+            self.prefetch.line,
+            self.prefetch.arrival.is_some(),
+            self.data_line,
+            [&self.instructions, &self.data].map(LruSet::insertions),
+            self.buffer.as_ref().map(PrefetchBuffer::shape),
+        )
     }
 
     /// Visits every cycle remembered here.

@@ -20,13 +20,6 @@ pub struct LoadStorePairs {
 /// No instruction has this number.
 const NONE: u64 = u64::MAX;
 
-/// [`LoadStorePairs`] without the numbers of instructions.
-#[derive(Clone, PartialEq, Eq)]
-pub struct LoadStorePairsShape {
-    loaded: u8,
-    block: u8,
-}
-
 /// Measured: loads overlap only within one block of memory. Blocks are Code, SRAM, peripherals, and
 /// the rest.
 fn block_of(address: u32) -> u8 {
@@ -86,11 +79,9 @@ impl LoadStorePairs {
         self.load == previous || self.two_cycles == previous
     }
 
-    pub fn shape(&self) -> LoadStorePairsShape {
-        LoadStorePairsShape {
-            loaded: self.loaded,
-            block: self.block,
-        }
+    /// All but the numbers of instructions.
+    pub fn shape(&self) -> (u8, u8) {
+        (self.loaded, self.block)
     }
 
     /// The numbers of the remembered instructions.

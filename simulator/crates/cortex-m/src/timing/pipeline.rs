@@ -3,11 +3,11 @@
 
 use super::cores::{overlaps_indexed, refill_cycles};
 use super::fetch::{Fetch, FetchShape};
-use super::load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
+use super::load_store_pairs::LoadStorePairs;
 use super::table::{unaligned_cycles, RETURN_ADDRESS_CYCLES};
 use crate::decode::{Index, Op};
 use crate::memory_map::is_flash;
-use crate::model::{CoreKind, Facts, Model, Timing};
+use crate::model::{CoreKind, Model, Timing};
 use serde::{Deserialize, Serialize};
 
 /// The port for I/O has this much room.
@@ -69,7 +69,7 @@ pub struct Start {
     cycles: u64,
     instructions: u64,
     /// Equal at the start of each iteration: late registers, the PC before, and the units' shapes.
-    shape: (u16, u32, FetchShape, LoadStorePairsShape),
+    shape: (u16, u32, FetchShape, (u8, u8)),
     /// Remembered cycles: each is later by one iteration, or long past.
     moments: [u64; MOMENTS],
     /// Numbers of instructions: each is higher by one iteration's count, or the same.
@@ -391,11 +391,14 @@ impl Pipeline {
 
     /// A core with one bus may have a port for I/O at `address`. There a load or a store is done in its
     /// first cycle, and takes no other (DDI 0484C, table 3-1): it begins by that much earlier.
-    pub fn hurry_to_port(&mut self, address: u32, facts: &Facts) -> u64 {
+    #[inline(always)]
+    pub fn hurry_to_port(&mut self, address: u32, kind: CoreKind) -> u64 {
         let begins = |start: u32| address.wrapping_sub(start) < IO_PORT_BYTES;
-        let hurries = self.timing == Timing::OneBus && facts.io_port.is_some_and(begins);
-        self.cycles -= u64::from(hurries);
-        u64::from(hurries)
+        if self.timing == Timing::OneBus && kind.facts().io_port.is_some_and(begins) {
+            self.cycles -= 1;
+            return 1;
+        }
+        0
     }
 
     /// When the handler begins whose vector is at `address`, if it could in cycle `ready` without

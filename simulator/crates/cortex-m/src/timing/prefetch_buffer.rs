@@ -36,13 +36,6 @@ pub struct PrefetchBuffer {
     arrival: [u64; PLACES],
 }
 
-/// [`PrefetchBuffer`] without its cycles.
-#[derive(Clone, PartialEq, Eq)]
-pub struct PrefetchBufferShape {
-    current: u32,
-    next: u32,
-}
-
 fn place(block: u32) -> usize {
     block as usize % PLACES
 }
@@ -80,11 +73,9 @@ impl PrefetchBuffer {
         self.read_cycles
     }
 
-    pub fn shape(&self) -> PrefetchBufferShape {
-        PrefetchBufferShape {
-            current: self.current,
-            next: self.next,
-        }
+    /// All but the cycles: the current block and the next.
+    pub fn shape(&self) -> (u32, u32) {
+        (self.current, self.next)
     }
 
     /// Visits every cycle remembered here.

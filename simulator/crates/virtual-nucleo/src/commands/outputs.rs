@@ -109,7 +109,8 @@ impl Recorder {
                 }
                 Content::Stimuli => machine
                     .core_mut()
-                    .itm_mut().take()
+                    .itm_mut()
+                    .take()
                     .into_iter()
                     .map(|write| {
                         let (cycle, port) = (write.cycle, write.port);

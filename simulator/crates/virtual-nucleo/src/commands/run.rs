@@ -407,7 +407,11 @@ fn stats(machine: &Machine) -> Result<Value> {
         Ok(json!({"cycle": cycle, "seconds": seconds, "core_hz": hz}))
     });
     let registers = all_registers(machine).map(|(name, value)| (name, value.into()));
-    let vector = |exception: u8| machine.word(core.scb().vector_address(exception)).unwrap_or(0);
+    let vector = |exception: u8| {
+        machine
+            .word(core.scb().vector_address(exception))
+            .unwrap_or(0)
+    };
     Ok(json!({
         "clocks": clocks.collect::<Result<Vec<_>>>()?,
         "instructions": core.instructions(),

@@ -84,7 +84,7 @@ fn core_registers(machine: &Machine) -> impl Iterator<Item = (String, u32)> {
         ("xpsr", core.registers().xpsr()),
         ("msp", core.registers().msp()),
         ("psp", core.registers().psp()),
-        ("control", core.registers().control()),
+        ("control", core.registers().control.into()),
         ("primask", core.nvic().primask().into()),
         ("basepri", core.nvic().basepri().into()),
     ];

@@ -98,7 +98,7 @@ impl Core {
                 if_of(register & 4 == 0, registers.flags.bits())
                     | if_of(register & 1 != 0 && privileged, registers.ipsr.into())
             }
-            20 => registers.control(),
+            20 => registers.control.into(),
             8..=19 if !privileged => 0,
             8 => registers.msp(),
             9 => registers.psp(),
