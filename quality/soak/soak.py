@@ -161,8 +161,10 @@ def wrong_of(
     if not any(fault.is_noted_in(warning) for warning in outcome.warnings or ("",)):
         yield f"No warning says {fault.notes!r}."
     lost = {"dwt_cycles"} if fault.loses_cycles else set()
-    kept = {name: due for name, due in (reference or {}).items() if name not in lost}
-    if outcome.verdict == COMPLETE and any(outcome.headlines.get(name) != due for name, due in kept.items()):
+    expected = {name: due for name, due in (reference or {}).items() if name not in lost}
+    if outcome.verdict == COMPLETE and any(
+        outcome.headlines.get(name) != due for name, due in expected.items()
+    ):
         yield "It is complete, and its headlines are others than without a fault."
 
 
