@@ -49,8 +49,8 @@ def command(board: str | None, rate_s: float | None, output: Path, runs: Path, a
     from capture.checks.captures import Desk
     from capture.checks.findings import BringUp, make_parcel
     from capture.desk.bench import read_bench
+    from cli._desk import CHECKS, walk
     from cli.shell import under_way
-    from cli.work.desk_checks import CHECKS, walk
     from dashboards import bring_up as page
 
     parcel = output.with_suffix("")

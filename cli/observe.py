@@ -229,8 +229,8 @@ def _pins(as_json: bool, channels: dict[str, str], keep: Keep | None, options: O
     from capture.desk import pins
     from capture.desk.bench import read_bench
     from capture.reading.counter import Growing
+    from cli._wire import LiveWire
     from cli.shell import under_way
-    from cli.work.live_wire import LiveWire
     from simulator.program import user_program
 
     results: list[RunResult] = []
@@ -349,7 +349,7 @@ def _show(folder: Path, as_json: bool) -> None:
     """
     from base.run_folder.folder import MANIFEST
     from base.run_folder.observed import read_observed_manifest
-    from cli.work import wire_table
+    from cli import _wire as wire_table
 
     manifest = read_observed_manifest(folder / MANIFEST)
     if as_json:

@@ -22,7 +22,7 @@ from cli.shell.declare import argument, declare, option
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from cli.work.checks import Check
+    from cli._checks import Check
 
 STYLE = "style"
 """A word beside the names of rooms: only the checks that look at sources and run nothing."""
@@ -80,14 +80,14 @@ def chosen(words: Iterable[str], everything: bool = False) -> list[Check]:
     """The checks of the rooms with these names, or of all if there are none, each of them once.
     With `everything` those that are long, too. Raises RoomError.
     """
-    from cli.work import checks, rooms
+    from cli import _checks as checks
 
     wanted = list(words)
     checks_by_name: dict[str, Check] = {}
-    for room in [rooms.of(word) for word in wanted if word != STYLE] or [rooms.WHOLE]:
-        of_room = checks.of(room, everything)
+    for room in [checks.room_of(word) for word in wanted if word != STYLE] or [checks.WHOLE]:
+        of_room = checks.checks_of(room, everything)
         if not of_room:
-            raise rooms.RoomError(f"Nothing is checked in {room}: choose {room.folder.parts[0]}.")
+            raise checks.RoomError(f"Nothing is checked in {room}: choose {room.folder.parts[0]}.")
         checks_by_name.update((check.name, check) for check in of_room)
     return [check for check in checks_by_name.values() if check.style or STYLE not in wanted]
 

@@ -40,8 +40,8 @@ def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> in
     if svg:
         raise OptionError("Only the plan can be drawn: write ./lab wiring plan --svg FILE.")
     from capture.checks.captures import Desk
+    from cli._desk import WIRING
     from cli.shell import under_way
-    from cli.work.desk_checks import WIRING
 
     under_way.on_desk(board)
     desk = Desk(resource, shown=lambda step: print(f"{step} …", file=sys.stderr, flush=True))

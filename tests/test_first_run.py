@@ -18,7 +18,7 @@ from base.run_folder.manifest import read_manifest
 from capture.conduct import redecode
 from capture.desk import emulated
 from capture.desk.bench import read_bench
-from cli.work.desk_checks import CHECKS
+from cli._desk import CHECKS
 from dashboards.tests.browser import Browser
 from firmware.build import boards
 from simulator.desk import EmulatedDesk

@@ -29,7 +29,7 @@ from capture.reading.wire import find_frames
 from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.synthetic import CORE_HZ
 from capture.tests.test_redecode import TIME
-from cli.work import wire_table
+from cli import _wire as wire_table
 from dashboards import extremes, growing_wire
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario

@@ -29,8 +29,8 @@ from cli.shell.values import ALLOCATORS, OUTPUT_FOLDER, choice
 )
 def command(allocator: list[str] | None, architecture: str | None, output: Path) -> None:
     """Make the wheel, a source archive, their digests and an SBOM."""
+    from cli.dev import _package as package
     from cli.shell import under_way
-    from cli.work import package
     from firmware.build import catalogue
 
     names = list(catalogue.allocators()) if allocator in (None, ["all"]) else allocator or ()

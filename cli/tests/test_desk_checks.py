@@ -9,7 +9,7 @@ from base.files.errors import CaptureError
 from capture.checks.captures import Desk
 from capture.checks.findings import BringUp, Figure, Finding
 from capture.desk.bench import read_bench
-from cli.work.desk_checks import CHECKS, walk
+from cli._desk import CHECKS, walk
 
 RIGHT = Finding("probe", "right", "There.")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from cli.work import package
+from cli.dev import _package as package
 from firmware.build import image as firmware
 from tests import lab
 from tests.tables import table

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from base import source_digest
+from cli import _checks as rooms
 from cli import test as suite
+from cli._checks import Check, Room, RoomError
 from cli.test import Outcome
-from cli.work import rooms
-from cli.work.checks import Check
-from cli.work.rooms import Room, RoomError
 from firmware.build import catalogue
 
 
@@ -32,7 +31,7 @@ def names(*words: str, everything: bool = False) -> list[str]:
     ],
 )
 def test_a_room_is_a_folder_or_an_allocator(word: str, room: Room) -> None:
-    assert rooms.of(word) == room
+    assert rooms.room_of(word) == room
 
 
 @pytest.mark.parametrize(

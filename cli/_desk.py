@@ -9,7 +9,7 @@ from base.files.errors import TailscopeError
 from capture.checks import clips, devices
 from capture.checks.captures import Desk
 from capture.checks.findings import Figure, Finding, Result
-from cli.work import tools
+from cli import doctor
 
 _NOTHING_PLUGGED_IN = "A virtual board has nothing on the desk."
 _NOT_FLASHED = "A virtual board is not flashed."
@@ -85,7 +85,7 @@ TOOLS = Check(
     "tools",
     "Is everything installed?",
     "Install what is named; as root, ./lab does it.",
-    lambda _: tools.findings(),
+    lambda _: doctor.tool_findings(),
     well="Everything that the bench needs is installed.",
 )
 DEVICES = (
