@@ -8,7 +8,7 @@ DEFAULT_BYTES = 64 << 10
 """CMake has the same default (firmware/heap/CMakeLists.txt)."""
 SMALLEST_BYTES = 64
 LARGEST_BYTES = 8 << 20
-"""On the host. The board has less room (firmware/build/region.py)."""
+"""On the host. The board has less room (firmware/build/fit.py)."""
 STEP_BYTES = 8
 
 _SIZE = re.compile(r"([0-9]{1,7}) ?([km])(?:ib)?", re.IGNORECASE)

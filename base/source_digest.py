@@ -19,9 +19,9 @@ _BUILT = {"target", "__pycache__"}
 def digest(room: str, root: Path = ROOT, leave_out: tuple[str, ...] = ()) -> str:
     """Of every file in the room of a checkout, or of one file, by name and content, in hexadecimal.
 
-    Left out is what builds make, what begins with a dot, and what has a suffix of `leave_out`.
+    Left out is what builds make, what begins with a dot, and names that end as one of `leave_out`.
     """
-    return digest_of((path for path in _files(root / room) if path.suffix not in leave_out), root)
+    return digest_of((path for path in _files(root / room) if not path.name.endswith(leave_out)), root)
 
 
 def digest_of(files: Iterable[Path], root: Path) -> str:

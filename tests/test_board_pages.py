@@ -8,7 +8,7 @@ import pytest
 from analysis.bounds.image import code_bounds
 from base.files import results
 from base.paths import ROOT
-from firmware.build import boards, region
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from studies.tables.boards import FIGURE_ALLOCATORS, FIGURE_SCENARIOS, facts, figure
 
@@ -63,7 +63,7 @@ def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
 @pytest.mark.parametrize("name", ["nucleo-f072rb", "nucleo-f103rb", "nucleo-f411re"])
 def test_a_page_has_the_largest_heap(name: str) -> None:
     (on_page,) = re.findall(r"up to ([\d,]+) bytes", words_of(name))
-    largest = region.largest_heap_bytes(1, boards.board(name).memory.sram_bytes)
+    largest = fit.largest_heap_bytes(1, boards.board(name).memory.sram_bytes)
     assert on_page == f"{largest:,}"
 
 
@@ -71,8 +71,8 @@ def test_a_page_has_the_largest_heap(name: str) -> None:
 def test_a_page_has_what_a_small_board_has_less(name: str) -> None:
     page, board = words_of(name), boards.board(name)
     heap_bytes, sram_bytes = board.memory.heap_bytes, board.memory.sram_bytes
-    slots = region.slots_beside(heap_bytes, sram_bytes)
-    assert f"A heap of {heap_bytes >> 10} KiB.** The bench takes {region.BENCH_BYTES / 1024} KiB" in page
+    slots = fit.slots_beside(heap_bytes, sram_bytes)
+    assert f"A heap of {heap_bytes >> 10} KiB.** The bench takes {fit.BENCH_BYTES / 1024} KiB" in page
     assert f"of the SRAM and {slots} slots the rest" in page
     assert f"65,536 ticks at the most, {65_536 / board.core_hz * 1e3:.2f} ms" in page
     assert f"`FLASH_ACR` is {board.flash_acr(True):x} (hexadecimal), and {board.flash_acr(False)} " in page

@@ -16,7 +16,7 @@ from capture import conduct
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.store import RunResult
-from firmware.build import boards, fit, region
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from firmware.build.footprint import section_bytes
 from scenarios import catalogue
@@ -27,7 +27,7 @@ FEW = {"mem_stress": {"operations": 200}, "mem_frag": {"depth": 8, "trials": 1},
 
 
 def run(board: str, scenario: str, runs: Path) -> RunResult:
-    plan = catalogue.load(scenario, FEW[scenario]).compile(region.place(boards.board(board)))
+    plan = catalogue.load(scenario, FEW[scenario]).compile(fit.place(boards.board(board)))
     image = firmware.build("tlsf", board=board)
     return conduct.run(Direct(RunRequest(plan, image, board=f"virtual:{board}", runs=runs)))
 
@@ -52,7 +52,7 @@ def test_a_run_is_complete_and_its_worst_section_replayed_on_the_same_chip(
 def test_a_block_of_seglist_costs_more_on_an_l476(board: str, cycles: int, tmp_path: Path) -> None:
     """A sweep gives 14, which do for any other; its page says so."""
     depths = {"depth": 64, "trials": 1}
-    plan = catalogue.load("mem_frag", depths, stimulus="none").compile(region.place(boards.board(board)))
+    plan = catalogue.load("mem_frag", depths, stimulus="none").compile(fit.place(boards.board(board)))
     image = firmware.build("seglist", board=board)
     result = conduct.run(Direct(RunRequest(plan, image, board=f"virtual:{board}", runs=tmp_path)))
     trials = operations(result.folder).filter(pl.col("measured") & (pl.col("kind") == "A"))
@@ -68,7 +68,7 @@ def test_a_board_whose_hsi_makes_less_is_believed_at_what_it_makes(tmp_path: Pat
     assert kind in virtual
     text = virtual.replace(kind, f'{kind}\nclock = "internal"')
     file.write_text(f'board = "nucleo-f103rb"\n{text}', encoding="utf-8")
-    plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile(region.place(boards.board("nucleo-f103rb")))
+    plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile(fit.place(boards.board("nucleo-f103rb")))
     image = firmware.build("tlsf", board="nucleo-f103rb")
     result = conduct.run(Direct(RunRequest(plan, image, board=str(file), runs=tmp_path / "runs")))
     assert result.verdict == "complete", result.reasons
@@ -96,7 +96,7 @@ def test_every_allocator_fits_a_small_board() -> None:
     """The linker refuses what does not fit flash and SRAM, and the build what serves nothing."""
     board = "nucleo-f103rb"
     on = boards.board(board)
-    plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile(region.place(on))
+    plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile(fit.place(on))
     names, left_out = fit.choose_for(on, [plan], ["all"])
     assert set(ALONE) == set(firmware.allocators()) - set(names)
     assert all(any(sentence.endswith(why) for sentence in left_out) for why in ALONE.values())

@@ -36,7 +36,7 @@ from capture.conduct import find
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.summary.summary import summarise_run
-from firmware.build import catalogue, region
+from firmware.build import catalogue, fit
 from firmware.build import image as firmware
 from firmware.build.catalogue import Allocator, allocators
 from firmware.build.image import FirmwareImage
@@ -193,7 +193,7 @@ class Orders:
         """Raises TailscopeError."""
         choice = (point.scenario, point.parameters, point.seed, point.heap_bytes, point.board)
         if self._latest is None or self._latest[0] != choice:
-            place = region.place(board(point.board).board)
+            place = fit.place(board(point.board).board)
             self._latest = choice, self._matrix.scenario(point).compile(place)
         return self._latest[1]
 

@@ -1,9 +1,11 @@
-"""ELF files: what pyelftools raises where one is damaged, and for which core one was made."""
+"""ELF files: reading one, what pyelftools raises where it is damaged, the core it was made for."""
 
 from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,11 +14,24 @@ from elftools.construct.core import ConstructError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
 
+from .errors import TailscopeError
+
 DAMAGED = (
     *(ELFError, DWARFError, ConstructError, struct.error, ValueError, LookupError, TypeError),
     *(AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError, NotImplementedError),
 )
 """Whatever it stumbles over."""
+
+
+@contextmanager
+def opened(path: Path, error: type[TailscopeError]) -> Iterator[ELFFile]:
+    """The file of a build, to read. Raises `error` where it is not there, or no ELF file."""
+    try:
+        with path.open("rb") as file:
+            yield ELFFile(file)
+    except (OSError, ELFError) as why:
+        raise error(f"{path} could not be read: {why}. Build it again.") from None
+
 
 # Tag_CPU_arch ("Addenda to, and Errata in, the ABI for the Arm Architecture", IHI 0045, 3.3.5.2).
 _V6M, _V7, _V7E_M = (11, 12), 10, 13

@@ -35,8 +35,8 @@ from capture.instruments.calibration import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire
 from capture.store import RunResult, judge
 from capture.summary.warnings import LATE_SAMPLES
+from firmware.build import fit
 from firmware.build import image as firmware
-from firmware.build import region
 from firmware.build.boards import Board
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue
@@ -187,14 +187,14 @@ class Desk:
 
 
 def _plan(board: Board, scenario: str, **parameters: int) -> Plan:
-    return catalogue.load(scenario, parameters).compile(region.place(board))
+    return catalogue.load(scenario, parameters).compile(fit.place(board))
 
 
 def plan_of(seconds: float, board: Board) -> Plan:
     """Churn that takes about `seconds`, or as much of it as an image has room for."""
     usual = _plan(board, "mem_stress")
     each_s = longest_s(usual, board.core_hz) / usual.operations.height
-    most = region.place(board).entries - _BESIDE_OPERATIONS
+    most = fit.place(board).entries - _BESIDE_OPERATIONS
     return _plan(board, "mem_stress", operations=min(max(round(seconds / each_s), 120), most))
 
 

@@ -20,15 +20,15 @@ from cli.shell.values import ALLOCATORS
 def command(allocator: list[str] | None, knob: tuple[tuple[str, int], ...], as_json: bool) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
     from cli.shell import under_way
-    from firmware.build import footprint, outside
+    from firmware.build import footprint, image, outside
 
     knobs = dict(knob)
     known.check(allocators_=allocator or (), knobs_=knobs)
     footprints = []
     with under_way.shown() as tell:
-        names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs)
+        names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs.keys())
         counted = under_way.Counted(tell, len(names))
         for name in names:
             counted(f"firmware with {name}")
-            footprints.append(footprint.measure(name, knobs))
+            footprints.append(footprint.of_image(image.build(name, knobs=knobs)))
     answer(as_json, lambda: [asdict(row) for row in footprints], lambda: footprint.as_table(footprints))

@@ -30,7 +30,7 @@ from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from capture.store import RunResult
 from cli.shell import under_way
-from firmware.build import boards, fit, packaged, region
+from firmware.build import boards, fit, packaged
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
@@ -104,7 +104,7 @@ def compiled(name: str, options: Options, board: boards.Board) -> Plan:
         core_hz=board.core_hz,
     )
     signals.check()
-    return scenario.compile(region.place(board))
+    return scenario.compile(fit.place(board))
 
 
 def run(

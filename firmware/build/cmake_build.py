@@ -14,11 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from base import source_digest
 from base.files import build_cache
+from base.files import elf as elf_files
 from base.files.errors import TailscopeError
 from base.files.locks import taking_turns
 from base.paths import COMPILED, INSTALLED, ROOT
@@ -175,8 +173,9 @@ class Build:
         own = any(re.search("[=;]/", text) for text in definitions)
         if INSTALLED or own or not self.source.is_relative_to(_SOURCES):
             return ""
-        # The room without its Python and its pages.
-        sources = source_digest.digest(_SOURCES.name, leave_out=(".py", ".md"))
+        # The room without its Python, its pages, and the tables of both and of tests.
+        left_out = (".py", ".md", "families.toml", "tests.toml")
+        sources = source_digest.digest(_SOURCES.name, leave_out=left_out)
         words = [sources, str(self.source.relative_to(ROOT)), *definitions, *source_digest.tools(_TOOLS)]
         words += [os.environ.get(name, "") for name in ("CARGO_HOME", "CC", "CFLAGS", "LDFLAGS")]
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
@@ -229,11 +228,8 @@ def of_image(elf: Path) -> str:
 
     Several compilers are separated by `; `. Raises CompilerError.
     """
-    try:
-        with elf.open("rb") as file:
-            section = ELFFile(file).get_section_by_name(".comment")
-            words = section.data().split(b"\0") if section else []
-    except (OSError, ELFError) as error:
-        raise CompilerError(f"{elf} could not be read: {error}.") from None
+    with elf_files.opened(elf, CompilerError) as image:
+        section = image.get_section_by_name(".comment")
+        words = section.data().split(b"\0") if section else []
     variables = dict.fromkeys(word.decode("ascii", "replace") for word in words if word)
     return "; ".join(variables)[:_MOST_CHARACTERS] or "unknown"

@@ -1,21 +1,79 @@
-"""Whether a board has room for a plan, and which allocators can run it there."""
+"""Whether a board has room and time for a plan, and which allocators can run it there.
+
+What of the SRAM the heap's region does not take is the same whatever allocator is linked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from base.files.errors import CaptureError, TailscopeError
-from firmware.build import catalogue, outside, periods, region
+from base.heap_size import STEP_BYTES
+from firmware.build import catalogue, outside
 from firmware.build.boards import Board
+from scenarios.operations import entries_in
+from scenarios.place import Place
 from scenarios.plan import Plan
+
+BENCH_BYTES = 9_728
+SLOT_BYTES = 8
+"""Of a slot: an address and a size (bench/interpreter.c)."""
+MOST_SLOTS = 2048
+
+
+def slots_beside(heap_bytes: int, sram_bytes: int) -> int:
+    """The slots of an image with such a region, at most MOST_SLOTS; none where it does not fit."""
+    return max(0, min(MOST_SLOTS, (sram_bytes - BENCH_BYTES - heap_bytes) // SLOT_BYTES))
+
+
+def largest_heap_bytes(slots: int, sram_bytes: int) -> int:
+    """The largest region beside so many slots."""
+    return (sram_bytes - BENCH_BYTES - SLOT_BYTES * slots) // STEP_BYTES * STEP_BYTES
+
+
+def place(board: Board) -> Place:
+    """What the board has for a scenario."""
+    memory = board.memory
+    return Place(
+        memory.heap_bytes,
+        entries_in(memory.operations_bytes),
+        lambda heap_bytes: slots_beside(heap_bytes, memory.sram_bytes),
+    )
+
+
+def _has_no_time(board: Board, plan: Plan) -> str | None:
+    """Why the timers have not the periods of the stimulus, in one sentence; None if they have."""
+    stimulus, timers = plan.stimulus, board.timers
+    # From an edge to the next; a random interval is less than one and a half periods.
+    ticks = stimulus.period_ticks * 3 // 2 if stimulus.mode == "random" else stimulus.period_ticks
+    periods = [("stimulus", ticks, timers.stimulus.longest_ticks)]
+    if timers.control:  # without one, a run comes without
+        periods.append(("control", stimulus.control_period_ticks, timers.control.longest_ticks))
+    for name, ticks, longest in periods:
+        if ticks > longest:
+            return (
+                f"The {name} of {plan.name} takes {ticks:,} ticks from edge to edge, and its timer on "
+                f"{board.title} counts {longest:,}: give a shorter period with --stimulus."
+            )
+    return None
+
+
+def _has_no_room(board: Board, plan: Plan) -> str | None:
+    """Why region and slots do not fit beside each other, in one sentence; None if they do."""
+    sram_bytes = board.memory.sram_bytes
+    if plan.slots <= slots_beside(plan.heap_bytes, sram_bytes):
+        return None
+    return (
+        f"A heap of {plan.heap_bytes:,} bytes does not fit the {board.title} beside the {plan.slots:,} slots "
+        f"of {plan.name}: it may have {largest_heap_bytes(plan.slots, sram_bytes):,} bytes at most."
+    )
 
 
 def fit(board: Board, plan: Plan, allocator: str) -> str | None:
     """Why `allocator` cannot run the plan on the board, in one sentence; None if it can, or is
     unknown, which its build says.
     """
-    refusal = periods.objection(plan.stimulus, plan.name, board)
-    refusal = refusal or region.objection(plan.heap_bytes, plan.slots, plan.name, board)
+    refusal = _has_no_time(board, plan) or _has_no_room(board, plan)
     row = catalogue.allocators().get(allocator)
     if refusal or row is None:
         return refusal

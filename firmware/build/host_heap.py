@@ -9,17 +9,16 @@ the smallest power of two that holds it, at least the 64 KiB of the board.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from base import heap_size
+from base.files import elf as elf_files
 from base.files.errors import TailscopeError, near_miss
 from base.files.whole import write_bytes
 from base.paths import COMPILED, ROOT
@@ -152,24 +151,17 @@ def static_ram_bytes(program: Path) -> int:
 
     Alignment between them is left out. Raises HostHeapError.
     """
-    path = program.with_name("footprint")
-    try:
-        with path.open("rb") as file:
-            return sum(_variables(ELFFile(file)))
-    except (OSError, ELFError) as error:
-        raise HostHeapError(f"{path} cannot be read: {error}.") from None
-
-
-def _variables(elf: ELFFile) -> Iterator[int]:
-    """The size of each variable in .data and .bss."""
-    ram_sections = {
-        number for number, section in enumerate(elf.iter_sections()) if section.name in _STATIC_RAM
-    }
-    symbols = elf.get_section_by_name(".symtab")
-    assert isinstance(symbols, SymbolTableSection)
-    for symbol in symbols.iter_symbols():
-        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] in ram_sections:
-            yield symbol["st_size"]
+    with elf_files.opened(program.with_name("footprint"), HostHeapError) as elf:
+        ram_sections = {
+            number for number, section in enumerate(elf.iter_sections()) if section.name in _STATIC_RAM
+        }
+        symbols = elf.get_section_by_name(".symtab")
+        assert isinstance(symbols, SymbolTableSection)
+        return sum(
+            symbol["st_size"]
+            for symbol in symbols.iter_symbols()
+            if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] in ram_sections
+        )
 
 
 def write(operations: npt.NDArray[np.uint32], path: Path) -> Path:

@@ -14,7 +14,7 @@ from base import heap_size
 from base.files.errors import near_miss
 from base.files.locks import taking_turns
 from base.paths import COMPILED, ROOT
-from firmware.build import boards, catalogue, cmake_build, packaged, region, search_places
+from firmware.build import boards, catalogue, cmake_build, fit, footprint, packaged, search_places
 from firmware.build.boards import Board
 from firmware.build.cmake_build import BuildError as BuildError
 
@@ -71,7 +71,7 @@ class BuildSpec:
 
     `art` is the flash accelerator, `locking` how the heap holds others off, `knobs` all numbers of
     the allocator, `extras` what of EXTRAS its operations may call. `without` leaves out some of
-    INSTRUMENTS, to learn what they cost. `heap_bytes` is the size of the region; region.py says how
+    INSTRUMENTS, to learn what they cost. `heap_bytes` is the size of the region; fit.py says how
     many slots it leaves. `optimization` is GCC's -O: 1, 2, 3 or s.
     """
 
@@ -244,7 +244,7 @@ def _without_listing(spec: BuildSpec, said: str) -> str:
 
 
 def _check_heap(row: catalogue.Allocator, heap_bytes: int, board: Board) -> None:
-    if range_ := heap_size.refused(heap_bytes, region.largest_heap_bytes(1, board.memory.sram_bytes)):
+    if range_ := heap_size.refused(heap_bytes, fit.largest_heap_bytes(1, board.memory.sram_bytes)):
         raise BuildError(f"A heap of {heap_bytes:,} bytes cannot be built for {board.title}: give {range_}.")
     if refusal := row.objection(heap_bytes):
         raise BuildError(refusal)
@@ -254,7 +254,7 @@ def _check_overhead(spec: BuildSpec) -> None:
     """Raises BuildError where the region does not even hold one block: some allocators would set up
     their lists outside of it.
     """
-    taken = region.read(spec.folder / packaged.FOOTPRINT)
+    taken = footprint.overhead(spec.folder / packaged.FOOTPRINT)
     least = taken.heap + taken.smallest_block
     if spec.heap_bytes < least:
         raise BuildError(
@@ -310,7 +310,7 @@ def _cmake_build(spec: BuildSpec) -> cmake_build.Build:
         "TAILSCOPE_ART": "on" if spec.art else "off",
         "TAILSCOPE_LOCKING": spec.locking,
         "TAILSCOPE_HEAP_BYTES": spec.heap_bytes,
-        "TAILSCOPE_SLOTS": region.slots_beside(spec.heap_bytes, spec.board.memory.sram_bytes),
+        "TAILSCOPE_SLOTS": fit.slots_beside(spec.heap_bytes, spec.board.memory.sram_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in spec.without) for name in INSTRUMENTS},
         **{f"TAILSCOPE_{name.upper()}": _on(name in spec.extras) for name in EXTRAS},
         "TAILSCOPE_OPTIMIZATION": spec.optimization,

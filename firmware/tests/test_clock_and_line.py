@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from base.run_folder.records import Boot, EndRecord, FailRecord
-from firmware.build import boards, region
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from firmware.build.clock_trees import AtOscIn
 from scenarios import catalogue
@@ -30,7 +30,7 @@ def started(name: str, clock: str, at_osc_in: AtOscIn) -> Run:
     board = boards.board(name)
     crystal = at_osc_in == "clock" and board.clock.at_osc_in == "crystal"
     hse = board.hse_options("crystal" if crystal else at_osc_in)
-    placed = catalogue.load("mem_frag", {"depth": 4}).compile(region.place(board))
+    placed = catalogue.load("mem_frag", {"depth": 4}).compile(fit.place(board))
     plan = (placed if board.has_control else placed.without_control()).recorded_by(
         "uart", DEFAULT_BAUD, clock
     )

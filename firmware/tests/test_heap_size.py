@@ -6,7 +6,7 @@ import pytest
 
 from base.paths import ROOT
 from base.run_folder.records import Boot, HeapRecord
-from firmware.build import boards, region
+from firmware.build import fit
 from firmware.build import image as firmware
 from firmware.build.cmake_build import BuildError
 from firmware.heap.tests.host_build import of_each_kind
@@ -17,7 +17,6 @@ from tests.sentences import Sentences
 from tests.tables import table
 
 LINKER_SCRIPT = ROOT / "firmware" / "board" / "board.ld.in"
-BOARD = boards.default()
 SRAM_BYTES = 96 << 10
 """RM0368, section 2.3."""
 THESIS_BYTES = 86_064
@@ -44,9 +43,8 @@ DEPENDENT = ("seglist", "binary_buddy", "dlmalloc", "heap_4", "newlib", "tlsf_co
     ],
 )
 def test_the_heap_leaves_so_many_slots(heap_bytes: int, slots: int) -> None:
-    assert region.slots_beside(heap_bytes, SRAM_BYTES) == slots
-    assert region.objection(heap_bytes, slots, "x", BOARD) is None
-    assert region.largest_heap_bytes(slots, SRAM_BYTES) >= heap_bytes
+    assert fit.slots_beside(heap_bytes, SRAM_BYTES) == slots
+    assert fit.largest_heap_bytes(slots, SRAM_BYTES) >= heap_bytes
 
 
 @pytest.mark.parametrize("allocator", of_each_kind(DEPENDENT))

@@ -34,7 +34,7 @@ from capture.acquisition.stored import read_stored
 from capture.conduct import run as conduct
 from capture.store import judge
 from capture.summary.summary import summarise_run
-from firmware.build import boards, region
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from quality.faults import records, wire
 from quality.faults.headlines import Change, changes
@@ -182,7 +182,7 @@ def make(runs: Path, progress: Callable[[str], None] = lambda _: None) -> list[H
         image_of = partial(firmware.build, recipe.allocator, locking=recipe.locking, board=recipe.board)
         plan = catalogue.load(
             recipe.scenario, recipe.parameters, stimulus=recipe.stimulus, heap_bytes=recipe.heap_bytes
-        ).compile(region.place(boards.board(recipe.board)))
+        ).compile(fit.place(boards.board(recipe.board)))
         request = RunRequest(
             plan,
             image_of(extras=plan.extras, heap_bytes=recipe.heap_bytes),

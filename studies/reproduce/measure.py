@@ -334,7 +334,7 @@ class Footprints:
             return sum(sizes) if index else None
 
         sizes = {
-            "static_ram": footprint.measure(self.allocator).static_ram,
+            "static_ram": footprint.of_image(image).static_ram,
             "text": whole[".text"],
             "bss": whole[".bss"],
             "index_text": total(".text"),

@@ -37,7 +37,7 @@ def footprints() -> Iterator[tuple[object, ...]]:
     """
     rows = catalogue.allocators()
     names = (name for name in firmware.allocators() if rows[name].checkout is None)
-    return (astuple(footprint.measure(name)) for name in names)
+    return (astuple(footprint.of_image(firmware.build(name))) for name in names)
 
 
 def placeable() -> Iterator[str]:

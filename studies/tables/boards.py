@@ -21,7 +21,7 @@ from base.run_folder.quantities import DWT_CYCLES
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
-from firmware.build import boards, region
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from firmware.build.boards import Board
 from scenarios import catalogue
@@ -63,7 +63,7 @@ def run_on(board: Board, scenario: str, allocator: str, runs: Path, parameters: 
     """The folder, in `runs`, of a run on the virtual board. Raises TailscopeError where it is not
     complete.
     """
-    plan = catalogue.load(scenario, parameters).compile(region.place(board))
+    plan = catalogue.load(scenario, parameters).compile(fit.place(board))
     image = firmware.build(allocator, heap_bytes=plan.heap_bytes, board=board.word)
     done = conduct(Direct(RunRequest(plan, image, board=f"virtual:{board.word}", runs=runs)))
     if done.verdict != "complete":

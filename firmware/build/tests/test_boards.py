@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware.build import board_table, boards, region
+from firmware.build import board_table, boards, fit
 from firmware.build.boards import BoardError
 from tests.tables import table
 
@@ -74,11 +74,11 @@ def test_a_small_board_has_so_much_for_a_scenario() -> None:
     """20 KiB less 9.5 KiB less the heap, by 8 bytes: the slots. 96 KiB of flash less the header of
     64 bytes, by 12: the entries.
     """
-    place = region.place(boards.board("nucleo-f103rb"))
+    place = fit.place(boards.board("nucleo-f103rb"))
     assert place.heap_bytes == 8192
     assert (place.slots(8192), place.slots(4096), place.slots(10_744)) == (320, 832, 1)
     assert place.entries == 8186
-    large = region.place(boards.default())
+    large = fit.place(boards.default())
     assert (large.heap_bytes, large.entries, large.slots(65_536)) == (65_536, 21_840, 2048)
 
 

@@ -32,7 +32,7 @@ def test_ram_of_the_articles_two_is_theirs_to_the_byte() -> None:
     lists, bitmaps = 14 * 16 * POINTER, WORD + 14 * WORD
     assert {"seglist": 8 * POINTER, "tlsf": lists + bitmaps} == BACKENDS
     for name, backend in BACKENDS.items():
-        assert footprint.measure(name).static_ram == backend + BLOCK_LAYER
+        assert footprint.of_image(firmware.build(name)).static_ram == backend + BLOCK_LAYER
 
 
 def beside(what: str) -> list[str]:
@@ -45,7 +45,7 @@ def beside(what: str) -> list[str]:
 
 def test_the_page_has_what_the_articles_two_take_here() -> None:
     images = [footprint.section_bytes(firmware.build(name).elf) for name in BACKENDS]
-    alone = [footprint.measure(name) for name in BACKENDS]
+    alone = [footprint.of_image(firmware.build(name)) for name in BACKENDS]
     measured = {
         "RAM of the backend": [bytes_taken.static_ram - BLOCK_LAYER for bytes_taken in alone],
         "static RAM of the image (.bss)": [sections[".bss"] for sections in images],
@@ -59,12 +59,15 @@ def test_the_page_has_what_the_articles_two_take_here() -> None:
 @table
 def test_ram_of_the_crate_tlsf_is_what_its_page_says(fll: int, header_size: int) -> None:
     anchor, adapter = POINTER, 2 * WORD
-    assert footprint.measure("tlsf_crate", {"FLL": fll}).static_ram == header_size + anchor + adapter
+    assert (
+        footprint.of_image(firmware.build("tlsf_crate", knobs={"FLL": fll})).static_ram
+        == header_size + anchor + adapter
+    )
 
 
 @pytest.mark.parametrize("allocator", of_each_kind(PUBLISHED))
 def test_the_result_is_what_a_fresh_measurement_gives(allocator: str) -> None:
     kept = {name: row for name, *row in results.read("footprint")}
     assert list(kept) == PUBLISHED
-    _, *fresh = map(str, astuple(footprint.measure(allocator)))
+    _, *fresh = map(str, astuple(footprint.of_image(firmware.build(allocator))))
     assert kept[allocator] == fresh, "Run python -m studies.tables footprint."
