@@ -55,7 +55,10 @@ def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
         for chip, mhz in zip(re.findall(r"[FGL]\d{3}R\w", titles), cores.split(","), strict=True)
     }
     assert on_page == {
-        board.title: (board.clock.internal_core_hz / 1e6, round(100 * board.clock.INTERNAL_TOLERANCE, 1))
+        board.title: (
+            board.clock.internal_core_hz / 1e6,
+            round(100 * board.clock.family.internal_tolerance, 1),
+        )
         for board in boards.boards().values()
     }
 

@@ -111,7 +111,7 @@ class Boot:
     """What the core's clock comes from, one of CLOCKS."""
     reset_flags: _Hexadecimal
     """RCC_CSR's flags of every reset since the one that the firmware saw last, as the board's
-    family has them (firmware/build/reset_causes.py).
+    family has them (firmware/build/families.toml).
     """
     board: _Text
     """The folder of the board that it was built for."""

@@ -26,7 +26,7 @@ from capture.desk.presets import Preset, preset, presets
 from firmware.build import boards
 from firmware.build.board_table import USUAL_PINS
 from firmware.build.boards import Board, BoardError
-from firmware.build.clock_trees import AtOscIn
+from firmware.build.families import AtOscIn
 from scenarios.operations import BAUD_MAX, BAUD_MIN, BAUD_UNIT, DEFAULT_BAUD
 
 BOARDS = Path(__file__).with_name("boards")

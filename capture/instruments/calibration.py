@@ -20,7 +20,7 @@ from base.metrology.slope import fit_slope
 from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.records import INTERNAL_CLOCK, Boot, CalibrationRecord
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
-from firmware.build.clock_trees import ClockTree
+from firmware.build.families import ClockTree
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ RATIO_TOLERANCE = 0.05
 
 def core_tolerance(boot: Boot | None, tree: ClockTree) -> float:
     """By which part the core's clock may be off, by what feeds it; 0 of a crystal."""
-    return tree.INTERNAL_TOLERANCE if boot is not None and boot.clock == INTERNAL_CLOCK else 0.0
+    return tree.family.internal_tolerance if boot is not None and boot.clock == INTERNAL_CLOCK else 0.0
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from capture.joining.budget import budget_on_wire, sum_of_terms
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import control_may_run, with_lead_and_tail
 from capture.summary.figures import baseline
-from firmware.build import reset_causes
+from firmware.build import families
 
 
 def possible_wait(evidence: Evidence) -> dict[str, Any] | None:
@@ -120,8 +120,8 @@ def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
     """The bench resets the board by its pin. A board that was plugged in tells of its power-up."""
     boot = evidence.log.first(Boot)
     flags = boot.reset_flags if boot else None
-    every = reset_causes.causes(flags, evidence.board.family)
-    causes = [cause for cause in every if cause != reset_causes.POWER_UP]
+    every = families.causes(flags, evidence.board.family)
+    causes = [cause for cause in every if cause != families.POWER_UP]
     if causes:
         yield (
             f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end "
@@ -133,7 +133,7 @@ def clock_is_internal(evidence: Evidence) -> Iterator[str]:
     """The firmware found no clock at OSC_IN, or was told not to look for it."""
     boot = evidence.log.first(Boot)
     if boot and boot.clock == INTERNAL_CLOCK:
-        tolerance = evidence.board.clock.INTERNAL_TOLERANCE
+        tolerance = evidence.board.clock.family.internal_tolerance
         yield (
             "The core's clock comes from the chip's own oscillator (HSI), which may be "
             f"{100 * tolerance:g}% off, and so are times made of cycles; check the board's clock, or the key "

@@ -40,7 +40,7 @@ from base.run_folder.records import (
 from capture.joining.evidence import Evidence
 from capture.reading.probes import stated_of
 from capture.reading.wire import SECTIONS_PER_END
-from firmware.build import reset_causes
+from firmware.build import families
 from scenarios.operations import CALLS, Allocate, Call, Free, Mark, Operation, decode
 from scenarios.plan import Plan
 from scenarios.stimulus import MODES
@@ -344,7 +344,7 @@ def restarted(evidence: Evidence) -> Iterator[str]:
         for kind in (Boot, Proof, PlanRecord)
     )
     if starts > 1:
-        told = [reset_causes.causes(boot.reset_flags, evidence.board.family) for boot in log.all(Boot)[1:]]
+        told = [families.causes(boot.reset_flags, evidence.board.family) for boot in log.all(Boot)[1:]]
         last = next((cause for cause in reversed(told) if cause), ())
         by = f", the last by {' and '.join(last)}" if last else ""
         yield f"The board started {starts} times during the run{by}; check its power supply and run again."

@@ -81,7 +81,7 @@ def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
 
 
 def _clock(clock: Tables) -> Iterator[tuple[str, str]]:
-    """A constant for each number of the clock tree; clock_trees.py has its keys by family."""
+    """A constant for each number of the clock tree; families.toml has its keys by family."""
     yield "BOARD_CORE_HZ", f"{clock['core_hz']}u"
     numbers = {key: value for key, value in clock.items() if key not in _WORDS}
     numbers |= {"pll_hz" if key == "input_hz" else f"pll_{key}": value for key, value in clock["pll"].items()}

@@ -28,7 +28,7 @@ from base.paths import BUILD, ROOT
 from base.run_folder.channels import CHANNELS, FIRST_BOARD
 from base.run_folder.records import Locking
 from firmware.build.board_table import MOST_OPERATIONS_BYTES, TABLE
-from firmware.build.clock_trees import AtOscIn, ClockTree, tree_of
+from firmware.build.families import AtOscIn, ClockTree, tree_of
 
 if TYPE_CHECKING:
     from base.run_folder.manifest import AskedFirmware
@@ -257,7 +257,7 @@ class Board(_BoardTable):
 
     def flash_acr(self, art: bool) -> int:
         """FLASH_ACR as the firmware sets it, with all that makes the flash faster or without."""
-        return self.clock.wait_states | (self.clock.ACCELERATOR if art else 0)
+        return self.clock.wait_states | (self.clock.family.accelerator if art else 0)
 
     @property
     def counter(self) -> str:

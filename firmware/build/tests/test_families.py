@@ -1,6 +1,6 @@
 """The flags of RCC_CSR against RM0368, 6.3.18, RM0351, 6.4.29, and RM0008, 7.3.10."""
 
-from firmware.build.reset_causes import causes
+from firmware.build.families import causes
 from tests.tables import table
 
 
