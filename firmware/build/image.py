@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec
 
 from base import heap_size
 from base.files.errors import near_miss
@@ -30,6 +30,8 @@ INSTRUMENTS = ("pins", "dwt", "records")
 _KERNEL_CHECKOUT = "FREERTOS_KERNEL_PATH"
 """The environment variable that names one."""
 EXTRAS = ("kernel_calls", "urgent_task")
+
+_Choices = ParamSpec("_Choices")
 
 
 @dataclass(frozen=True)
@@ -103,16 +105,30 @@ class BuildSpec:
 
         Raises BuildError for what cannot be built, and BoardError.
         """
-        _check_allocator(allocator)
-        row, on = catalogue.allocators()[allocator], boards.named(board)
-        heap_bytes = on.memory.heap_bytes if heap_bytes is None else heap_bytes
-        _check_locking(row, locking, on)
+        row = catalogue.allocators().get(allocator)
+        if row is None:
+            names, question = ", ".join(allocators()), near_miss(allocator, allocators())
+            raise BuildError(f"There is no allocator {allocator!r}: choose one of {names}.{question}")
+        if missing := row.missing_checkout():
+            raise BuildError(missing)
+        on = boards.named(board)
+        if locking is not None and locking not in row.lockings:
+            raise BuildError(
+                f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
+            )
+        lock = locking or on.default_lock(row.lockings)
+        if refusal := on.lock_refused(lock):
+            raise BuildError(refusal)
         row.check_knobs(knobs or {}, BuildError)
-        _check_heap(row, heap_bytes, on)
+        heap_bytes = on.memory.heap_bytes if heap_bytes is None else heap_bytes
+        if range_ := heap_size.refused(heap_bytes, fit.largest_heap_bytes(1, on.memory.sram_bytes)):
+            raise BuildError(f"A heap of {heap_bytes:,} bytes cannot be built for {on.title}: give {range_}.")
+        if refusal := row.objection(heap_bytes):
+            raise BuildError(refusal)
         return cls(
             allocator,
             art,
-            locking or on.default_lock(row.lockings),
+            lock,
             heap_bytes,
             {**row.knobs, **(knobs or {})},
             extras,
@@ -171,25 +187,6 @@ def allocators() -> tuple[str, ...]:
     return tuple(name for name, row in catalogue.allocators().items() if row.missing_checkout() is None)
 
 
-def build(
-    allocator: str,
-    art: bool = True,
-    locking: str | None = None,
-    knobs: Mapping[str, int] | None = None,
-    extras: tuple[str, ...] = (),
-    without: tuple[str, ...] = (),
-    heap_bytes: int | None = None,
-    optimization: Optimization = "2",
-    compiled: bool = False,
-    board: str = boards.DEFAULT,
-) -> FirmwareImage:
-    """Builds the firmware of a BuildSpec of these words, as make() does."""
-    spec = BuildSpec.of(
-        allocator, art, locking, knobs, extras, without, heap_bytes, optimization, board=board
-    )
-    return make(spec, compiled=compiled)
-
-
 def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
     """Builds the firmware of a spec.
 
@@ -211,6 +208,14 @@ def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
         with taking_turns(spec.folder):
             image = _MADE[key] = _made(spec, described)
     return image
+
+
+def _making(spec_of: Callable[_Choices, BuildSpec]) -> Callable[_Choices, FirmwareImage]:
+    return lambda *choices, **named: make(spec_of(*choices, **named))
+
+
+build = _making(BuildSpec.of)
+"""Builds the firmware of the spec that BuildSpec.of() makes of the same words, as make() does."""
 
 
 def _made(spec: BuildSpec, described: cmake_build.Build) -> FirmwareImage:
@@ -241,13 +246,6 @@ def _without_listing(spec: BuildSpec, said: str) -> str:
     if error := re.search(r"(?:^|/)([^/\n:]+:[0-9]+):[0-9]+: (?:fatal )?error: (.*)$", said, re.MULTILINE):
         return f"{row.id} does not compile for the firmware: {error[1]}: {error[2]}"
     return said
-
-
-def _check_heap(row: catalogue.Allocator, heap_bytes: int, board: Board) -> None:
-    if range_ := heap_size.refused(heap_bytes, fit.largest_heap_bytes(1, board.memory.sram_bytes)):
-        raise BuildError(f"A heap of {heap_bytes:,} bytes cannot be built for {board.title}: give {range_}.")
-    if refusal := row.objection(heap_bytes):
-        raise BuildError(refusal)
 
 
 def _check_overhead(spec: BuildSpec) -> None:
@@ -325,26 +323,6 @@ def _cmake_build(spec: BuildSpec) -> cmake_build.Build:
 
 def _on(condition: bool) -> str:
     return "ON" if condition else "OFF"
-
-
-def _check_allocator(allocator: str) -> None:
-    row = catalogue.allocators().get(allocator)
-    if row is None:
-        names = ", ".join(allocators())
-        raise BuildError(
-            f"There is no allocator {allocator!r}: choose one of {names}.{near_miss(allocator, allocators())}"
-        )
-    if missing := row.missing_checkout():
-        raise BuildError(missing)
-
-
-def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) -> None:
-    if locking is not None and locking not in row.lockings:
-        raise BuildError(
-            f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
-        )
-    if refusal := board.lock_refused(locking or board.default_lock(row.lockings)):
-        raise BuildError(refusal)
 
 
 def package(folder: Path, spec: BuildSpec) -> FirmwareImage:

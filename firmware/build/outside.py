@@ -96,10 +96,8 @@ def is_path(word: str) -> bool:
 
 def beside(word: str, folder: Path) -> str:
     """The same word, PATH or NAME=PATH, with its path taken from `folder`."""
-    name, separator, path = word.partition("=")
-    if separator and "/" not in name and not _is_file(folder / word):
-        return f"{name}={folder.absolute() / path}"
-    return str(folder.absolute() / word)
+    name, path = _split(word, folder.absolute())
+    return str(path) if name is None else f"{name}={path}"
 
 
 def admit(words: Sequence[str]) -> list[str]:
@@ -122,11 +120,11 @@ def admit_each(words: Sequence[str]) -> list[str]:
     return [rows[word].id if word in rows else word for word in words]
 
 
-def _split(word: str) -> tuple[str | None, Path]:
+def _split(word: str, folder: Path = Path()) -> tuple[str | None, Path]:
     name, separator, path = word.partition("=")
-    if separator and "/" not in name and not _is_file(Path(word)):
-        return name, Path(path)
-    return None, Path(word)
+    if separator and "/" not in name and not _is_file(folder / word):
+        return name, folder / path
+    return None, folder / word
 
 
 def read(path: Path, name: str | None = None) -> Allocator:
@@ -135,12 +133,16 @@ def read(path: Path, name: str | None = None) -> Allocator:
     `name` is what to call it instead of what its table or its file says. Raises OutsideError.
     """
     file = _existing(path)
-    statement = _statement(file.with_suffix(".toml"))
+    table = file.with_suffix(".toml")
+    statement = open_toml(table, OutsideError).check(Statement) if table.exists() else Statement()
     name = _name(file, name or statement.name)
     with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
         examined = outside_file.examine(file, statement.knobs, Path(scratch))
         row = _row(file, name, statement, examined, Path(scratch))
-    _remember(row)
+    assert row.source is not None
+    record = {"name": row.id, "file": str(file), "sha256": row.source.sha256}
+    with taking_turns(row.source.folder):  # the file is found again by its digest
+        write_bytes(row.source.folder / _NOTE, json.dumps(record).encode())
     return row
 
 
@@ -157,15 +159,6 @@ def remembered(name: str, sha256: str) -> Path | None:
             if hashlib.sha256(file.read_bytes()).hexdigest() == sha256:
                 return file
     return None
-
-
-def _remember(row: Allocator) -> None:
-    """Notes beside the build where the user's file lies: it is found again by its digest."""
-    if row.source is not None:
-        record = {"name": row.id, "file": str(row.source.file), "sha256": row.source.sha256}
-        note = row.source.folder / _NOTE
-        with taking_turns(row.source.folder):
-            write_bytes(note, json.dumps(record).encode())
 
 
 def _is_file(path: Path) -> bool:
@@ -189,10 +182,6 @@ def _existing(path: Path) -> Path:
     except OSError as error:
         raise OutsideError(f"{path} cannot be read: {error.strerror}.") from None
     return path.absolute()
-
-
-def _statement(path: Path) -> Statement:
-    return open_toml(path, OutsideError).check(Statement) if path.exists() else Statement()
 
 
 def _name(file: Path, chosen: str | None) -> str:
@@ -238,75 +227,59 @@ def _row(file: Path, name: str, statement: Statement, examined: ExaminedFile, sc
 def _build_words(
     file: Path, heap: Path, statement: Statement, examined: ExaminedFile, scratch: Path
 ) -> tuple[list[str], frozenset[Promise], str | None]:
-    """The lines of its <name>.cmake, what it promises, and why it has no host build, if so."""
+    """The lines of its <name>.cmake, what it promises, and why it has no host build, if so.
+
+    The blocks of a FreeRTOS heap are read where they prove to be laid out as those of FreeRTOS.
+    """
+    is_freertos = examined.format == "FreeRTOS heap"
     words = [f'tailscope_knob({knob} {value} "stated")' for knob, value in statement.knobs.items()]
-    locking = statement.locking or (("scheduler",) if examined.format == "FreeRTOS heap" else None)
+    locking = statement.locking or (("scheduler",) if is_freertos else None)
     words += [f"tailscope_locking({' '.join(locking)})"] if locking else []
     promises = statement.promises | (_FREES if statement.frees else frozenset())
-    if examined.format != "FreeRTOS heap":
-        look = outside_file.first_look(heap, examined, file.parent, statement.knobs, (), scratch)
-        no_host = look if isinstance(look, str) else None
-        _refuse_broken(file, examined, look)
-        if examined.format == "allocator.h":
-            words += ["tailscope_outside_source()", f'tailscope_outside_promises("{_in_order(promises)}")']
-            return words, promises, no_host
+    macros: list[str] = []
+    if is_freertos:
+        macros += ["OUTSIDE_DEFINES_REGIONS"] if "vPortDefineHeapRegions" in examined.defined else []
+        if "vPortHeapResetState" not in examined.defined:
+            macros += ["OUTSIDE_KEEPS_VARIABLES"]
+            if hidden := [name for name in examined.variables if not name.isidentifier()]:
+                raise OutsideError(
+                    f"{file.name} keeps {hidden[0].partition('.')[0]} within a function and has no "
+                    "vPortHeapResetState(), so the bench cannot begin anew: move the variable out of the "
+                    "function."
+                )
+            each = " ".join(f"f({name})" for name in examined.variables)
+            (heap.parent / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
+
+    def look(*layout: str) -> FirstLook | str:
+        return outside_file.first_look(
+            heap, examined, file.parent, statement.knobs, (*macros, *layout), scratch
+        )
+
+    tiles = look("OUTSIDE_TILES") if is_freertos else ""
+    plain = look("OUTSIDE_PLAIN") if is_freertos else look()
+    _refuse_broken(file, examined, plain)
+    stated = ""
+    if is_freertos:
+        is_tiled = isinstance(tiles, FirstLook) and tiles.sound and tiles.step == "done"
+        if is_tiled:
+            promises |= _TILED
+        elif isinstance(plain, FirstLook) and plain.aborts_in("free"):
+            promises -= _FREES  # as heap_1, whose vPortFree() asserts
+        mentions = outside_file.constant_mentions(heap, scratch, file.parent, statement.knobs)
+        quoted = " ".join(f'"{macro}"' for macro in macros)
+        words += [f"tailscope_outside_freertos({'TILES' if is_tiled else 'PLAIN'} {mentions} {quoted})"]
+    elif examined.format == "allocator.h":
+        words += ["tailscope_outside_source()"]
+    else:
+        promises = frozenset(PROMISES)
         words += [f"tailscope_smallest_payload({statement.smallest_payload})"]
         words += ["tailscope_outside_source(${block_layer_sources})"]
-        words += [f'tailscope_outside_promises("{_in_order(PROMISES)}"{_index_promise(statement)})']
-        return words, frozenset(PROMISES), no_host
-    return _freertos_words(file, heap, statement, examined, scratch, words, promises)
-
-
-def _freertos_words(
-    file: Path,
-    heap: Path,
-    statement: Statement,
-    examined: ExaminedFile,
-    scratch: Path,
-    words: list[str],
-    promises: frozenset[Promise],
-) -> tuple[list[str], frozenset[Promise], str | None]:
-    """Its blocks are read where they prove to be laid out as those of FreeRTOS."""
-    macros = ["OUTSIDE_DEFINES_REGIONS"] if "vPortDefineHeapRegions" in examined.defined else []
-    if "vPortHeapResetState" not in examined.defined:
-        macros += ["OUTSIDE_KEEPS_VARIABLES"]
-        _write_variables(heap.parent, _variables(file, examined))
-    looks = {
-        layout: outside_file.first_look(
-            heap, examined, file.parent, statement.knobs, (*macros, f"OUTSIDE_{layout}"), scratch
-        )
-        for layout in ("TILES", "PLAIN")
-    }
-    tiles, plain = looks["TILES"], looks["PLAIN"]
-    _refuse_broken(file, examined, plain)
-    is_tiled = isinstance(tiles, FirstLook) and tiles.sound and tiles.step == "done"
-    if is_tiled:
-        promises |= _TILED
-    elif isinstance(plain, FirstLook) and plain.aborts_in("free"):
-        promises -= _FREES  # as heap_1, whose vPortFree() asserts
-    mentions = outside_file.constant_mentions(heap, scratch, file.parent, statement.knobs)
-    quoted = " ".join(f'"{macro}"' for macro in macros)
-    words = [
-        *words,
-        f"tailscope_outside_freertos({'TILES' if is_tiled else 'PLAIN'} {mentions} {quoted})",
-        f'tailscope_outside_promises("{_in_order(promises)}")',
-    ]
+        if statement.finds is not None:
+            stated = f" TAILSCOPE_FINDS=FINDS_{statement.finds.upper()}"
+            stated += f" TAILSCOPE_LEAST_PAYLOAD={statement.smallest_payload}u"
+    in_order = " ".join(promise for promise in PROMISES if promise in promises)
+    words += [f'tailscope_outside_promises("{in_order}"{stated})']
     return words, promises, plain if isinstance(plain, str) else None
-
-
-def _variables(file: Path, examined: ExaminedFile) -> tuple[str, ...]:
-    """What is put back at a reset of a FreeRTOS heap that has none of its own."""
-    if hidden := [name for name in examined.variables if not name.isidentifier()]:
-        raise OutsideError(
-            f"{file.name} keeps {hidden[0].partition('.')[0]} within a function and has no "
-            "vPortHeapResetState(), so the bench cannot begin anew: move the variable out of the function."
-        )
-    return examined.variables
-
-
-def _write_variables(folder: Path, names: Sequence[str]) -> None:
-    each = " ".join(f"f({name})" for name in names)
-    (folder / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
 
 
 def _refuse_broken(file: Path, examined: ExaminedFile, look: FirstLook | str) -> None:
@@ -320,19 +293,6 @@ def _refuse_broken(file: Path, examined: ExaminedFile, look: FirstLook | str) ->
             }[examined.format]
         )
         raise OutsideError(f"{file.name}: {what} {look.ended} on a region of 65,536 bytes; mend it.")
-
-
-def _index_promise(statement: Statement) -> str:
-    if statement.finds is None:
-        return ""
-    return (
-        f" TAILSCOPE_FINDS=FINDS_{statement.finds.upper()}"
-        f" TAILSCOPE_LEAST_PAYLOAD={statement.smallest_payload}u"
-    )
-
-
-def _in_order(promises: Sequence[Promise] | frozenset[Promise]) -> str:
-    return " ".join(promise for promise in PROMISES if promise in promises)
 
 
 def _keep(file: Path, heap: Path, name: str, words: Sequence[str], examined: ExaminedFile) -> Path:

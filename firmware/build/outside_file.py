@@ -172,16 +172,13 @@ def first_look(
         return f"it did not run: {error}."
     said = ran.stdout.split()
     steps = [word for word in said if word in ("init", "allocate", "free", "done")]
-    return FirstLook(steps[-1] if steps else "init", said[-1:] == ["sound"], _ended(ran.returncode))
-
-
-def _ended(status: int) -> str:
-    if status == 0:
-        return ""
+    status, ended = ran.returncode, ""
     if status == -signal.SIGALRM:
-        return "does not return"
-    name = signal.Signals(-status).name if status < 0 else f"status {status}"
-    return f"ends the process ({name})"
+        ended = "does not return"
+    elif status:
+        name = signal.Signals(-status).name if status < 0 else f"status {status}"
+        ended = f"ends the process ({name})"
+    return FirstLook(steps[-1] if steps else "init", said[-1:] == ["sound"], ended)
 
 
 @dataclass(frozen=True)
@@ -228,7 +225,9 @@ def _format(file: Path, symbols: _Symbols) -> Format:
             f"{file.name} uses assert(), and the board has nothing to report to: write #define NDEBUG "
             "above the include of what asserts."
         )
-    formats = [file_format for file_format in get_args(Format) if set(_marks(file_format)) & symbols.defined]
+    formats = [
+        file_format for file_format in get_args(Format) if set(required(file_format)) & symbols.defined
+    ]
     if len(formats) == 1:
         return formats[0]  # type: ignore[no-any-return]
     if formats:
@@ -239,10 +238,6 @@ def _format(file: Path, symbols: _Symbols) -> Format:
         f"{file.name} defines no function of allocator.h, of index.h or of a FreeRTOS heap (pvPortMalloc, "
         "vPortFree): docs/tutorial/my-allocator.md says what to write."
     )
-
-
-def _marks(format_: Format) -> tuple[str, ...]:
-    return _FREERTOS if format_ == "FreeRTOS heap" else required(format_)
 
 
 def _with_the_benchs_array(

@@ -53,7 +53,7 @@ SLOW_MARKERS: Edits = {
 
 def mutated(edits: Edits, folder: Path) -> Path:
     """The firmware's ELF with these edits, built by the commands that build it as it is."""
-    built = firmware.build(ALLOCATOR, compiled=True).elf.parent
+    built = firmware.make(firmware.BuildSpec.of(ALLOCATOR), compiled=True).elf.parent
     link = _commands(built)
     for name, places in edits.items():
         source = ROOT / "firmware" / name

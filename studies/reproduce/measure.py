@@ -321,7 +321,7 @@ class Footprints:
 
         Raises BuildError, FootprintError.
         """
-        image = firmware.build(self.allocator, compiled=True)
+        image = firmware.make(firmware.BuildSpec.of(self.allocator), compiled=True)
         whole = footprint.section_bytes(image.elf)
         objects = sorted(image.elf.parent.rglob(f"indexes/{self.allocator}.c.obj"))
         index = footprint.section_bytes(objects[0]) if objects else {}
