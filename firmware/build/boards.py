@@ -287,15 +287,10 @@ class Board(_BoardTable):
     @property
     def virtual_options(self) -> tuple[str, ...]:
         """What the simulator is told of chip and clock. Raises BoardError where it has none."""
-        return (*self.virtual_chip_options, *self.virtual_clock_options)
-
-    @property
-    def virtual_clock_options(self) -> tuple[str, ...]:
-        """What the simulator is told of OSC_IN, where the ST-Link's clock is not there."""
-        return self.hse_options(self.clock.at_osc_in)
+        return (*self.virtual_chip_options, *self.hse_options(self.clock.at_osc_in))
 
     def hse_options(self, at_osc_in: AtOscIn) -> tuple[str, ...]:
-        """The same, were this at OSC_IN."""
+        """What the simulator is told where this is at OSC_IN, and not the ST-Link's clock."""
         crystal = ("--hse", str(self.clock.hse_hz))
         return {"clock": (), "crystal": crystal, "nothing": ("--hse", "none")}[at_osc_in]
 
@@ -333,7 +328,7 @@ def board_of(firmware: AskedFirmware | None) -> Board:
     """
     if firmware is None:
         return default()
-    if "/" in firmware.board and not _was_named(Path(firmware.board)):
+    if "/" in firmware.board and not _note_of(Path(firmware.board)).is_file():
         raise BoardError(
             f"The run was made on a board of the folder {firmware.board}, which nobody named here: if it is "
             "yours, run a scenario on it once, with --board virtual:FOLDER, or have bench.toml name it."
@@ -354,10 +349,6 @@ def named(word: str) -> Board:
 
 def _note_of(folder: Path) -> Path:
     return _NAMED / sha256(os.fsencode(folder)).hexdigest()
-
-
-def _was_named(folder: Path) -> bool:
-    return _note_of(folder).is_file()
 
 
 def nominal_hz(firmware: AskedFirmware | None) -> int:

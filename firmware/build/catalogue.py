@@ -89,11 +89,6 @@ class Source:
     no_host: str | None = None
     """Why it cannot be built for this machine; None if it can."""
 
-    @property
-    def definitions(self) -> dict[str, object]:
-        """What CMake is told beside the allocator's name, without its -D."""
-        return {"TAILSCOPE_OUTSIDE": self.folder}
-
 
 class _Row(Table):
     """A table of the catalogue."""
@@ -149,7 +144,8 @@ class Allocator(_Row):
     @property
     def definitions(self) -> dict[str, object]:
         """What CMake is told to find its sources, without its -D."""
-        return {"TAILSCOPE_ALLOCATOR": self.id, **(self.source.definitions if self.source else {})}
+        outside = {"TAILSCOPE_OUTSIDE": self.source.folder} if self.source else {}
+        return {"TAILSCOPE_ALLOCATOR": self.id, **outside}
 
     def missing_checkout(self) -> str | None:
         """Why it cannot be built here, as one sentence that says what to do; None if it can."""

@@ -68,25 +68,6 @@ class Build:
     product: str = "build.ninja"
 
     @property
-    def is_configured(self) -> bool:
-        """Whether the folder was last configured like this, and lies where that was done."""
-        if self._must_begin_anew or not (self.folder / "build.ninja").exists():
-            return False
-        try:
-            return self._note.read_text(encoding="utf-8") == self._choices
-        except (OSError, UnicodeDecodeError):
-            return False
-
-    @property
-    def configure_command(self) -> list[str]:
-        return [
-            *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
-            *(["--fresh"] if self._must_begin_anew else []),
-            *(["--no-warn-unused-cli", *_SHARED] if INSTALLED else []),
-            *self._named,
-        ]
-
-    @property
     def _named(self) -> list[str]:
         return [f"-D{name}={value}" for name, value in self.definitions.items()]
 
@@ -152,16 +133,26 @@ class Build:
         if digest and build_cache.take(digest, self.folder):
             return
         note.unlink(missing_ok=True)
+        command = ["cmake", "--build", str(self.folder)]
         try:
-            if not self.is_configured:
+            if not self._is_configured():
                 raise BuildError
-            self.compile()
+            self.run_step("compile", command)
         except BuildError:
             self.configure()
-            self.compile()
+            self.run_step("compile", command)
         if digest:
             note.write_text(digest, encoding="ascii")
             build_cache.keep(digest, self.folder)
+
+    def _is_configured(self) -> bool:
+        """Whether the folder was last configured like this, and lies where that was done."""
+        if self._must_begin_anew or not (self.folder / "build.ninja").exists():
+            return False
+        try:
+            return self._note.read_text(encoding="utf-8") == self._choices
+        except (OSError, UnicodeDecodeError):
+            return False
 
     @property
     def _digest(self) -> str:
@@ -182,16 +173,17 @@ class Build:
 
     def configure(self) -> None:
         """Raises BuildError, with the last lines of what CMake said."""
-        command = self.configure_command
+        command = [
+            *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
+            *(["--fresh"] if self._must_begin_anew else []),
+            *(["--no-warn-unused-cli", *_SHARED] if INSTALLED else []),
+            *self._named,
+        ]
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
         self.run_step("configure", command)
         with suppress(OSError):
             self._note.write_text(self._choices, encoding="utf-8")
-
-    def compile(self) -> None:
-        """Raises BuildError, with the last lines of what the compiler said."""
-        self.run_step("compile", ["cmake", "--build", str(self.folder)])
 
     def run_step(self, step: str, command: list[str]) -> None:
         """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""

@@ -224,11 +224,18 @@ def _made(spec: BuildSpec, described: cmake_build.Build) -> FirmwareImage:
         described.make()
     except BuildError as error:
         raise BuildError(_without_listing(spec, str(error))) from None
-    _check_overhead(spec)
+    taken = footprint.overhead(spec.folder / packaged.FOOTPRINT)
+    least = taken.heap + taken.smallest_block
+    if spec.heap_bytes < least:  # some allocators would set up their lists outside of the region
+        raise BuildError(
+            f"{spec.allocator} serves nothing from a heap of {spec.heap_bytes:,} bytes: "
+            f"its own structures and its smallest block take {least:,}."
+        )
     elf = spec.folder / packaged.ELF
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    configuration = _configuration(spec, _kernel(spec.folder))
-    return FirmwareImage(elf, digest, row.id, configuration, looks(row, elf))
+    cache = (spec.folder / "CMakeCache.txt").read_text(encoding="utf-8")
+    kernel = re.findall(r"^TAILSCOPE_KERNEL_VERSION:\w+=(.*)$", cache, re.MULTILINE)[0]
+    return FirmwareImage(elf, digest, row.id, _configuration(spec, kernel), looks(row, elf))
 
 
 def _without_listing(spec: BuildSpec, said: str) -> str:
@@ -246,26 +253,6 @@ def _without_listing(spec: BuildSpec, said: str) -> str:
     if error := re.search(r"(?:^|/)([^/\n:]+:[0-9]+):[0-9]+: (?:fatal )?error: (.*)$", said, re.MULTILINE):
         return f"{row.id} does not compile for the firmware: {error[1]}: {error[2]}"
     return said
-
-
-def _check_overhead(spec: BuildSpec) -> None:
-    """Raises BuildError where the region does not even hold one block: some allocators would set up
-    their lists outside of it.
-    """
-    taken = footprint.overhead(spec.folder / packaged.FOOTPRINT)
-    least = taken.heap + taken.smallest_block
-    if spec.heap_bytes < least:
-        raise BuildError(
-            f"{spec.allocator} serves nothing from a heap of {spec.heap_bytes:,} bytes: "
-            f"its own structures and its smallest block take {least:,}."
-        )
-
-
-def _kernel(folder: Path) -> str:
-    """The version of FreeRTOS that CMake found."""
-    cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8")
-    entries: dict[str, str] = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))
-    return entries["TAILSCOPE_KERNEL_VERSION"]
 
 
 def _configuration(spec: BuildSpec, kernel: str) -> Configuration:
