@@ -17,7 +17,7 @@ from typing import Any
 
 from base.processes import children
 from base.tell import Tell
-from firmware.build import host_contract, host_heap
+from firmware.build import catalogue, host_contract, host_heap
 from firmware.build.catalogue import Allocator
 from firmware.build.host_contract import Judged, Suite
 from firmware.build.promises import PROMISES, Promise
@@ -232,7 +232,7 @@ def hold(
     A list may take `within_s` seconds. If one takes longer, those that are tried in search of a
     shorter one may take `hang_within_s`.
     """
-    row = host_heap.row(allocator)
+    row = catalogue.row(allocator, host_heap.HostHeapError)
     tell(f"building the contract tests of {allocator}")
     folder = host_contract.build(allocator)
     count = 0

@@ -15,7 +15,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, Strict, field_validator
 
 from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
-from base.files.errors import TailscopeError
+from base.files.errors import TailscopeError, near_miss
 from base.run_folder.records import Locking
 from firmware.build.promises import CATALOGUE, Promise
 from firmware.build.promises import PROMISES as PROMISES
@@ -191,6 +191,15 @@ def own() -> MappingProxyType[str, Allocator]:
 def allocators() -> MappingProxyType[str, Allocator]:
     """The catalogue's rows and those that this process admitted, by id. Raises CatalogueError."""
     return MappingProxyType({**own(), **OUTSIDE}) if OUTSIDE else own()
+
+
+def row(allocator: str, error: type[TailscopeError]) -> Allocator:
+    """The row of the allocator with this id. Raises `error` for an unknown one."""
+    rows = allocators()
+    if allocator not in rows:
+        question = near_miss(allocator, rows)
+        raise error(f"There is no allocator {allocator!r}: choose from {', '.join(rows)}.{question}")
+    return rows[allocator]
 
 
 def admit(row: Allocator) -> None:

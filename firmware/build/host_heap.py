@@ -19,7 +19,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from base import heap_size
 from base.files import elf as elf_files
-from base.files.errors import TailscopeError, near_miss
+from base.files.errors import TailscopeError
 from base.files.whole import write_bytes
 from base.paths import COMPILED, ROOT
 from base.processes import children
@@ -87,7 +87,7 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
     """
     if range_ := heap_size.refused(heap_bytes):
         raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {range_}.")
-    entry = row(allocator)
+    entry = catalogue.row(allocator, HostHeapError)
     if entry.source is not None and entry.source.no_host is not None:
         return f"{allocator} does not build for this machine: {entry.source.no_host}"
     if entry.target_only:
@@ -99,7 +99,10 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
 
 def largest_bytes(allocator: str) -> int:
     """The largest region that the allocator can have on this machine."""
-    return min(row(allocator).largest_region_bytes or heap_size.LARGEST_BYTES, heap_size.LARGEST_BYTES)
+    return min(
+        catalogue.row(allocator, HostHeapError).largest_region_bytes or heap_size.LARGEST_BYTES,
+        heap_size.LARGEST_BYTES,
+    )
 
 
 def capacity_bytes(heap_bytes: int) -> int:
@@ -123,7 +126,7 @@ def build(
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
-    entry = row(allocator)
+    entry = catalogue.row(allocator, HostHeapError)
     chosen = _knobs(entry, capacity, knobs or {})
     place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
     words = [
@@ -215,18 +218,6 @@ def _call(program: Path, *words: object) -> str:
     cannot = f"{program.parent.name} cannot be replayed"
     from_outside = "@" in program.parent.name  # by Allocator.build_name
     return call(program, *words, cannot=cannot, within_s=_OUTSIDE_WITHIN_S if from_outside else _WITHIN_S)
-
-
-def row(allocator: str) -> catalogue.Allocator:
-    """What the catalogue says of the allocator. Raises HostHeapError for an unknown one."""
-    entry = catalogue.allocators().get(allocator)
-    if entry is None:
-        allocators = catalogue.allocators()
-        question = near_miss(allocator, allocators)
-        raise HostHeapError(
-            f"There is no allocator {allocator!r}: choose from {', '.join(allocators)}.{question}"
-        )
-    return entry
 
 
 def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from base import heap_size
 from base.paths import COMPILED, ROOT
-from firmware.build import host_heap
+from firmware.build import catalogue, host_heap
 from firmware.build.cmake_build import Build
 from firmware.build.host_heap import HostHeapError
 
@@ -65,7 +65,7 @@ def build(allocator: str, goal: Goal) -> Path:
     """
     if refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES):
         raise HostHeapError(refusal)
-    row = host_heap.row(allocator)
+    row = catalogue.row(allocator, HostHeapError)
     folder = _BUILDS / row.build_name
     knobs = {f"TAILSCOPE_{name}": value for name, value in row.knobs.items()} if row.source else {}
     named = {**row.definitions, **knobs, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}

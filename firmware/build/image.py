@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
 from base import heap_size
-from base.files.errors import near_miss
 from base.files.locks import taking_turns
 from base.paths import COMPILED, ROOT
 from firmware.build import boards, catalogue, cmake_build, fit, footprint, packaged, search_places
@@ -105,10 +104,7 @@ class BuildSpec:
 
         Raises BuildError for what cannot be built, and BoardError.
         """
-        row = catalogue.allocators().get(allocator)
-        if row is None:
-            names, question = ", ".join(allocators()), near_miss(allocator, allocators())
-            raise BuildError(f"There is no allocator {allocator!r}: choose one of {names}.{question}")
+        row = catalogue.row(allocator, BuildError)
         if missing := row.missing_checkout():
             raise BuildError(missing)
         on = boards.named(board)

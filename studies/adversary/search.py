@@ -18,7 +18,7 @@ from base.files.locks import taking_turns
 from base.files.whole import write_bytes
 from base.paths import COMPILED
 from base.processes import signals
-from firmware.build import host_heap, host_search
+from firmware.build import catalogue, host_heap, host_search
 from firmware.build.host_search import Goal, Progress, Ranking, Terms
 from scenarios.operations import MAX_SLOTS, Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import NO_STIMULUS
@@ -171,7 +171,7 @@ def objection(allocator: str, what: What) -> str | None:
     For time, an allocator without a build for this machine borrows the winners of the others.
     Raises HostHeapError for an unknown allocator.
     """
-    row = host_heap.row(allocator)
+    row = catalogue.row(allocator, host_heap.HostHeapError)
     borrows = row.target_only and what != "fragmentation"
     if not borrows and (refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES)):
         return refusal

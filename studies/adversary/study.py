@@ -43,7 +43,7 @@ def shares(allocator: str, operations: Operations) -> Mapping[str, float]:
     this machine. Raises HostHeapError.
     """
     taken = {"slots": most_slots(operations) / MAX_SLOTS, "operations": len(operations) / MOST_OPERATIONS}
-    if not host_heap.row(allocator).target_only:
+    if not catalogue.row(allocator, host_heap.HostHeapError).target_only:
         used = space(allocator, Trace("found", operations)).used_bytes
         taken["region"] = used / heap_size.DEFAULT_BYTES
     return taken
@@ -244,7 +244,7 @@ class Study:
         """The number of tried lists, and the dearest. For an allocator without a build for this
         machine, the dearest of each that has one.
         """
-        if not host_heap.row(allocator).target_only:
+        if not catalogue.row(allocator, host_heap.HostHeapError).target_only:
             result = self._search(allocator, what, tell)
             ranked = (result.winners(most, ranking) for ranking, most in CONFIRMED.items())
             different = {array.tobytes(): array for winners in ranked for array in winners}
