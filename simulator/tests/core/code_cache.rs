@@ -49,6 +49,22 @@ fn executions_of_an_address_are_counted() {
 }
 
 #[test]
+fn the_core_returns_before_a_place_at_each_lap_and_goes_on() {
+    let source = "movs r0, #5\n1: subs r0, #1\n bne 1b\n bkpt 0";
+    let mut whole = Board::new(source);
+    whole.finish();
+    let mut board = Board::new(source);
+    let place = board.core.pc() + 2;
+    board.core.return_before(place);
+    for left in (1..=5).rev() {
+        board.core.run(&mut board.memory, u64::MAX).unwrap();
+        assert_eq!((board.core.pc(), board.r(0)), (place, left));
+    }
+    board.finish();
+    assert!(whole.outcome() == board.outcome());
+}
+
+#[test]
 fn stepping_equals_running() {
     let source = "movs r0, #9\n1: subs r0, #1\n bne 1b\n svc 0\n bkpt 0\n function svcall\n movs r7, #7\n bx lr";
     let mut whole = Board::new(source);

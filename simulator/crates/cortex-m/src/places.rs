@@ -1,5 +1,6 @@
 //! Places: instructions of which something is noted when they execute, that they did or the whole
-//! passage. It costs the program nothing. Only these instructions leave the fast loop.
+//! passage; or before which the core returns. It costs the program nothing. Only these instructions
+//! leave the fast loop.
 
 use crate::bus::Bus;
 use crate::decode::Op;
@@ -37,6 +38,9 @@ struct Place {
     executions: u64,
     #[serde(skip)]
     mark: Option<Mark>,
+    /// The core returns before it.
+    #[serde(skip)]
+    returns: bool,
 }
 
 /// Passages are noted.
@@ -58,6 +62,9 @@ pub struct Places {
     /// Address and beginning of passages that an interrupt cut off.
     #[serde(skip)]
     cut_off: Vec<(u32, Passage)>,
+    /// The place and the cycle of the last return.
+    #[serde(skip)]
+    returned: Option<(usize, u64)>,
 }
 
 impl Places {
@@ -73,6 +80,7 @@ impl Places {
                 address,
                 executions: 0,
                 mark: None,
+                returns: false,
             });
             self.places.len() - 1
         })
@@ -100,6 +108,17 @@ impl Places {
 
     pub fn mark(&mut self, place: usize, index: usize, once: bool) {
         self.places[place].mark.get_or_insert(Mark { index, once });
+    }
+
+    pub fn return_before(&mut self, place: usize) {
+        self.places[place].returns = true;
+    }
+
+    /// Whether the core returns now, in `cycle`, before the instruction of a place. It does so once:
+    /// when it runs on from there, it executes the instruction.
+    pub fn returns(&mut self, place: usize, cycle: u64) -> bool {
+        let now = Some((place, cycle));
+        self.places[place].returns && std::mem::replace(&mut self.returned, now) != now
     }
 
     pub fn tell_task(&mut self, address: u32) {

@@ -39,7 +39,7 @@ impl Core {
             .then(|| self.fast.code.lend(self.registers.pc))
             .flatten();
         let Some(page) = page else {
-            return self.instruction(bus);
+            return self.single(bus);
         };
         let result = match self.pipeline.timing() {
             Timing::Nucleo => self.instructions_of::<B, true>(bus, &page),
@@ -48,9 +48,16 @@ impl Core {
         self.fast.code.give_back(page);
         match result {
             Ok(Left::Page) => Ok(()),
-            Ok(Left::Single) => self.instruction(bus),
+            Ok(Left::Single) => self.single(bus),
             Err(trap) => Err(trap),
         }
+    }
+
+    fn single<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        if self.returns_here() {
+            return Ok(());
+        }
+        self.instruction(bus)
     }
 
     /// One loop for each timing, compiled without questions about the other.

@@ -34,6 +34,31 @@ impl Core {
         self.observers.places.mark(place, index, once);
     }
 
+    /// From now on, [`Core::run`] returns before it executes the instruction at `address`. Panics as
+    /// [`Core::count_executions`] does.
+    pub fn return_before(&mut self, address: u32) {
+        let place = self.count_executions(address);
+        self.observers.places.return_before(place);
+    }
+
+    /// Whether it returns before the next instruction.
+    pub(super) fn returns_here(&mut self) -> bool {
+        let pc = self.registers.pc;
+        let op = self.fast.code.get(pc);
+        let places = &mut self.observers.places;
+        let place = if op.undecoded() {
+            places.at(pc)
+        } else {
+            (op.counter != 0).then(|| op.place())
+        };
+        let returns = place.is_some_and(|place| places.returns(place, self.pipeline.cycles()));
+        if returns {
+            self.attention = true;
+            self.leave_fast_loop();
+        }
+        returns
+    }
+
     /// Passages tell the word at this address of memory, too.
     pub fn tell_task(&mut self, address: u32) {
         self.observers.places.tell_task(address);

@@ -57,7 +57,7 @@ impl Core {
     #[inline(always)]
     fn execute_to_horizon<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         if self.supervised() {
-            while self.pipeline.cycles() < self.fast.horizon {
+            while self.pipeline.cycles() < self.fast.horizon && !self.returns_here() {
                 self.next_instruction(bus)?;
             }
         }

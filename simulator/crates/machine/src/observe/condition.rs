@@ -38,9 +38,17 @@ impl Condition {
         }
     }
 
+    /// The instruction before which the machine must return.
+    pub fn place(&self) -> Option<u32> {
+        match self {
+            Condition::Execution { address, .. } => Some(*address),
+            _ => None,
+        }
+    }
+
     /// Whether every instruction must be observed.
     pub fn each_instruction(&self) -> bool {
-        matches!(self, Condition::Fault { .. } | Condition::Execution { .. })
+        matches!(self, Condition::Fault { .. })
     }
 
     /// The cycle at which the condition is met if nothing happens before.

@@ -19,6 +19,7 @@ use crate::{Limit, Machine};
 use condition::{Condition, LastStep};
 use cortex_m::Stop;
 use masks::Masks;
+use stm32::memory::Memory;
 use trace::Trace;
 use windows::Windows;
 
@@ -38,11 +39,20 @@ impl Observer {
             && self.masks.is_none()
     }
 
-    /// Tells the machine at which edges and changes it must return.
+    /// Tells the machine at which edges, changes and places it must return.
     pub fn attach(&self, machine: &mut Machine) {
         let windows = self.windows.iter().flat_map(Windows::pins);
         let conditions = self.conditions.iter().filter_map(Condition::pin);
         machine.observe(&windows.chain(conditions).collect::<Vec<_>>());
+        let places = self.conditions.iter().filter_map(Condition::place);
+        for address in places.chain(self.trace.iter().filter_map(Trace::place)) {
+            for address in [Some(address), Memory::alias(address)]
+                .into_iter()
+                .flatten()
+            {
+                machine.core_mut().return_before(address);
+            }
+        }
         if let Some(masks) = &self.masks {
             masks.attach(machine);
         }
@@ -84,7 +94,7 @@ impl Observer {
         let until = end.min(self.deadline(machine.cycles()));
         let edges_before = machine.edges().len();
         let pc = machine.core().pc();
-        let each = self.looks_at_each_instruction(machine.cycles());
+        let each = self.looks_at_each_instruction(machine);
         if let Some(trace) = &mut self.trace {
             trace.before(machine);
         }
@@ -109,9 +119,9 @@ impl Observer {
         Ok(conditions.find_map(|condition| condition.met_by(&step)))
     }
 
-    fn looks_at_each_instruction(&self, cycle: u64) -> bool {
+    fn looks_at_each_instruction(&self, machine: &Machine) -> bool {
         let traced = self.trace.as_ref();
-        traced.is_some_and(|trace| trace.looks(cycle))
+        traced.is_some_and(|trace| trace.looks(machine))
             || self.conditions.iter().any(Condition::each_instruction)
     }
 

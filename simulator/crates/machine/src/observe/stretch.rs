@@ -52,11 +52,22 @@ impl Stretch {
         }
     }
 
-    /// Whether each instruction must be looked at from `cycle` on.
-    pub fn looks(&self, cycle: u64) -> bool {
+    /// The instruction with which it begins.
+    pub fn place(&self) -> Option<u32> {
+        match self.from {
+            Bound::Cycle(_) => None,
+            Bound::Place { address, .. } => Some(address),
+        }
+    }
+
+    /// Whether each instruction must be looked at from now on.
+    pub fn looks(&self, machine: &Machine) -> bool {
         match (self.state, &self.from) {
-            (State::Before, Bound::Cycle(from)) => cycle + LEAD_CYCLES >= *from,
-            (State::Before, Bound::Place { .. }) | (State::Within, _) => true,
+            (State::Before, Bound::Cycle(from)) => machine.cycles() + LEAD_CYCLES >= *from,
+            (State::Before, Bound::Place { address, .. }) => {
+                Memory::canonical(machine.core().pc()) == *address
+            }
+            (State::Within, _) => true,
             (State::Over, _) => false,
         }
     }

@@ -78,10 +78,15 @@ impl Trace {
         }
     }
 
-    /// Whether each instruction must be looked at from `cycle` on.
-    pub fn looks(&self, cycle: u64) -> bool {
+    /// Whether each instruction must be looked at from now on.
+    pub fn looks(&self, machine: &Machine) -> bool {
         let mut stretch = self.stretch.iter();
-        stretch.all(|stretch| stretch.looks(cycle))
+        stretch.all(|stretch| stretch.looks(machine))
+    }
+
+    /// The instruction before which the machine must return.
+    pub fn place(&self) -> Option<u32> {
+        self.stretch.as_ref().and_then(Stretch::place)
     }
 
     /// The cycle from which on each instruction must be looked at, if it is not yet.

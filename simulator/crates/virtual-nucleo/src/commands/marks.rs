@@ -30,11 +30,11 @@ pub struct Marks {
 impl Marks {
     pub const HEADER: &'static str = "mark,cycle,end_cycle,exception,sp,end_sp,next_pc,task\n";
 
-    /// Marks the places. `counted` addresses are counted already. `task` is the word that points to
+    /// Marks the places. So many other addresses are `taken`. `task` is the word that points to
     /// the task that runs.
     pub fn set(
         arguments: &[MarkArgument],
-        counted: usize,
+        taken: usize,
         firmware: Option<&Firmware>,
         task: Option<u32>,
         core: &mut Core,
@@ -57,7 +57,7 @@ impl Marks {
                 }
             }
         }
-        if names.len() + counted > MOST {
+        if names.len() + taken > MOST {
             bail!("too many places to mark and count: at most {MOST}");
         }
         for (address, index) in addresses {

@@ -162,7 +162,7 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     let counters = counts::watch(&arguments.count, firmware, machine.core_mut())?;
     let marks = Marks::set(
         &arguments.mark,
-        counters.len(),
+        counters.len() + arguments.stop_on.len() + usize::from(arguments.trace_window.is_some()),
         firmware,
         arguments.kernel.task_word,
         machine.core_mut(),
