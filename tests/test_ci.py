@@ -288,9 +288,7 @@ def test_the_steps_pass_an_unchanged_allocator_and_then_fail_a_worse_one(beside:
 def _pretend_it_was_faster(baseline: Path) -> None:
     """Has the baseline tell of another firmware, whose first operation took a cycle less."""
     text = baseline.read_text("utf-8")
-    first = re.search(r"^0 setup: \(A(\d+)(\S*)\)\*(\d+)", text, re.MULTILINE)
+    first = re.search(r"^0 setup: A(\d+)", text, re.MULTILINE)
     assert first
-    rest = int(first[3]) - 1
-    fewer = f"0 setup: A{int(first[1]) - 1}{first[2]} (A{first[1]}{first[2]})*{rest}"
-    text = text.replace(first[0], fewer, 1)
+    text = text.replace(first[0], f"0 setup: A{int(first[1]) - 1}", 1)
     baseline.write_text(re.sub(r'("firmware sha256" = ")\w', r"\1z", text), "utf-8")
