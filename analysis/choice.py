@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from rich.console import Console
-from rich.table import Table
-
 from base.metrology.summaries import AT_LEAST
 from base.microseconds import UNIT, digits, microseconds
 from base.run_folder.manifest import Manifest
+from base.text_table import TextTable, printed
 
 Standing = Literal["fits", "not proven", "too long", "heap too small", "cannot say"]
 STANDINGS: tuple[Standing, ...] = ("fits", "not proven", "heap too small", "too long", "cannot say")
@@ -222,18 +220,14 @@ _COLUMNS: tuple[tuple[str, Callable[[Candidate], float | None], Callable[[float]
 
 def as_text(choice: Choice) -> str:
     """The sentence, the table, what its columns are of, and what was not measured."""
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    for heading in ("allocator", "standing", *(heading for heading, _, _ in _COLUMNS), "lock"):
-        is_word = heading in ("allocator", "standing", "lock")
-        table.add_column(heading, justify="left" if is_word else "right", no_wrap=True)
+    headings = ("allocator", "standing", *(heading for heading, _, _ in _COLUMNS), "lock")
+    lines = []
     for row in choice.candidates:
         figures = ((figure(row), form) for _, figure, form in _COLUMNS)
         cells = ("-" if value is None else form(value) for value, form in figures)
-        table.add_row(row.allocator, choice.standing(row), *cells, row.locking or "-")
-    console = Console(width=_WIDTH_COLUMNS, highlight=False)
-    with console.capture() as captured:
-        console.print(choice.sentence, "", table, "", *_notes(choice), sep="\n", markup=False)
-    return captured.get().rstrip()
+        lines.append((row.allocator, choice.standing(row), *cells, row.locking or "-"))
+    table = TextTable("", headings, lines, range(2, len(headings) - 1))
+    return printed([choice.sentence, table, "", *_notes(choice)], _WIDTH_COLUMNS)
 
 
 def _notes(choice: Choice) -> Iterator[str]:

@@ -40,12 +40,9 @@ from pathlib import Path
 from statistics import fmean, median_low, stdev
 from typing import Any, TypeAlias
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from analysis.fragmentation.metrics import CostMetric, Metrics, Search, least_bytes, metrics
 from base import heap_size
+from base.text_table import TextTable, printed
 from firmware.build import host_heap
 from scenarios.trace import Trace
 
@@ -176,12 +173,9 @@ _COLUMNS: tuple[tuple[str, _Figure, str], ...] = (
 def as_text(rows: Sequence[Row]) -> str:
     """The table, what it is of, and what must be known to read it. There is at least one row."""
     width = WIDTH_COLUMNS if len({row.seed for row in rows}) == 1 else WIDTH_OF_RANGES_COLUMNS
-    console = Console(width=width, highlight=False, soft_wrap=True)
     further = notes(rows)
-    with console.capture() as captured:
-        lines = [*_smallest(rows), *_heading(rows), _table(rows), *_spread(rows)]
-        console.print(*lines, *([""] if further else []), *further, sep="\n")
-    return captured.get().rstrip()
+    parts: list[str | TextTable] = [*_smallest(rows), *_heading(rows), _table(rows), *_spread(rows)]
+    return printed([*parts, *([""] if further else []), *further], width)
 
 
 def _smallest(rows: Sequence[Row]) -> Iterator[str]:
@@ -220,32 +214,28 @@ def _heading(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _table(rows: Sequence[Row]) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("allocator", no_wrap=True)
-    for heading, _, _ in _COLUMNS:
-        table.add_column(heading, justify="right", no_wrap=True)
+def _table(rows: Sequence[Row]) -> TextTable:
+    lines = []
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
-        of_one = list(group)
-        cells = [_cell([figure(row) for row in of_one], form) for _, figure, form in _COLUMNS]
-        table.add_row(Text(allocator), *cells)
-    return table
+        of_seeds = list(group)
+        cells = (_cell([figure(row) for row in of_seeds], form) for _, figure, form in _COLUMNS)
+        lines.append((allocator, *cells))
+    headings = ("allocator", *(heading for heading, _, _ in _COLUMNS))
+    return TextTable("", headings, lines, range(1, len(headings)))
 
 
-def _spread(rows: Sequence[Row]) -> list[str | Table]:
+def _spread(rows: Sequence[Row]) -> Iterator[TextTable]:
     """F of several seeds, as slides on the subject have it: from the region's beginning too."""
     if len({row.seed for row in rows}) == 1:
-        return []
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("F %", no_wrap=True)
-    for heading in ("mean", "sd", "max", "min", "from the start: mean", "sd", "max", "min"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        return
+    lines = []
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
         given = [row.given for row in group]
         first = [metrics.fragmentation_percent for metrics in given]
         start = [metrics.fragmentation_from_start_percent for metrics in given]
-        table.add_row(Text(allocator), *_moments(first), *_moments(start))
-    return ["", table]
+        lines.append((allocator, *_moments(first), *_moments(start)))
+    headings = ("F %", "mean", "sd", "max", "min", "from the start: mean", "sd", "max", "min")
+    yield TextTable("", headings, lines, range(1, 9))
 
 
 def _moments(values: Sequence[float | None]) -> list[str]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterator, Sequence
 
 from analysis.twin.comparison import Causes, Comparison, Row, Units
 from analysis.twin.hypotheses import Trials
+from base.text_table import TextTable, printed
 
-_WIDTH_COLUMNS = 120
 _STATISTICS = ("min", "median", "mean", "p99", "max")
 RESIDUALS = ("quantity", "kind", "n", *_STATISTICS, "budget", "beyond", "share")
 HYPOTHESES = ("hypothesis", "removes", "beyond then", "left out", "holds", "what was found")
@@ -20,38 +16,35 @@ WORST = "Worst, by number of the operation (- outside of all)"
 
 def as_text(comparison: Comparison) -> str:
     """The verdict, the residuals, what was tried to explain them, and where they come from."""
-    console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
-    with console.capture() as captured:
-        console.print(comparison.verdict, *comparison.notes, sep="\n")
-        manifest, planned = comparison.board.manifest, comparison.board.plan.operations.height
-        title = (
-            f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
-            f"{manifest.configuration}, {comparison.joined:,} of {planned:,} operations joined"
+    manifest, planned = comparison.board.manifest, comparison.board.plan.operations.height
+    title = (
+        f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
+        f"{manifest.configuration}, {comparison.joined:,} of {planned:,} operations joined"
+    )
+    worst = [f"  {words}: {each}" for words, each in worst_lines(comparison.rows, comparison.units)]
+    parts: list[str | TextTable] = [
+        comparison.verdict,
+        *comparison.notes,
+        _residuals(title, comparison.rows),
+        "",
+        WORST if worst else "No residual is other than zero.",
+        *worst,
+        TextTable("", HYPOTHESES, list(hypothesis_lines(comparison.trials)), (1, 2, 3)),
+    ]
+    if comparison.trials.holds:
+        whole = [row for row in comparison.rows_left if row.kind is None]
+        parts.append(_residuals("Left with what holds taken out, in cycles", whole))
+    if causes := comparison.causes:
+        words = (
+            f"Where the cycles differ: {causes.differing:,} operations; {causes.met_otherwise:,} were "
+            f"met by other interrupts on the board; of the {causes.undisturbed:,} that none met:"
         )
-        console.print("", title, _residuals(comparison.rows), sep="\n")
-        worst = [f"  {words}: {each}" for words, each in worst_lines(comparison.rows, comparison.units)]
-        console.print("", WORST if worst else "No residual is other than zero.", *worst, sep="\n")
-        hypotheses = hypothesis_lines(comparison.trials)
-        console.print("", _table(HYPOTHESES, hypotheses, ("hypothesis", "holds", "what was found")), sep="\n")
-        if comparison.trials.holds:
-            console.print(
-                "",
-                "Left with what holds taken out, in cycles",
-                _residuals([row for row in comparison.rows_left if row.kind is None]),
-                sep="\n",
-            )
-        if comparison.causes:
-            causes = comparison.causes
-            words = (
-                f"Where the cycles differ: {causes.differing:,} operations; {causes.met_otherwise:,} were "
-                f"met by other interrupts on the board; of the {causes.undisturbed:,} that none met:"
-            )
-            console.print("", words, f"  {in_proportion(causes)}", sep="\n")
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+        parts += ["", words, f"  {in_proportion(causes)}"]
+    return printed(parts)
 
 
-def _residuals(rows: Sequence[Row]) -> Table:
-    return _table(RESIDUALS, residual_lines(rows), ("quantity", "kind"))
+def _residuals(title: str, rows: Sequence[Row]) -> TextTable:
+    return TextTable(title, RESIDUALS, list(residual_lines(rows)), range(2, len(RESIDUALS)))
 
 
 def residual_lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
@@ -100,16 +93,6 @@ def in_proportion(causes: Causes) -> str:
         f"{causes.cycles_per_probe:+,.2f} cycles for each probe, which takes away {causes.share:.0%} of the "
         "variation"
     )
-
-
-def _table(headings: Sequence[str], lines: Iterable[Sequence[str]], words: Sequence[str]) -> Table:
-    """Numbers but for the columns of `words` stand to the right."""
-    table = Table(box=None, pad_edge=False)
-    for name in headings:
-        table.add_column(name, justify="left" if name in words else "right", overflow="fold")
-    for cells in lines:
-        table.add_row(*map(Text, cells))
-    return table
 
 
 def _number(value: float | None) -> str:
