@@ -46,10 +46,7 @@ impl Observer {
         machine.observe(&windows.chain(conditions).collect::<Vec<_>>());
         let places = self.conditions.iter().filter_map(Condition::place);
         for address in places.chain(self.trace.iter().filter_map(Trace::place)) {
-            for address in [Some(address), Memory::alias(address)]
-                .into_iter()
-                .flatten()
-            {
+            for address in Memory::executed_from(address) {
                 machine.core_mut().return_before(address);
             }
         }

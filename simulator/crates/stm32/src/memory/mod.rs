@@ -261,6 +261,13 @@ impl Memory {
         ((offset as usize) < MOST_FLASH_BYTES).then_some(offset)
     }
 
+    /// Where the code at an address executes from: there, and at the alias of the flash at 0.
+    pub fn executed_from(address: u32) -> impl Iterator<Item = u32> {
+        [Some(address), Memory::alias(address)]
+            .into_iter()
+            .flatten()
+    }
+
     #[inline]
     fn place(&self, address: u32) -> Option<(&[u8], usize)> {
         let in_sram = address.wrapping_sub(SRAM_BASE) as usize;

@@ -1,7 +1,7 @@
 //! `--count name=symbol+0x12`: how often an instruction is executed. `name=*`: how many
 //! instructions are executed in all.
 
-use super::places::{both, Place, MOST};
+use super::places::{Place, MOST};
 use crate::simulation::WindowsFile;
 use anyhow::{bail, Context, Result};
 use clap::Args;
@@ -13,6 +13,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use stm32::edges::Pin;
 use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 
 /// One `--count`.
 #[derive(Clone)]
@@ -59,7 +60,7 @@ pub fn watch(
                         .entry(address)
                         .or_insert_with(|| core.count_executions(address))
                 };
-                let addresses = both(place.address(firmware)?);
+                let addresses = Memory::executed_from(place.address(firmware)?);
                 Counted::Places(addresses.map(&mut watched).collect())
             }
         };

@@ -1,10 +1,11 @@
 //! `--mark pc:PLACE[,PLACE]…` and `--mark first:PLACE[,PLACE]…`: places whose passages are noted.
 
-use super::places::{both, Place, MOST};
+use super::places::{Place, MOST};
 use anyhow::{bail, Context, Result};
 use cortex_m::{Core, Passage};
 use std::collections::{BTreeMap, BTreeSet};
 use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 
 /// One `--mark`: the places, and whether only their first passages are wanted.
 #[derive(Clone)]
@@ -61,7 +62,7 @@ impl Marks {
             bail!("too many places to mark and count: at most {MOST}");
         }
         for (address, index) in addresses {
-            for place in both(address) {
+            for place in Memory::executed_from(address) {
                 core.mark(place, index, !always.contains(&address));
             }
         }

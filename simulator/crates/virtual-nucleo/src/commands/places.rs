@@ -47,13 +47,6 @@ impl Place {
     }
 }
 
-/// Where the code at an address executes from: there, and at the alias of the flash at 0.
-pub fn both(address: u32) -> impl Iterator<Item = u32> {
-    [Some(address), Memory::alias(address)]
-        .into_iter()
-        .flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
