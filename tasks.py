@@ -1,70 +1,95 @@
 """The invoke tasks of the bench: `invoke --list`. Each calls the command of `./lab` of its name.
 
-A task has its command's options. What stands behind `--` goes to the command as it is, which is how
-several words are given: `invoke dashboard -- RUN RUN`. `./lab` installs what is missing, and has
-more commands.
+What stands behind `--` goes to the command: `invoke scenario -- mem_frag --allocator tlsf`. `./lab`
+installs what is missing, and has more commands.
 """
 
 from __future__ import annotations
 
-from cli.shell import as_task
+import shlex
+import signal
+
+from invoke.context import Context
+from invoke.exceptions import Exit
+from invoke.tasks import task
+
+from base.processes.signals import HEARD
+from cli.shell import start
 
 
-@as_task.of("demo")
-def demo() -> None:
+def lab(context: Context, *words: str) -> None:
+    """Runs the command in this process. Raises Exit with its exit status, unless that is 0."""
+    before = {number: signal.getsignal(number) for number in HEARD}
+    try:
+        status = start.main([*words, *shlex.split(context.remainder)])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if status:
+        raise Exit(code=status)
+
+
+@task
+def demo(context: Context) -> None:
     """Run two scenarios on two allocators, and write the dashboard."""
+    lab(context, "demo")
 
 
-@as_task.of("scenario")
-def scenario() -> None:
-    """Run one scenario, and write its dashboard: invoke scenario mem_frag --allocator tlsf."""
+@task
+def scenario(context: Context) -> None:
+    """Run one scenario, and write its dashboard: invoke scenario -- mem_frag --allocator tlsf."""
+    lab(context, "scenario")
 
 
-@as_task.of("dashboard")
-def dashboard() -> None:
+@task
+def dashboard(context: Context) -> None:
     """Write the dashboard of the latest runs, or of some: invoke dashboard -- RUN RUN."""
+    lab(context, "dashboard")
 
 
-@as_task.of("app")
-def app() -> None:
+@task
+def app(context: Context) -> None:
     """Show all runs in a browser, as they come. Ctrl-C ends it."""
+    lab(context, "app")
 
 
-@as_task.of("pulseview")
-def pulseview() -> None:
-    """Open PulseView on a run, with the decoders on: invoke pulseview RUN --worst."""
+@task
+def pulseview(context: Context) -> None:
+    """Open PulseView on a run, with the decoders on: invoke pulseview -- RUN --worst."""
+    lab(context, "pulseview")
 
 
-@as_task.of("wiring")
-def wiring() -> None:
-    """Show which clip goes where, or check it: invoke wiring plan."""
+@task
+def wiring(context: Context) -> None:
+    """Show which clip goes where, or check it: invoke wiring -- plan."""
+    lab(context, "wiring")
 
 
-@as_task.of("dev", "build")
-def build() -> None:
+@task
+def build(context: Context) -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
+    lab(context, "dev", "build")
 
 
-@as_task.of("test")
-def test() -> None:
+@task
+def test(context: Context) -> None:
     """Run every check of the project, or those of some rooms: invoke test -- capture cli."""
+    lab(context, "test")
 
 
-@as_task.of("dev", "bench")
-def bench() -> None:
-    """Measure a speed, side by side with what it is compared to: invoke bench simulator."""
-
-
-@as_task.of("dev", "site")
-def site() -> None:
+@task
+def site(context: Context) -> None:
     """Write the pages as a site that needs no network."""
+    lab(context, "dev", "site")
 
 
-@as_task.of("dev", "clean")
-def clean() -> None:
+@task
+def clean(context: Context) -> None:
     """Remove what was built. Runs are kept."""
+    lab(context, "dev", "clean")
 
 
-@as_task.of("doctor")
-def doctor() -> None:
+@task
+def doctor(context: Context) -> None:
     """Show what is installed and plugged in, and how to get what is missing."""
+    lab(context, "doctor")

@@ -1,1 +1,1 @@
-"""What is asked of the bench itself: faults, mutants, soak, differential, speeds."""
+"""What is asked of the bench itself: faults, soak, soundness, differential."""

@@ -7,6 +7,6 @@ from cli.shell.declare import CommandFolder
 command = CommandFolder(
     __name__,
     section="Groups of commands",
-    help="Work on the bench itself: its speed, its faults, its site.",
+    help="Work on the bench itself: its faults, its site.",
 )
-SECTIONS = ("Build", "Is the bench right?", "Is it fast?")
+SECTIONS = ("Build", "Is the bench right?")

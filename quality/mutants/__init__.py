@@ -1,1 +1,0 @@
-"""Would the tests notice? Small changes are made to the code that judges, and the tests are run."""
