@@ -14,10 +14,10 @@ from studies.reproduce import beside as reproduce_beside
 from studies.reproduce import engine, published
 from studies.reproduce.beside import beside, over_seeds
 from studies.reproduce.engine import Budget
-from studies.reproduce.kept import Kept
-from studies.reproduce.measure import HeapStudy, values
-from studies.reproduce.published import PublishedTable, Source, contradictions
-from studies.reproduce.sections import section
+from studies.reproduce.kept import kept
+from studies.reproduce.measure import HeapStudy
+from studies.reproduce.page import section
+from studies.reproduce.published import PublishedTable, Source
 
 pytestmark = pytest.mark.docs
 
@@ -50,11 +50,11 @@ def lines_of(name: str) -> list[list[str]]:
 def test_every_published_figure_stands_in_the_results(source: Source, table: PublishedTable) -> None:
     """Row by row, as it is typed, whatever was made here."""
     lines = lines_of(table.name)
-    bare = section(beside(source, table, tuple(contradictions(source)), None))
-    for grid in bare.grids:
-        for line in grid.lines:
+    bare = section(beside(source, table, None))
+    for grid in bare["grids"]:
+        for line in grid["lines"]:
             assert any(result[: len(line)] == list(line) for result in lines), (
-                f"{table.name}, {grid.title}: {line} is missing; run ./lab heap reproduce."
+                f"{table.name}, {grid['title']}: {line} is missing; run ./lab heap reproduce."
             )
 
 
@@ -67,15 +67,15 @@ def test_what_can_be_made_again_was(name: str) -> None:
 @pytest.mark.parametrize("name", WITHOUT_CYCLES)
 def test_the_results_have_what_a_run_of_these_sources_gives(name: str) -> None:
     """Kept by their digest: what a command of a page measured is not measured again."""
-    (made,) = engine.run([name], Budget(quick=True), Kept())
+    (made,) = engine.run([name], Budget(quick=True), kept)
     rows = lines_of(name)
-    for grid in section(made).grids:
-        assert all(list(line) in rows for line in grid.lines)
+    for grid in section(made)["grids"]:
+        assert all(line in rows for line in grid["lines"])
 
 
 def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
     """One image lies in the range of placements that the results have, or near it."""
-    for made in engine.run(WITH_CYCLES, Budget(quick=True), Kept()):
+    for made in engine.run(WITH_CYCLES, Budget(quick=True), kept):
         result = lines_of(made.table.name)
         for pair in made.pairs:
             if pair.here is None or not pair.published:
@@ -95,7 +95,7 @@ def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
 
 def test_the_buddy_on_large_blocks_is_in_the_results_as_a_fresh_study_gives_it() -> None:
     """Every figure of 32 seeds, and all but the share of them those that are published."""
-    knobs = values(published.source("thesis").knobs["ublox_buddy"])
+    knobs = published.source("thesis").knobs["ublox_buddy"]
     study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, 86_064, knobs=knobs).measure()
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
     figures = [over_seeds(study[column].to_list(), 1) for column in columns]

@@ -10,8 +10,6 @@ from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import OUTPUT_FOLDER
 
-_HTML = "reproduced.html"
-
 
 @declare(section="Published figures")
 @argument("table", nargs=-1, help="tables of five publications, as --list names them; all when none is given")
@@ -23,7 +21,7 @@ _HTML = "reproduced.html"
     type=OUTPUT_FOLDER,
     default=BUILD / "reproduced",
     show_default="build/reproduced",
-    help="the folder for the page and CSV files",
+    help="the folder for the CSV files",
 )
 @json_option
 def command(
@@ -38,7 +36,7 @@ def command(
     from cli.shell import under_way
     from studies.reproduce import beside, engine, page, published
     from studies.reproduce.conclusions import conclusions, headline
-    from studies.reproduce.kept import Kept
+    from studies.reproduce.kept import kept
 
     if listed:
         width = max(map(len, published.names()))
@@ -51,12 +49,11 @@ def command(
     done: list[beside.Beside] = []
     try:
         with under_way.shown() as tell:
-            keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
             # CSV files are there as soon as their table is done.
-            for made in engine.run(names, engine.Budget(quick, jobs), keep):
+            for made in engine.run(names, engine.Budget(quick, jobs), kept):
                 done.append(made)
                 write_bytes(output / f"{made.table.name}.csv", beside.as_csv(made).encode())
-            write_bytes(output / _HTML, page.html(done).encode())
+                tell(f"{len(done)} of {len(names)} tables")
             # The repository keeps all tables.
             for name, text in page.results(done).items() if not (table or quick) else ():
                 write_bytes(results.FOLDER / name, text.encode())
@@ -65,7 +62,7 @@ def command(
         raise signals.Stopped(stopped.number, remains) from None
 
     def lines() -> Iterator[str]:
-        """For each table its conclusions and a line on its figures; then where the page is."""
+        """For each table its conclusions and a line on its figures; then where the files are."""
         width = max(len(made.table.name) for made in done)
         for made in done:
             for conclusion in conclusions(made):
@@ -73,7 +70,7 @@ def command(
                 behind = (conclusion.evidence, conclusion.cause)
                 yield from (f"{'':{width}}    {words}" for words in behind if words)
             yield f"{made.table.name:{width}}  {headline(made)}"
-        yield f"page: {output / _HTML}"
+        yield f"tables: {output}"
 
     answer(
         as_json,

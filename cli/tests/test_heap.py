@@ -169,12 +169,12 @@ FREE = ("thesis-1", "thesis-2", "deck2-ranges")
 """Tables that need no run."""
 
 
-def test_it_writes_a_file_for_each_table_and_the_page(
+def test_it_writes_a_file_for_each_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert start.run(["heap", "reproduce", *FREE, "--output", str(tmp_path)]) == 0
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
-    assert names == {*(f"{name}.csv" for name in FREE), "reproduced.html"}
+    assert names == {f"{name}.csv" for name in FREE}
     with (tmp_path / "deck2-ranges.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["difference"] for line in lines] == ["100", "0"]
@@ -199,5 +199,4 @@ def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(
     (result,) = json.loads(capsys.readouterr().out)
     assert list(result) == ["table", "conclusions", "figures"]
     assert [conclusion["verdict"] for conclusion in result["conclusions"]] == ["reverses"]
-    assert "gives 1,184 for the 1,084" in result["conclusions"][0]["cause"]
     assert [conclusion["here"] for conclusion in result["figures"]] == [1184, 1216]

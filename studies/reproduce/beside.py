@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median_low
 from typing import Any, TypeAlias, TypeVar
 
+from base.files import results
 from studies.reproduce.published import (
     Compared,
-    Contradiction,
     Misprint,
     Part,
     Printed,
     PublishedTable,
     Source,
+    impossible_deviations,
 )
 
 
@@ -140,14 +139,8 @@ class Pair:
         if self.published is None or self.here is None or self.here.least is None:
             return None
         assert self.here.most is not None
-        least, most = (
-            edge + sign * self._rounding() for edge, sign in ((self.here.least, -1), (self.here.most, 1))
-        )
-        return least <= self.published <= most
-
-    def _rounding(self) -> float:
-        """Half of the last digit that is printed of a share."""
-        return 0.005 if self.unit == "%" else 0.0
+        half_a_digit = 0.005 if self.unit == "%" else 0.0
+        return self.here.least - half_a_digit <= self.published <= self.here.most + half_a_digit
 
 
 @dataclass(frozen=True)
@@ -156,10 +149,12 @@ class Beside:
 
     source: Source
     table: PublishedTable
-    misprints: tuple[Misprint, ...]
-    contradictions: tuple[Contradiction, ...]
     remade: Remade | None
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def misprints(self) -> list[Misprint]:
+        return [misprint for misprint in self.source.misprint if misprint.table == self.table.name]
 
     def rows(self, part: Part) -> list[str]:
         """The publication's rows, then those that only are here."""
@@ -178,22 +173,15 @@ class Beside:
         ]
 
 
-def beside(
-    source: Source,
-    table: PublishedTable,
-    contradictions: tuple[Contradiction, ...],
-    remade: Remade | None,
-) -> Beside:
-    """Puts the two beside each other; `contradictions` are those of the whole publication."""
-    misprints = tuple(misprint for misprint in source.misprint if misprint.table == table.name)
-    own = tuple(broken for broken in contradictions if broken.table == table.name)
-    made = Beside(source, table, misprints, own, remade, ())
-    return Beside(source, table, misprints, own, remade, tuple(_pairs(made)))
+def beside(source: Source, table: PublishedTable, remade: Remade | None) -> Beside:
+    """Puts the two beside each other."""
+    made = Beside(source, table, remade)
+    return replace(made, pairs=tuple(_pairs(made)))
 
 
 def _pairs(made: Beside) -> Iterator[Pair]:
     doubtful = {(misprint.part, misprint.row, misprint.column) for misprint in made.misprints}
-    doubtful |= {(broken.part, broken.row, "stdv") for broken in made.contradictions}
+    doubtful |= {(part.title, row, "stdv") for part, row in impossible_deviations(made.table)}
     for variant in made.variants() or ("",):
         figures = made.remade.variants[variant] if made.remade else {}
         for part in made.table.part:
@@ -269,19 +257,6 @@ def ranged(made: MadeFigure, unit: str, more: str = "") -> str:
     return f"{middle}{f' ({behind})' if behind else ''}"
 
 
-def counts(pairs: Iterable[Pair]) -> str:
-    """The numbers of samples behind the figures of a row."""
-    numbers = [pair.here.n for pair in pairs if pair.here]
-    return ", ".join(f"{number:,}" for number in (numbers if len(set(numbers)) > 1 else numbers[:1]))
-
-
-def listed(words: Iterable[str], most: int) -> str:
-    """The first `most` words, and how many more there are."""
-    all_of_them = list(words)
-    more = len(all_of_them) - most
-    return "; ".join(all_of_them[:most]) + (f"; and {more} more" if more > 0 else "")
-
-
 COLUMNS = (
     *("table", "place", "part", "row", "column", "allocator", "unit", "compared"),
     *("published", "doubtful", "variant", "here", "least", "most", "n", "resolution", "placements"),
@@ -289,34 +264,29 @@ COLUMNS = (
 )
 
 
-_OF_MADE = ("least", "most", "n", "resolution", "placements")
-
-
 def rows(made: Beside) -> list[dict[str, Any]]:
     """One row for each figure, and for each variant of it."""
-    return [_row(made, pair) for pair in made.pairs]
+    about = {
+        "table": made.table.name,
+        "place": made.table.place,
+        "compared": made.table.compared,
+        "made_from": made.remade.made_from if made.remade else made.table.reason or None,
+    }
+    figures = []
+    for pair in made.pairs:
+        of_pair = {
+            "published": pair.printed,
+            "variant": pair.variant or None,
+            "here": pair.here and pair.here.value,
+            "difference": pair.difference,
+            "deviation_percent": pair.deviation_percent,
+            "within": pair.within,
+        }
+        row = {**(vars(pair.here) if pair.here else {}), **vars(pair), **about, **of_pair}
+        figures.append({name: row.get(name) for name in COLUMNS})
+    return figures
 
 
 def as_csv(made: Beside) -> str:
     """The rows with a heading. What is missing is empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows(made))
-    return text.getvalue()
-
-
-def _row(made: Beside, pair: Pair) -> dict[str, Any]:
-    row = {
-        "table": made.table.name,
-        "place": made.table.place,
-        "compared": made.table.compared,
-        "published": pair.printed,
-        "here": pair.here.value if pair.here else None,
-        "made_from": made.remade.made_from if made.remade else made.table.reason or None,
-    }
-    for name in COLUMNS:
-        if name not in row:
-            owner = pair.here if name in _OF_MADE else pair
-            row[name] = getattr(owner, name) if owner else None
-    return {name: row[name] if name != "variant" else row[name] or None for name in COLUMNS}
+    return results.text(COLUMNS, (list(row.values()) for row in rows(made)))

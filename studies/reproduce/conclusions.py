@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise, product
-from math import isnan
+from math import isnan, nan
 
-import scipy
-from scipy.stats import binomtest
+from scipy.stats import binomtest, spearmanr
 
-from studies.reproduce.beside import BYTES, Beside, MadeFigure, Pair, figure, listed, ranged, signed
+from studies.reproduce.beside import BYTES, Beside, MadeFigure, Pair, figure, ranged, signed
 from studies.reproduce.published import Claim, Part, Verdict
 
 HOLDS: Verdict = "holds"
@@ -40,10 +39,7 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Two figures that the claim puts in an order, or equals.
-
-    `by_medians` is the verdict that they would have if it did not matter where the code lies.
-    """
+    """Two figures that the claim puts in an order, or equals."""
 
     part: Part
     along: str
@@ -51,7 +47,6 @@ class _Comparison:
     figures: tuple[MadeFigure, MadeFigure]
     unit: str
     verdict: Verdict
-    by_medians: Verdict
 
     def __str__(self) -> str:
         values = (
@@ -91,25 +86,7 @@ def _conclusion(made: Beside, claim: Claim) -> Conclusion:
     }
     words = set(verdicts.values())
     verdict = words.pop() if len(words) == 1 else UNTOLD
-    cause = (_placement(compared, claim) if verdict == UNTOLD else "") or _cause(claim, verdict, made)
-    return Conclusion(claim.says, verdict, _sentence(compared, verdicts), cause)
-
-
-def _placement(compared: Mapping[str, Sequence[_Comparison]], claim: Claim) -> str:
-    """A sentence where medians alone would tell; empty where they would not either."""
-    words = {_verdict([pair.by_medians for pair in pairs], claim.printed) for pairs in compared.values()}
-    hidden = [pair for pairs in compared.values() for pair in pairs if pair.verdict != pair.by_medians]
-    if len(words) > 1 or UNTOLD in words or not hidden:
-        return ""
-    first = hidden[0]
-    ranges = " and ".join(
-        f"{name} from {figure(made.least, first.unit)} to {figure(made.most, first.unit)}"
-        for name, made in zip(first.names, first.figures, strict=True)
-    )
-    return (
-        f"Placement. By the medians the conclusion {words.pop()}, but the difference is smaller than what "
-        f"the code's place in the flash does: it takes {ranges} ({first.along})."
-    )
+    return Conclusion(claim.says, verdict, _sentence(compared, verdicts), _cause(claim, verdict, made))
 
 
 def _verdict(verdicts: Sequence[Verdict], printed: bool) -> Verdict:
@@ -171,11 +148,9 @@ def _compared(made: Beside, claim: Claim, variant: str) -> Iterator[_Comparison]
                 places = [(name, line) if claim.of == "rows" else (line, name) for name in names]
                 lesser, greater = map(figures.get, places)
                 if lesser and greater:
-                    alike = bool(claim.equal)
+                    verdict = judge(lesser, greater, bool(claim.equal))
                     yield _Comparison(
-                        *(part, line, names, (lesser, greater), part.unit_of(places[0][1])),
-                        judge(lesser, greater, alike),
-                        judge(_median(lesser), _median(greater), alike),
+                        part, line, names, (lesser, greater), part.unit_of(places[0][1]), verdict
                     )
 
 
@@ -188,12 +163,7 @@ def _as_printed(made: Beside, claim: Claim, part: Part, variant: str) -> Iterato
         equal = pair.difference == 0 and (pair.here.least is None or pair.here.constant)
         names = (f"{pair.row} here", "printed")
         verdict = HOLDS if equal else REVERSES
-        yield _Comparison(part, pair.column, names, (pair.here, printed), pair.unit, verdict, verdict)
-
-
-def _median(made: MadeFigure) -> MadeFigure:
-    """The figure as if it did not matter where the code lies."""
-    return replace(made, least=None, most=None) if made.placements > 1 else made
+        yield _Comparison(part, pair.column, names, (pair.here, printed), pair.unit, verdict)
 
 
 def judge(lesser: MadeFigure, greater: MadeFigure, alike: bool = False) -> Verdict:
@@ -231,16 +201,11 @@ def _is_certain(signs: Sequence[int]) -> bool:
     return bool(decided) and bool(binomtest(decided.count(1), len(decided)).pvalue < _LEVEL)
 
 
-# What the comparison of a table says: by difference, by order, or by range.
+# How far the figures agree: by difference, by order, or by range.
 
 
-LEAST_PAIRS = 4
+_LEAST_PAIRS = 4
 """An order of fewer says nothing."""
-
-REACHED, BOUND = "used", "by the formula"
-"""Columns of a table that is compared as a bound."""
-
-_MOST_LISTED = 8
 
 
 def headline(made: Beside) -> str:
@@ -249,8 +214,6 @@ def headline(made: Beside) -> str:
         return "nothing to compare"
     if made.remade is None:
         return "not made here yet"
-    if made.table.compared == "as a bound":
-        return _bounded(made)
     first = [pair for pair in made.pairs if pair.variant == made.variants()[0]]
     compared = [pair for pair in first if pair.difference is not None]
     if made.table.compared == "exactly":
@@ -258,127 +221,42 @@ def headline(made: Beside) -> str:
         return f"{_of(equal, len(compared))} equal"
     if made.table.compared == "as difference":
         return f"{_spread(compared)} ({len(compared)} figures)"
-    orders = [order for _, order in _orders(made, made.variants()[0])]
-    ranks = f"ρ {_span(orders)}" if orders else "too few to rank"
+    orders = list(_orders(made, made.variants()[0]))
+    ranks = _ranks(orders) if orders else "too few to rank"
     if made.table.compared == "by order":
         return ranks
     within = [pair.within for pair in compared if pair.within is not None]
     return f"{_of(sum(within), len(within))} within the range; {ranks}"
 
 
-def sentences(made: Beside) -> Iterator[str]:
-    """Sentences on the comparison, to stand below the table."""
-    if made.remade is None:
-        return
-    for variant in made.variants():
-        own = [pair for pair in made.pairs if pair.variant == variant and pair.difference is not None]
-        led = f"{variant}: " if len(made.variants()) > 1 else ""
-        if made.table.compared == "exactly":
-            yield _exactly(led, own)
-        elif made.table.compared == "as difference":
-            yield f"{led}from the published figures: {_spread(own)}."
-        elif made.table.compared == "by range":
-            yield _range(led, own)
-        elif made.table.compared == "as a bound":
-            yield f"{_bounded(made)}."
-        if made.table.compared in ("by order", "by range"):
-            yield from _order_sentences(led, made, variant)
-
-
-def _bounded(made: Beside) -> str:
-    """A sentence on the last part: how many used bytes lie within the formula's."""
-    values = {(pair.row, pair.column): pair.here.value for pair in made.of(made.table.part[-1]) if pair.here}
-    bounds = {row: value for (row, column), value in values.items() if column == BOUND}
-    within = sum(values[row, REACHED] <= value for row, value in bounds.items())
-    return f"{_of(within, len(bounds))} within the formula"
-
-
-def _exactly(led: str, own: Sequence[Pair]) -> str:
-    unequal = [pair for pair in own if pair.difference]
-    if not unequal:
-        return f"{led}all {len(own)} figures are equal."
-    words = listed(map(_not_equal, unequal), _MOST_LISTED)
-    return f"{led}{_of(len(own) - len(unequal), len(own))} figures are equal; not so {words}."
-
-
-def _not_equal(pair: Pair) -> str:
-    assert pair.here is not None
-    here, published = figure(pair.here.value, pair.unit), figure(pair.published, pair.unit)
-    return f"{pair.row}, {pair.column}: {here}, not {published}"
-
-
-def _range(led: str, own: Sequence[Pair]) -> str:
-    ranged = [pair for pair in own if pair.within is not None]
-    outside = [f"{pair.row} on {pair.part}, {pair.column}" for pair in ranged if not pair.within]
-    words = f"{led}{_of(len(ranged) - len(outside), len(ranged))} published figures lie within the range here"
-    return f"{words}." if not outside else f"{words}; outside: {listed(outside, _MOST_LISTED)}."
-
-
-def _order_sentences(led: str, made: Beside, variant: str) -> Iterator[str]:
-    for part in made.table.part:
-        ranks = [f"{column} {_rank(order)}" for column, order in _orders_of(made, part, variant)]
-        if ranks:
-            title = f"{part.title}, " if len(made.table.part) > 1 else ""
-            over = "the figures" if len(part.rows) == 1 else "the allocators"
-            yield f"{led}{title}Spearman's ρ over {over}: {'; '.join(ranks)}."
-
-
 Order = tuple[float, int]
 """Spearman's coefficient, not a number where all are equal, and of how many."""
 
 
-def _orders(made: Beside, variant: str) -> list[tuple[str, Order]]:
-    return [order for part in made.table.part for order in _orders_of(made, part, variant)]
-
-
-def _orders_of(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
-    """The order of each column, over the rows that both have, without doubtful figures.
+def _orders(made: Beside, variant: str) -> Iterator[Order]:
+    """The order of each column over the allocators that both have, without doubtful figures.
 
     A part of one row has one order, of its columns.
     """
-    pairs = [pair for pair in made.of(part, variant) if pair.difference is not None and not pair.doubtful]
-    if len(part.rows) == 1:
-        groups = {"all figures": pairs}
-    else:
-        groups = {
-            column: [pair for pair in pairs if pair.column == column]
-            for column in part.columns
-            if all(made.source.names.get(row) for row in _rows(made, part, column))
-        }
-    return [
-        (name, (_spearman(group), len(group))) for name, group in groups.items() if len(group) >= LEAST_PAIRS
-    ]
+    for part in made.table.part:
+        pairs = [pair for pair in made.of(part, variant) if pair.difference is not None and not pair.doubtful]
+        columns = [pairs] if len(part.rows) == 1 else []
+        for column in part.columns if len(part.rows) > 1 else ():
+            of_column = [pair for pair in pairs if pair.column == column]
+            columns += [of_column] if all(pair.allocator for pair in of_column) else []
+        for group in columns:
+            if len(group) >= _LEAST_PAIRS:
+                theirs = [pair.published for pair in group]
+                ours = [pair.here.value for pair in group if pair.here]
+                flat = len(set(theirs)) == 1 or len(set(ours)) == 1
+                yield nan if flat else float(spearmanr(theirs, ours).statistic), len(group)
 
 
-def _rows(made: Beside, part: Part, column: str) -> Iterable[str]:
-    """The rows that are compared."""
-    return (
-        pair.row
-        for pair in made.of(part, made.variants()[0])
-        if pair.column == column and pair.difference is not None
-    )
-
-
-def _spearman(pairs: Sequence[Pair]) -> float:
-    theirs = [pair.published for pair in pairs]
-    ours = [pair.here.value for pair in pairs if pair.here]
-    if len(set(theirs)) == 1 or len(set(ours)) == 1:
-        return float("nan")
-    return float(scipy.stats.spearmanr(theirs, ours).statistic)
-
-
-def _rank(order: Order) -> str:
-    coefficient, count = order
-    return f"{'– (all equal)' if isnan(coefficient) else signed(coefficient, '.2f')} (n = {count})"
-
-
-def _span(orders: Sequence[Order]) -> str:
+def _ranks(orders: Sequence[Order]) -> str:
     values = [coefficient for coefficient, _ in orders if not isnan(coefficient)]
-    counts = sorted({count for _, count in orders})
-    numbers = "–".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
-    if not values:
-        return f"– (n = {numbers})"
-    return f"{_edges(values, '.2f')} (n = {numbers})"
+    counts = [count for _, count in orders]
+    numbers = "–".join(str(count) for count in dict.fromkeys((min(counts), max(counts))))
+    return f"ρ {_edges(values, '.2f') if values else '–'} (n = {numbers})"
 
 
 def _spread(own: Sequence[Pair]) -> str:

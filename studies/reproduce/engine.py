@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
-from math import log2
 from operator import add, sub, truediv
 from statistics import fmean, stdev
 from typing import Any
@@ -42,16 +42,12 @@ from studies.reproduce.measure import (
     Footprints,
     HeapStudy,
     Levels,
-    PlacedCycles,
-    Spread,
     Text,
     WorstOnThisMachine,
-    at_places,
     on_the_board,
     on_this_machine,
-    values,
 )
-from studies.reproduce.published import Making, Part, PublishedTable, Source, Way, contradictions
+from studies.reproduce.published import Making, Part, PublishedTable, Source, Way
 
 Measure = Callable[[Work], pl.DataFrame]
 Costs = Mapping[str, float]
@@ -108,7 +104,7 @@ def run(names: Sequence[str], budget: Budget, measure: Measure) -> Iterator[Besi
     for name in names:
         source, table = published.find(name)
         remade = Bench(source, table, table.making, budget, measure).remade() if table.making else None
-        yield beside(source, table, tuple(contradictions(source)), remade)
+        yield beside(source, table, remade)
 
 
 @dataclass(frozen=True)
@@ -133,13 +129,11 @@ class Bench:
             for recipe in self.making.by:
                 variants[way.name] |= _RECIPES[recipe](self, way, variants[way.name])
         first = variants[self.ways[0].name]
-        notes = [*self.making.notes, *([] if self.budget.quick else self.making.notes_in_full)]
-        facts = _Facts(self, first)
-        filled = [line for note in notes for line in note.format_map(facts).splitlines()]
+        facts = _Facts(self)
         return Remade(
             variants,
             self.making.made_from.format_map(facts),
-            tuple(filled),
+            tuple(words for note in self.making.notes if (words := note.format_map(facts))),
             tuple(way.name for way in self.ways if way.judged),
             self.witnesses(first),
         )
@@ -147,10 +141,8 @@ class Bench:
     def witnesses(self, first: Figures) -> dict[str, MadeFigure]:
         """Figures by name that may show the cause of what came out."""
         making, witnesses = self.making, {}
-        for name, (row, column, *printed) in making.witnesses.items():
-            (figure,) = (figure for (_, *place), figure in first.items() if place == [row, column])
-            value = self.table.part[-1].printed(row, column) if printed else None
-            witnesses[name] = figure if value is None else MadeFigure(value, 1, 1)
+        for name, (part, row, column) in making.witnesses.items():
+            witnesses[name] = first[part, row, column]
         if making.instructions:
             way = self.ways[0].model_copy(update={"window": "instructions"})
             scenario = next(iter(making.scenarios.values()))[0]
@@ -198,28 +190,37 @@ class Bench:
         return {column: text.format(operation=operation) for column, text in texts.items() if text}
 
     def board_run(self, way: Way, allocator: str, scenario: str, more: Mapping[str, int] = {}) -> BoardRun:
+        """The run of a scenario, or of `worst TARGET`."""
         name, _, target = scenario.partition(" ")
         knobs = {} if way.own_format else self.source.knobs.get(allocator, {})
         return BoardRun(
-            *(allocator, name, way.art, values({"target": target} if target else {})),
-            knobs=(*values(knobs), *values(more)),
+            *(allocator, name, way.art, {"target": target} if target else {}),
+            knobs={**knobs, **more},
             optimization=way.optimization,
         )
 
-    def placed(self, work: BoardRun, of_table: bool) -> list[pl.DataFrame]:
-        """The operations of a run at each placement."""
-        first, count = self.measure(work), self.budget.placements(of_table)
-        others = self.measure(PlacedCycles(work, count, self.budget.processes)) if count > 1 else None
-        return at_places(work, first, others)
+    def placed(self, count: int, work: Callable[[int], Work]) -> list[pl.DataFrame]:
+        """The operations at each placement. Raises ValueError where they end otherwise at one."""
+        with ThreadPoolExecutor(self.budget.processes) as threads:
+            try:
+                frames = list(threads.map(self.measure, map(work, range(count))))
+            finally:
+                threads.shutdown(cancel_futures=True)
+        if any(not frame["kind"].equals(frames[0]["kind"]) for frame in frames):
+            raise ValueError(f"{work(0)} comes out otherwise at another placement.")
+        return frames
 
     def costs(self, way: Way, scenario: str) -> Costs:
-        """The fixed cost in the unit of the window."""
+        """The fixed cost in the unit of the window: the mean on an empty section, and of cycles the
+        median of those over placements.
+        """
         if not way.net:
             return {"A": 0, "F": 0}
-        empty = EmptySection(
-            scenario, way.art, way.optimization, self.budget.placements(), self.budget.processes
-        )
-        return dict(self.measure(empty).select("kind", way.window).iter_rows())
+        run = BoardRun("empty_section", scenario, way.art, optimization=way.optimization)
+        count = self.budget.placements()
+        frames = self.placed(count, lambda number: EmptySection(replace(run, placement=number)))
+        means = [frame.group_by("kind").agg(pl.col(way.window).mean()) for frame in frames]
+        return dict(pl.concat(means).group_by("kind").agg(pl.col(way.window).median()).iter_rows())
 
     def figures(
         self,
@@ -235,7 +236,11 @@ class Bench:
         costs = self.costs(way, self.making.empty or works[0].scenario)
         cost = pl.when(pl.col("kind") == "F").then(costs["F"]).otherwise(costs["A"])
         at_a_place = way.window.endswith("cycles")
-        at_each = [self.placed(work, of_table) if at_a_place else [self.measure(work)] for work in works]
+        count = self.budget.placements(of_table) if at_a_place else 1
+        at_each = [
+            self.placed(count, lambda number, work=work: replace(work, placement=number))  # type: ignore[misc]
+            for work in works
+        ]
         made: list[dict[str, MadeFigure]] = []
         for frames in zip(*at_each, strict=True):
             frame = pl.concat(frames, how="vertical_relaxed").with_columns(value=pl.col(way.window) - cost)
@@ -266,7 +271,7 @@ class Bench:
             study = self.measure(
                 HeapStudy(
                     *(allocator, scenario, seeds if row != allocator else seeds[:8], self.making.heap_bytes),
-                    knobs=values({} if own_format else knobs),
+                    knobs={} if own_format else knobs,
                     searches=self.making.searches,
                     processes=self.budget.processes,
                 )
@@ -476,95 +481,12 @@ def _text(bench: Bench, _way: Way, _: Figures) -> Figures:
     return figures
 
 
-def _bounds(bench: Bench, _way: Way, _: Figures) -> Figures:
-    """Used memory on the trace that a search found worst, and the deck's formula.
-
-    M is the most that live blocks took at a time and m the largest block, in bytes, headers
-    included. A formula in O() has no constant, and so no figure.
-    """
-    part = bench.table.part[1]
-    figures: dict[Place, MadeFigure] = {}
-    for row, allocator in {**bench.source.names, "FF by address": "first_fit_ordered"}.items():
-        (bytes_,) = bench.measure(Spread(allocator)).rows(named=True)
-        live, largest = bytes_["peak_live"], bytes_["largest"]
-        formulae = {"FF": 1 + log2(largest), "FF by address": 1 + log2(largest), "BB": 2 * log2(largest)}
-        formula = [live * formulae[row]] if row in formulae else []
-        figures |= _row(part, row, [bytes_["used"], live, largest, *formula])
-    return figures
-
-
 def _ranges(bench: Bench, _way: Way, _: Figures) -> Figures:
     """The slide's formula for its example of a list (i, j), with its J of 5."""
     (part,) = bench.table.part
     (row,) = part.rows
     octave, slot = (int(word) for word in row.strip("()").split(","))
     return _row(part, row, [2**octave + number * 2 ** (octave - 5) for number in (slot, slot + 1)])
-
-
-def _summary(bench: Bench, _way: Way, _: Figures) -> Figures:
-    """The figures behind the marks of the first deck, of its constructions and sets."""
-    (part,) = bench.table.part
-    worst, over_least, mean, deviation = part.columns[-4:]
-    targets = [name.split()[1] for name in bench.making.scenarios["constructions"]]
-    figures: dict[Place, MadeFigure] = {}
-    for row, allocator in bench.allocators(on_this_machine(_PC_BYTES)):
-        if counts := bench.instructions(allocator, targets):
-            figures[part.title, row, worst] = MadeFigure(max(counts), len(counts), 1)
-            ratio = max(counts) / min(counts)
-            figures[part.title, row, over_least] = MadeFigure(ratio, len(counts), 0.1)
-    sets = [bench.studies(scenario) for scenario in bench.making.scenarios["sets"]]
-    for row in dict.fromkeys(row for studies in sets for row in studies):
-        shares = [
-            share
-            for studies in sets
-            if row in studies
-            for share in studies[row]["fragmentation_from_start_percent"].to_list()
-        ]
-        figures[part.title, row, mean] = MadeFigure(fmean(shares), len(shares), 0.01, samples=tuple(shares))
-        figures[part.title, row, deviation] = MadeFigure(stdev(shares), len(shares), 0.01)
-    return figures
-
-
-def _suitability(bench: Bench, way: Way, _: Figures) -> Figures:
-    """The figures behind the words of the thesis, of all four traces."""
-    (part,) = bench.table.part
-    traces = bench.making.scenarios["traces"]
-    studied = [bench.studies(trace) for trace in traces]
-    constructions = bench.scenarios(part, "constructions")
-    figures: dict[Place, MadeFigure | None] = {}
-    for row, allocator in bench.allocators(on_the_board(), further=False):
-        averages = [
-            bench.figures(
-                way,
-                bench.board_run(way, allocator, trace),
-                {"average": "allocations mean + frees mean / 2"},
-                True,
-            )["average"]
-            for trace in traces
-        ]
-        runs = [bench.board_run(way, allocator, name) for name in constructions]
-        cost = replace(bench, making=bench.making.model_copy(update={"empty": traces[0]}))
-        worst = cost.figures(way, runs, {"worst": "allocations max"}, True)["worst"]
-        shares = [share for each in studied for share in each[row]["fragmentation_there_percent"].to_list()]
-        static_ram = bench.measure(Footprints(allocator))["static_ram"][0]
-        overheads = [
-            static_ram + spare
-            for each in studied
-            for spare in (each[row]["cost_metric_bytes"] - each[row]["used_there_bytes"]).to_list()
-        ]
-        average = over_seeds([figure.value for figure in averages], 1)
-        numbers = (
-            average and replace(average, placements=averages[0].placements),
-            replace(worst, n=len(runs)),
-            over_seeds(shares, 0.01),
-            over_seeds(overheads, 8),
-        )
-        called = bench.making.names.get(allocator, row)
-        figures |= {
-            (part.title, called, column): figure
-            for column, figure in zip(part.columns[2:], numbers, strict=True)
-        }
-    return present(figures)
 
 
 _RECIPES: Mapping[str, Callable[[Bench, Way, Figures], Figures]] = {
@@ -575,18 +497,15 @@ _RECIPES: Mapping[str, Callable[[Bench, Way, Figures], Figures]] = {
     "footprint": _footprint,
     "levels": _levels,
     "text": _text,
-    "bounds": _bounds,
     "ranges": _ranges,
-    "summary": _summary,
-    "suitability": _suitability,
 }
 
 
 class _Facts(dict[str, object]):
     """What stands in braces in the sentences of a table, computed where it is named."""
 
-    def __init__(self, bench: Bench, first: Figures) -> None:
-        self._bench, self._first = bench, first
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
 
     def __missing__(self, name: str) -> object:
         return getattr(self, name)()
@@ -617,11 +536,6 @@ class _Facts(dict[str, object]):
         versions = {self._bench.measure(Text(row))["rustc"][0] for row in part.rows}
         return ", ".join(sorted(versions))
 
-    def uncounted(self) -> str:
-        rows = catalogue.own().values()
-        names = [row.id for row in rows if "frees" in row.promises and "counts_probes" not in row.promises]
-        return f"These do not count their probes: {', '.join(names)}."
-
     def refused(self) -> str:
         """On those that did not serve everything: their means are of less work."""
         bench, way = self._bench, self._bench.ways[0]
@@ -634,50 +548,3 @@ class _Facts(dict[str, object]):
         }
         refusals = [f"{who} {count:,}" for who, count in counts.items() if count]
         return f"Requests that were refused, of 2,500: {', '.join(refusals)}." if refusals else ""
-
-    def constants(self) -> str:
-        """On the published figures of a row and part that every seed gives."""
-        lines = []
-        for part in self._bench.table.part:
-            for row in part.rows:
-                equal = [
-                    f"{column} {figure.value:,.0f}"
-                    for column in part.columns
-                    if (figure := self._first.get((part.title, row, column)))
-                    and figure.constant
-                    and figure.value == part.printed(row, column)
-                ]
-                if equal:
-                    lines.append(f"{row} on {part.title}, equal with every seed: {', '.join(equal)}.")
-        return "\n".join(lines)
-
-    def one_policy(self) -> str:
-        """On how often best_fit and avl, one policy, give the same figures.
-
-        What parts them is avl's larger smallest block, 40 bytes against 24. A granule of 48 bytes
-        leaves nothing between the two.
-        """
-        bench, counts = self._bench, []
-        columns = ("used_bytes", "fragmentation_percent", "sbbm_bytes", "ratio_1", "ratio_2", "ratio_3")
-        for granule in (0, 48):
-            equal = {}
-            for trace, names in bench.making.scenarios.items():
-                best, avl = (
-                    bench.measure(
-                        HeapStudy(
-                            *(allocator, names[0], bench.budget.seeds, bench.making.heap_bytes),
-                            granule=granule,
-                            searches=False,
-                            processes=bench.budget.processes,
-                        )
-                    ).select(columns)
-                    for allocator in ("best_fit", "avl")
-                )
-                equal[trace] = sum(a == b for a, b in zip(best.rows(), avl.rows(), strict=True))
-            counts.append(", ".join(f"{trace} {count}" for trace, count in equal.items()))
-        return (
-            f"best_fit and avl are one policy. Of {len(bench.budget.seeds)} seeds they give equal figures in "
-            f"the large heap with: {counts[0]}. Where they part, a remainder of 24 or 32 bytes is a block "
-            f"for best_fit and none for avl. With sizes raised so that every block is a multiple of "
-            f"48 bytes, none is left, and they are equal with: {counts[1]}."
-        )

@@ -1,25 +1,24 @@
-"""What the repository keeps of the tables made again, and the same as one HTML text."""
+"""What is said of each table made again: as data, which the repository keeps, and as Markdown."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from base.files import results as csv_files
-from dashboards.page.templates import DRAWING, Figure, entries, render
-from studies.reproduce import figures, published
+from studies.reproduce import beside, published
 from studies.reproduce.beside import Beside
-from studies.reproduce.sections import Chapter, Section, chapters
+from studies.reproduce.conclusions import conclusions, headline, summary
+from studies.reproduce.published import Part
 
 SUMMARY = "reproduced.csv"
 FOLDER = "reproduced"
 _SUMMARY_COLUMNS = ("table", "what", "conclusions", "compared", "figures")
-_MADE_HERE = ("name", "conclusions", "made_from", "placement", "sentences", "grids")
-"""Of a section: the rest is typed in `published`, or stands in the summary."""
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -34,16 +33,14 @@ def results(tables: Sequence[Beside]) -> dict[str, str]:
     """The content of each file in docs/results, by its path: the summary of all tables as CSV, the
     sections of each publication as JSON. Equal results give equal text.
     """
-    all_chapters = chapters(tables)
     rows = (
-        (section.name, section.title, section.verdicts, section.compared, section.headline)
-        for chapter in all_chapters
-        for section in chapter.sections
+        (made.table.name, made.table.title, summary(conclusions(made)), made.table.compared, headline(made))
+        for made in tables
     )
     files = {SUMMARY: csv_files.text(_SUMMARY_COLUMNS, rows)}
-    for chapter in all_chapters:
-        made = [{name: asdict(section)[name] for name in _MADE_HERE} for section in chapter.sections]
-        files[f"{FOLDER}/{chapter.source.key}.json"] = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
+    for key in dict.fromkeys(made.source.key for made in tables):
+        sections = [section(made) for made in tables if made.source.key == key]
+        files[f"{FOLDER}/{key}.json"] = json.dumps(sections, ensure_ascii=False, indent=1) + "\n"
     return files
 
 
@@ -55,24 +52,81 @@ def markdown(path: Path) -> str:
     return _TEMPLATES.get_template("chapter.md.jinja").render(source=source, sections=sections, tables=tables)
 
 
-@dataclass(frozen=True)
-class Page:
-    """The content of reproduced.html; `figures` are by the name of the table."""
-
-    chapters: Sequence[Chapter]
-    figures: Mapping[str, Sequence[Figure]]
-
-    @property
-    def sections(self) -> list[Section]:
-        return [section for chapter in self.chapters for section in chapter.sections]
-
-
-def html(tables: Sequence[Beside]) -> str:
-    """The whole page. Equal results give equal text."""
-    drawn = {
-        made.table.name: [Figure(f"plot-{chart.key}", chart) for chart in figures.charts(made)]
-        for made in tables
+def section(made: Beside) -> dict[str, Any]:
+    """What came out of one table; what is typed in `published` is left out but for the figures."""
+    return {
+        "name": made.table.name,
+        "conclusions": list(map(asdict, conclusions(made))),
+        "made_from": made.remade.made_from if made.remade else "",
+        "placement": _placement(made),
+        "sentences": list(_remarks(made)),
+        "grids": [_grid(made, part) for part in made.table.part],
     }
-    page = Page(chapters(tables), drawn)
-    every = [figure for charts in drawn.values() for figure in charts]
-    return render("reproduced.html", page, {"entries": entries(every)}, (*DRAWING, "sheet.js"))
+
+
+def _placement(made: Beside) -> str:
+    """How many placements of the code the cycles are of; empty where there are none."""
+    count = max((pair.here.placements for pair in made.pairs if pair.here), default=0)
+    if count < 2:
+        return "Cycles are of one image each, and luck with where its code lies is in them." if count else ""
+    return (
+        f"Cycles are of {count} placements of the code: the median that occurred, and in brackets the "
+        f"least and the greatest. Those of allocators that the publication does not have are of one image."
+    )
+
+
+def _remarks(made: Beside) -> Iterator[str]:
+    yield from made.remade.notes if made.remade else ()
+    yield from made.table.remarks
+    for misprint in made.misprints:
+        should = misprint.should
+        should_be = "cannot be" if should is None else f"should be {beside.figure(should, '')}"
+        yield (
+            f"{beside.DOUBTFUL} {misprint.row}, {misprint.column}: the printed "
+            f"{beside.figure(misprint.printed, '')} {should_be}: {misprint.why}."
+        )
+    if deviations := len(list(published.impossible_deviations(made.table))):
+        yield (
+            f"{beside.DOUBTFUL} {deviations} of the printed standard deviations cannot be: no numbers of "
+            "this mean between this minimum and this maximum have one above "
+            "√((max − avg) (avg − min)). They are not compared."
+        )
+
+
+def _grid(made: Beside, part: Part) -> Mapping[str, Any]:
+    """A part of a table. The first two columns say whose line it is: of which row, and whether it
+    is the published one or a variant of what was made here.
+    """
+    steps = {pair.column: pair.here.resolution for pair in made.of(part) if pair.here}
+    caption = part.unit
+    if len(set(steps.values())) == 1:
+        caption += f"; resolution {next(iter(steps.values())):.3g}"
+    elif steps:
+        of_columns = (f"{column} {steps[column]:.3g}" for column in part.columns if column in steps)
+        caption += f"; resolution: {', '.join(of_columns)}"
+    return {
+        "title": part.title,
+        "caption": caption,
+        "headings": ["", "", *part.columns, *(["n"] if made.remade else [])],
+        "lines": [cells for row in made.rows(part) for cells in _lines(made, part, row)],
+    }
+
+
+def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
+    """The lines of a row: the published figures, then each variant made here."""
+    own = [pair for pair in made.of(part) if pair.row == row]
+    printed = {pair.column: beside.printed(pair) for pair in own}
+    called = row
+    if any(printed.values()):
+        yield [called, "published", *printed.values(), *([""] if made.remade else [])]
+        called = ""
+    for variant in made.variants():
+        pairs = {pair.column: pair for pair in own if pair.variant == variant}
+        counts = [f"{pair.here.n:,}" for pair in pairs.values() if pair.here]
+        if counts:
+            cells = [
+                beside.cell(pairs[column], made.table.compared) if column in pairs else beside.MISSING
+                for column in part.columns
+            ]
+            yield [called, variant, *cells, ", ".join(counts if len(set(counts)) > 1 else counts[:1])]
+            called = ""

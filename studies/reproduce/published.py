@@ -1,10 +1,8 @@
-"""What five publications print: published/*.toml, with the place of every figure; and which printed
-figures contradict each other."""
+"""What five publications print: published/*.toml, with the place of every figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from math import sqrt
 from pathlib import Path
@@ -21,11 +19,10 @@ _FOLDER = Path(__file__).parent / "published"
 SOURCES = ("article", "crate", "thesis", "deck1", "deck2")
 """In the order of the page."""
 
-Compared = Literal["exactly", "as difference", "by order", "by range", "as a bound", "nothing"]
+Compared = Literal["exactly", "as difference", "by order", "by range", "nothing"]
 """exactly: integers that follow from the operations alone. as difference: the platform is the same,
 or near. by order: it is another, so only the order of the allocators compares. by range: the trace
-is one of many, so the published value is one of a distribution. as a bound: a formula, and what
-came out below it. nothing: the table says why.
+is one of many, so the published value is one of a distribution. nothing: the table says why.
 """
 
 Printed = float | int | str
@@ -70,7 +67,7 @@ Verdict = Literal["holds", "reverses", "cannot be told"]
 
 class Cause(Document):
     """The cause of a verdict, where it is known. `says` names witnesses in braces: figures measured
-    here (remade.py). It is told only where the witness `lesser` is below `greater`.
+    here. It is told only where the witness `lesser` is below `greater`.
     """
 
     when: Verdict
@@ -132,9 +129,8 @@ class Making(Document):
     `scenarios` are by column, row, part or a word of the part's title, or "" for all; `figures`
     are the expressions that give them (engine.py), by the same. `empty` is the scenario of the
     fixed cost, where it is not the table's own. What stands in braces in `made_from` and `notes` is
-    computed; `notes_in_full` stand where further allocators ran. What may show a cause are the
-    `instructions` of each allocator, an expression, and `witnesses`: figures by row and column, or
-    the printed one.
+    computed. What may show a cause are the `instructions` of each allocator, an expression, and
+    `witnesses`: figures by part, row and column.
     """
 
     by: list[str]
@@ -143,7 +139,6 @@ class Making(Document):
     figures: dict[str, str] = Field(default_factory=dict)
     way: list[Way] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
-    notes_in_full: list[str] = Field(default_factory=list)
     resolution: dict[str, float] = Field(default_factory=dict)
     names: dict[str, str] = Field(default_factory=dict)
     empty: str = ""
@@ -218,89 +213,14 @@ def find(name: str) -> tuple[Source, PublishedTable]:
     )
 
 
-# Printed figures that contradict each other: what can be worked out without running anything.
-
-
-_PERCENT_TOLERANCE = 0.0101
-"""Two decimals are printed, some rounded and some cut."""
-
-_LISTS_LOG2 = 5
-"""J of the deck's example of TLSF's lists."""
-
-REGION_OVERHEAD_BYTES = {
-    "Buddy": 48,
-    "First Fit": 16,
-    "Best Fit": 20,
-    "TLSF (Masm.)": 784,
-    "O1Heap": 160,
-    "Half Fit CSTM": 80,
-    "Half Tree": 148,
-}
-"""Of the thesis: Cost Metric less used, in every row but the misprinted ones. Conte's TLSF is not
-here: its search rounds requests up, so that it may need more than it uses.
-"""
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """A row whose figures do not agree. `rule` says what should hold."""
-
-    table: str
-    part: str
-    row: str
-    rule: str
-
-
-def contradictions(source: Source) -> Iterator[Contradiction]:
-    """All that the rules find in a publication."""
-    for table in source.table:
-        live = [part for part in table.part if part.columns == ["peak live memory"]]
-        for part in table.part:
-            for row in part.rows:
-                for rule in _broken(part, row, live):
-                    yield Contradiction(table.name, part.title, row, rule)
-
-
-def _broken(part: Part, row: str, live: list[Part]) -> Iterator[str]:
-    columns = set(part.columns)
-    if {"used", "F %"} <= columns:
-        peak = _peak(live, part.title)
-        for used, share in (("used", "F %"), ("used there", "F % there")):
-            if abs(100 * (_of(part, row, used) / peak - 1) - _of(part, row, share)) > _PERCENT_TOLERANCE:
-                yield "F = 100 (used - live) / live"
-        own = REGION_OVERHEAD_BYTES.get(row)
-        if own is not None and _of(part, row, "Cost Metric") - _of(part, row, "used there") != own:
-            yield f"Cost Metric = used + {own}"
-    if {"average allocation", "average free", "average operation"} <= columns:
-        mean = (_of(part, row, "average allocation") + _of(part, row, "average free")) / 2
-        if mean != _of(part, row, "average operation"):
-            yield "average operation = (average allocation + average free) / 2"
-    if {"first", "behind the last"} <= columns:
-        octave, slot = (int(word) for word in row.strip("()").split(","))
-        if _of(part, row, "first") != 2**octave + slot * 2 ** (octave - _LISTS_LOG2):
-            yield "first = 2^i + j 2^(i - 5)"
-    if {"avg", "stdv", "max"} <= columns and _impossible(part, row):
-        yield "stdv <= sqrt((max - avg) (avg - min))"
-
-
-def _impossible(part: Part, row: str) -> bool:
-    """A deviation that no numbers between these limits can have (Bhatia, Davis, "A Better Bound on
-    the Variance", American Mathematical Monthly 107, 2000). Without a minimum zero is taken.
+def impossible_deviations(table: PublishedTable) -> Iterator[tuple[Part, str]]:
+    """The rows of a part whose printed deviation no numbers between these limits can have (Bhatia,
+    Davis, "A Better Bound on the Variance", American Mathematical Monthly 107, 2000). Without a
+    minimum zero is taken.
     """
-    average, deviation, most = (_of(part, row, column) for column in ("avg", "stdv", "max"))
-    least = part.printed(row, "min") or 0.0
-    return deviation > sqrt((most - average) * (average - least))
-
-
-def _of(part: Part, row: str, column: str) -> float:
-    printed = part.printed(row, column)
-    assert printed is not None
-    return printed
-
-
-def _peak(live: list[Part], trace: str) -> float:
-    """The peak live memory of a trace, printed in a part of its own."""
-    for part in live:
-        if trace in part.rows:
-            return _of(part, trace, "peak live memory")
-    raise KeyError(trace)
+    for part in table.part:
+        for row in part.rows if {"avg", "stdv", "max"} <= set(part.columns) else ():
+            average, deviation, most = (part.printed(row, column) or 0.0 for column in ("avg", "stdv", "max"))
+            least = part.printed(row, "min") or 0.0
+            if deviation > sqrt((most - average) * (average - least)):
+                yield part, row

@@ -1,17 +1,25 @@
-"""How tables are made: expressions worked out by hand, and the fixed cost of the bench."""
+"""How tables are made: expressions worked out by hand, the fixed cost of the bench, placements of
+the code, and that nothing is measured twice.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+from capture import placements
+from capture.acquisition.source import RunRequest
 from studies.reproduce import published
 from studies.reproduce.engine import Bench, Budget
-from studies.reproduce.kept import Work
+from studies.reproduce.kept import Work, kept
 from studies.reproduce.measure import BoardRun
 from studies.reproduce.published import Making, PublishedTable, Source, Way
 from tests.tables import table
 
+COUNT = 4
 OPERATIONS = pl.DataFrame(
     {
         "seq": range(6),
@@ -44,7 +52,7 @@ def test_net_figures_are_less_an_empty_section_of_the_same_kind() -> None:
     def measure(work: Work) -> pl.DataFrame:
         if isinstance(work, BoardRun):
             return OPERATIONS
-        return pl.DataFrame({"kind": ["A", "F"], "operation_cycles": [3.0, 1.0]})
+        return pl.DataFrame({"kind": ["A", "F"], "operation_cycles": [3, 1]})
 
     expressions = {"a": "allocations max", "f": "frees max"}
     figures = bench(measure).figures(Way(net=True), BoardRun("tlsf", "mem_stress"), expressions, True)
@@ -70,3 +78,60 @@ def test_what_a_table_is_made_by_is_there(source: Source, table: PublishedTable)
         witnesses |= {f"instructions of {row}" for row in source.names}
     for claim in table.claim:
         assert {name for cause in claim.cause for name in (cause.lesser, cause.greater)} <= witnesses
+
+
+@pytest.mark.parametrize("run", [BoardRun("seglist", "mem_frag"), BoardRun("tlsf", "mem_stress", art=True)])
+def test_the_worst_at_each_place_is_that_of_a_captured_run(run: BoardRun) -> None:
+    """A capture reads the same counter, by the wire's frames and the whole of the decoding."""
+    frames = [replace(run, placement=number).measure() for number in range(COUNT)]
+    captured = placements.measure(RunRequest(plan=run.plan(), image=run.built()), COUNT)
+    expected = [measurement.greatest["dwt_cycles"] for measurement in captured.measured]
+    assert [
+        frame.filter(pl.col("measured") & (pl.col("kind") == "A"))["critical_cycles"].max()
+        for frame in frames
+    ] == expected
+    assert len(set(expected)) > 1
+
+
+def test_operations_that_end_otherwise_at_another_placement_are_refused() -> None:
+    def measure(work: Work) -> pl.DataFrame:
+        end = "O" if isinstance(work, BoardRun) and work.placement == 1 else "A"
+        return pl.DataFrame({"kind": ["A", end]})
+
+    with pytest.raises(ValueError, match="otherwise"):
+        bench(measure).placed(COUNT, lambda number: BoardRun("tlsf", "mem_stress", placement=number))
+
+
+MEASURED: list[int] = []
+
+
+@dataclass(frozen=True)
+class Counting:
+    number: int
+
+    def measure(self) -> pl.DataFrame:
+        MEASURED.append(self.number)
+        return pl.DataFrame({"number": [self.number, None], "half": [self.number / 2, 0.1]})
+
+
+@pytest.fixture(autouse=True)
+def nothing_measured() -> None:
+    MEASURED.clear()
+
+
+def test_it_is_measured_once_for_the_same_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kept(Counting(3), tmp_path).equals(kept(Counting(3), tmp_path))
+    assert kept(Counting(4), tmp_path)["number"][0] == 4
+    assert MEASURED == [3, 4]
+    monkeypatch.setattr("studies.reproduce.kept._surroundings", lambda: "others")
+    kept(Counting(3), tmp_path)
+    assert MEASURED == [3, 4, 3]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"\xff\xfe", b"PAR1"])
+def test_a_damaged_result_is_measured_anew(tmp_path: Path, damage: bytes) -> None:
+    kept(Counting(3), tmp_path)
+    (path,) = tmp_path.glob("*.parquet")
+    path.write_bytes(damage)
+    assert kept(Counting(3), tmp_path)["half"].to_list() == [1.5, 0.1]
+    assert MEASURED == [3, 3]
