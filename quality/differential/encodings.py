@@ -30,16 +30,16 @@ _INTEGER_EDGES = """
     0 1 2 1F 20 21 7F 80 FF 100 7FFF 8000 FFFF 10000 7FFFFFFF 80000000 80000001 FFFFFFFF FFFFFFFE
     7FFF8000 80007FFF 7F807F80 80808080 FFFF0000 00010001 01010101
 """
-# Zeros, infinities, quiet and signalling NaNs, the ends of subnormals, of normals and of integers,
-# ones, halves.
+# Zeros, infinities, quiet and signalling NaNs, one; the ends of subnormals, of normals and of
+# integers, ones, halves.
 _FLOAT_EDGES = """
-    00000000 80000000 7F800000 FF800000 7FC00000 FFC12345 7F800001 FFA00000 00000001 80000001 007FFFFF
-    00800000 80800000 7F7FFFFF FF7FFFFF 3F800000 BF800000 3F800001 4F000000 CF000000 4F800000 4EFFFFFF
-    47000000 477FF000 3F000000 3FC00000
+    00000000 80000000 7F800000 FF800000 7FC00000 7F800001 3F800000
+    FFC12345 FFA00000 00000001 80000001 007FFFFF 00800000 80800000 7F7FFFFF FF7FFFFF BF800000 3F800001
+    4F000000 CF000000 4F800000 4EFFFFFF 47000000 477FF000 3F000000 3FC00000
 """
 INTEGER_EDGES = np.array([int(word, 16) for word in _INTEGER_EDGES.split()], np.uint32)
 FLOAT_EDGES = np.array([int(word, 16) for word in _FLOAT_EDGES.split()], np.uint32)
-SPECIAL_FLOATS = FLOAT_EDGES[[0, 1, 2, 3, 4, 6, 15]]
+SPECIAL_FLOATS = FLOAT_EDGES[:7]
 FPSCR_FLAGS = 0xF000_009F
 FPSCR_MODES = 0x07C0_0000
 
@@ -56,53 +56,38 @@ def mixed(random: Random, choices: list[Words]) -> Words:
 
 def integers(random: Random, shape: tuple[int, ...]) -> Words:
     """Any words, small ones, and edges."""
-    any_word = uniform(random, shape)
-    small = random.integers(0, 256, shape, np.uint32)
+    any_word, small = uniform(random, shape), random.integers(0, 256, shape, np.uint32)
     return mixed(random, [any_word, any_word, small, random.choice(INTEGER_EDGES, shape)])
 
 
 def floats(random: Random, shape: tuple[int, ...]) -> Words:
-    """Single-precision numbers: any, edges, near one, integral, tiny, and with few digits."""
+    """Single-precision numbers: any, edges, about as large as integers, and with few digits."""
     any_word = uniform(random, shape)
-    sign_and_fraction = any_word & np.uint32(0x807F_FFFF)
-    near_one = sign_and_fraction | random.integers(118, 136, shape, np.uint32) << np.uint32(23)
-    integral = sign_and_fraction | random.integers(110, 162, shape, np.uint32) << np.uint32(23)
-    tiny = sign_and_fraction | random.integers(0, 30, shape, np.uint32) << np.uint32(23)
-    short = near_one & np.uint32(0xFFF8_0000)
+    exponent = random.integers(110, 162, shape, np.uint32)
+    usual = any_word & np.uint32(0x807F_FFFF) | exponent << np.uint32(23)
     edges = random.choice(FLOAT_EDGES, shape)
-    return mixed(random, [any_word, edges, near_one, integral, tiny, short])
+    return mixed(random, [any_word, edges, usual, usual & np.uint32(0xFFF8_0000)])
 
 
-def related(random: Random, words: Words, inverses: list[Words]) -> Words:
-    """Rows of few different words: each is one of its row's first three, or an inverse of one."""
-    chosen = np.take_along_axis(mixed(random, [words, *inverses]), random.integers(0, 3, words.shape), axis=1)
-    return chosen.astype(np.uint32)
-
-
-def by_case(random: Random, kinds: list[Words]) -> Words:
-    """Takes each row from any of the arrays."""
-    choice = random.integers(0, len(kinds), (len(kinds[0]), 1))
-    return np.choose(choice, kinds).astype(np.uint32)
+def _related(random: Random, words: Words, *inverses: Words) -> Words:
+    """Of half of the rows all words are among their first three, or inverses of these: sums meet
+    the ends, and differences cancel.
+    """
+    few = np.take_along_axis(mixed(random, [words, *inverses]), random.integers(0, 3, words.shape), axis=1)
+    return np.where(random.random((len(words), 1)) < 0.5, words, few).astype(np.uint32)
 
 
 def core_registers(random: Random, count: int) -> Words:
-    """R0–R14 of each case. A third have few values and their inverses, whose sums meet the ends."""
+    """R0–R14 of each case."""
     words = integers(random, (count, 15))
-    return by_case(random, [words, integers(random, (count, 15)), related(random, words, [~words, -words])])
+    return _related(random, words, ~words, -words)
 
 
 def float_registers(random: Random, count: int) -> Words:
-    """S0–S31 of each case: unrelated; few values of both signs, which cancel; near; or special."""
+    """S0–S31 of each case; some have special values alone."""
     words = floats(random, (count, 32))
-    near = words[:, :1] & np.uint32(0xFFFF_FF00) | words & np.uint32(0x8000_00FF)
-    special = random.choice(SPECIAL_FLOATS, (count, 32))
-    signs = related(random, words, [words ^ np.uint32(0x8000_0000)])
-    return by_case(random, [words, signs, near, special])
-
-
-def status(random: Random, count: int) -> Words:
-    """APSR: N, Z, C, V, Q and GE."""
-    return uniform(random, (count,)) & np.uint32(0xF80F_0000)
+    words[::4] = random.choice(SPECIAL_FLOATS, words[::4].shape)
+    return _related(random, words, words ^ np.uint32(0x8000_0000))
 
 
 def float_status(random: Random, count: int) -> Words:
@@ -191,16 +176,6 @@ def field(opcodes: Opcodes, high: int, low: int) -> Opcodes:
     return (opcodes >> np.uint32(low)) & np.uint32((1 << (high - low + 1)) - 1)
 
 
-def bad(register: Opcodes) -> Mask:
-    """Whether the register is SP or PC."""
-    return (register == 13) | (register == 15)
-
-
-def bit(o: Opcodes, number: int) -> Mask:
-    """Whether one bit is set."""
-    return field(o, number, number) == 1
-
-
 def _column(opcodes: Opcodes, name: str) -> Mask | npt.NDArray[np.int64]:
     """The operand or the bits that a rule calls so."""
     n, base = field(opcodes, 19, 16), field(opcodes, 10, 8)
@@ -272,22 +247,14 @@ def branches(row: Encoding) -> bool:
     return re.match(BRANCHES, row.name) is not None
 
 
-def is_plain(row: Encoding) -> bool:
-    """True if it may stand anywhere, even in an IT block.
-
-    It is then no branch, does not use memory, and Unicorn makes no error on it.
-    """
-    return not (branches(row) or is_memory(row) or elsewhere(row) or re.match(NOT_PLAIN, row.name))
-
-
 def loads_pc(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes load the PC."""
     if re.match(r"LDR \(", row.name) and row.wide:
         return field(opcodes, 15, 12) == 15
     if re.match(r"POP T1", row.name):
-        return bit(opcodes, 8)
+        return field(opcodes, 8, 8) == 1
     if re.match(r"LDM", row.name) and row.wide:
-        return bit(opcodes, 15)
+        return field(opcodes, 15, 15) == 1
     return np.zeros(len(opcodes), bool)
 
 
@@ -297,7 +264,7 @@ def needs_other_operands(row: Encoding, opcodes: Opcodes) -> Mask:
     Their target has no Thumb bit, or they load the PC from an unaligned address.
     """
     if re.match(r"BL?X", row.name):
-        return bad(field(opcodes, 6, 3))
+        return np.isin(field(opcodes, 6, 3), (SP, 15))
     unaligned = (opcodes & 3) != 0
     if re.match(r"LDR \(", row.name):
         if "register" in row.name:
@@ -334,11 +301,10 @@ def draw_unpredictable(rows: Sequence[Encoding], index: int, random: Random, tri
 
 
 def plain_opcodes(row: Encoding, opcodes: Opcodes) -> Opcodes:
-    """The opcodes that may stand anywhere (is_plain).
-
-    Those that write SP are left out: Unicorn keeps its low bits.
+    """The opcodes that may stand anywhere, even in an IT block: no branches, none that uses memory,
+    none on which Unicorn errs. Those that write SP are left out: Unicorn keeps its low bits.
     """
-    if not is_plain(row):
+    if branches(row) or is_memory(row) or elsewhere(row) or re.match(NOT_PLAIN, row.name):
         return opcodes[:0]
     if row.wide:
         return opcodes[field(opcodes, 11, 8) != SP]

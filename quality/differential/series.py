@@ -22,20 +22,20 @@ from quality.differential.batches import (
     SLOTS,
     Batch,
     Core,
-    Kind,
     Program,
     Results,
     assemble,
 )
-from quality.differential.encodings import Encoding, Mask, Opcodes, Random
+from quality.differential.encodings import Encoding, Opcodes, Random
 
 
 @dataclass(frozen=True)
 class Divergence:
     """One case that the core and Unicorn end differently.
 
-    `fields` has the fields that differ, each with our value and Unicorn's. `code` is the program in
-    hexadecimal, `fpscr_before` the FPSCR that the case began with.
+    `fields` has the fields that differ, each with our value and Unicorn's: only `outcome` if one of
+    the two did not execute the case. `code` is the program in hexadecimal, `fpscr_before` the FPSCR
+    that the case began with.
     """
 
     row: int
@@ -52,43 +52,38 @@ class Divergence:
 
 
 def divergences(batch: Batch, ours: Results, theirs: Results) -> list[Divergence]:
-    """All divergent cases of a batch."""
-    return [_describe(batch, ours, theirs, int(at)) for at in np.flatnonzero(_differs(ours, theirs))]
+    """All divergent cases of a batch. What neither executed is none."""
+    done, theirs_done = ours["outcome"] == EXECUTED, theirs["outcome"] == EXECUTED
+    ours_of, theirs_of = _words(ours), _words(theirs)
+    differs = done != theirs_done
+    for name, words in ours_of.items():
+        differs |= done & theirs_done & (words != theirs_of[name])
+    divergent = []
+    for at in np.flatnonzero(differs).tolist():
+        pairs = {name: (int(words[at]), int(theirs_of[name][at])) for name, words in ours_of.items()}
+        if done[at] != theirs_done[at]:
+            pairs = {"outcome": (int(ours["outcome"][at]), int(theirs["outcome"][at]))}
+        before = batch.cases[at]
+        start = MARGIN_BYTES + SLOT_BYTES * at + int(before["pc"]) % SLOT_BYTES
+        divergent.append(
+            Divergence(
+                row=int(batch.rows[at]),
+                code=batch.code[start : start + int(batch.lengths[at])].hex(),
+                fields={name: (a, b) for name, (a, b) in pairs.items() if a != b},
+                fpscr_before=int(before["fpscr"]),
+                detail=f"before: {before}",
+            )
+        )
+    return divergent
 
 
-def _differs(ours: Results, theirs: Results) -> Mask:
-    executed = (ours["outcome"] == EXECUTED) & (theirs["outcome"] == EXECUTED)
-    differs = ((ours["status"] ^ theirs["status"]) & APSR_MASK) != 0
-    for name in ("pc", "fpscr", "memory", "r", "s"):
-        differs |= (ours[name] != theirs[name]).reshape(len(ours), -1).any(axis=1)
-    return differs & executed | ((ours["outcome"] == EXECUTED) != (theirs["outcome"] == EXECUTED))
-
-
-def _describe(batch: Batch, ours: Results, theirs: Results, at: int) -> Divergence:
-    mine, other, before = ours[at], theirs[at], batch.cases[at]
-    start = MARGIN_BYTES + SLOT_BYTES * at + int(before["pc"]) % SLOT_BYTES
-    return Divergence(
-        row=int(batch.rows[at]),
-        code=batch.code[start : start + int(batch.lengths[at])].hex(),
-        fields=_fields(mine, other),
-        fpscr_before=int(before["fpscr"]),
-        detail=f"before: apsr {before['status']:#x} fpscr {before['fpscr']:#x}"
-        f" r {[hex(v) for v in before['r']]} s {[hex(v) for v in before['s']]}",
-    )
-
-
-def _fields(mine: np.void, other: np.void) -> dict[str, tuple[int, int]]:
-    """The fields that differ; only `outcome` if one of the two did not execute the case."""
-    if mine["outcome"] != other["outcome"]:
-        return {"outcome": (int(mine["outcome"]), int(other["outcome"]))}
-    pairs = {name: (int(mine[name]), int(other[name])) for name in ("pc", "fpscr", "memory")}
-    pairs["apsr"] = (int(mine["status"] & APSR_MASK), int(other["status"] & APSR_MASK))
+def _words(results: Results) -> dict[str, npt.NDArray[np.uint64]]:
+    """What is compared, by name: each register by itself, of the status the flags."""
+    columns = {name: results[name] for name in ("pc", "fpscr", "memory")}
+    columns["apsr"] = results["status"] & APSR_MASK
     for name in ("r", "s"):
-        pairs |= {
-            f"{name}{n}": (int(a), int(b))
-            for n, (a, b) in enumerate(zip(mine[name], other[name], strict=True))
-        }
-    return {name: (a, b) for name, (a, b) in pairs.items() if a != b}
+        columns |= {f"{name}{n}": results[name][:, n] for n in range(results[name].shape[1])}
+    return columns
 
 
 ACCEPTED_FILE = Path(__file__).with_name("divergences.toml")
@@ -124,23 +119,19 @@ class Accepted:
         )
 
 
-def load_accepted(core: str) -> list[Accepted]:
-    """The accepted divergences of a core."""
-    entries = tomllib.loads(ACCEPTED_FILE.read_text()).get("divergence", [])
-    accepted = [Accepted(**entry) for entry in entries]
-    return [rule for rule in accepted if rule.core in ("", core)]
-
-
 class Report:
-    """The cases, divergences and accepted divergences of each encoding."""
+    """The cases, divergences and accepted divergences of each encoding: `names`, and by name why
+    one is not compared.
+    """
 
-    def __init__(self, names: Sequence[str], elsewhere: dict[str, str], accepted: Sequence[Accepted]) -> None:
+    def __init__(self, names: Sequence[str], elsewhere: dict[str, str], core: Core) -> None:
         self.names = list(names)
         self.elsewhere = elsewhere
-        self.accepted_rules = list(accepted)
+        entries = tomllib.loads(ACCEPTED_FILE.read_text())["divergence"]
+        self.rules = [rule for entry in entries if (rule := Accepted(**entry)).core in ("", core.name)]
         self.counts: Counter[str] = Counter()
         self.accepted: Counter[str] = Counter()
-        self.used: Counter[int] = Counter()
+        self.used: Counter[Accepted] = Counter()
         self.unexplained: dict[str, list[Divergence]] = {}
 
     @property
@@ -153,19 +144,17 @@ class Report:
         """How many divergences nothing explains."""
         return sum(map(len, self.unexplained.values()))
 
-    def add(self, rows: npt.NDArray[np.int64], found: Sequence[Divergence]) -> None:
-        """Counts the cases of a batch, and judges the divergences found in it."""
-        for row, number in zip(*np.unique(rows, return_counts=True), strict=True):
-            self.counts[self.names[row]] += int(number)
-        for divergence in found:
+    def add(self, rows: npt.NDArray[np.int64], divergent: Sequence[Divergence]) -> None:
+        """Counts the cases of a batch, and judges its divergences."""
+        self.counts.update(self.names[row] for row in rows.tolist())
+        for divergence in divergent:
             name = self.names[divergence.row]
-            rules = enumerate(self.accepted_rules)
-            index = next((index for index, rule in rules if rule.explains(name, divergence)), None)
-            if index is None:
+            rule = next((rule for rule in self.rules if rule.explains(name, divergence)), None)
+            if rule is None:
                 self.unexplained.setdefault(name, []).append(divergence)
             else:
                 self.accepted[name] += 1
-                self.used[index] += 1
+                self.used[rule] += 1
 
     def untested(self) -> list[str]:
         """The encodings that no case tried and that are not tested elsewhere."""
@@ -173,11 +162,7 @@ class Report:
 
     def stale(self) -> list[str]:
         """The accepted divergences that did not occur, apart from rare ones."""
-        return [
-            rule.encoding
-            for index, rule in enumerate(self.accepted_rules)
-            if not (self.used[index] or rule.rare)
-        ]
+        return [rule.encoding for rule in self.rules if not (self.used[rule] or rule.rare)]
 
     def as_text(self) -> str:
         """One line for each encoding, then some of the unexplained divergences in full."""
@@ -214,23 +199,14 @@ def run(count: int, seed: int, core: Core = M4) -> Report:
     """Runs at least `count` cases on a core, and reports on each encoding."""
     binary = encodings.build()
     rows = encodings.load(binary, core.name)
-    names = [*(row.label for row in rows), SEQUENCES]
-    report = Report(
-        names,
-        {row.label: reason for row in rows if (reason := encodings.elsewhere(row))},
-        load_accepted(core.name),
-    )
+    elsewhere = {row.label: reason for row in rows if (reason := encodings.elsewhere(row))}
+    report = Report([*(row.label for row in rows), SEQUENCES], elsewhere, core)
     random = np.random.default_rng(seed)
     while report.cases < count:
         for batch in round_of_batches(rows, random, core):
-            ours, theirs = run_both(binary, batch, core)
-            report.add(batch.rows, divergences(batch, ours, theirs))
+            ours, theirs = batches.run_core(binary, batch, core), batches.run_unicorn(batch, core)
+            report.add(batch.rows, divergences(batch, core.comparable(ours), core.comparable(theirs)))
     return report
-
-
-def run_both(binary: Path, batch: Batch, core: Core) -> tuple[Results, Results]:
-    """The results of a batch: the simulated core's and Unicorn's."""
-    return core.comparable(batches.run_core(binary, batch, core.name)), batches.run_unicorn(batch, core)
 
 
 def executed_absent(tried: int, seed: int, core: Core) -> tuple[int, list[str], set[str]]:
@@ -243,7 +219,7 @@ def executed_absent(tried: int, seed: int, core: Core) -> tuple[int, list[str], 
     binary = encodings.build()
     rows, present = encodings.load(binary), encodings.load(binary, core.name)
     random = np.random.default_rng(seed)
-    made: dict[bool, list[Program]] = {True: [], False: []}
+    made: list[Program] = []
     for index, row in enumerate(rows):
         if encodings.elsewhere(row):
             continue
@@ -251,20 +227,14 @@ def executed_absent(tried: int, seed: int, core: Core) -> tuple[int, list[str], 
         has = encodings.loads_pc(row, drawn)
         for other in present:
             has |= other.covers(drawn) if other.wide == row.wide else False
-        made[encodings.branches(row)] += [Program(index, (int(opcode),), 1) for opcode in drawn[~has]]
-    ours: list[str] = []
-    theirs: set[str] = set()
-    for branching, programs_of_kind in made.items():
-        for start in range(0, len(programs_of_kind), SLOTS):
-            part = programs_of_kind[start : start + SLOTS]
-            batch = assemble(part, rows, random, Kind(counted=False))
-            results = batches.run_core(binary, batch, core.name)
-            done = np.flatnonzero(results["outcome"] == EXECUTED)
-            ours += [f"{rows[part[at].row].label}: {part[at].opcodes[0]:#x}" for at in done]
-            if not branching:
-                done = np.flatnonzero(batches.run_unicorn(batch, core)["outcome"] == EXECUTED)
-                theirs |= {rows[part[at].row].name for at in done}
-    return sum(map(len, made.values())), ours, theirs
+        made += [Program(index, (opcode,)) for opcode in drawn[~has].tolist()]
+    straight = [program for program in made if not encodings.branches(rows[program.row])]
+    theirs = {
+        rows[program.row].name
+        for batch, part in _parts(straight, rows, random, counted=False)
+        for program in _executed(part, batches.run_unicorn(batch, core))
+    }
+    return len(made), _executed_by(binary, made, rows, random, core), theirs
 
 
 def executed_unpredictable(tried: int, seed: int, core: Core = M4) -> tuple[int, list[str]]:
@@ -279,22 +249,46 @@ def executed_unpredictable(tried: int, seed: int, core: Core = M4) -> tuple[int,
     made: list[Program] = []
     for index in range(len(rows)):
         drawn = encodings.draw_unpredictable(rows, index, random, tried)
-        made += [Program(index, (int(opcode),), 1) for opcode in drawn]
+        made += [Program(index, (opcode,)) for opcode in drawn.tolist()]
         if core.mainline:
             made += batches.misplaced(rows, index, encodings.draw(rows, index, random, MISPLACED))
-    executed = []
+    return len(made), _executed_by(binary, made, rows, random, core)
+
+
+def _executed_by(
+    binary: Path, made: Sequence[Program], rows: Sequence[Encoding], random: Random, core: Core
+) -> list[str]:
+    """Which of the programs the simulated core executes."""
+    return [
+        f"{rows[program.row].label}: {[hex(opcode) for opcode in program.opcodes]}"
+        for batch, part in _parts(made, rows, random, counted=True)
+        for program in _executed(part, batches.run_core(binary, batch, core))
+    ]
+
+
+def _executed(part: Sequence[Program], results: Results) -> list[Program]:
+    return [part[at] for at in np.flatnonzero(results["outcome"] == EXECUTED).tolist()]
+
+
+def _parts(
+    made: Sequence[Program],
+    rows: Sequence[Encoding],
+    random: Random,
+    *,
+    counted: bool,
+    odd_data: bool = False,
+) -> Iterator[tuple[Batch, Sequence[Program]]]:
+    """Batches of the programs, and which each has."""
     for start in range(0, len(made), SLOTS):
         part = made[start : start + SLOTS]
-        batch = assemble(part, rows, random, Kind(counted=True))
-        results = batches.run_core(binary, batch, core.name)
-        done = np.flatnonzero(results["outcome"] == EXECUTED)
-        executed += [f"{rows[part[at].row].label}: {[hex(o) for o in part[at].opcodes]}" for at in done]
-    return len(made), executed
+        yield assemble(part, rows, random, counted=counted, odd_data=odd_data), part
 
 
 def round_of_batches(rows: Sequence[Encoding], random: Random, core: Core) -> Iterator[Batch]:
     """The batches of a round: ROUND_CASES cases of each encoding, and IT blocks and sequences."""
-    made: dict[Kind, list[Program]] = {}
+    straight: list[Program] = []
+    branching: list[Program] = []
+    loading_pc: list[Program] = []
     drawn_plain: list[Opcodes] = []
     for index, row in enumerate(rows):
         if encodings.elsewhere(row) or row.name == "IT T1":
@@ -302,15 +296,20 @@ def round_of_batches(rows: Sequence[Encoding], random: Random, core: Core) -> It
         drawn = encodings.draw(rows, index, random, ROUND_CASES)
         to_pc = encodings.loads_pc(row, drawn)
         for opcode, loads_pc, prelude in zip(drawn, to_pc, random.integers(0, 2, len(drawn)), strict=True):
-            kind = Kind(counted=bool(loads_pc) or encodings.branches(row), odd_data=bool(loads_pc))
-            made.setdefault(kind, []).append(batches.program(row, index, int(opcode), int(prelude)))
+            kind = loading_pc if loads_pc else branching if encodings.branches(row) else straight
+            kind.append(batches.program(row, index, int(opcode), int(prelude)))
         drawn_plain.append(encodings.plain_opcodes(row, drawn))
     plain = np.concatenate(drawn_plain)
-    straight = made[Kind(counted=False)]
-    total = sum(map(len, made.values()))
+    total = len(straight) + len(branching) + len(loading_pc)
     if core.mainline:
         straight += batches.it_blocks(plain, rows, random, total * IT_PERCENT // 100)
-    straight += batches.sequences(plain, len(rows), random, total * SEQUENCE_PERCENT // 100)
-    for kind, members in made.items():
-        for start in range(0, len(members), SLOTS):
-            yield assemble(members[start : start + SLOTS], rows, random, kind)
+    straight += [
+        Program(len(rows), tuple(random.choice(plain, length).tolist()))
+        for length in random.integers(2, 6, total * SEQUENCE_PERCENT // 100)
+    ]
+    for batch, _ in (
+        *_parts(straight, rows, random, counted=False),
+        *_parts(branching, rows, random, counted=True),
+        *_parts(loading_pc, rows, random, counted=True, odd_data=True),
+    ):
+        yield batch

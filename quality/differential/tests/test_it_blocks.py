@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from quality.differential import batches, encodings
-from quality.differential.batches import EXECUTED, SLOTS, Kind, Program, Results, assemble
+from quality.differential.batches import EXECUTED, SLOTS, Program, Results, assemble
 
 
 def it_advance(itstate: int) -> int:
@@ -60,8 +60,9 @@ def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
     wanted = [(it, flags, steps) for it in every_it() for flags in range(16) for steps in range(1, 7)]
     for start in range(0, len(wanted), SLOTS):
         part = wanted[start : start + SLOTS]
-        programs = [Program(row, (0xBF00 | it, *INCREMENTS), steps) for it, _, steps in part]
-        batch = assemble(programs, rows, np.random.default_rng(start), Kind(counted=True))
+        programs = [Program(row, (0xBF00 | it, *INCREMENTS)) for it, _, _ in part]
+        batch = assemble(programs, rows, np.random.default_rng(start), counted=True)
+        batch.cases["steps"] = [steps for _, _, steps in part]
         batch.cases["status"] = [flags << 28 for _, flags, _ in part]
         ran: Results = batches.run_core(binary, batch)
         yield from ((*case, batch.cases[at], ran[at]) for at, case in enumerate(part))

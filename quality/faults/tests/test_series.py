@@ -17,9 +17,8 @@ from base.run_folder.manifest import Manifest
 from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.test_redecode import TIME
 from quality.faults import series
-from quality.faults import series as text
 from quality.faults.headlines import changes
-from quality.faults.series import Fault, FaultError, Healthy, Outcome, Report, read_healthy
+from quality.faults.series import Fault, FaultError, Healthy, Outcome, Report
 from quality.faults.tests.conftest import stored
 from tests.tables import table
 
@@ -63,27 +62,17 @@ def test_nothing_crashes_the_judge_or_passes_with_a_changed_headline(report: Rep
 
 
 def test_nor_does_a_fault_of_every_eighth_kind(run: Healthy) -> None:
-    outcomes = [series.replay_fault([run], Fault(kind, 0), SEED) for kind in [*run.kinds][::8]]
+    outcomes = [series.outcome_of([run], Fault(kind, 0), SEED) for kind in [*run.kinds][::8]]
     assert len(outcomes) > 20 and unsound(outcomes) == []
-
-
-@pytest.mark.long
-def test_double_faults_are_planted_beside_the_single_ones(run: Healthy) -> None:
-    found = series.run_series([run], 1, SEED, pairs=2)
-    assert [outcome.fault.kind for outcome in found.outcomes].count("pair") == 2
-    assert found.total["planted"] == 3
-    pair = found.outcomes[-1]
-    assert ";" in pair.planted
-    assert series.replay_fault([run], pair.fault, SEED) == pair
 
 
 def test_a_crash_is_a_kind_of_its_own(run: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series, "summarise_run", lambda *_: 1 // 0)
-    outcome = series.replay_fault([run], Fault("lost_record", 0), SEED)
+    outcome = series.outcome_of([run], Fault("lost_record", 0), SEED)
     assert outcome.fate == "crashed"
     assert "ZeroDivisionError" in (outcome.error or "")
     assert not outcome.sound
-    assert "ZeroDivisionError" in text.as_text(Report(SEED, ("synthetic",), (outcome,)))
+    assert "ZeroDivisionError" in series.as_text(Report(SEED, ("synthetic",), (outcome,)))
 
 
 def store(folder: Path, broken: bool = False, depth: int = 3) -> Path:
@@ -99,15 +88,15 @@ def store(folder: Path, broken: bool = False, depth: int = 3) -> Path:
 def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
     folder = store(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    report = text.run([folder], n=2, pairs=0, seed=1, jobs=1)
+    report = series.run([folder], n=2, seed=1)
     assert report.runs == (folder.name,)
-    assert report.total["planted"] == 2
+    assert len(report.outcomes) == 2
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_run_that_is_not_complete_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FaultError, match="truncated before any fault is planted"):
-        read_healthy(store(tmp_path, broken=True))
+        series.run([store(tmp_path, broken=True)], n=1, seed=1)
 
 
 def edited(run: Healthy, path: str, value: Any) -> Manifest:
