@@ -7,10 +7,10 @@ use cortex_m::bus::Width;
 use std::fs;
 use stm32::memory::elf::{Firmware, SymbolError};
 use stm32::memory::Memory;
-use support::board_firmware;
+use support::{board_firmware, scratch};
 
-fn firmware_bytes(name: &str) -> Vec<u8> {
-    fs::read(board_firmware(name, &[])).unwrap()
+fn firmware_bytes() -> Vec<u8> {
+    fs::read(scratch(&board_firmware(""))).unwrap()
 }
 
 /// Offsets in the ELF header and in a program header (System V ABI, chapters 4 and 5).
@@ -29,7 +29,7 @@ fn set_word(file: &mut [u8], offset: usize, value: u32) {
 
 #[test]
 fn segments_and_symbols_are_where_the_linker_put_them() {
-    let firmware = Firmware::parse(&firmware_bytes("elf")).unwrap();
+    let firmware = Firmware::parse(&firmware_bytes()).unwrap();
     let mut memory = Memory::default();
     firmware.place(&mut memory).unwrap();
     assert_eq!(memory.read(0x0800_0000, Width::Word), Some(0x2001_8000));
@@ -47,7 +47,7 @@ fn segments_and_symbols_are_where_the_linker_put_them() {
 
 #[test]
 fn a_misspelt_symbol_gets_the_names_near_it() {
-    let firmware = Firmware::parse(&firmware_bytes("elf_near")).unwrap();
+    let firmware = Firmware::parse(&firmware_bytes()).unwrap();
     let error = firmware.symbol("interupts").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -57,7 +57,7 @@ fn a_misspelt_symbol_gets_the_names_near_it() {
 
 #[test]
 fn other_machines_and_other_files_are_refused() {
-    let good = firmware_bytes("elf_machine");
+    let good = firmware_bytes();
     let mut other_machine = good.clone();
     other_machine[E_MACHINE] = 0x3E;
     for file in [
@@ -73,7 +73,7 @@ fn other_machines_and_other_files_are_refused() {
 
 #[test]
 fn a_segment_outside_the_file_or_the_memories_is_refused() {
-    let good = firmware_bytes("elf_segments");
+    let good = firmware_bytes();
     let header = word(&good, E_PHOFF);
     let mut outside_file = good.clone();
     set_word(&mut outside_file, header + P_OFFSET, u32::MAX - 8);
@@ -86,7 +86,7 @@ fn a_segment_outside_the_file_or_the_memories_is_refused() {
 
 #[test]
 fn no_truncation_and_no_flipped_byte_makes_the_loader_panic() {
-    let good = firmware_bytes("elf_hostile");
+    let good = firmware_bytes();
     let load = |file: &[u8]| {
         if let Ok(firmware) = Firmware::parse(file) {
             let _ = firmware.place(&mut Memory::default());

@@ -11,15 +11,15 @@ use support::{advance, board_firmware, machine};
 const SECOND_CYCLES: u64 = 84_000_000;
 
 /// The board after it has sent its message, in its loop around WFI.
-fn sleeping(name: &str, macros: &[&str]) -> Machine {
-    let mut machine = machine(&board_firmware(name, macros), Timing::Nucleo, b"");
+fn sleeping(macros: &str) -> Machine {
+    let mut machine = machine(&board_firmware(macros), Timing::Nucleo, b"");
     advance(&mut machine, SECOND_CYCLES / 100);
     machine
 }
 
 #[test]
 fn seconds_without_events_take_one_step_and_no_instruction() {
-    let mut machine = sleeping("idle_silent", &["NO_STIMULUS"]);
+    let mut machine = sleeping("NO_STIMULUS");
     assert!(machine.idle_for_ever());
     let instructions = machine.core().instructions();
     assert_eq!(advance(&mut machine, 10 * SECOND_CYCLES), 1);
@@ -29,7 +29,7 @@ fn seconds_without_events_take_one_step_and_no_instruction() {
 
 #[test]
 fn sleep_between_interrupts_takes_steps_only_for_them() {
-    let mut machine = sleeping("idle_stimulated", &[]);
+    let mut machine = sleeping("");
     machine.take_edges();
     let (cycles, instructions) = (machine.cycles(), machine.core().instructions());
     let steps = advance(&mut machine, cycles + SECOND_CYCLES / 10);
@@ -48,8 +48,8 @@ const SLICE_CYCLES: u64 = 37;
 
 #[test]
 fn time_that_is_skipped_leaves_what_passing_it_in_slices_leaves() {
-    let whole = &mut sleeping("idle_whole", &[]);
-    let sliced = &mut sleeping("idle_whole", &[]);
+    let whole = &mut sleeping("");
+    let sliced = &mut sleeping("");
     let start = whole.cycles();
     for end in (1..40).map(|n| start + 1_009 * n) {
         advance(whole, end);

@@ -6,22 +6,28 @@ use crate::support;
 use cortex_m::Timing;
 use machine::observe::latency::{ask, Answer, Cause, Outcome, Question};
 use machine::observe::sweep::Course;
+use serde_json::{json, Value};
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use support::{ended, firmware, json, machine, read_edges, scratch, stderr, text};
+use support::{edges_of, ended, firmware, json_lines, machine, read, sent, stderr};
 
 const TIM2: u8 = 16 + 28;
+const QUESTION: Question = Question {
+    exception: TIM2,
+    enable: None,
+    give_up: 100_000,
+};
 
-/// Runs the program, which may say why it sleeps, and panics unless it exits with 0.
-fn run(arguments: &[&str]) {
-    let output = ended(arguments);
+type Row = BTreeMap<String, String>;
+
+/// Runs a line, which may say why the program sleeps, and panics unless it exits with 0.
+fn run(line: &str) {
+    let output = ended(line);
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
 /// The rows of a CSV file, each by its columns' names.
-fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
-    let table = fs::read_to_string(path).unwrap();
+fn rows(name: &str) -> Vec<Row> {
+    let table = read(name);
     let mut lines = table.lines().map(|line| line.split(',').map(String::from));
     let names: Vec<String> = lines.next().unwrap().collect();
     lines
@@ -29,32 +35,23 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-fn number(row: &BTreeMap<String, String>, column: &str) -> u64 {
+fn number(row: &Row, column: &str) -> u64 {
     row[column].parse().unwrap()
 }
 
 /// Runs with marks, and returns the cycles of each.
-fn marked(elf: &Path, name: &str, more: &[&str]) -> Vec<(String, u64)> {
-    let marks = scratch(&format!("{name}-marks.csv"));
-    let fixed = ["run", text(elf), "--until", "5ms", "--marks", text(&marks)];
-    run(&[&fixed[..], more].concat());
-    let found = rows(&marks);
-    let found = found
-        .iter()
-        .map(|row| (row["mark"].clone(), number(row, "cycle")));
-    found.collect()
+fn marked(line: &str) -> Vec<(String, u64)> {
+    run(&format!("run --until 5ms --marks marks.csv {line}"));
+    let cycle = |row: &Row| (row["mark"].clone(), number(row, "cycle"));
+    rows("marks.csv").iter().map(cycle).collect()
 }
 
-/// Sweeps a window of the program, every cycle.
-fn swept(elf: &Path, name: &str, more: &[&str]) -> Vec<BTreeMap<String, String>> {
-    let (answers, stats) = (
-        scratch(&format!("{name}.csv")),
-        scratch(&format!("{name}.json")),
-    );
-    let fixed = ["latency", text(elf), "--exception", "44"];
-    let files = ["--answers", text(&answers), "--stats", text(&stats)];
-    run(&[&fixed[..], more, &files].concat());
-    rows(&answers)
+/// Sweeps a window of the program.
+fn swept(line: &str) -> Vec<Row> {
+    run(&format!(
+        "latency --answers answers.csv --stats stats.json {line}"
+    ));
+    rows("answers.csv")
 }
 
 /// 16 MHz without flash waits. CPSID takes effect behind its one cycle; then come a load of 2 cycles,
@@ -62,22 +59,16 @@ fn swept(elf: &Path, name: &str, more: &[&str]) -> Vec<BTreeMap<String, String>>
 /// cycles (TRM 3.9.1). The NOPs between the loads lie as far apart as the program's own counter says.
 #[test]
 fn the_worst_latency_is_the_longest_masked_section_and_the_entry() {
-    let elf = firmware("latency.c", "latency-worst", &[]);
-    let uart = scratch("latency-worst.txt");
-    let more = ["--mark", "pc:first_read,second_read", "--uart-log"];
-    let cycles = marked(&elf, "latency-worst", &[&more[..], &[text(&uart)]].concat());
-    let between = cycles[1].1 - cycles[0].1;
-    let said = fs::read_to_string(uart).unwrap();
-    let counted = said.lines().find_map(|line| line.strip_prefix("masked "));
-    assert_eq!(between, u64::from_str_radix(counted.unwrap(), 16).unwrap());
+    let elf = firmware("latency.c", "");
+    let cycles = marked(&format!(
+        "{elf} --mark pc:first_read,second_read --uart-log uart.txt"
+    ));
+    assert_eq!(cycles[1].1 - cycles[0].1, sent("uart.txt", "masked "));
 
-    let answers = swept(
-        &elf,
-        "latency-worst",
-        &["--until", "cycles:2648", "--every", "1"],
-    );
-    let latency =
-        |row: &BTreeMap<String, String>| number(row, "taken") - number(row, "first_pended");
+    let answers = swept(&format!(
+        "{elf} --exception 44 --until cycles:2648 --every 1"
+    ));
+    let latency = |row: &Row| number(row, "taken") - number(row, "first_pended");
     let worst = answers.iter().max_by_key(|row| latency(row)).unwrap();
     assert_eq!(latency(worst), 2 + 100 + 2 - 1 + 1 + 12);
     assert!(worst["waits"].starts_with("primask 0x0800"));
@@ -99,26 +90,13 @@ fn the_worst_latency_is_the_longest_masked_section_and_the_entry() {
 fn a_pend_by_the_board_is_answered_as_one_by_the_timer() {
     let mut latencies = Vec::new();
     for match_at in [331, 332, 333, 334, 335, 380, 430, 431, 460, 547, 560, 561] {
-        let build = |interrupts: u32| {
-            let macros = format!("DIER={interrupts}");
-            let name = format!("latency-timer-{match_at}-{interrupts}");
-            firmware("latency.c", &name, &[&macros, &format!("MATCH={match_at}")])
-        };
+        let build =
+            |interrupts: u32| firmware("latency.c", &format!("DIER={interrupts} MATCH={match_at}"));
         let (by_timer, by_board) = (build(2), build(0));
-        let edges = scratch("latency-timer-edges.csv");
-        let more = ["--mark", "pc:on_tim2", "--edges", text(&edges)];
-        let answered = marked(&by_timer, "latency-timer", &more)[0].1;
-        let pended = read_edges(&edges)
-            .iter()
-            .find(|edge| edge.pin == "PA0")
-            .unwrap()
-            .cycle;
-        let (from, until) = (format!("cycles:{pended}"), format!("cycles:{}", pended + 1));
-        let found = swept(
-            &by_board,
-            "latency-timer",
-            &["--from", &from, "--until", &until],
-        );
+        let answered = marked(&format!("{by_timer} --mark pc:on_tim2 --edges edges.csv"))[0].1;
+        let pended = edges_of("edges.csv", "PA0")[0].cycle;
+        let window = format!("--from cycles:{pended} --until cycles:{}", pended + 1);
+        let found = swept(&format!("{by_board} --exception 44 {window}"));
         assert_eq!(number(&found[0], "first_pended"), pended);
         assert_eq!(number(&found[0], "taken"), answered, "match at {match_at}");
         latencies.push(answered - pended);
@@ -131,20 +109,15 @@ fn a_pend_by_the_board_is_answered_as_one_by_the_timer() {
 /// begins at reset.
 #[test]
 fn shared_answers_are_those_of_a_copy_for_each_cycle() {
-    let elf = firmware("latency.c", "latency-twin", &[]);
-    let question = Question {
-        exception: TIM2,
-        enable: None,
-        give_up: 100_000,
-    };
+    let elf = firmware("latency.c", "");
     let base = machine(&elf, Timing::Nucleo, b"");
     let mut course = Course::new(machine(&elf, Timing::Nucleo, b""));
     let mut at = 2_200;
     let mut shared = 0;
     while at < 3_100 {
-        let answer = course.ask(at, &question).unwrap();
+        let answer = course.ask(at, &QUESTION).unwrap();
         for cycle in at..=answer.last.min(3_100) {
-            let alone = ask(&base, cycle, &question);
+            let alone = ask(&base, cycle, &QUESTION);
             let summary = |answer: &Answer| (answer.outcome.clone(), answer.return_pc);
             assert_eq!(summary(&alone), summary(&answer), "cycle {cycle} of {at}");
             let waited: u64 = alone.waits.iter().map(|wait| wait.cycles).sum();
@@ -159,16 +132,11 @@ fn shared_answers_are_those_of_a_copy_for_each_cycle() {
 /// Random bytes as code go many ways; here the program's own handler, which masks and recurses.
 #[test]
 fn what_it_waits_for_adds_up() {
-    let elf = firmware("latency.c", "latency-waits", &[]);
-    let question = Question {
-        exception: TIM2,
-        enable: None,
-        give_up: 100_000,
-    };
+    let elf = firmware("latency.c", "");
     let mut course = Course::new(machine(&elf, Timing::Nucleo, b""));
     let mut causes: BTreeMap<String, u64> = BTreeMap::new();
     for at in 2_600..3_000 {
-        let answer = course.ask(at, &question).unwrap();
+        let answer = course.ask(at, &QUESTION).unwrap();
         for wait in &answer.waits {
             let name = match wait.cause {
                 Cause::Handler(22) => "handler",
@@ -189,24 +157,17 @@ fn what_it_waits_for_adds_up() {
 
 #[test]
 fn equal_seeds_draw_equal_cycles() {
-    let elf = firmware("latency.c", "latency-random", &[]);
-    let drawn = |seed: &str| {
-        let more = ["--until", "cycles:3000", "--random", "200", "--seed", seed];
-        swept(&elf, "latency-random", &more)
-    };
-    assert_eq!(drawn("7"), drawn("7"));
-    assert_ne!(drawn("7"), drawn("8"));
-    assert_eq!(drawn("7").len(), 200);
-    let of_sweep = swept(
-        &elf,
-        "latency-random",
-        &["--until", "cycles:3000", "--every", "1"],
-    );
-    for row in drawn("7") {
+    let elf = firmware("latency.c", "");
+    let line = format!("{elf} --exception 44 --until cycles:3000");
+    let drawn = |seed: u32| swept(&format!("{line} --random 200 --seed {seed}"));
+    assert_eq!(drawn(7), drawn(7));
+    assert_ne!(drawn(7), drawn(8));
+    assert_eq!(drawn(7).len(), 200);
+    let of_sweep = swept(&format!("{line} --every 1"));
+    for row in drawn(7) {
         let pended = number(&row, "first_pended");
-        let within = |of: &&BTreeMap<String, String>| {
-            (number(of, "first_pended")..=number(of, "last_pended")).contains(&pended)
-        };
+        let within =
+            |of: &&Row| (number(of, "first_pended")..=number(of, "last_pended")).contains(&pended);
         let same = of_sweep.iter().find(within).unwrap();
         assert_eq!(row["taken"], same["taken"], "{pended}");
     }
@@ -215,57 +176,35 @@ fn equal_seeds_draw_equal_cycles() {
 /// It is never enabled: nothing is pended. With --enable it is taken, at the priority that is named.
 #[test]
 fn an_interrupt_that_is_never_enabled() {
-    let elf = firmware("latency.c", "latency-never", &[]);
-    let (answers, stats) = (scratch("latency-never.csv"), scratch("latency-never.json"));
-    let asked = |exception: &str, until: &str, more: &[&str]| {
-        let fixed = [
-            "latency",
-            text(&elf),
-            "--exception",
-            exception,
-            "--until",
-            until,
-        ];
-        let files = ["--answers", text(&answers), "--stats", text(&stats)];
-        run(&[&fixed[..], &files, more].concat());
-        (rows(&answers), json(&stats))
-    };
-    let (none, stats) = asked("54", "cycles:4000", &[]);
-    assert!(none.is_empty());
-    assert_eq!(stats["first_use_cycle"], serde_json::Value::Null);
-    assert_eq!(stats["used"], serde_json::json!([22, 44]));
-    let enabled = ["--enable", "3", "--from", "cycles:2400"];
-    let (taken, _) = asked("44", "cycles:2402", &enabled);
+    let elf = firmware("latency.c", "");
+    assert!(swept(&format!("{elf} --exception 54 --until cycles:4000")).is_empty());
+    let stats = support::json("stats.json");
+    assert_eq!(stats["first_use_cycle"], Value::Null);
+    assert_eq!(stats["used"], json!([22, 44]));
+    let taken = swept(&format!(
+        "{elf} --exception 44 --enable 3 --from cycles:2400 --until cycles:2402"
+    ));
     assert_eq!(taken[0]["outcome"], "taken");
 }
 
 /// Marks change neither cycles nor output, and a recursive function is marked at each call.
 #[test]
 fn marks_cost_nothing() {
-    let elf = firmware("latency.c", "latency-marks", &[]);
-    let outputs = |more: &[&str]| {
-        let (uart, stats) = (scratch("latency-marks.txt"), scratch("latency-marks.json"));
-        let fixed = ["run", text(&elf), "--until", "cycles:20000"];
-        let files = ["--uart-log", text(&uart), "--stats", text(&stats)];
-        run(&[&fixed[..], &files, more].concat());
-        let stats = json(&stats);
+    let elf = firmware("latency.c", "");
+    let outputs = |marks: &str| {
+        run(&format!(
+            "run {elf} --until cycles:20000 --uart-log uart.txt --stats stats.json {marks}"
+        ));
+        let stats = support::json("stats.json");
         (
-            fs::read(&uart).unwrap(),
+            read("uart.txt"),
             stats["cycles"].clone(),
             stats["instructions"].clone(),
         )
     };
-    let marks = scratch("latency-marks.csv");
-    let more = [
-        "--mark",
-        "pc:recursive,interrupted",
-        "--mark",
-        "pc:send",
-        "--marks",
-        text(&marks),
-    ];
-    assert_eq!(outputs(&[]), outputs(&more));
-    let found = rows(&marks);
+    let marks = "--mark pc:recursive,interrupted --mark pc:send --marks marks.csv";
+    assert_eq!(outputs(""), outputs(marks));
+    let found = rows("marks.csv");
     let calls = found.iter().filter(|row| row["mark"] == "recursive");
     let calls: Vec<_> = calls
         .map(|row| (row["exception"].as_str(), row["sp"].clone()))
@@ -280,59 +219,47 @@ fn marks_cost_nothing() {
 /// The trace of a window is that part of the trace of the whole run.
 #[test]
 fn a_window_of_the_trace() {
-    let elf = firmware("latency.c", "latency-window", &[]);
-    let traced = ["run", text(&elf), "--until", "cycles:3000", "--trace"];
-    let entries = |name: &str, more: &[&str]| -> Vec<serde_json::Value> {
-        let path = scratch(&format!("latency-window-{name}.jsonl"));
-        run(&[&traced[..], &[text(&path)], more].concat());
-        let lines = fs::read_to_string(path).unwrap();
-        lines
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+    let traced = format!(
+        "run {} --until cycles:3000 --trace",
+        firmware("latency.c", "")
+    );
+    let entries = |more: &str| {
+        run(&format!("{traced} trace.jsonl {more}"));
+        json_lines("trace.jsonl")
     };
-    let whole = entries("whole", &["--trace-last", "100000"]);
-    let cycle = |entry: &serde_json::Value| entry["cycle"].as_u64().unwrap();
-    let within = entries("cycles", &["--trace-window", "2300..2700"]);
-    let last_before = whole
-        .iter()
-        .rposition(|entry| cycle(entry) <= 2_300)
-        .unwrap();
+    let whole = entries("--trace-last 100000");
+    let cycle = |entry: &Value| entry["cycle"].as_u64().unwrap();
+    let last_before = whole.iter().rposition(|entry| cycle(entry) <= 2_300);
     let end = whole
         .iter()
         .position(|entry| cycle(entry) >= 2_700)
         .unwrap();
-    assert_eq!(within, whole[last_before..end]);
+    let within = entries("--trace-window 2300..2700");
+    assert_eq!(within, whole[last_before.unwrap()..end]);
 
-    let places = entries(
-        "places",
-        &["--trace-window", "pc:first_read..pc:second_read"],
-    );
+    let places = entries("--trace-window pc:first_read..pc:second_read");
     let begin = whole.iter().position(|entry| *entry == places[0]);
     let begin = begin.expect("the first of the stretch is in the whole trace");
     assert_eq!(places, whole[begin..begin + 102]);
-    let window = ["--trace-window", "pc:never..pc:first_read"];
-    let output = ended(&[&traced[..], &["/dev/null"], &window].concat());
+    let output = ended(&format!(
+        "{traced} /dev/null --trace-window pc:never..pc:first_read"
+    ));
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("never was not reached"));
 }
 
 #[test]
 fn the_first_execution_of_a_place_can_be_noted_alone() {
-    let elf = firmware("latency.c", "latency-first", &[]);
-    let all = marked(
-        &elf,
-        "latency-first-all",
-        &["--mark", "pc:recursive,first_read"],
-    );
+    let elf = firmware("latency.c", "");
+    let all = marked(&format!("{elf} --mark pc:recursive,first_read"));
     let of = |place: &'static str| all.iter().filter(move |row| row.0 == place);
     assert!(of("recursive").count() > 5 && of("first_read").count() > 0);
-    let both = ["--mark", "first:recursive", "--mark", "pc:first_read"];
     let mut expected: Vec<_> = of("recursive").take(1).chain(of("first_read")).collect();
     expected.sort_by_key(|row| row.1);
-    let found = marked(&elf, "latency-first", &both);
+    let found = marked(&format!(
+        "{elf} --mark first:recursive --mark pc:first_read"
+    ));
     assert!(found.iter().eq(expected));
-    let twice = ["--mark", "first:recursive", "--mark", "pc:recursive"];
-    let found = marked(&elf, "latency-first-twice", &twice);
+    let found = marked(&format!("{elf} --mark first:recursive --mark pc:recursive"));
     assert!(found.iter().eq(of("recursive")));
 }

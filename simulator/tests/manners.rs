@@ -4,33 +4,25 @@
 
 use crate::support;
 
-use serde_json::Value;
+use serde_json::{json, Value};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::{board_firmware, firmware, json, run, scratch, stderr, stdout, text};
+use support::{board_firmware, firmware, read, run, scratch, stderr, stdout, succeed};
 
-fn program(part: &str) -> PathBuf {
-    firmware("program.c", part, &[part])
-}
-
-fn odd(kind: &str) -> PathBuf {
-    firmware("program.c", kind, &[&format!("ODD={kind}")])
-}
-
-/// The run's output and its statistics.
-fn told(elf: &Path, options: &[&str]) -> (Output, Value) {
-    let stats = scratch("stats.json");
-    let fixed = ["--until", "50ms", "--stats", text(&stats)];
-    let output = run(elf, &[&fixed[..], options].concat());
-    let stats = fs::read_to_string(&stats).unwrap_or("null".into());
+/// tests/fixtures/program.c with these macros runs for 50 ms: its output and its statistics, `null`
+/// where it left none.
+fn told(macros: &str, options: &str) -> (Output, Value) {
+    let elf = firmware("program.c", macros);
+    let _ = fs::remove_file(scratch("stats.json"));
+    let output = run(&format!("{elf} --until 50ms --stats stats.json {options}"));
+    let stats = fs::read_to_string(scratch("stats.json")).unwrap_or("null".into());
     (output, serde_json::from_str(&stats).unwrap())
 }
 
 /// A program that does one odd thing goes on with a note of it, and `--strict` stops it there.
 fn noted(part: &str, kind: &str, what: &str, reads: u32) -> Value {
-    let elf = odd(part);
-    let (output, stats) = told(&elf, &["--semihosting"]);
+    let odd = format!("ODD={part}");
+    let (output, stats) = told(&odd, "--semihosting");
     assert_eq!(output.status.code(), Some(0), "{part}: {output:?}");
     assert_eq!(stdout(&output), format!("{reads:08x}\n"), "{part}");
     let notes = stats["notes"].as_array().unwrap();
@@ -42,7 +34,7 @@ fn noted(part: &str, kind: &str, what: &str, reads: u32) -> Value {
     let pc = note["pc"].as_str().unwrap();
     assert!(stderr(&output).contains(&format!("at pc {pc} in {function} in cycle")));
 
-    let (strict, stats) = told(&elf, &["--semihosting", "--strict"]);
+    let (strict, stats) = told(&odd, "--semihosting --strict");
     assert_eq!(strict.status.code(), Some(3), "{part}: {strict:?}");
     assert!(
         stderr(&strict).contains(what) && stderr(&strict).contains(pc),
@@ -50,7 +42,7 @@ fn noted(part: &str, kind: &str, what: &str, reads: u32) -> Value {
         stderr(&strict)
     );
     assert_eq!(stderr(&strict).lines().count(), 1);
-    assert_eq!(stats["notes"], serde_json::json!([]));
+    assert_eq!(stats["notes"], json!([]));
     note
 }
 
@@ -79,8 +71,7 @@ fn bits_that_are_not_modelled_have_no_effect_and_the_others_do() {
 
 #[test]
 fn registers_that_are_not_modelled_read_as_after_reset() {
-    let elf = odd("WITHOUT_REGISTER");
-    let (output, stats) = told(&elf, &["--semihosting"]);
+    let (output, stats) = told("ODD=WITHOUT_REGISTER", "--semihosting");
     assert_eq!(output.stdout, b"00000000\n");
     let note = &stats["notes"][0];
     assert_eq!(note["kind"], "unmodelled_register");
@@ -112,14 +103,14 @@ fn what_is_not_modelled_stops_and_gaps_goes_past_it() {
             "unmodelled_mode",
         ),
     ] {
-        let elf = odd(part);
-        for options in [&["--semihosting"][..], &["--semihosting", "--strict"]] {
-            let (output, _) = told(&elf, options);
+        let odd = format!("ODD={part}");
+        for options in ["--semihosting", "--semihosting --strict"] {
+            let (output, _) = told(&odd, options);
             assert_eq!(output.status.code(), Some(3), "{part}");
             let said = stderr(&output);
             assert!(said.contains(what) && said.contains("--gaps"), "{said}");
         }
-        let (output, stats) = told(&elf, &["--semihosting", "--gaps"]);
+        let (output, stats) = told(&odd, "--semihosting --gaps");
         assert_eq!(output.status.code(), Some(0), "{part}");
         assert_eq!(stdout(&output), "00000000\n", "{part}");
         let note = &stats["notes"][0];
@@ -189,41 +180,30 @@ fn packets_of_the_dwt_are_not_sent_and_its_counter_counts() {
 
 #[test]
 fn a_program_that_does_nothing_odd_is_the_same_with_all_manners() {
-    let elf = board_firmware("manners", &[]);
-    let outcome = |option: Option<&str>| {
-        let (edges, stats) = (scratch("edges.csv"), scratch("stats.json"));
-        let fixed = [
-            "--until",
-            "5ms",
-            "--edges",
-            text(&edges),
-            "--stats",
-            text(&stats),
-        ];
-        let options: Vec<&str> = fixed.into_iter().chain(option).collect();
-        assert!(run(&elf, &options).status.success());
-        let stats = json(&stats);
-        assert_eq!(stats["notes"], serde_json::json!([]));
+    let elf = board_firmware("");
+    let outcome = |option: &str| {
+        succeed(&format!(
+            "{elf} --until 5ms --edges edges.csv --stats stats.json {option}"
+        ));
+        let stats = support::json("stats.json");
+        assert_eq!(stats["notes"], json!([]));
         (
-            fs::read(&edges).unwrap(),
+            read("edges.csv"),
             stats["cycles"].clone(),
             stats["instructions"].clone(),
         )
     };
-    let polite = outcome(None);
-    assert!(polite == outcome(Some("--strict")) && polite == outcome(Some("--gaps")));
+    let polite = outcome("");
+    assert!(polite == outcome("--strict") && polite == outcome("--gaps"));
 }
 
 #[test]
 fn a_note_costs_no_time() {
     // The same stores, once to reserved bits and once to others that change nothing.
     let cycles = |bits: &str| {
-        let macros = ["ODD=TWICE", &format!("ODD_BITS={bits}")];
-        let (_, stats) = told(&firmware("program.c", bits, &macros), &["--semihosting"]);
-        (
-            stats["cycles"].clone(),
-            stats["notes"].as_array().unwrap().len(),
-        )
+        let (_, stats) = told(&format!("ODD=TWICE ODD_BITS={bits}"), "--semihosting");
+        let notes = stats["notes"].as_array().unwrap().len();
+        (stats["cycles"].clone(), notes)
     };
     let (plain, none) = cycles("0x00001001");
     let (noted, one) = cycles("0x0000FF61");
@@ -233,8 +213,7 @@ fn a_note_costs_no_time() {
 
 /// The registers of the fault in which the program ended.
 fn fault_of_jump(address: &str) -> String {
-    let elf = firmware("program.c", address, &[&format!("JUMP={address}")]);
-    let (output, _) = told(&elf, &[]);
+    let (output, _) = told(&format!("JUMP={address}"), "");
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     stderr(&output)
 }
@@ -256,8 +235,7 @@ fn a_jump_to_where_no_code_is_takes_the_fault_that_a_core_takes() {
         erased.contains("note: the instruction 0xffffffff at 0x08060000"),
         "{erased}"
     );
-    let elf = firmware("program.c", "erased", &["JUMP=0x08060000"]);
-    let (output, _) = told(&elf, &["--strict"]);
+    let (output, _) = told("JUMP=0x08060000", "--strict");
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("instruction 0xffffffff is undefined"));
 }
@@ -272,7 +250,7 @@ fn zeros_are_code_up_to_where_the_memory_ends() {
 
 #[test]
 fn a_program_that_polls_for_ever_says_for_what() {
-    let (output, stats) = told(&program("POLLS=LOCKED"), &[]);
+    let (output, stats) = told("POLLS=LOCKED", "");
     assert_eq!(output.status.code(), Some(0));
     let found = &stats["standstill"];
     assert_eq!(found["kind"], "polls");
@@ -291,7 +269,7 @@ fn a_program_that_polls_for_ever_says_for_what() {
 
 #[test]
 fn a_poll_that_interrupts_do_not_end_is_told_and_no_more_than_is_known() {
-    let (_, stats) = told(&program("POLLS=FLAG"), &[]);
+    let (_, stats) = told("POLLS=FLAG", "");
     let found = &stats["standstill"];
     assert_eq!(
         (&found["kind"], &found["for_ever"]),
@@ -309,7 +287,7 @@ fn a_poll_that_interrupts_do_not_end_is_told_and_no_more_than_is_known() {
 #[test]
 fn a_loop_that_ends_or_waits_for_what_comes_is_no_standstill() {
     for part in ["POLLS=COUNTED", "POLLS=TICKED"] {
-        let (output, stats) = told(&program(part), &[]);
+        let (output, stats) = told(part, "");
         assert_eq!(output.status.code(), Some(0));
         assert_eq!(stats["standstill"], Value::Null, "{part}");
     }
@@ -317,11 +295,11 @@ fn a_loop_that_ends_or_waits_for_what_comes_is_no_standstill() {
 
 #[test]
 fn a_program_that_sleeps_for_ever_says_so() {
-    let (output, stats) = told(&program("SLEEPS=0"), &[]);
+    let (output, stats) = told("SLEEPS=0", "");
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(stats["standstill"]["kind"], "sleeps");
     assert!(stderr(&output).contains("it has enabled no interrupt that could wake it"));
-    let (output, stats) = told(&program("SLEEPS=38"), &[]);
-    assert_eq!(stats["standstill"]["enabled"], serde_json::json!([54]));
+    let (output, stats) = told("SLEEPS=38", "");
+    assert_eq!(stats["standstill"]["enabled"], json!([54]));
     assert!(stderr(&output).contains("(38) none can come without something from outside"));
 }

@@ -5,123 +5,90 @@ use crate::support;
 
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Output;
 use support::{
-    board_firmware, message_image, read_edges, run, scratch, stderr, stdout, text, CsvEdge,
+    board_firmware, edges_of, json_lines, message, read, read_edges, rows, run, scratch, stderr,
+    stdout,
 };
 
 const MET: Option<i32> = Some(4);
 /// No condition was met.
-const UNMET: i32 = 6;
+const UNMET: Option<i32> = Some(6);
 
-/// A firmware with an image, and the edges and bytes of its first millisecond.
+/// A firmware with an image, and the edges and bytes of its first millisecond: `plain.csv` and
+/// `plain.txt`.
 struct Plain {
-    elf: PathBuf,
-    image: String,
-    edges: PathBuf,
-    uart: PathBuf,
+    line: String,
 }
 
 impl Plain {
-    fn run(name: &str) -> Plain {
-        let plain = Plain {
-            elf: board_firmware(name, &[]),
-            image: message_image(name, "under observation\n"),
-            edges: scratch(&format!("{name}.csv")),
-            uart: scratch(&format!("{name}.txt")),
-        };
-        assert!(plain
-            .observed(&[], &plain.edges, &plain.uart)
-            .status
-            .success());
-        plain
+    fn run() -> Plain {
+        let (elf, image) = (board_firmware(""), message("under observation\n"));
+        let line = format!("{elf} {image} --until 1ms");
+        let output = run(&format!("{line} --edges plain.csv --uart-log plain.txt"));
+        assert!(output.status.success());
+        Plain { line }
     }
 
-    fn observed(&self, arguments: &[&str], edges: &Path, uart: &Path) -> Output {
-        let fixed = ["--until", "1ms", "--image", &self.image];
-        let files = ["--edges", text(edges), "--uart-log", text(uart)];
-        run(&self.elf, &[&fixed[..], &files[..], arguments].concat())
-    }
-
-    fn edges_of(&self, pin: &str) -> Vec<CsvEdge> {
-        let edges = read_edges(&self.edges).into_iter();
-        edges.filter(|edge| edge.pin == pin).collect()
+    /// Runs again, to `edges.csv` and `uart.txt`.
+    fn observed(&self, options: &str) -> Output {
+        run(&format!(
+            "{} --edges edges.csv --uart-log uart.txt {options}",
+            self.line
+        ))
     }
 }
 
 #[test]
 fn observation_changes_nothing() {
-    let plain = Plain::run("observe_nothing");
-    let (edges, uart) = (scratch("observed.csv"), scratch("observed.txt"));
-    let windows = scratch("observed_windows.csv");
-    let all = [
-        "--trace-last=5",
-        "--stop-on=pc:0x0807fff0",
-        "--stop-on=fault",
-        "--stop-on=pulse:PA8>100000",
-        "--count=interrupts=on_tim2",
-        "--count-window=CRIT",
-        "--windows",
-        text(&windows),
-    ];
-    for (arguments, status) in [(&all[..], UNMET), (&all[..1], 0), (&all[4..], 0)] {
-        let output = plain.observed(arguments, &edges, &uart);
-        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
-        assert!(fs::read(&edges).unwrap() == fs::read(&plain.edges).unwrap());
-        assert!(fs::read(&uart).unwrap() == fs::read(&plain.uart).unwrap());
+    let plain = Plain::run();
+    let stops = "--stop-on=pc:0x0807fff0 --stop-on=fault --stop-on=pulse:PA8>100000";
+    let counts = "--count=interrupts=on_tim2 --count-window=CRIT --windows windows.csv";
+    for (options, status) in [
+        (format!("--trace-last=5 {stops} {counts}"), UNMET),
+        ("--trace-last=5".into(), Some(0)),
+        (counts.into(), Some(0)),
+    ] {
+        let output = plain.observed(&options);
+        assert_eq!(output.status.code(), status, "{}", stderr(&output));
+        assert!(read("edges.csv") == read("plain.csv"));
+        assert!(read("uart.txt") == read("plain.txt"));
     }
 }
 
 #[test]
 fn windows_are_the_pulses_of_the_pin() {
-    let plain = Plain::run("observe_windows");
-    let windows = scratch("observe_windows_table.csv");
-    let arguments = [
-        "--count=entries=on_tim2",
-        "--count=again=on_tim2",
-        "--count-window=STIM",
-        "--windows",
-        text(&windows),
-    ];
-    let (edges, uart) = (scratch("windows_edges.csv"), scratch("windows_uart.txt"));
-    let output = plain.observed(&arguments, &edges, &uart);
+    let plain = Plain::run();
+    let counts = "--count=entries=on_tim2 --count=again=on_tim2";
+    let output = plain.observed(&format!(
+        "{counts} --count-window=STIM --windows windows.csv"
+    ));
     assert!(output.status.success(), "{}", stderr(&output));
-    let table = fs::read_to_string(&windows).unwrap();
-    let mut lines = table.lines();
-    assert_eq!(
-        lines.next(),
-        Some("window,start_cycle,end_cycle,entries,again")
-    );
-    let pulses = plain.edges_of("PA0");
-    let mut rows = 0;
-    for (index, (line, pulse)) in lines.zip(pulses.chunks_exact(2)).enumerate() {
+    let windows = rows("windows.csv", "window,start_cycle,end_cycle,entries,again");
+    let pulses = edges_of("plain.csv", "PA0");
+    for (index, (row, pulse)) in windows.iter().zip(pulses.chunks_exact(2)).enumerate() {
         // Each edge of STIM interrupts, so there is one entry in each pulse.
-        assert_eq!(
-            line,
-            format!("{index},{},{},1,1", pulse[0].cycle, pulse[1].cycle)
-        );
-        rows += 1;
+        let expected = format!("{index},{},{},1,1", pulse[0].cycle, pulse[1].cycle);
+        assert_eq!(row.join(","), expected);
     }
-    assert_eq!(rows, pulses.len() / 2);
-    assert!(rows > 30);
+    assert_eq!(windows.len(), pulses.len() / 2);
+    assert!(windows.len() > 30);
 }
 
 #[test]
 fn code_that_runs_from_the_alias_at_zero_is_counted() {
-    let elf = board_firmware("observe_alias", &[]);
-    let mut file = fs::read(&elf).unwrap();
+    let elf = board_firmware("");
+    let mut file = fs::read(scratch(&elf)).unwrap();
     clear_flash_bit_of_vectors(&mut file);
-    let aliased = scratch("observe_aliased.elf");
-    fs::write(&aliased, file).unwrap();
-    let count = |elf: &Path| {
-        let output = run(elf, &["--until", "1ms", "--count", "entries=on_tim2"]);
+    fs::write(scratch("aliased.elf"), file).unwrap();
+    let count = |elf: &str| {
+        let output = run(&format!("{elf} --until 1ms --count entries=on_tim2"));
         assert!(output.status.success(), "{}", stderr(&output));
         stdout(&output)
     };
     let counted = count(&elf);
     assert!(counted.starts_with("entries ") && counted != "entries 0\n");
-    assert_eq!(count(&aliased), counted);
+    assert_eq!(count("aliased.elf"), counted);
 }
 
 /// Makes the vectors of reset and TIM2 point to the alias of the flash at 0.
@@ -138,26 +105,21 @@ fn clear_flash_bit_of_vectors(file: &mut [u8]) {
 
 #[test]
 fn a_level_ends_the_run_behind_its_edge() {
-    let plain = Plain::run("observe_level");
-    let third = plain.edges_of("PA8")[0].cycle;
-    let (edges, uart) = (scratch("level_edges.csv"), scratch("level_uart.txt"));
-    let output = plain.observed(&["--stop-on", "pin:CRIT=1"], &edges, &uart);
+    let plain = Plain::run();
+    let first = edges_of("plain.csv", "PA8")[0].cycle;
+    let output = plain.observed("--stop-on pin:CRIT=1");
     assert_eq!(output.status.code(), MET);
-    assert!(stderr(&output).contains(&format!("PA8 went high at cycle {third}\n")));
-    assert_eq!(read_edges(&edges).last().unwrap().cycle, third);
+    assert!(stderr(&output).contains(&format!("PA8 went high at cycle {first}\n")));
+    assert_eq!(read_edges("edges.csv").last().unwrap().cycle, first);
 }
 
 #[test]
 fn a_pulse_ends_the_run_when_it_lasts_too_long() {
-    let plain = Plain::run("observe_pulse");
-    let pulses = plain.edges_of("PA0");
+    let plain = Plain::run();
+    let pulses = edges_of("plain.csv", "PA0");
     let width = pulses[1].cycle - pulses[0].cycle;
-    let (edges, uart) = (scratch("pulse_edges.csv"), scratch("pulse_uart.txt"));
-    let stop = |longest: u64| {
-        let condition = format!("pulse:PA0>{longest}");
-        plain.observed(&["--stop-on", &condition], &edges, &uart)
-    };
-    assert_eq!(stop(width).status.code(), Some(UNMET));
+    let stop = |longest: u64| plain.observed(&format!("--stop-on pulse:PA0>{longest}"));
+    assert_eq!(stop(width).status.code(), UNMET);
     let output = stop(width - 1);
     assert_eq!(output.status.code(), MET);
     let said = format!("cycles, since cycle {}\n", pulses[0].cycle);
@@ -166,28 +128,17 @@ fn a_pulse_ends_the_run_when_it_lasts_too_long() {
 
 #[test]
 fn a_fault_ends_the_run_with_the_instruction_that_made_it() {
-    let elf = board_firmware("observe_fault", &["READ_NOTHING"]);
-    let trace = scratch("observe_fault.jsonl");
-    let arguments = [
-        "--until",
-        "1ms",
-        "--stop-on",
-        "fault",
-        "--trace",
-        text(&trace),
-    ];
-    let output = run(&elf, &arguments);
+    let elf = board_firmware("READ_NOTHING");
+    let output = run(&format!(
+        "{elf} --until 1ms --stop-on fault --trace trace.jsonl"
+    ));
     assert_eq!(output.status.code(), MET);
     assert!(
         stderr(&output).contains("HardFault was taken"),
         "{}",
         stderr(&output)
     );
-    let entries: Vec<Value> = fs::read_to_string(&trace)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let entries = json_lines("trace.jsonl");
     assert_eq!(entries.len(), 64);
     assert_eq!(entries[63]["mode"], "HardFault");
     // LDR of the address 0x60000000, which earlier instructions have computed.
@@ -201,10 +152,8 @@ fn a_fault_ends_the_run_with_the_instruction_that_made_it() {
 
 #[test]
 fn an_instruction_ends_the_run_before_it_is_executed() {
-    let elf = board_firmware("observe_pc", &[]);
-    let arguments = ["--until", "1ms", "--stop-on", "pc:on_tim2"];
-    let counting = ["--count", "entries=on_tim2", "--trace-last", "3"];
-    let output = run(&elf, &[&arguments[..], &counting[..]].concat());
+    let stop = "--until 1ms --stop-on pc:on_tim2 --trace-last 3 --count entries=on_tim2";
+    let output = run(&format!("{} {stop}", board_firmware("")));
     assert_eq!(output.status.code(), MET);
     let stdout = stdout(&output);
     let lines: Vec<&str> = stdout.lines().collect();
@@ -217,21 +166,25 @@ fn an_instruction_ends_the_run_before_it_is_executed() {
 
 #[test]
 fn unknown_places_and_forms_get_a_sentence() {
-    let elf = board_firmware("observe_bad", &[]);
-    let refused = |arguments: &[&str]| {
-        let output = run(&elf, &[&["--until", "1ms"], arguments].concat());
-        assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}");
-        stderr(&output)
-    };
-    assert!(refused(&["--count", "n=on_tim3"]).contains("did you mean on_tim2?"));
-    assert!(refused(&["--stop-on", "pc:on_timm2"]).contains("did you mean on_tim2?"));
-    assert!(refused(&["--count", "n=0x0", "--count", "n=0x2"]).contains("two counts"));
-    assert!(refused(&["--stop-on", "pin:PA77=1"]).contains("PA77"));
-    assert!(refused(&["--trace-last", "0"]).contains("trace-last"));
-    assert!(refused(&["--count-window", "OP"]).contains("--windows"));
+    let elf = board_firmware("");
     let many: Vec<String> = (0..200)
-        .map(|n| format!("--count=n{n}={:#x}", 2 * n))
+        .map(|n| format!("--count n{n}={:#x}", 2 * n))
         .collect();
-    let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert!(refused(&many).contains("at most 127"));
+    for (options, said) in [
+        ("--count n=on_tim3", "did you mean on_tim2?"),
+        ("--stop-on pc:on_timm2", "did you mean on_tim2?"),
+        ("--count n=0x0 --count n=0x2", "two counts"),
+        ("--stop-on pin:PA77=1", "PA77"),
+        ("--trace-last 0", "trace-last"),
+        ("--count-window OP", "--windows"),
+        (&many.join(" "), "at most 127"),
+    ] {
+        let output = run(&format!("{elf} --until 1ms {options}"));
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{options}");
+        assert!(
+            stderr(&output).contains(said),
+            "{options}: {}",
+            stderr(&output)
+        );
+    }
 }

@@ -6,7 +6,7 @@ use crate::support;
 
 use std::path::Path;
 use std::process::Command;
-use support::{firmware_for, run, scratch, stderr, stdout};
+use support::{firmware_for, scratch, stderr, stdout, virtual_nucleo};
 
 const ASK: &str = "../../../docs/examples/partners/ask.c";
 
@@ -39,11 +39,9 @@ fn drivers_of_every_line_reach_their_partners() {
         ("G071", "cortex-m0plus", "g071rb", false),
         ("G474", "cortex-m4", "g474re", false),
     ] {
-        let elf = firmware_for(core, ASK, line, &[line]);
-        let options = attached(all);
-        let mut arguments = vec!["--semihosting", "--until=200ms", "--strict", "--chip", chip];
-        arguments.extend(options.iter().map(String::as_str));
-        let output = run(&elf, &arguments);
+        let elf = firmware_for(core, ASK, line);
+        let words = format!("run {elf} --semihosting --until=200ms --strict --chip {chip}");
+        let output = virtual_nucleo(&words).args(attached(all)).output().unwrap();
         assert!(output.status.success(), "{line}: {}", stderr(&output));
         let rest = if all {
             "spi ff 58 3c\nmodem 4f 4b 0d 0a\n"
@@ -70,20 +68,13 @@ fn decoded(capture: &str, decoder: &str, annotations: &str) -> String {
 
 #[test]
 fn sigrok_decodes_the_pins() {
-    let elf = firmware_for("cortex-m4", ASK, "decoded", &["F401", "STAY"]);
-    let options = attached(true);
-    let mut arguments = vec!["--clips=D0=PB8,D1=PB9,D2=PA5,D3=PA7,D4=PA6,D5=PA4,D6=PA9,D7=PA10"];
-    arguments.extend(["--semihosting", "--chip=f401re"]);
-    arguments.extend(options.iter().map(String::as_str));
+    let elf = firmware_for("cortex-m4", ASK, "F401 STAY");
+    let clips = "D0=PB8,D1=PB9,D2=PA5,D3=PA7,D4=PA6,D5=PA4,D6=PA9,D7=PA10";
+    let line = format!("{elf} --clips={clips} --semihosting --chip=f401re");
+    Board::start_with(&line, &attached(true))
+        .record("-c samplerate=8m --samples=160000 -o partners.sr");
     let capture = scratch("partners.sr");
     let capture = capture.to_str().unwrap();
-    Board::start(&elf, &arguments).record(&[
-        "-c",
-        "samplerate=8m",
-        "--samples=160000",
-        "-o",
-        capture,
-    ]);
     // The channels have the names of the BeagleBone's pins.
     let bus = decoded(
         capture,

@@ -3,29 +3,17 @@
 
 use crate::support;
 
-use std::fs;
-use support::{firmware, read_edges, scratch, succeed, text};
+use support::{edges_of, firmware, hexadecimal, read, succeed};
 
 /// The lines that a fixture sends, as names and values.
-fn shown(source: &str, arguments: &[&str]) -> Vec<(String, u32)> {
-    let elf = firmware(
-        &format!("{source}.c"),
-        &format!("peripherals-{source}"),
-        &[],
-    );
-    let log = scratch(&format!("peripherals-{source}.txt"));
-    let fixed = ["run", "--strict", text(&elf), "--uart-log", text(&log)];
-    succeed(&[&fixed[..], arguments].concat());
-    fs::read_to_string(&log)
-        .unwrap()
-        .lines()
-        .map(parse)
-        .collect()
-}
-
-fn parse(line: &str) -> (String, u32) {
-    let (name, value) = line.split_once(' ').unwrap();
-    (name.into(), u32::from_str_radix(value, 16).unwrap())
+fn shown(source: &str, options: &str) -> Vec<(String, u32)> {
+    let elf = firmware(source, "");
+    succeed(&format!("--strict {elf} --uart-log uart.txt {options}"));
+    let line = |line: &str| {
+        let (name, value) = line.split_once(' ').unwrap();
+        (name.into(), hexadecimal(value))
+    };
+    read("uart.txt").lines().map(line).collect()
 }
 
 fn values(shown: &[(String, u32)], name: &str) -> Vec<u32> {
@@ -35,7 +23,7 @@ fn values(shown: &[(String, u32)], name: &str) -> Vec<u32> {
 
 #[test]
 fn flash_is_erased_and_programmed_by_the_code_that_it_holds() {
-    let shown = shown("flash", &["--until", "4s"]);
+    let shown = shown("flash.c", "--until 4s");
     let value = |name| values(&shown, name);
     assert_eq!(value("locked"), [0x8000_0000]);
     assert_eq!(value("sequence"), [1 << 7]);
@@ -60,7 +48,7 @@ fn flash_is_erased_and_programmed_by_the_code_that_it_holds() {
 
 #[test]
 fn dma_sends_a_text_without_the_core() {
-    let shown = shown("dma", &["--until", "20ms"]);
+    let shown = shown("dma.c", "--until 20ms");
     let value = |name| values(&shown, name);
     assert_eq!(value("text"), [0x0BAD_CAFE]);
     for (name, expected) in [("halves", 1), ("completes", 1), ("enabled", 0), ("left", 0)] {
@@ -73,7 +61,7 @@ fn dma_sends_a_text_without_the_core() {
 
 #[test]
 fn pins_and_flags_interrupt() {
-    let shown = shown("interrupts", &["--until", "20ms"]);
+    let shown = shown("interrupts.c", "--until 20ms");
     let value = |name| values(&shown, name);
     assert_eq!(value("irq"), [0x42]);
     // Pulled up, driven low, driven high. Then the falling edge is not selected any more. Then
@@ -94,19 +82,15 @@ fn pins_and_flags_interrupt() {
 
 #[test]
 fn a_timer_makes_pwm_one_pulse_and_updates() {
-    let edges = scratch("peripherals-timers.csv");
-    let shown = shown("timers", &["--until", "20ms", "--edges", text(&edges)]);
-    let edges: Vec<(u64, bool)> = read_edges(&edges)
-        .iter()
-        .filter(|edge| edge.pin == "PA5")
-        .map(|edge| (edge.cycle, edge.level))
-        .collect();
-    let widths: Vec<u64> = edges.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    let shown = shown("timers.c", "--until 20ms --edges edges.csv");
+    let edges = edges_of("edges.csv", "PA5");
+    let pairs = edges.windows(2);
+    let widths: Vec<u64> = pairs.map(|pair| pair[1].cycle - pair[0].cycle).collect();
     // 25 of 100 counts of 4 cycles high, then 75 of 100. The first pulse begins with CC1E, before
     // the counter runs.
     assert!(widths[0] > 100, "{widths:?}");
     assert_eq!(&widths[1..5], [300, 300, 100, 300], "{widths:?}");
-    assert!(edges[0].1);
+    assert!(edges[0].level);
     // PWM mode 2 is active from 200 to the end of 1,000 counts.
     let pulse = widths[widths.len() - 1];
     assert_eq!(pulse, 800, "{widths:?}");
@@ -123,8 +107,7 @@ fn a_timer_makes_pwm_one_pulse_and_updates() {
 
 #[test]
 fn the_watchdog_and_software_reset_the_chip() {
-    let edges = scratch("peripherals-watchdog.csv");
-    let shown = shown("watchdog", &["--until", "100ms", "--edges", text(&edges)]);
+    let shown = shown("watchdog.c", "--until 100ms --edges edges.csv");
     let value = |name| values(&shown, name);
     assert_eq!(value("life"), [1, 2, 3, 4, 5]);
     // Power-up: POR, PIN, BOR. Then IWDG, software, and WWDG twice, all with PIN (RM0368 §6.3.18,
@@ -136,12 +119,8 @@ fn the_watchdog_and_software_reset_the_chip() {
     assert!(opened < 50, "{opened}");
     assert!(value("survived").is_empty());
     // PA5 rises a few cycles after the watchdog is last fed. It falls with the reset, 10 ms later.
-    let edges = read_edges(&edges);
-    let cycles: Vec<u64> = edges
-        .iter()
-        .filter(|edge| edge.pin == "PA5")
-        .map(|edge| edge.cycle)
-        .collect();
+    let edges = edges_of("edges.csv", "PA5");
+    let cycles: Vec<u64> = edges.iter().map(|edge| edge.cycle).collect();
     let alive = cycles[3] - cycles[2];
     assert!((159_900..160_000).contains(&alive), "{cycles:?}");
     // The last eight counts of the window watchdog, in the third life.

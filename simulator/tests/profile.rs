@@ -21,7 +21,7 @@ fn counters(machine: &mut Machine) -> [u64; 5] {
 #[test]
 fn the_counters_explain_every_cycle_of_a_board() {
     // DDI 0403E, C1.8.1: instructions = CYCCNT - CPICNT - EXCCNT - SLEEPCNT - LSUCNT + FOLDCNT.
-    let mut machine = machine(&board_firmware("profiled", &[]), Timing::Nucleo, b"");
+    let mut machine = machine(&board_firmware(""), Timing::Nucleo, b"");
     // From somewhere in the sending of the message, on to sleep between interrupts.
     advance(&mut machine, 50_000);
     for (address, value) in [(0xE000_EDFC, 1 << 24), (0xE000_1000, 0x1F << 17)] {

@@ -5,21 +5,33 @@ use crate::support;
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::Stdio;
-use support::{firmware, json, run, scratch, stderr, stdout, succeed, text, virtual_nucleo};
+use std::process::{Output, Stdio};
+use support::{
+    firmware, hexadecimal, json, read, run, scratch, stderr, stdout, succeed, virtual_nucleo,
+};
 
-fn program(name: &str, part: &str) -> PathBuf {
-    firmware("program.c", name, &[part])
+/// Runs a part of tests/fixtures/program.c, which macros choose.
+fn program(macros: &str, options: &str) -> Output {
+    run(&format!("{} {options}", firmware("program.c", macros)))
+}
+
+/// The same, for a run that ends with a status and of which stderr has these words.
+fn ends(macros: &str, options: &str, status: i32, words: &[&str]) {
+    let output = program(macros, options);
+    let said = stderr(&output);
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{macros} {options}: {said}"
+    );
+    for word in words {
+        assert!(said.contains(word), "{macros} {options}: {said}");
+    }
 }
 
 #[test]
 fn calls_to_the_host_are_answered_and_the_exit_status_is_passed_on() {
-    let stats = scratch("calls.json");
-    let output = run(
-        &program("calls", "CALLS"),
-        &["--semihosting", "--stats", stats.to_str().unwrap()],
-    );
+    let output = program("CALLS", "--semihosting --stats stats.json");
     assert_eq!(output.status.code(), Some(7));
     // Nothing left of SYS_WRITE, a refused file and its errno 2, a terminal, four bytes left.
     assert_eq!(
@@ -28,72 +40,60 @@ fn calls_to_the_host_are_answered_and_the_exit_status_is_passed_on() {
     );
     assert!(stderr(&output).starts_with("two\n"), "{}", stderr(&output));
     assert!(stderr(&output).ends_with("exited with status 7\n"));
-    let stats = json(&stats);
-    assert_eq!(stats["exit_status"], 7);
+    assert_eq!(json("stats.json")["exit_status"], 7);
 }
 
 #[test]
 fn without_semihosting_a_call_is_a_hard_fault() {
-    let output = run(&program("uncalled", "CALLS"), &[]);
-    assert_eq!(output.status.code(), Some(5));
-    let said = stderr(&output);
-    assert!(said.contains("in the handler of a HardFault"), "{said}");
-    assert!(said.contains("run with --semihosting"), "{said}");
-    assert!(said.contains("HFSR 0x80000000"), "{said}");
+    let words = [
+        "in the handler of a HardFault",
+        "run with --semihosting",
+        "HFSR 0x80000000",
+    ];
+    ends("CALLS", "", 5, &words);
 }
 
 #[test]
 fn a_program_that_ends_in_a_fault_says_which_and_where() {
-    let elf = program("divide", "DIVIDE");
+    // The UsageFault is not enabled, so it escalates (FORCED, bit 30). DIVBYZERO is bit 25.
+    let words = [
+        "in the handler of a HardFault",
+        "a division by zero",
+        "(divide+0x",
+        "CFSR 0x02000000 HFSR 0x40000000",
+    ];
     // With and without an end: the handler loops for ever.
-    for arguments in [&[][..], &["--until", "1ms"]] {
-        let output = run(&elf, arguments);
-        assert_eq!(output.status.code(), Some(5));
-        let said = stderr(&output);
-        // The UsageFault is not enabled, so it escalates (FORCED, bit 30). DIVBYZERO is bit 25.
-        assert!(said.contains("in the handler of a HardFault"), "{said}");
-        assert!(said.contains("a division by zero"), "{said}");
-        assert!(said.contains("(divide+0x"), "{said}");
-        assert!(said.contains("CFSR 0x02000000 HFSR 0x40000000"), "{said}");
-    }
-    let output = run(&elf, &["--stop-on", "fault"]);
-    assert_eq!(output.status.code(), Some(4));
+    ends("DIVIDE", "", 5, &words);
+    ends("DIVIDE", "--until 1ms", 5, &words);
+    ends("DIVIDE", "--stop-on fault", 4, &[]);
 }
 
 #[test]
 fn a_core_that_locks_up_says_what_led_there() {
-    let output = run(&program("lockup", "LOCK_UP"), &["--until", "1ms"]);
-    assert_eq!(output.status.code(), Some(3));
-    let said = stderr(&output);
-    assert!(
-        said.contains("locked up") && said.contains("a division by zero"),
-        "{said}"
+    ends(
+        "LOCK_UP",
+        "--until 1ms",
+        3,
+        &["locked up", "a division by zero"],
     );
 }
 
 #[test]
 fn an_initial_sp_outside_the_sram_is_refused() {
-    let elf = firmware("program.c", "outside", &["DIVIDE", "STACK=0x20018000"]);
-    let output = run(&elf, &["--chip", "f401cc"]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(
-        said.contains("0x20018000") && said.contains("STM32F401CC") && said.contains("0x20010000"),
-        "{said}"
+    let outside = "DIVIDE STACK=0x20018000";
+    ends(
+        outside,
+        "--chip f401cc",
+        1,
+        &["0x20018000", "STM32F401CC", "0x20010000"],
     );
     for chip in ["stm32f401re", "f411re", "f407vg"] {
-        assert_eq!(
-            run(&elf, &["--chip", chip]).status.code(),
-            Some(5),
-            "{chip}"
-        );
+        ends(outside, &format!("--chip {chip}"), 5, &[]);
     }
 }
 
 #[test]
 fn each_chip_tells_its_identity() {
-    let elf = program("identity", "IDENTITY");
     // Device identifiers: RM0368 §23.6.1, RM0383 §23.6.1, RM0090 §38.6.1.
     for (chip, device, kib) in [
         ("stm32f401re", 0x433, 512),
@@ -101,7 +101,7 @@ fn each_chip_tells_its_identity() {
         ("F411RE", 0x431, 512),
         ("stm32f407vg", 0x413, 1024),
     ] {
-        let output = run(&elf, &["--semihosting", "--chip", chip]);
+        let output = program("IDENTITY", &format!("--semihosting --chip {chip}"));
         assert_eq!(
             stdout(&output),
             format!("{device:08x}\n{kib:08x}\n"),
@@ -112,16 +112,9 @@ fn each_chip_tells_its_identity() {
 
 #[test]
 fn core_coupled_memory_is_on_the_chip_that_has_it() {
-    let elf = program("coupled", "COUPLED");
-    let output = run(&elf, &["--semihosting", "--chip", "f407vg"]);
+    let output = program("COUPLED", "--semihosting --chip f407vg");
     assert_eq!(stdout(&output), "12345678\n");
-    let output = run(&elf, &["--semihosting"]);
-    assert_eq!(output.status.code(), Some(5));
-    assert!(
-        stderr(&output).contains("IMPRECISERR"),
-        "{}",
-        stderr(&output)
-    );
+    ends("COUPLED", "--semihosting", 5, &["IMPRECISERR"]);
 }
 
 #[test]
@@ -129,12 +122,9 @@ fn the_second_sram_takes_a_cycle_more_for_the_first_load_of_a_row() {
     // Measured on an STM32F407 (docs/reference/timing.md): a cycle for each row of loads, and none
     // for stores. One idle cycle and a store do not end a row; a load of the flash begins it.
     let cycles = |place: u32, chip: &str| -> Vec<u32> {
-        let place = format!("PLACE={place:#x}");
-        let elf = firmware("program.c", &place, &["TWO_SRAMS", &place]);
-        let output = run(&elf, &["--semihosting", "--chip", chip]);
-        let numbers = stdout(&output);
-        let hex = |line| u32::from_str_radix(line, 16).unwrap();
-        numbers.lines().map(hex).collect()
+        let macros = format!("TWO_SRAMS PLACE={place:#x}");
+        let output = program(&macros, &format!("--semihosting --chip {chip}"));
+        stdout(&output).lines().map(hexadecimal).collect()
     };
     let first = cycles(0x2001_BFE0, "f407vg");
     let second = cycles(0x2001_C000, "f407vg");
@@ -145,72 +135,44 @@ fn the_second_sram_takes_a_cycle_more_for_the_first_load_of_a_row() {
 
 #[test]
 fn a_crystal_starts_after_its_time_and_nothing_never_does() {
-    let elf = program("crystal", "CRYSTAL");
-    let output = run(&elf, &["--semihosting", "--hse", "8MHz"]);
+    let output = program("CRYSTAL", "--semihosting --hse 8MHz");
     assert_eq!(output.status.code(), Some(0));
     // 2 ms at 16 MHz in reads of at most 16 cycles.
-    let reads = u32::from_str_radix(stdout(&output).trim(), 16).unwrap();
+    let reads = hexadecimal(&stdout(&output));
     assert!((2_000..32_000).contains(&reads), "{reads}");
-    let output = run(&elf, &["--semihosting", "--hse", "none"]);
-    assert_eq!(output.status.code(), Some(1));
+    ends("CRYSTAL", "--semihosting --hse none", 1, &[]);
     // The Nucleo has a clock and no crystal.
-    let output = run(&elf, &["--semihosting", "--strict"]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("--hse"), "{}", stderr(&output));
+    ends("CRYSTAL", "--semihosting --strict", 3, &["--hse"]);
     // Its amplifier passes the clock, all the same.
-    let output = run(&elf, &["--semihosting"]);
-    assert_eq!(
-        (output.status.code(), stdout(&output)),
-        (Some(0), "00000000\n".into())
-    );
+    let output = program("CRYSTAL", "--semihosting");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stdout(&output), "00000000\n");
 }
 
 #[test]
 fn bytes_for_a_uart_arrive_and_its_bytes_are_kept() {
     for (name, base) in [("usart1", "0x40011000"), ("usart2", "0x40004400")] {
-        let elf = firmware("program.c", name, &[&format!("ECHO={base}")]);
-        let (log, input) = (
-            scratch(&format!("{name}.log")),
-            scratch(&format!("{name}.in")),
-        );
-        fs::write(&input, "abc").unwrap();
-        let log_text = log.to_str().unwrap();
-        let arguments = ["--usart", name, "--uart-log", log_text, "--until", "1ms"];
-        let file = ["--uart-input", input.to_str().unwrap()];
-        assert!(run(&elf, &[&arguments[..], &file].concat())
-            .status
-            .success());
-        assert_eq!(fs::read_to_string(&log).unwrap(), "abc");
+        let elf = firmware("program.c", &format!("ECHO={base}"));
+        fs::write(scratch("input"), "abc").unwrap();
+        let line =
+            |usart: &str| format!("{elf} --usart {usart} --uart-log log --until 1ms --uart-input");
+        assert!(run(&format!("{} input", line(name))).status.success());
+        assert_eq!(read("log"), "abc");
 
-        let mut child = virtual_nucleo()
-            .arg("run")
-            .arg(&elf)
-            .args(arguments)
-            .args(["--uart-input", "-"])
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = virtual_nucleo(&format!("run {} -", line(name)));
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(b"xyz").unwrap();
         assert!(child.wait().unwrap().success());
-        assert_eq!(fs::read_to_string(&log).unwrap(), "xyz");
+        assert_eq!(read("log"), "xyz");
         // Bytes of another USART are not heard.
-        let other = [
-            "--usart",
-            "usart6",
-            "--uart-log",
-            log_text,
-            "--until",
-            "1ms",
-        ];
-        assert!(run(&elf, &[&other[..], &file].concat()).status.success());
-        assert_eq!(fs::read_to_string(&log).unwrap(), "");
+        assert!(run(&format!("{} input", line("usart6"))).status.success());
+        assert_eq!(read("log"), "");
     }
 }
 
 #[test]
 fn a_condition_that_is_never_met_is_told() {
-    let elf = firmware("program.c", "unmet", &["ECHO=0x40004400"]);
-    let output = run(&elf, &["--until", "1ms", "--stop-on", "pin:PA8=1"]);
+    let output = program("ECHO=0x40004400", "--until 1ms --stop-on pin:PA8=1");
     assert_eq!(output.status.code(), Some(6));
     assert_eq!(stderr(&output).lines().count(), 2);
     assert!(stderr(&output).contains("polls for ever") && stderr(&output).contains("USART2_SR"));
@@ -219,20 +181,13 @@ fn a_condition_that_is_never_met_is_told() {
 
 #[test]
 fn registers_are_printed_at_the_end() {
-    let output = run(&program("registers", "DIVIDE"), &["--registers"]);
-    let printed = stdout(&output);
-    assert!(
-        printed.lines().any(|line| line == "cfsr 0x02000000"),
-        "{printed}"
-    );
-    assert!(
-        printed.lines().any(|line| line.starts_with("pc 0x0800")),
-        "{printed}"
-    );
+    let printed = stdout(&program("DIVIDE", "--registers"));
+    assert!(printed.contains("cfsr 0x02000000\n"), "{printed}");
+    assert!(printed.contains("pc 0x0800"), "{printed}");
 }
 
-/// The F401's table with its first chip alone, and changes, as a file.
-fn own_chip(name: &str, changes: &[(&str, &str)]) -> PathBuf {
+/// Writes the F401's table with its first chip alone, and changes, to `own.toml`.
+fn write_own_chip(changes: &[(&str, &str)]) {
     let whole = include_str!("../crates/stm32/chips/stm32f401.toml");
     let parts: Vec<&str> = whole.split("[[chips]]").take(2).collect();
     let mut table = parts
@@ -242,51 +197,37 @@ fn own_chip(name: &str, changes: &[(&str, &str)]) -> PathBuf {
         assert!(table.contains(from), "{from}");
         table = table.replace(from, to);
     }
-    let file = scratch(&format!("{name}.toml"));
-    fs::write(&file, table).unwrap();
-    file
+    fs::write(scratch("own.toml"), table).unwrap();
 }
 
 #[test]
 fn a_chip_may_be_a_table_from_outside() {
-    let elf = program("own", "IDENTITY");
-    let table = own_chip(
-        "own",
-        &[
-            ("flash_kib = 512", "flash_kib = 384"),
-            ("0x1001_6433", "0x1001_6421"),
-        ],
-    );
-    let output = run(&elf, &["--semihosting", "--chip", text(&table)]);
+    write_own_chip(&[
+        ("flash_kib = 512", "flash_kib = 384"),
+        ("0x1001_6433", "0x1001_6421"),
+    ]);
+    let output = program("IDENTITY", "--semihosting --chip own.toml");
     assert_eq!(stdout(&output), "00000421\n00000180\n");
     // A snapshot keeps it, without the file.
-    let saved = scratch("own.snapshot");
-    let at = format!("{}@cycles:1", text(&saved));
-    let save = ["--save-snapshot", &at, "--until", "cycles:10"];
-    let chip = ["--semihosting", "--chip", text(&table)];
-    assert!(run(&elf, &[&chip[..], &save].concat()).status.success());
-    fs::remove_file(&table).unwrap();
-    let again = succeed(&["run", "--semihosting", "--from-snapshot", text(&saved)]);
-    assert_eq!(again.stdout, output.stdout);
+    let save = "--semihosting --chip own.toml --save-snapshot saved@cycles:1 --until cycles:10";
+    assert!(program("IDENTITY", save).status.success());
+    fs::remove_file(scratch("own.toml")).unwrap();
+    let again = succeed("--semihosting --from-snapshot saved");
+    assert_eq!(again, stdout(&output));
 }
 
 #[test]
 fn a_wrong_table_of_a_chip_is_one_sentence() {
-    let elf = program("wrong", "IDENTITY");
     for (from, to, told) in [
         (
             "sram_kib = 96",
             "sram_kib = 96000",
-            "wrong.toml: chips: sram_kib = 96000 is not 1 to 128",
+            "own.toml: chips: sram_kib = 96000 is not 1 to 128",
         ),
-        ("family = \"F401\"", "family = F401", "wrong.toml:5: "),
+        ("family = \"F401\"", "family = F401", "own.toml:5: "),
     ] {
-        let table = own_chip("wrong", &[(from, to)]);
-        let output = run(&elf, &["--chip", text(&table)]);
-        assert_eq!(output.status.code(), Some(2));
-        let said = stderr(&output);
-        assert!(said.contains(told) && !said.contains("panicked"), "{said}");
+        write_own_chip(&[(from, to)]);
+        ends("IDENTITY", "--chip own.toml", 2, &[told]);
     }
-    let output = run(&elf, &["--chip", "/dev/null.toml"]);
-    assert_eq!(output.status.code(), Some(2));
+    ends("IDENTITY", "--chip /dev/null.toml", 2, &[]);
 }

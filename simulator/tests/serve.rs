@@ -6,10 +6,10 @@ use crate::support;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use support::{
-    board_firmware, json, message_image, read_edges, scratch, stderr, succeed, text, virtual_nucleo,
+    board_firmware, json, message, read, read_edges, scratch, stderr, succeed, virtual_nucleo,
+    CsvEdge,
 };
 
 pub struct Board {
@@ -20,11 +20,14 @@ pub struct Board {
 }
 
 impl Board {
-    pub fn start(elf: &Path, arguments: &[&str]) -> Board {
-        let mut process = virtual_nucleo()
-            .arg("serve")
-            .arg(elf)
-            .args(arguments)
+    fn start(line: &str) -> Board {
+        Board::start_with(line, &[])
+    }
+
+    /// With options that may hold blanks.
+    pub fn start_with(line: &str, options: &[String]) -> Board {
+        let mut process = virtual_nucleo(&format!("serve {line}"))
+            .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -52,14 +55,13 @@ impl Board {
     }
 
     /// Has sigrok-cli record from reset on, with these options.
-    pub fn record(self, options: &[&str]) {
+    pub fn record(self, options: &str) {
+        let place = self.analyzer.replace(':', "/");
         let output = Command::new("sigrok-cli")
+            .current_dir(scratch(""))
             .arg("-d")
-            .arg(format!(
-                "beaglelogic:conn=tcp-raw/{}:logic_channels=8",
-                self.analyzer.replace(':', "/")
-            ))
-            .args(options)
+            .arg(format!("beaglelogic:conn=tcp-raw/{place}:logic_channels=8"))
+            .args(options.split_whitespace())
             .output()
             .expect("sigrok-cli is a prerequisite of this test");
         assert!(output.status.success() && output.stderr.is_empty());
@@ -106,9 +108,9 @@ impl Client {
 
 /// What the eight channels read at each edge of `run`, and in which sample. From cycle `switch` on
 /// there is one sample for each cycle, at 84 MHz. Before, the clock is 16 MHz.
-fn words_at_edges(edges: &Path, switch: u64) -> Vec<(u64, u8)> {
+fn words_at_edges(edges: &[CsvEdge], switch: u64) -> Vec<(u64, u8)> {
     let mut word = 0x80; // NJTRST (PB4) is pulled up from reset
-    read_edges(&edges.to_path_buf())
+    edges
         .iter()
         .map(|edge| {
             let channel = match edge.pin.as_str() {
@@ -132,17 +134,17 @@ fn changes(data: &[u8]) -> Vec<(u64, u8)> {
 
 #[test]
 fn a_cycle_is_a_sample_and_the_capture_equals_the_run() {
-    let elf = board_firmware("serve", &[]);
-    let edges = scratch("serve.csv");
-    succeed(&["run", text(&elf), "--until=3ms", "--edges", text(&edges)]);
-    let board = Board::start(&elf, &[]);
+    let elf = board_firmware("");
+    succeed(&format!("{elf} --until=3ms --edges edges.csv"));
+    let board = Board::start(&elf);
     let data = board.client().capture(84_000_000, 200_000);
     let seen = changes(&data);
     assert_eq!(data[0], 0x80);
     assert!(seen.len() > 300);
     // The cycle of the switch follows from the first edge. It must then give the sample of all
     // others.
-    let first_cycle = read_edges(&edges)[0].cycle;
+    let edges = read_edges("edges.csv");
+    let first_cycle = edges[0].cycle;
     let switch = (1..first_cycle)
         .find(|switch| switch * 84 / 16 + (first_cycle - switch) == seen[0].0)
         .unwrap();
@@ -152,59 +154,48 @@ fn a_cycle_is_a_sample_and_the_capture_equals_the_run() {
     assert_eq!(board.finish(), (Some(0), String::new()));
 }
 
-#[test]
-fn what_it_counts_while_it_serves_is_what_a_run_counts() {
-    let elf = board_firmware("serve_counts", &[]);
-    let (of_run, of_serve) = (scratch("counts_run.csv"), scratch("counts_serve.csv"));
-    let counting = [
-        "--count=entries=on_tim2",
-        "--count-window=CRIT",
-        "--windows",
-    ];
-    let run = ["run", text(&elf), "--until=3ms"];
-    succeed(&[&run[..], &counting, &[text(&of_run)]].concat());
-    let board = Board::start(&elf, &[&counting[..], &[text(&of_serve)]].concat());
+/// The table of a board that served a while. It is ended at any moment: its last line may be cut.
+fn served(line: &str) -> Vec<String> {
+    let board = Board::start(&format!("{line} --windows served.csv"));
     board.client().capture(84_000_000, 200_000);
     assert_eq!(board.finish(), (Some(0), String::new()));
-    let expected = fs::read_to_string(of_run).unwrap();
-    let found = fs::read_to_string(of_serve).unwrap();
-    let rows = expected.lines().count().min(found.lines().count());
+    let text = read("served.csv");
+    let whole = &text[..=text.rfind('\n').unwrap()];
+    whole.lines().map(String::from).collect()
+}
+
+#[test]
+fn what_it_counts_while_it_serves_is_what_a_run_counts() {
+    let line = format!(
+        "{} --count=entries=on_tim2 --count-window=CRIT",
+        board_firmware("")
+    );
+    succeed(&format!("{line} --until=3ms --windows run.csv"));
+    let (of_run, of_serve) = (read("run.csv"), served(&line));
+    let rows = of_run.lines().count().min(of_serve.len());
     assert!(rows > 30);
-    assert!(found.lines().zip(expected.lines()).all(|(a, b)| a == b));
+    assert!(of_serve.iter().zip(of_run.lines()).all(|(a, b)| a == b));
 }
 
 /// One window of STIM may hold several pulses of CRIT, and parts of some.
 #[test]
 fn instructions_of_a_window_are_those_of_the_pulses_within() {
-    let elf = board_firmware("serve_instructions", &[]);
-    let table_of = |name: &str, pin: &str, arguments: &[&str]| {
-        let table = scratch(name);
-        let windows = ["--count-window", pin, "--windows", text(&table)];
-        let board = Board::start(&elf, &[&windows, arguments].concat());
-        board.client().capture(84_000_000, 200_000);
-        assert_eq!(board.finish(), (Some(0), String::new()));
-        let text = fs::read_to_string(table).unwrap();
-        // The board is ended at any moment: its last line may be cut.
-        let whole = &text[..=text.rfind('\n').unwrap()];
-        let mut lines = whole.lines().map(String::from);
-        let header = lines.next().unwrap();
-        let rows: Vec<Vec<u64>> = lines
-            .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
-            .collect();
-        (header, rows)
+    let elf = board_firmware("");
+    let table_of = |options: &str, header: &str| -> Vec<Vec<u64>> {
+        let lines = served(&format!("{elf} {options}"));
+        assert_eq!(lines[0], format!("window,start_cycle,end_cycle,{header}"));
+        let numbers = |line: &String| line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        lines[1..].iter().map(numbers).collect()
     };
-    let (header, all) = table_of("all.csv", "CRIT", &["--count=all=*"]);
-    assert_eq!(header, "window,start_cycle,end_cycle,all");
-    let (header, same) = table_of("same.csv", "CRIT", &["--instructions-while=CRIT"]);
-    assert_eq!(header, "window,start_cycle,end_cycle,instructions");
+    let all = table_of("--count-window CRIT --count=all=*", "all");
+    let same = table_of(
+        "--count-window CRIT --instructions-while=CRIT",
+        "instructions",
+    );
     let rows = all.len().min(same.len());
     assert!(rows > 30 && all[..rows] == same[..rows]);
-    let (header, wide) = table_of(
-        "wide.csv",
-        "STIM",
-        &["--count=all=*", "--instructions-while=CRIT"],
-    );
-    assert_eq!(header, "window,start_cycle,end_cycle,all,instructions");
+    let both = "--count-window STIM --count=all=* --instructions-while=CRIT";
+    let wide = table_of(both, "all,instructions");
     let last_cycle = all[rows - 1][2];
     let mut met = 0;
     for row in wide.iter().filter(|row| row[2] <= last_cycle) {
@@ -222,20 +213,16 @@ fn instructions_of_a_window_are_those_of_the_pulses_within() {
 
 #[test]
 fn sigterm_ends_it_with_status_0() {
-    let board = Board::start(&board_firmware("sigterm", &[]), &[]);
+    let board = Board::start(&board_firmware(""));
     let pid = board.process.id().to_string();
-    assert!(Command::new("kill")
-        .args(["-TERM", &pid])
-        .status()
-        .unwrap()
-        .success());
+    let killed = Command::new("kill").args(["-TERM", &pid]).status();
+    assert!(killed.unwrap().success());
     assert_eq!(board.wait(), (Some(0), String::new()));
 }
 
 #[test]
 fn a_scan_then_one_capture_and_no_second_one() {
-    let elf = board_firmware("second", &[]);
-    let board = Board::start(&elf, &[]);
+    let board = Board::start(&board_firmware(""));
     assert!(board.client().ask("version").starts_with("BeagleLogic"));
     let mut client = board.client();
     assert_eq!(client.ask("memalloc"), "-1");
@@ -247,8 +234,7 @@ fn a_scan_then_one_capture_and_no_second_one() {
 
 #[test]
 fn garbage_is_answered_and_harms_nobody() {
-    let elf = board_firmware("garbage", &[]);
-    let board = Board::start(&elf, &[]);
+    let board = Board::start(&board_firmware(""));
     let mut client = board.client();
     for line in [
         "GET / HTTP/1.1",
@@ -270,8 +256,8 @@ fn garbage_is_answered_and_harms_nobody() {
 
 #[test]
 fn a_stop_ends_the_capture_after_its_last_sample_with_status_3() {
-    let elf = board_firmware("stopped", &["TOUCH_UNMODELLED"]);
-    let board = Board::start(&elf, &["--uart", "tcp:0", "--strict"]);
+    let elf = board_firmware("TOUCH_UNMODELLED");
+    let board = Board::start(&format!("{elf} --uart tcp:0 --strict"));
     let mut client = board.client();
     client.socket.write_all(b"samplerate 84000000\n").unwrap();
     client.lines.read_line(&mut String::new()).unwrap();
@@ -293,13 +279,12 @@ fn a_stop_ends_the_capture_after_its_last_sample_with_status_3() {
 
 #[test]
 fn what_is_odd_goes_to_a_file_while_the_board_serves() {
-    let elf = board_firmware("noted", &["TOUCH_UNMODELLED"]);
-    let notes = scratch("notes.json");
-    let board = Board::start(&elf, &["--uart", "tcp:0", "--notes", text(&notes)]);
+    let elf = board_firmware("TOUCH_UNMODELLED");
+    let board = Board::start(&format!("{elf} --uart tcp:0 --notes notes.json"));
     // 100 ms: the third interrupt comes long before.
     assert_eq!(board.client().capture(1_000_000, 100_000).len(), 100_000);
     assert_eq!(board.finish(), (Some(0), String::new()));
-    let told = json(&notes);
+    let told = json("notes.json");
     assert_eq!(told.as_array().unwrap().len(), 1);
     assert_eq!(told[0]["what"], "TIM2_SMCR (bits 0x00000007)");
     assert_eq!(told[0]["writes"], 1);
@@ -307,11 +292,11 @@ fn what_is_odd_goes_to_a_file_while_the_board_serves() {
 
 #[test]
 fn the_uart_hands_over_every_byte_on_tcp_and_on_a_terminal() {
-    let elf = board_firmware("uart", &[]);
+    let elf = board_firmware("");
     let text = "0123456789abcdef".repeat(1_000);
-    let image = message_image("uart", &text);
+    let image = message(&text);
     for kind in ["tcp:0", "pty"] {
-        let board = Board::start(&elf, &["--image", &image, "--uart", kind]);
+        let board = Board::start(&format!("{elf} {image} --uart {kind}"));
         let mut port: Box<dyn Read> = match board.uart.strip_prefix("socket://") {
             Some(address) => Box::new(TcpStream::connect(address).unwrap()),
             None => Box::new(fs::File::open(&board.uart).unwrap()),
@@ -327,12 +312,8 @@ fn the_uart_hands_over_every_byte_on_tcp_and_on_a_terminal() {
 
 #[test]
 fn started_at_once_the_board_runs_without_an_analyzer() {
-    let elf = board_firmware("at_once", &[]);
-    let image = message_image("at_once", "alone\n");
-    let board = Board::start(
-        &elf,
-        &["--image", &image, "--uart", "tcp:0", "--start", "now"],
-    );
+    let (elf, image) = (board_firmware(""), message("alone\n"));
+    let board = Board::start(&format!("{elf} {image} --uart tcp:0 --start now"));
     let mut port = TcpStream::connect(board.uart.strip_prefix("socket://").unwrap()).unwrap();
     let mut received = [0; 6];
     port.read_exact(&mut received).unwrap();

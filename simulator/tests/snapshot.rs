@@ -6,17 +6,16 @@ use crate::support;
 use cortex_m::Timing;
 use machine::snapshot::{Snapshot, SnapshotError};
 use machine::{Limit, Machine};
-use std::fs;
 use stm32::edges::Edge;
 use stm32::memory::Memory;
-use support::{board_firmware, ended, firmware, message_image, scratch, stderr, succeed, text};
+use support::{board_firmware, firmware, message, read, run, stderr, succeed};
 
 /// The message is sent by about 1.3 ms. Then come interrupts, bytes that arrive, and sleep.
 const END_CYCLE: u64 = 400_000;
 const RECEIVED_CYCLE: u64 = 250_000;
 
-fn machine(name: &str) -> Machine {
-    let elf = board_firmware(name, &[]);
+fn machine() -> Machine {
+    let elf = board_firmware("");
     support::machine(&elf, Timing::Nucleo, b"what was saved goes on\0")
 }
 
@@ -80,12 +79,12 @@ fn a_machine_of_every_chip_is_saved_and_restored() {
 
 #[test]
 fn a_restored_run_continues_to_the_byte() {
-    let expected = finished(machine("snapshot_straight"), Record::default());
+    let expected = finished(machine(), Record::default());
     assert!(expected.edges.len() > 500);
     assert_eq!(expected.sent, b"what was saved goes onbcd");
     for instant in instants(60) {
         let mut record = Record::default();
-        let mut saved = machine("snapshot_straight");
+        let mut saved = machine();
         run_to(&mut saved, instant, &mut record);
         let bytes = Snapshot::of(&saved).to_bytes();
         drop(saved);
@@ -103,11 +102,8 @@ const POLLING_CYCLES: std::ops::Range<u64> = 10_000..10_080;
 /// or none.
 #[test]
 fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
-    for (name, macros) in [
-        ("snapshot_poll_pin", &[] as &[&str]),
-        ("snapshot_poll_timer", &["POLL_TIMER"]),
-    ] {
-        let elf = firmware("polls.c", name, macros);
+    for macros in ["", "POLL_TIMER"] {
+        let elf = firmware("polls.c", macros);
         let reset = Snapshot::of(&support::machine(&elf, Timing::Nucleo, b""));
         let at = |start: &Snapshot, cycle: u64| {
             let mut machine = start.fork();
@@ -116,14 +112,14 @@ fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
         };
         for cycle in POLLING_CYCLES {
             let straight = at(&reset, cycle);
-            assert!(straight.core().skipped_instructions() > 100, "{name}");
+            assert!(straight.core().skipped_instructions() > 100, "{macros}");
             let straight = Snapshot::of(&straight).to_bytes();
             for before_cycles in [3, 17, 500] {
                 let earlier = Snapshot::of(&at(&reset, cycle - before_cycles)).to_bytes();
                 let earlier = Snapshot::from_bytes(&earlier).unwrap();
                 assert!(
                     Snapshot::of(&at(&earlier, cycle)).to_bytes() == straight,
-                    "{name}: at cycle {cycle}, and {before_cycles} cycles before"
+                    "{macros}: at cycle {cycle}, and {before_cycles} cycles before"
                 );
             }
         }
@@ -132,7 +128,7 @@ fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
 
 #[test]
 fn forks_do_not_touch_each_other() {
-    let mut origin = machine("snapshot_forks");
+    let mut origin = machine();
     run_to(&mut origin, 100_000, &mut Record::default());
     let snapshot = Snapshot::of(&origin);
     let continued = || finished(snapshot.fork(), Record::default());
@@ -144,7 +140,7 @@ fn forks_do_not_touch_each_other() {
 
 #[test]
 fn a_damaged_file_is_refused() {
-    let good = Snapshot::of(&machine("snapshot_damage")).to_bytes();
+    let good = Snapshot::of(&machine()).to_bytes();
     let refusal = |bytes: &[u8]| Snapshot::from_bytes(bytes).err();
     assert_eq!(refusal(&good), None);
     assert_eq!(refusal(b""), Some(SnapshotError::NotASnapshot));
@@ -176,38 +172,16 @@ fn a_damaged_file_is_refused() {
 
 #[test]
 fn the_commands_save_and_go_on() {
-    let elf = board_firmware("snapshot_commands", &[]);
-    let image = message_image("snapshot_commands", "before and after\n");
-    let file = |name: &str| scratch(&format!("snapshot_commands_{name}"));
-    let saved = file("half.snapshot");
-    let saving = format!("{}@700us", saved.display());
-    let recorded = |name: &str, arguments: &[&str]| {
-        let (edges, uart) = (file(&format!("{name}.csv")), file(&format!("{name}.txt")));
-        let files = ["--edges", text(&edges), "--uart-log", text(&uart)];
-        succeed(&[&["run"], arguments, &files[..]].concat());
-        (
-            fs::read_to_string(edges).unwrap(),
-            fs::read_to_string(uart).unwrap(),
-        )
+    let (elf, image) = (board_firmware(""), message("before and after\n"));
+    let recorded = |line: &str| {
+        succeed(&format!("{line} --edges edges.csv --uart-log uart.txt"));
+        (read("edges.csv"), read("uart.txt"))
     };
-    let (elf, image) = (text(&elf), image.as_str());
-    let whole = recorded("whole", &[elf, "--image", image, "--until", "2ms"]);
-    let first = recorded(
-        "first",
-        &[
-            elf,
-            "--image",
-            image,
-            "--until",
-            "700us",
-            "--save-snapshot",
-            &saving,
-        ],
-    );
-    let second = recorded(
-        "second",
-        &["--from-snapshot", text(&saved), "--until", "2ms"],
-    );
+    let whole = recorded(&format!("{elf} {image} --until 2ms"));
+    let first = recorded(&format!(
+        "{elf} {image} --until 700us --save-snapshot half@700us"
+    ));
+    let second = recorded("--from-snapshot half --until 2ms");
     let headless = second.0.strip_prefix("cycle,pin,level\n").unwrap();
     assert!(headless.lines().count() > 50);
     assert_eq!(first.0 + headless, whole.0);
@@ -216,34 +190,16 @@ fn the_commands_save_and_go_on() {
 
 #[test]
 fn snapshots_that_cannot_be_used_get_a_sentence() {
-    let elf = board_firmware("snapshot_refused", &[]);
-    let other = board_firmware("snapshot_other", &["TOUCH_UNMODELLED"]);
-    let saved = scratch("snapshot_refused.snapshot");
-    let saving = format!("{}@10us", saved.display());
-    succeed(&[
-        "run",
-        text(&elf),
-        "--until",
-        "20us",
-        "--save-snapshot",
-        &saving,
-    ]);
-    let late = format!("{}@1s", scratch("snapshot_late.snapshot").display());
-    let bad: [&[&str]; 4] = [
-        &[text(&elf), "--until", "20us", "--save-snapshot", &late],
-        &[
-            text(&other),
-            "--from-snapshot",
-            text(&saved),
-            "--until",
-            "20us",
-        ],
-        &["--from-snapshot", text(&elf), "--until", "20us"],
-        &["--from-snapshot", "missing.snapshot", "--until", "20us"],
-    ];
-    for arguments in bad {
-        let output = ended(&[&["run"], arguments].concat());
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    let (elf, other) = (board_firmware(""), board_firmware("TOUCH_UNMODELLED"));
+    succeed(&format!("{elf} --until 20us --save-snapshot saved@10us"));
+    for line in [
+        format!("{elf} --save-snapshot late@1s"),
+        format!("{other} --from-snapshot saved"),
+        format!("--from-snapshot {elf}"),
+        "--from-snapshot missing".into(),
+    ] {
+        let output = run(&format!("{line} --until 20us"));
+        assert_eq!(output.status.code(), Some(1), "{line}");
         let said = stderr(&output);
         assert_eq!(said.lines().count(), 1, "{said}");
     }

@@ -6,6 +6,7 @@ pub mod random;
 
 use cortex_m::Timing;
 use machine::Machine;
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -13,25 +14,30 @@ use std::thread;
 use stm32::memory::elf::Firmware;
 use stm32::memory::Memory;
 
-pub fn virtual_nucleo() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_virtual-nucleo"))
+/// The program, in the test's own folder: names of files on its line are files there.
+pub fn virtual_nucleo(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_virtual-nucleo"));
+    command
+        .current_dir(scratch(""))
+        .args(line.split_whitespace());
+    command
 }
 
-pub fn ended(arguments: &[&str]) -> Output {
-    virtual_nucleo().args(arguments).output().unwrap()
+pub fn ended(line: &str) -> Output {
+    virtual_nucleo(line).output().unwrap()
 }
 
-/// Runs a firmware to files, with these options.
-pub fn run(elf: &Path, arguments: &[&str]) -> Output {
-    ended(&[&["run", text(elf)], arguments].concat())
+/// `run` with what stands behind it on the line.
+pub fn run(line: &str) -> Output {
+    ended(&format!("run {line}"))
 }
 
-/// The same, for a program that must exit with 0 and say nothing on stderr.
-pub fn succeed(arguments: &[&str]) -> Output {
-    let output = ended(arguments);
+/// The same, for a run that must exit with 0 and say nothing on stderr. Returns its stdout.
+pub fn succeed(line: &str) -> String {
+    let output = run(line);
     let said = stderr(&output);
     assert!(output.status.success() && said.is_empty(), "{said}");
-    output
+    stdout(&output)
 }
 
 pub fn stdout(output: &Output) -> String {
@@ -43,9 +49,9 @@ pub fn stderr(output: &Output) -> String {
 }
 
 /// A machine at reset with a program, and with a message where the firmware looks for it.
-pub fn machine(elf: &Path, timing: Timing, message: &[u8]) -> Machine {
+pub fn machine(elf: &str, timing: Timing, message: &[u8]) -> Machine {
     let mut memory = Memory::default();
-    let file = fs::read(elf).unwrap();
+    let file = fs::read(scratch(elf)).unwrap();
     Firmware::parse(&file).unwrap().place(&mut memory).unwrap();
     memory.load(0x0804_0000, message).unwrap();
     Machine::new(memory, timing).unwrap()
@@ -61,14 +67,42 @@ pub fn advance(machine: &mut Machine, cycle: u64) -> u64 {
     steps
 }
 
-/// A path as a word of a command line.
-pub fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
+/// What a file of the test holds.
+pub fn read(name: &str) -> String {
+    fs::read_to_string(scratch(name)).unwrap()
 }
 
-/// What a file of JSON holds.
-pub fn json(path: &Path) -> serde_json::Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+/// The same, of a file of JSON.
+pub fn json(name: &str) -> Value {
+    serde_json::from_str(&read(name)).unwrap()
+}
+
+/// The same, of a file with JSON in each line.
+pub fn json_lines(name: &str) -> Vec<Value> {
+    let text = read(name);
+    let entries = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    entries.collect()
+}
+
+/// The same, of a table: the rows below the header.
+pub fn rows(name: &str, header: &str) -> Vec<Vec<String>> {
+    let text = read(name);
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some(header));
+    let cells = |line: &str| line.split(',').map(String::from).collect();
+    lines.map(cells).collect()
+}
+
+/// A hexadecimal number, with or without 0x.
+pub fn hexadecimal(text: &str) -> u32 {
+    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap()
+}
+
+/// The number that a program sent in a line behind a name.
+pub fn sent(log: &str, name: &str) -> u64 {
+    let text = read(log);
+    let number = text.lines().find_map(|line| line.strip_prefix(name));
+    hexadecimal(number.unwrap()).into()
 }
 
 /// A path for a test's own file, in a folder that has the test's name: tests run side by side.
@@ -80,44 +114,44 @@ pub fn scratch(name: &str) -> PathBuf {
     folder.join(name)
 }
 
-/// Compiles tests/fixtures/board.c with macros defined. `name` is that of the file.
-pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
-    firmware("board.c", name, macros)
+/// Compiles tests/fixtures/board.c, as `firmware` does.
+pub fn board_firmware(macros: &str) -> String {
+    firmware("board.c", macros)
 }
 
-/// Compiles a source of tests/fixtures.
-pub fn firmware(source: &str, name: &str, macros: &[&str]) -> PathBuf {
-    firmware_for("cortex-m4", source, name, macros)
+/// Compiles a source of tests/fixtures with macros, which blanks separate. Returns the file's name.
+pub fn firmware(source: &str, macros: &str) -> String {
+    firmware_for("cortex-m4", source, macros)
 }
 
 /// The same, for a core.
-pub fn firmware_for(core: &str, source: &str, name: &str, macros: &[&str]) -> PathBuf {
-    let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
-    let elf = scratch(&format!("{name}.elf"));
+pub fn firmware_for(core: &str, source: &str, macros: &str) -> String {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    let source = fixtures.join(source);
+    let stem = source.file_stem().unwrap().to_str().unwrap();
+    let elf = format!("{stem} {macros}.elf").replace(' ', "-");
     let output = Command::new("arm-none-eabi-gcc")
         .arg(format!("-mcpu={core}"))
         .args(["-mthumb", "-O1", "-ffreestanding", "-nostdlib", "-g"])
-        .args(macros.iter().map(|name| format!("-D{name}")))
+        .args(macros.split_whitespace().map(|name| format!("-D{name}")))
         .arg("-T")
         .arg(fixtures.join("board.ld"))
-        .arg(fixtures.join(source))
+        .arg(&source)
         .arg("-o")
-        .arg(&elf)
+        .arg(scratch(&elf))
         .output()
         .expect("arm-none-eabi-gcc is a prerequisite of these tests");
     assert!(output.status.success(), "{}", stderr(&output));
     elf
 }
 
-/// Writes a message to a file. Returns the argument of `--image` that places it where the firmware
-/// looks for it.
-pub fn message_image(name: &str, text: &str) -> String {
-    let path = scratch(&format!("{name}.bin"));
-    fs::write(&path, format!("{text}\0")).unwrap();
-    format!("{}@0x08040000", path.display())
+/// Writes a message to a file. Returns the option that places it where the firmware looks for it.
+pub fn message(text: &str) -> &'static str {
+    fs::write(scratch("message.bin"), format!("{text}\0")).unwrap();
+    "--image message.bin@0x08040000"
 }
 
-/// A line of edges.csv.
+/// A line of a table of edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvEdge {
     pub cycle: u64,
@@ -125,23 +159,24 @@ pub struct CsvEdge {
     pub level: bool,
 }
 
-pub fn read_edges(path: &PathBuf) -> Vec<CsvEdge> {
-    let text = fs::read_to_string(path).unwrap();
-    let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("cycle,pin,level"));
-    lines.map(parse_edge).collect()
-}
-
-fn parse_edge(line: &str) -> CsvEdge {
-    let fields: Vec<&str> = line.split(',').collect();
-    assert_eq!(fields.len(), 3, "{line}");
-    CsvEdge {
-        cycle: fields[0].parse().unwrap(),
-        pin: fields[1].into(),
-        level: match fields[2] {
+pub fn read_edges(name: &str) -> Vec<CsvEdge> {
+    let edge = |cells: Vec<String>| CsvEdge {
+        cycle: cells[0].parse().unwrap(),
+        pin: cells[1].clone(),
+        level: match &cells[2][..] {
             "0" => false,
             "1" => true,
             level => panic!("level {level}"),
         },
-    }
+    };
+    rows(name, "cycle,pin,level")
+        .into_iter()
+        .map(edge)
+        .collect()
+}
+
+/// Those of a pin.
+pub fn edges_of(name: &str, pin: &str) -> Vec<CsvEdge> {
+    let edges = read_edges(name).into_iter();
+    edges.filter(|edge| edge.pin == pin).collect()
 }
