@@ -339,17 +339,6 @@ impl Flash {
     }
 }
 
-#[cfg(test)]
-impl Flash {
-    /// That of a chip, as after a reset.
-    fn named(chip: &str) -> Flash {
-        let chip = Chip::named(chip).unwrap();
-        let facts = crate::lines::facts(chip.family);
-        let core = super::rcc::Rcc::named(&chip.name).clocks().core;
-        Flash::of(chip, facts.line.flash, core)
-    }
-}
-
 impl Peripheral for Flash {
     fn registers(&self) -> &Registers {
         &self.registers
@@ -421,6 +410,16 @@ impl Peripheral for Flash {
 mod tests {
     use super::*;
     use crate::peripherals::tests::*;
+
+    impl Flash {
+        /// That of a chip, as after a reset.
+        fn named(chip: &str) -> Flash {
+            let chip = Chip::named(chip).unwrap();
+            let facts = crate::lines::facts(chip.family);
+            let core = super::rcc::Rcc::named(&chip.name).clocks().core;
+            Flash::of(chip, facts.line.flash, core)
+        }
+    }
 
     #[test]
     fn what_is_forced_holds_once_the_register_is_set_and_the_register_does_not_tell() {

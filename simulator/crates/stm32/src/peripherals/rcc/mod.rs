@@ -552,15 +552,6 @@ impl Rcc {
     }
 }
 
-#[cfg(test)]
-impl Rcc {
-    /// That of a chip, as after power-up.
-    pub fn named(chip: &str) -> Rcc {
-        let chip = crate::chip::Chip::named(chip).unwrap();
-        Rcc::of(crate::lines::facts(chip.family).rcc, chip.lowest_vco_hz)
-    }
-}
-
 impl Peripheral for Rcc {
     fn registers(&self) -> &Registers {
         &self.registers
@@ -677,6 +668,14 @@ fn apb_divider(code: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::peripherals::tests::*;
+
+    impl Rcc {
+        /// That of a chip, as after power-up.
+        pub fn named(chip: &str) -> Rcc {
+            let chip = crate::chip::Chip::named(chip).unwrap();
+            Rcc::of(crate::lines::facts(chip.family).rcc, chip.lowest_vco_hz)
+        }
+    }
 
     // The registers of the F4.
     const PLLCFGR: u32 = 0x04;
