@@ -413,10 +413,10 @@ mod tests {
 
     impl Flash {
         /// That of a chip, as after a reset.
-        fn named(chip: &str) -> Flash {
+        pub(in super::super) fn named(chip: &str) -> Flash {
             let chip = Chip::named(chip).unwrap();
             let facts = crate::lines::facts(chip.family);
-            let core = super::rcc::Rcc::named(&chip.name).clocks().core;
+            let core = crate::peripherals::rcc::Rcc::named(&chip.name).clocks().core;
             Flash::of(chip, facts.line.flash, core)
         }
     }
