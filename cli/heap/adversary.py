@@ -76,7 +76,7 @@ def command(
     from base.processes import signals
     from cli.shell import under_way
     from firmware.build.host_search import Progress
-    from studies.adversary import search, study, text
+    from studies.adversary import search, study
 
     pairs, left_out = choose(allocator, [goal for goal in WHAT if goal in what])
     limits = search.Budget(**budget)
@@ -98,7 +98,7 @@ def command(
     except signals.Stopped as stopped:
         words = f"what was found is kept in {search.STATES}, and the same command goes on"
         raise signals.Stopped(stopped.number, words) from None
-    answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))
+    answer(as_json, lambda: [row.as_json() for row in rows], lambda: study.as_text(rows))
 
 
 def choose(wanted: Sequence[str], whats: Sequence[What]) -> tuple[list[tuple[str, What]], list[str]]:

@@ -11,7 +11,7 @@ from cli.shell import shared
 from cli.shell.declare import answer, declare, json_option, option
 
 if TYPE_CHECKING:
-    from studies.worst.matrix import Matrix
+    from studies.worst import Matrix
 
 
 @declare(section="What it costs")
@@ -24,31 +24,28 @@ if TYPE_CHECKING:
 @json_option
 def command(allocator: list[str], host: bool, as_json: bool) -> None:
     """Build each allocator's own worst allocation and free, and run them on every allocator."""
-    from studies.worst import text
-
     matrix = run(allocator, host)
-    answer(as_json, matrix.as_json, lambda: text.as_text(matrix))
+    answer(as_json, matrix.as_json, matrix.as_text)
 
 
 def run(wanted: Sequence[str], on_host: bool) -> Matrix:
     """The matrix of these allocators; of `all` that can run, where a sentence says which do not.
     Raises TailscopeError.
     """
+    from base import heap_size
     from cli.heap import fragmentation
     from cli.shell import under_way
     from firmware.build import boards, fit
-    from firmware.build import image as firmware
     from scenarios import catalogue
     from scenarios.generators.worst import CONSTRUCTIONS
     from scenarios.trace import of_steps
     from simulator import build as simulator
-    from studies.worst import board, host
-    from studies.worst.matrix import Cell, Matrix
+    from studies import worst
 
     loaded = {name: catalogue.load("worst", {"target": name}, stimulus="none") for name in CONSTRUCTIONS}
     if on_host:
         traces = [of_steps(name, scenario.generator.steps()) for name, scenario in loaded.items()]
-        names, left_out = fragmentation.choose(traces, wanted, host.HEAP_BYTES)
+        names, left_out = fragmentation.choose(traces, wanted, worst.HEAP_BYTES)
     else:
         plans = [scenario.compile() for scenario in loaded.values()]
         names, left_out = fit.choose_for(boards.default(), plans, wanted)
@@ -56,33 +53,25 @@ def run(wanted: Sequence[str], on_host: bool) -> Matrix:
         folder = Path(temporary)
         for sentence in left_out:
             tell.line(sentence)
-        images = []
         if not on_host:
             simulator.build(tell)
-            counted = under_way.Counted(tell, len(names))
-            for name in names:
-                counted(f"firmware with {name}")
-                images.append(firmware.build(name))
         counted = under_way.Counted(tell, len(names) * len(CONSTRUCTIONS))
 
-        def cell(construction: str, allocator: str) -> Cell:
+        def cell(construction: str, allocator: str) -> worst.Cell:
             counted(f"{construction} on {allocator}")
             if on_host:
-                return host.cell(construction, allocator, folder)
-            measured = board.measure(allocator, list(loaded[construction].generator.steps()))
-            of_blocks = CONSTRUCTIONS[construction].blocks
-            blocks = of_blocks[1] if of_blocks else None
-            return Cell(construction, allocator, blocks, measured.instructions, measured)
+                return worst.on_host(construction, allocator, folder)
+            return worst.on_board(construction, allocator)
 
-        cells: list[Cell] = []
+        cells: list[worst.Cell] = []
         for name in names:
             try:
                 cells += [cell(construction, name) for construction in CONSTRUCTIONS]
-            except board.WorstError as error:
+            except worst.WorstError as error:
                 if list(wanted) != ["all"]:
                     raise
                 tell.line(f"{name} is left out. {error}")
         if not on_host:
-            return Matrix("virtual board", images[0].configuration.heap_bytes, tuple(cells))
-        slopes = tuple(host.slope(each, folder) for each in cells if each.construction in host.GROWING)
-        return Matrix("this machine (x86, 32 bits)", host.HEAP_BYTES, tuple(cells), slopes)
+            return worst.Matrix("virtual board", heap_size.DEFAULT_BYTES, tuple(cells))
+        slopes = tuple(worst.slope(each, folder) for each in cells if each.construction in worst.GROWING)
+        return worst.Matrix("this machine (x86, 32 bits)", worst.HEAP_BYTES, tuple(cells), slopes)

@@ -13,18 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import polars as pl
+
 from base import heap_size
 from base.files.locks import taking_turns
 from base.files.whole import write_bytes
 from base.paths import COMPILED
 from base.processes import signals
 from firmware.build import catalogue, host_heap, host_search
+from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking, Terms
 from scenarios.operations import MAX_SLOTS, Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import NO_STIMULUS
 from scenarios.trace import ALLOCATE, Operations
-from studies.tables import critical_sections
-from studies.tables.critical_sections import CriticalSection
+from studies import sections
 
 _TICK_INSTRUCTIONS = 32
 """A tick adds fewer to a critical section that it comes into."""
@@ -32,7 +34,20 @@ _TICK_INSTRUCTIONS = 32
 _KINDS: dict[Goal, str] = {"allocate": "AO", "free": "F"}
 
 
-def longest(allocator: str, operations: Operations) -> dict[Goal, CriticalSection]:
+@dataclass(frozen=True)
+class Section:
+    """A critical section on the board, of the operation of this place in its list. `wire_ns` is how
+    long CRIT is high.
+    """
+
+    operation: int
+    instructions: int
+    cycles: int
+    wire_ns: float
+    ticks: int
+
+
+def longest(allocator: str, operations: Operations) -> dict[Goal, Section]:
     """The critical section with the most instructions, of allocations (refused ones too) and of
     frees, where the list has one.
 
@@ -41,18 +56,16 @@ def longest(allocator: str, operations: Operations) -> dict[Goal, CriticalSectio
 
     Raises BuildError, SimulatorError, ImageError.
     """
-    sections = critical_sections.measure(allocator, encode(image(operations)))
-    longest_by_goal: dict[Goal, CriticalSection] = {}
+    measured = sections.measure(firmware.build(allocator), encode(image(operations)))
+    names = ("operation", "instructions", "critical_cycles", "pulse_ns", "ticks")
+    rows = measured.with_row_index("operation").drop_nulls("instructions")
+    longest_by_goal: dict[Goal, Section] = {}
     for goal, kinds in _KINDS.items():
-        of_kind = [section for section in sections if section.kind in kinds]
-        if of_kind:
-            longest_by_goal[goal] = max(of_kind, key=_own_instructions)
+        of_kind = rows.filter(pl.col("kind").is_in(list(kinds))).select(names)
+        if len(of_kind):
+            own = of_kind["instructions"] - _TICK_INSTRUCTIONS * of_kind["ticks"]
+            longest_by_goal[goal] = Section(*of_kind.row(int(own.arg_max() or 0)))
     return longest_by_goal
-
-
-def _own_instructions(section: CriticalSection) -> int:
-    """The least number of instructions that are the allocator's own."""
-    return section.instructions - _TICK_INSTRUCTIONS * section.ticks
 
 
 def image(operations: Operations) -> Image:
@@ -168,12 +181,12 @@ class Search:
 def objection(allocator: str, what: What) -> str | None:
     """Why there is nothing to search, in one sentence; None if there is.
 
-    For time, an allocator without a build for this machine borrows the winners of the others.
+    Of an allocator without a build for this machine the known cases of time are run.
     Raises HostHeapError for an unknown allocator.
     """
     row = catalogue.row(allocator, host_heap.HostHeapError)
-    borrows = row.target_only and what != "fragmentation"
-    if not borrows and (refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES)):
+    runs = row.target_only and what != "fragmentation"
+    if not runs and (refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES)):
         return refusal
     if what != "allocate" and "frees" not in row.promises:
         return f"{allocator} never frees."

@@ -14,8 +14,6 @@ import polars as pl
 
 from analysis.fragmentation.study import Row, Study
 from base.run_folder.manifest import Optimization
-from base.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
-from capture.reading.probes import PULSES_BEFORE
 from firmware.build import catalogue as allocators
 from firmware.build import crate_page, footprint, host_heap, outside
 from firmware.build import image as firmware
@@ -24,14 +22,8 @@ from firmware.build.placement import placed, placement
 from scenarios import catalogue
 from scenarios import trace as traces
 from scenarios.plan import Plan
-from simulator import run as simulator
-from studies.worst import host
+from studies import sections, worst
 
-_RUN_FOR = "600s"
-_CYCLES = ("critical_cycles", "operation_cycles")
-_COLUMNS = ("seq", "kind", "size", *_CYCLES, "probes", "live", "bytes_in_use")
-_HEADER_BYTES = 16
-"""Of the block layer, below every index."""
 _CHECK = ".text.heap_index_check"
 """The check of the heap for the contract tests; no other allocator brings one."""
 
@@ -82,18 +74,9 @@ class BoardRun:
         plan, image = self.plan(), self.built()
         if self.placement:
             image = placed(image, placement(self.placement))
-        done = simulator.run(
-            image.elf, until=_RUN_FOR, image=plan.image, counts={"instructions": "*"}, count_window="CRIT"
-        )
-        if done.records.first(EndRecord) is None:
-            raise ValueError(f"{self} does not end within {_RUN_FOR}.")
-        sections = iter(done.windows["instructions"][PULSES_BEFORE:])
-        records = done.records.all(OperationRecord)
-        table = pl.DataFrame({name: [getattr(record, name) for record in records] for name in _COLUMNS})
-        counted = [None if kind in HEAP_NOT_CALLED else next(sections) for kind in table["kind"]]
+        measured = sections.measure(image, plan.image)
         planned = plan.operations.select(pl.col("seq").cast(pl.Int64), "measured", "label", "depth")
-        table = table.with_columns(instructions=pl.Series(counted, dtype=pl.Int64))
-        return table.join(planned, on="seq", how="left", maintain_order="left")
+        return measured.join(planned, on="seq", how="left", maintain_order="left")
 
 
 @dataclass(frozen=True)
@@ -165,7 +148,7 @@ class WorstOnThisMachine:
     def measure(self) -> pl.DataFrame:
         """`instructions` of the operation that is measured. Raises HostHeapError."""
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            cell = host.cell(self.construction, self.allocator, Path(folder))
+            cell = worst.on_host(self.construction, self.allocator, Path(folder))
         return pl.DataFrame({"instructions": [cell.instructions]})
 
 

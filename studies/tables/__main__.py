@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from base.files import results
 from base.paths import ROOT
-from studies.tables import allocators, boards, timing_report
+from studies.adversary import study
+from studies.tables import allocators, boards
 
 Row = Sequence[object]
 
 RESULTS: Mapping[str, tuple[Sequence[str], Callable[[], Iterable[Row]]]] = {
+    "adversary-space": (study.SPACE_COLUMNS, lambda: study.space_cells(study.rows_of("fragmentation"))),
+    "adversary-time": (study.TIME_COLUMNS, lambda: study.time_cells(study.rows_of("allocate", "free"))),
     "boards": (boards.FACTS, boards.facts),
     "board-figures": (boards.FIGURES, boards.figures),
     "footprint": (allocators.FOOTPRINT, allocators.footprints),
     "placements": (allocators.PLACED, lambda: map(allocators.placed, allocators.placeable())),
-    "timing": (timing_report.HEADINGS, lambda: (row.cells for row in timing_report.rows())),
     "tlsf": (allocators.TLSF, lambda: map(allocators.tlsf, (*allocators.OURS, *allocators.OTHERS))),
 }
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import astuple
 
+import polars as pl
+
 from base.run_folder.quantities import DWT_CYCLES
 from capture import placements
 from capture.acquisition.source import RunRequest
 from firmware.build import catalogue, footprint
 from firmware.build import image as firmware
 from scenarios import catalogue as scenarios
-from studies.tables.critical_sections import measure
+from studies import sections
 
 FOOTPRINT = (
     *("allocator", "flash", "static RAM", "of the region, once", "beside a live block"),
@@ -64,12 +66,14 @@ def worst_cycles(allocator: str, art: bool) -> tuple[int, int]:
     """The most cycles of an allocation's, refused ones too, and of a free's critical section, over
     two scenarios.
     """
+    built = firmware.build(allocator, art=art)
     images = [scenarios.load(name, stimulus="none").compile().image for name in ("mem_frag", "mem_stress")]
-    sections = [section for image in images for section in measure(allocator, image, art)]
+    measured = pl.concat(sections.measure(built, image) for image in images)
     allocation, free = (
-        max(section.cycles for section in sections if section.kind in kinds) for kinds in ("AO", "F")
+        measured.filter(pl.col("kind").is_in(list(kinds)))["critical_cycles"].to_numpy().max()
+        for kinds in ("AO", "F")
     )
-    return allocation, free
+    return int(allocation), int(free)
 
 
 def tlsf(allocator: str) -> tuple[object, ...]:

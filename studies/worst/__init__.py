@@ -1,1 +1,0 @@
-"""Each allocator's own worst case, and everybody else on it: docs/reference/timing.md."""
