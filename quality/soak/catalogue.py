@@ -63,21 +63,14 @@ class DeskFault:
             return 143
         return 0 if self.verdict == COMPLETE else 1
 
-    def is_said_in(self, sentence: str) -> bool:
-        """True if a sentence is the one that is due."""
-        return _is_part(self.says, sentence)
-
-    def is_noted_in(self, warning: str) -> bool:
-        """True if a warning is the one that is due."""
-        return _is_part(self.notes, warning)
-
     @property
     def kept(self) -> str:
         """What is kept of the run."""
         return "nothing" if self.verdict == REFUSED else "all that came"
 
 
-def _is_part(words: str, sentence: str) -> bool:
+def is_part(words: str, sentence: str) -> bool:
+    """Whether these words, of which an ellipsis stands for any, are in the sentence."""
     return re.search(".*".join(map(re.escape, words.split("…"))), sentence) is not None
 
 

@@ -19,13 +19,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from base.files.errors import TailscopeError, near_miss
+from base.files.errors import TailscopeError, no_such
 from base.processes import children, signals
 from base.processes.children import marked
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from firmware.build import image as firmware
-from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, DeskFault, named
+from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, DeskFault, is_part, named
 from quality.soak.once import PARAMETERS, SCENARIO
 from scenarios import catalogue as scenarios
 
@@ -35,8 +35,13 @@ WITHIN_S = 600.0
 OTHER_ALLOCATOR = "seglist"
 MARK = "TAILSCOPE_SOAK_RUN"
 ENDS_WITHIN_S = 5.0
+LINES = "runs.jsonl"
 
 Headlines = Mapping[str, list[float]]
+
+
+class SoakError(TailscopeError):
+    """An option that makes no sense."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +51,21 @@ class Outcome:
     `verdict` is that of the run, or refused where nothing was recorded, or none of both where the
     bench did something else. `wrong` says in sentences what is not as it is due; a run without is
     accounted for. `left` are the command lines of processes that outlived the run, `files_left`
-    temporary files, `descriptors_left` how many descriptors the bench opened and did not close.
-    `memory_kib` is the most that the bench's process took.
+    temporary files.
     """
 
     board: str
     fault: str
     due: str
-    verdict: str
     exit_status: int
-    sentences: tuple[str, ...]
-    folder: str
-    redecoded: str
     left: tuple[str, ...]
     files_left: tuple[str, ...]
-    descriptors_left: int
-    memory_kib: int
     seconds: float
-    headlines: Headlines
+    verdict: str = "none"
+    sentences: tuple[str, ...] = ()
+    folder: str = ""
+    redecoded: str = ""
+    headlines: Headlines = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
 
@@ -78,7 +80,7 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
     began_s = time.monotonic()
     with ExitStack() as opened:
         resource = read_bench().board(board)
-        before: list[str] = []
+        desk, before = None, []
         if resource.emulated is not None:
             in_flash: tuple[Path | None, bytes | None] = None, None
             if fault.other_firmware:
@@ -90,50 +92,35 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
             before = emulated.seeing(resource, desk)
         temporary = opened.enter_context(tempfile.TemporaryDirectory(prefix="soak-"))
         command = ["env", f"{MARK}={mark}", f"TMPDIR={temporary}", *before]
-        command += [sys.executable, "-m", "quality.soak.once"]
-        command += [board, str(runs), fault.name]
+        command += [sys.executable, "-m", "quality.soak.once", board, str(runs), fault.name]
         try:
             done = children.run(command, within_s=WITHIN_S)
         except subprocess.TimeoutExpired:
             done = subprocess.CompletedProcess(command, -1, "", f"It took longer than {WITHIN_S:g} s.")
-        words = desk.words() if before else ""
+        words = desk.words() if desk else ""
         # Processes with the run's mark in their environment that do not end.
         deadline_s = time.monotonic() + ENDS_WITHIN_S
         while (left := marked(f"{MARK}={mark}")) and time.monotonic() < deadline_s:
             time.sleep(0.05)
         files = tuple(sorted(path.name for path in Path(temporary).iterdir()))
-    seconds = time.monotonic() - began_s
-    document = _told(done.stdout)
-    sentences = tuple(document.get("sentences", ())) or (done.stderr.strip()[-2000:],)
-    verdict = document.get("verdict", REFUSED if "sentences" in document else "none")
+    # The last line is a document, unless the process came to no end of its own.
+    last = (done.stdout.strip().splitlines() or [""])[-1]
+    document: dict[str, Any] = (
+        json.loads(last) if last.startswith("{") else {"sentences": [done.stderr.strip()[-2000:]]}
+    )
+    for name in {"sentences", "warnings"} & {*document}:
+        document[name] = tuple(document[name])
     outcome = Outcome(
         board=board,
         fault=fault.name,
         due=fault.verdict,
-        verdict=verdict,
         exit_status=done.returncode,
-        sentences=sentences if verdict != COMPLETE else (),
-        folder=document.get("folder", ""),
-        redecoded=document.get("redecoded", ""),
         left=left,
         files_left=files,
-        descriptors_left=document.get("descriptors_left", 0),
-        memory_kib=document.get("memory_kib", 0),
-        seconds=round(seconds, 3),
-        headlines=document.get("headlines", {}),
-        warnings=tuple(document.get("warnings", ())),
+        seconds=round(time.monotonic() - began_s, 3),
+        **document,
     )
     return replace(outcome, wrong=tuple(wrong_of(fault, outcome, done.stderr, words, reference)))
-
-
-def _told(stdout: str) -> dict[str, Any]:
-    """The last document that the process printed; empty if it printed none."""
-    lines = stdout.strip().splitlines()
-    try:
-        document = json.loads(lines[-1]) if lines else {}
-    except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 def wrong_of(
@@ -144,7 +131,7 @@ def wrong_of(
         yield f"The outcome is {outcome.verdict}, and {fault.verdict} is due."
     if outcome.exit_status != fault.exit_status:
         yield f"The exit status is {outcome.exit_status}, and {fault.exit_status} is due."
-    if not any(fault.is_said_in(sentence) for sentence in outcome.sentences or ("",)):
+    if not any(is_part(fault.says, sentence) for sentence in outcome.sentences or ("",)):
         yield f"No sentence says {fault.says!r}."
     if "Traceback" in stderr:
         yield "The bench printed a traceback."
@@ -158,7 +145,7 @@ def wrong_of(
         yield f"Temporary files are left: {', '.join(outcome.files_left)}."
     if desk_said:
         yield f"The desk said: {desk_said}"
-    if not any(fault.is_noted_in(warning) for warning in outcome.warnings or ("",)):
+    if not any(is_part(fault.notes, warning) for warning in outcome.warnings or ("",)):
         yield f"No warning says {fault.notes!r}."
     lost = {"dwt_cycles"} if fault.loses_cycles else set()
     expected = {name: due for name, due in (reference or {}).items() if name not in lost}
@@ -168,13 +155,6 @@ def wrong_of(
         yield "It is complete, and its headlines are others than without a fault."
 
 
-LINES = "runs.jsonl"
-
-
-class SoakError(TailscopeError):
-    """An option that makes no sense."""
-
-
 @dataclass
 class Accounting:
     """The accounting of a soak."""
@@ -182,7 +162,6 @@ class Accounting:
     seed: int
     folder: Path
     outcomes: list[Outcome] = field(default_factory=list)
-    seconds: float = 0.0
     stopped: bool = False
 
     @property
@@ -195,82 +174,64 @@ class Accounting:
         """True if every run is accounted for."""
         return bool(self.outcomes) and not self.unaccounted
 
-    def counts(self) -> dict[tuple[str, str, str], int]:
-        """The number of runs by board, fault and verdict."""
-        counts = Counter((outcome.board, outcome.fault, outcome.verdict) for outcome in self.outcomes)
-        return dict(sorted(counts.items()))
-
     def as_json(self) -> dict[str, Any]:
-        rows = [
-            {"board": board, "fault": fault, "verdict": verdict, "runs": runs}
-            for (board, fault, verdict), runs in self.counts().items()
-        ]
+        counts = Counter((outcome.board, outcome.fault, outcome.verdict) for outcome in self.outcomes)
         return {
             "seed": self.seed,
-            "seconds": round(self.seconds, 1),
             "stopped": self.stopped,
             "runs": len(self.outcomes),
             "unaccounted": len(self.unaccounted),
-            "counts": rows,
+            "counts": [
+                {"board": board, "fault": fault, "verdict": verdict, "runs": runs}
+                for (board, fault, verdict), runs in sorted(counts.items())
+            ],
             "wrong": [asdict(outcome) for outcome in self.unaccounted],
-            "processes_left": sum(len(outcome.left) for outcome in self.outcomes),
-            "bench_memory_most_kib": max((outcome.memory_kib for outcome in self.outcomes), default=0),
             "folder": str(self.folder),
         }
-
-
-OnOutcome = Callable[[int, Outcome], None]
 
 
 def soak(
     boards: Sequence[str],
     folder: Path,
+    runs: int,
     *,
     seed: int = 1,
-    minutes: float | None = None,
-    runs: int | None = None,
     faults: Sequence[str] = (),
-    tell: OnOutcome = lambda _number, _outcome: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Accounting:
-    """Runs until `minutes` are over or `runs` are done, and a signal ends it early.
+    """Makes `runs` runs; a signal ends it early. `tell` gets a line for each.
 
     Each run's outcome is a line of LINES in `folder` as soon as it is there. Run folders of runs
     that are not accounted for are kept beside it. `faults` names those to draw from; all if empty.
     To be called within signals.orderly(). Raises TailscopeError.
     """
+    check_names(boards, faults)
     accounting = Accounting(seed, folder)
-    began_s = time.monotonic()
     references: dict[str, Headlines] = {}
     folder.mkdir(parents=True, exist_ok=True)
-    stored = folder / "runs"
-    for number, (board, fault) in enumerate(_drawn(boards, seed, faults)):
-        over = minutes is not None and time.monotonic() - began_s >= 60 * minutes
-        if over or number == runs or signals.asked() is not None:
+    for number, (board, fault) in zip(range(runs), _drawn(boards, seed, faults), strict=False):
+        if signals.asked() is not None:
             break
         try:
-            outcome = carry_out(fault, board, stored, references.get(board))
+            outcome = carry_out(fault, board, folder / "runs", references.get(board))
         except signals.Stopped:
             break
         if fault == NONE and outcome.verdict == COMPLETE:
             references.setdefault(board, outcome.headlines)
         accounting.outcomes.append(outcome)
-        _note(folder / LINES, number, accounting)
+        try:
+            with (folder / LINES).open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"run": number, **asdict(outcome)}) + "\n")
+        except OSError as error:
+            raise SoakError(
+                f"{folder / LINES} cannot be written ({error.strerror}); free some space."
+            ) from None
         if outcome.folder and not outcome.wrong:
             shutil.rmtree(outcome.folder, ignore_errors=True)
-        tell(number, outcome)
-    accounting.seconds = time.monotonic() - began_s
+        state = "UNACCOUNTED" if outcome.wrong else "as due"
+        tell(f"run {number + 1:,} of {runs:,}: {board}, {fault.name}: {outcome.verdict}, {state}")
     accounting.stopped = signals.asked() is not None
     return accounting
-
-
-def _note(path: Path, number: int, accounting: Accounting) -> None:
-    """Adds the last run's line."""
-    line = {"run": number, **asdict(accounting.outcomes[-1])}
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-    except OSError as error:
-        raise SoakError(f"{path} cannot be written ({error.strerror}); free some space.") from None
 
 
 def _drawn(boards: Sequence[str], seed: int, faults: Sequence[str]) -> Iterator[tuple[str, DeskFault]]:
@@ -291,50 +252,33 @@ def _drawn(boards: Sequence[str], seed: int, faults: Sequence[str]) -> Iterator[
 
 
 def check_names(boards: Sequence[str], faults: Sequence[str]) -> None:
-    """Raises SoakError for a board or a fault that is not in the catalogue."""
-    known_boards = {board for fault in FAULTS for board in fault.boards}
-    known = {fault.name for fault in FAULTS}
-    for word, names, all_of_them in (("board", boards, known_boards), ("fault", faults, known)):
-        for name in names:
-            if name not in all_of_them:
-                raise SoakError(
-                    f"The soak has no {word} {name!r}; it has {', '.join(sorted(all_of_them))}."
-                    f"{near_miss(name, all_of_them)}"
-                )
+    """Raises SoakError for a board or a fault that is not in the catalogue, and for a fault that
+    comes on none of the boards.
+    """
+    every = sorted({board for fault in FAULTS for board in fault.boards})
+    for name in boards:
+        if name not in every:
+            raise SoakError(no_such("board", name, every, "the soak"))
+    able = [fault.name for fault in FAULTS if {*fault.boards} & {*boards}]
     for name in faults:
-        if not set(named(name).boards) & set(boards):
-            raise SoakError(
-                f"{name!r} comes on none of the boards {', '.join(boards)}; it is a fault of "
-                f"{', '.join(named(name).boards)}."
-            )
-
-
-def line(number: int, outcome: Outcome) -> str:
-    """One run."""
-    state = "UNACCOUNTED" if outcome.wrong else "as due"
-    return f"run {number}: {outcome.board}, {outcome.fault}: {outcome.verdict}, {state}"
+        if name not in able:
+            raise SoakError(no_such("fault", name, able, " and ".join(boards)))
 
 
 def as_text(accounting: Accounting) -> str:
     """The accounting."""
+    document = accounting.as_json()
     lines = [f"{'board':8} {'fault':26} {'outcome':13} runs"]
     lines += [
-        f"{board:8} {fault:26} {verdict:13} {runs:4}"
-        for (board, fault, verdict), runs in accounting.counts().items()
+        f"{row['board']:8} {row['fault']:26} {row['verdict']:13} {row['runs']:4}"
+        for row in document["counts"]
     ]
     for outcome in accounting.unaccounted:
         lines.append(f"{outcome.board}, {outcome.fault}: {' '.join(outcome.wrong)}")
         lines += [f"  it said: {sentence}" for sentence in outcome.sentences]
         lines += [f"  kept: {outcome.folder}"] if outcome.folder else []
     lines.append(
-        f"{len(accounting.outcomes)} runs in {accounting.seconds / 60:.1f} min, "
-        f"{len(accounting.unaccounted)} unaccounted for, "
-        f"{sum(len(outcome.left) for outcome in accounting.outcomes)} processes left"
+        f"{document['runs']:,} runs, {document['unaccounted']:,} unaccounted for"
         f"{', stopped by a signal' * accounting.stopped}"
     )
-    lines.append(
-        f"a run's bench took at most "
-        f"{max((outcome.memory_kib for outcome in accounting.outcomes), default=0):,} KiB"
-    )
-    lines.append(f"results: {accounting.folder}")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"results: {accounting.folder}"])

@@ -10,7 +10,6 @@ import pytest
 
 from base.paths import ROOT
 from quality.soak import soak
-from quality.soak import soak as one_run
 from quality.soak.catalogue import COMPLETE, NONE, TRUNCATED, DeskFault, named
 from quality.soak.soak import Outcome
 
@@ -24,15 +23,9 @@ def outcome(fault: DeskFault, board: str, **changed: object) -> Outcome:
         due=fault.verdict,
         verdict=fault.verdict,
         exit_status=fault.exit_status,
-        sentences=(),
-        folder="",
-        redecoded="",
         left=(),
         files_left=(),
-        descriptors_left=0,
-        memory_kib=1,
         seconds=0.1,
-        headlines={},
     )
     return replace(as_due, **changed)  # type: ignore[arg-type]
 
@@ -41,7 +34,7 @@ def judged(fault: DeskFault, **changed: object) -> list[str]:
     """What is wrong about an outcome that is as due but for what changed."""
     reference = {"probes": [1.0]}
     result = outcome(fault, "desk", **{"sentences": (fault.says,), "headlines": reference, **changed})
-    return list(one_run.wrong_of(fault, result, "", "", reference))
+    return list(soak.wrong_of(fault, result, "", "", reference))
 
 
 def test_what_is_not_as_due_is_named() -> None:
@@ -64,7 +57,7 @@ def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> No
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     document = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
-    assert document["runs"] == 3 and document["unaccounted"] == document["processes_left"] == 0
+    assert document["runs"] == 3 and document["unaccounted"] == 0
     verdicts = {row["fault"]: row["verdict"] for row in document["counts"]}
     assert verdicts == {"none": COMPLETE, "terminated": TRUNCATED}
     (lines,) = tmp_path.rglob(soak.LINES)
