@@ -55,22 +55,14 @@ class Check:
         wrong, odd = (
             [finding for finding in findings if finding.state == state] for state in ("wrong", "odd")
         )
-        words = self.well
-        if wrong:
-            words = f"{_count(len(wrong), 'thing keeps', 'things keep')} the bench from running."
-        elif odd:
-            words = f"{words} {_count(len(odd), 'thing is', 'things are')} odd."
+        keeping = f"{len(wrong)} of {len(findings)} findings keep the bench from running."
         return Finding(
             self.key,
             "wrong" if wrong else "odd" if odd else "right",
-            words,
+            keeping if wrong else self.well,
             tuple(f"{finding.subject}: {finding.words}" for finding in (*wrong, *odd)),
             tuple(Figure(finding.subject, finding.words) for finding in findings if finding.state == "right"),
         )
-
-
-def _count(number: int, singular: str, several: str) -> str:
-    return f"{number} {singular if number == 1 else several}"
 
 
 def _twin(desk: Desk) -> Finding:
@@ -105,13 +97,6 @@ DEVICES = (
         "Analyzer, probe and serial port are there.",
         _NOTHING_PLUGGED_IN,
     ),
-    Check(
-        "probe",
-        "Is the firmware of the probe new enough?",
-        "Update it with ST's STSW-LINK007, and end what else uses it.",
-        lambda desk: devices.probe_firmware(desk.board, desk.facts),
-        virtual=_NOTHING_PLUGGED_IN,
-    ),
 )
 WIRING = Check(
     "wiring",
@@ -129,18 +114,12 @@ CHECKS = (
         Desk.load,
         virtual=_NOT_FLASHED,
     ),
-    Check(
-        "again",
-        "Does it take one behind a run, too?",
-        "Wire the probe's NRST, or put BOOT0 high, and press the black button.",
-        Desk.load_again,
-        virtual=_NOT_FLASHED,
-    ),
     WIRING,
     Check(
         "line",
         "Do the records come, whole and in order?",
-        "Take a port without a hub, end what else has it open, and see that SB13 and SB14 are closed.",
+        "Take a port without a hub, end what else has it open, see that SB13 and SB14 are closed, and set a "
+        "lower baud in bench.toml.",
         Desk.line,
     ),
     Check(

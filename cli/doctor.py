@@ -70,10 +70,8 @@ class Report:
     def _device_lines(self) -> Iterator[str]:
         findings = (finding for key in self.findings if key != "tools" for finding in self.findings[key])
         for finding in dict.fromkeys(findings):  # a virtual board gives each check the same answer
-            first, *rest = finding.words.splitlines()
             state = finding.state.upper() if finding.state == "wrong" else finding.state
-            yield f"  {finding.subject:<8}  {state:<7}  {first}"
-            yield from (f"    {line}" for line in rest)
+            yield f"  {finding.subject:<8}  {state:<7}  {finding.words}"
 
 
 def report(board: str | None = None) -> Report:

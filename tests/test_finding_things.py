@@ -32,12 +32,11 @@ def test_the_doctor_finds_the_desk() -> None:
     assert (status, report["can_run"]) == (0, True)
     rows = [row for row in report["findings"] if row["check"] != "tools"]
     assert [(row["check"], row["subject"], row["state"]) for row in rows] == [
-        *(("desk", "analyzer", "right"), ("desk", "probe", "right"), ("desk", "port", "right")),
-        ("probe", "probe", "right"),
+        *(("desk", subject, "right") for subject in ("analyzer", "loader", "probe", "port")),
     ]
     words = [row["words"] for row in rows]
-    assert "8 inputs" in words[0] and desk.stlink in words[1] and "firmware V2J37" in words[3]
-    assert words[2].startswith("/dev/ttyACM0") and "(0483:374b)" in words[2]
+    assert "fx2lafw" in words[0] and desk.stlink in words[2] and "firmware V2J37" in words[2]
+    assert words[3].startswith("/dev/ttyACM0") and "0483:374b" in words[3]
 
 
 def test_the_wiring_check_names_the_clips_of_the_desk() -> None:
@@ -47,16 +46,17 @@ def test_the_wiring_check_names_the_clips_of_the_desk() -> None:
         status, report = lab(desk, "wiring", "check")
     assert (status, report["right"]) == (1, False)
     assert set(report["remedies"]) == {
-        "D0 stays high: clip it on CRIT (D7, CN9-8).",
-        "D3 stays low: clip it on ISR (D2, CN9-3).",
-        "D1 sees STIM and D2 sees OP: swap the clips of D1 and D2.",
-        "D4 and D5 always move together, with TASK and CTRL: "
-        "part their clips at TASK (D6, CN9-7), CTRL (A1, CN8-2).",
-        "D6 sees SYNC, as does D7: clip it on CISR (D4, CN9-5), and part it from D7 if they touch.",
+        "D0 sees no pin steadily: press its clip on CRIT (D7, CN9-8).",
+        "D3 sees no pin steadily: press its clip on ISR (D2, CN9-3).",
+        "D1 sees STIM: clip it on OP (D8, CN5-1), and see that it touches nothing else.",
+        "D2 sees OP: clip it on STIM (A0, CN8-1), and see that it touches nothing else.",
+        "D4 sees TASK and CTRL: clip it on TASK (D6, CN9-7), and see that it touches nothing else.",
+        "D5 sees TASK and CTRL: clip it on CTRL (A1, CN8-2), and see that it touches nothing else.",
+        "D6 sees SYNC: clip it on CISR (D4, CN9-5), and see that it touches nothing else.",
     }
     assert [(row["input"], row["state"]) for row in report["clips"]] == [
         *(("D0", "missing"), ("D1", "swapped"), ("D2", "swapped"), ("D3", "missing")),
-        *(("D4", "shorted"), ("D5", "shorted"), ("D6", "doubled"), ("D7", "right")),
+        *(("D4", "shorted"), ("D5", "shorted"), ("D6", "swapped"), ("D7", "right")),
     ]
 
 

@@ -18,10 +18,10 @@ from base.files.errors import CaptureError
 from base.files.whole import open_regular, why
 from base.run_folder.folder import RunName
 from base.run_folder.observed import KIND, SCHEMA, Asked, AskedEdges, Keep, Program
+from capture.acquisition.analyzers import check_analyzer, tool_versions
 from capture.acquisition.keeper import Keeping
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import CaptureRequest
-from capture.acquisition.sigrok_options import check_analyzer, tool_versions
 from capture.acquisition.source import Opened, Request
 from capture.desk.bench import BoardResource
 from capture.desk.board import RESET_WITHIN_S

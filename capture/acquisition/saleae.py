@@ -40,37 +40,33 @@ _POLL_S = 0.05
 _SLOW_S = 60.0
 # More than is asked for, since a timer need not end on a sample.
 _MORE_S = 0.01
-_TRIAL_S = 0.001
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device that Logic 2 sees: its id, and what it is."""
-
-    device_id: str
-    title: str
-
-
-def check_saleae(analyzer: AnalyzerResource, samplerate_hz: int) -> None:
-    """Has Logic 2 capture a millisecond as a run would be, before a board is loaded.
-
-    Its interface lists no samplerates; what it refuses, it refuses so. Raises CaptureError with one
-    sentence.
+    """An analyzer that answers: its driver, how bench.toml names this one, what it is, and the
+    names of its inputs. `connection` is None where the driver has none.
     """
-    with _connected(analyzer) as manager:
-        _device(analyzer, manager)
-        with _told("cannot capture so"):
-            capture = _started(manager, analyzer, samplerate_hz, _TRIAL_S)
-            try:
-                capture.wait()
-            finally:
-                capture.close()
+
+    driver: str
+    connection: str | None
+    title: str
+    inputs: tuple[str, ...]
 
 
 def devices(analyzer: AnalyzerResource) -> tuple[Device, ...]:
-    """What is connected to Logic 2. Raises CaptureError where it does not answer."""
-    with _connected(analyzer) as manager:
-        return _devices(manager)
+    """What is connected to Logic 2, of it the one that bench.toml names. Raises CaptureError where
+    Logic 2 does not answer.
+    """
+    with _connected(analyzer) as manager, _told("does not list its devices"):
+        seen_devices = manager.get_devices()
+    wanted = str(analyzer.settings.get("device", ""))
+    inputs = tuple(f"{prefix}{number}" for number in range(16) for prefix in ("", "D"))
+    return tuple(
+        Device(analyzer.driver, device.device_id, f"Saleae {device.device_type.name}", inputs)
+        for device in seen_devices
+        if wanted in ("", device.device_id)
+    )
 
 
 def versions(analyzer: AnalyzerResource) -> dict[str, str]:
@@ -97,6 +93,8 @@ class SaleaeCapture:
         self._over = threading.Event()
         self._fault: str | None = None
         self.got_samples = 0
+        self.arriving = None
+        """Nothing comes before the end."""
 
     def __enter__(self) -> SaleaeCapture:
         return self
@@ -104,30 +102,40 @@ class SaleaeCapture:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._capture is not None:
-            with suppress(Exception):
-                self._capture.stop()
-            with suppress(Exception):
-                self._capture.close()
+        with suppress(Exception):
+            self._capture.stop()
+        with suppress(Exception):
+            self._capture.close()
         if self._manager is not None:
             self._manager.close()
 
     def start(self) -> None:
         """Starts capturing. Raises CaptureError."""
+        from saleae import automation
+
+        settings = self._analyzer.settings
         self._manager = _connect(self._analyzer)
-        duration_s = self._samples / self._samplerate_hz + _MORE_S
-        with _told("does not start the capture"):
-            self._capture = _started(self._manager, self._analyzer, self._samplerate_hz, duration_s)
+        with _told("cannot capture so"):
+            self._capture = self._manager.start_capture(
+                device_id=settings.get("device") and str(settings["device"]),
+                device_configuration=automation.LogicDeviceConfiguration(
+                    enabled_digital_channels=sorted(_numbers(self._analyzer).values()),
+                    digital_sample_rate=self._samplerate_hz,
+                    digital_threshold_volts=settings.get("digital_threshold_volts"),
+                ),
+                capture_configuration=automation.CaptureConfiguration(
+                    buffer_size_megabytes=settings.get("buffer_size_megabytes"),
+                    capture_mode=automation.TimedCaptureMode(
+                        duration_seconds=self._samples / self._samplerate_hz + _MORE_S
+                    ),
+                ),
+            )
         threading.Thread(target=self._wait, name="logic 2", daemon=True).start()
 
     @property
     def armed(self) -> bool:
         """Whether it captures: Logic 2 says so by its answer to the start."""
         return self._capture is not None
-
-    @property
-    def arriving(self) -> None:
-        """Nothing comes before the end."""
 
     @property
     def over(self) -> bool:
@@ -146,21 +154,26 @@ class SaleaeCapture:
         """
         del silence_s
         deadline_s = time.monotonic() + self._samples / self._samplerate_hz + _SLOW_S
-        interrupted = False
         problems: list[str] = []
-        while not self._over.wait(_POLL_S):
-            interrupted = signals.asked() is not None
-            if interrupted or source_ended():
-                break
+        while not (self._over.wait(_POLL_S) or signals.asked() is not None or source_ended()):
             if time.monotonic() >= deadline_s:
                 problems.append(f"{TOOL} was not done in time, and its capture was stopped; capture again.")
                 break
-        if not self._over.is_set():
-            problems += self._stop()
+        interrupted = not self._over.is_set() and signals.asked() is not None
+        edges = EdgeList(
+            np.empty(0, np.int64), np.empty(0, np.uint8), self._samplerate_hz, 0, tuple(self._taken)
+        )
+        try:
+            if not self._over.is_set():
+                with _told("does not stop the capture"):
+                    self._capture.stop()
+            edges, losses = self._exported()
+            problems += losses
+        except CaptureError as error:
+            problems.append(str(error))
         problems += [self._fault] if self._fault else []
-        edges, faults = self._exported()
         self.got_samples = edges.total_samples
-        problems += [*faults, *count_problems(self._samples, edges.total_samples)]
+        problems += count_problems(self._samples, edges.total_samples)
         return CaptureResult(edges, tuple(problems), (), interrupted)
 
     def _wait(self) -> None:
@@ -174,30 +187,15 @@ class SaleaeCapture:
         finally:
             self._over.set()
 
-    def _stop(self) -> list[str]:
-        try:
-            with _told("does not stop the capture"):
-                self._capture.stop()
-        except CaptureError as error:
-            return [str(error)]
-        return []
-
-    def _exported(self) -> tuple[EdgeList, list[str]]:
-        """The edges, up to the samples that were asked for; none, and why, where there are none."""
-        nothing = np.empty(0, np.int64), np.empty(0, np.uint8)
-        empty = EdgeList(*nothing, self._samplerate_hz, 0, tuple(self._taken))
-        named = {name: f"D{number}" for name, number in _numbers(self._analyzer).items()}
+    def _exported(self) -> tuple[EdgeList, tuple[str, ...]]:
+        """The edges, up to the samples that were asked for, and what of them is lost."""
+        numbers = _numbers(self._analyzer)
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-            try:
-                with _told("does not export what it captured"):
-                    self._capture.export_raw_data_binary(
-                        folder, digital_channels=sorted(_numbers(self._analyzer).values())
-                    )
-                taken = {name: named[ours] for name, ours in self._taken.items()}
-                exported = formats.read(Path(folder), taken, self._samplerate_hz)
-            except CaptureError as error:
-                return empty, [str(error).replace(f"{folder} cannot be imported:", f"What {TOOL} exported:")]
-        return exported.edges.until(self._samples), list(exported.losses)
+            with _told("does not export what it captured"):
+                self._capture.export_raw_data_binary(folder, digital_channels=sorted(numbers.values()))
+            taken = {name: f"D{numbers[ours]}" for name, ours in self._taken.items()}
+            exported = formats.read(Path(folder), taken, self._samplerate_hz)
+        return exported.edges.until(self._samples), exported.losses
 
 
 def _numbers(analyzer: AnalyzerResource) -> Mapping[str, int]:
@@ -225,52 +223,6 @@ def _connected(analyzer: AnalyzerResource) -> Iterator[Any]:
         manager.close()
 
 
-def _devices(manager: Any) -> tuple[Device, ...]:
-    with _told("does not list its devices"):
-        seen_devices = manager.get_devices()
-    return tuple(
-        Device(device.device_id, "Saleae " + device.device_type.name.replace("_", " ").title())
-        for device in seen_devices
-    )
-
-
-def _device(analyzer: AnalyzerResource, manager: Any) -> None:
-    """Raises CaptureError unless the device that is meant is connected."""
-    seen_devices, wanted = _devices(manager), str(analyzer.settings.get("device", ""))
-    if not seen_devices:
-        raise CaptureError(f"{TOOL} sees no analyzer: plug it in, and run again.")
-    listed = ", ".join(f"{device.device_id} ({device.title})" for device in seen_devices)
-    if wanted and wanted not in [device.device_id for device in seen_devices]:
-        raise CaptureError(
-            f"{TOOL} sees no analyzer {wanted!r}, which bench.toml names as device; it sees {listed}."
-        )
-    if not wanted and len(seen_devices) > 1:
-        raise CaptureError(
-            f"{TOOL} sees {len(seen_devices)} analyzers ({listed}): write one as device into the settings of "
-            "bench.toml."
-        )
-
-
-def _started(manager: Any, analyzer: AnalyzerResource, samplerate_hz: int, duration_s: float) -> Any:
-    from saleae import automation
-
-    settings = analyzer.settings
-    volts = settings.get("digital_threshold_volts")
-    megabytes = settings.get("buffer_size_megabytes")
-    return manager.start_capture(
-        device_id=str(settings["device"]) if "device" in settings else None,
-        device_configuration=automation.LogicDeviceConfiguration(
-            enabled_digital_channels=sorted(_numbers(analyzer).values()),
-            digital_sample_rate=samplerate_hz,
-            digital_threshold_volts=None if volts is None else float(volts),
-        ),
-        capture_configuration=automation.CaptureConfiguration(
-            buffer_size_megabytes=None if megabytes is None else int(megabytes),
-            capture_mode=automation.TimedCaptureMode(duration_seconds=duration_s),
-        ),
-    )
-
-
 @contextmanager
 def _told(what: str) -> Iterator[None]:
     """Raises CaptureError for what Logic 2, or the way to it, says against the request."""
@@ -279,28 +231,9 @@ def _told(what: str) -> Iterator[None]:
 
     try:
         yield
-    except grpc.RpcError as error:
-        unavailable = error.code() == grpc.StatusCode.UNAVAILABLE
-        why = "it does not answer" if unavailable else first_line(ValueError(error.details()))
+    except (grpc.RpcError, errors.SaleaeError) as error:
+        why = error.details() if isinstance(error, grpc.RpcError) else first_line(error)
         raise CaptureError(
-            f"{TOOL} {what} ({why.rstrip('.')}): start it, turn on its automation server in its preferences, "
-            "and run again."
+            f"{TOOL} {what} ({why.rstrip('.')}): see that it runs with its automation server "
+            "on, that the analyzer is plugged in, and that it can do what bench.toml asks; then run again."
         ) from None
-    except errors.MissingDeviceError as error:
-        raise CaptureError(f"{TOOL} {what}: the analyzer is not connected ({_words(error)}).") from None
-    except errors.DeviceError as error:
-        raise CaptureError(
-            f"{TOOL} {what} with a fault of the device ({_words(error)}): samples are lost; give it a USB "
-            "port of its own, or a lower samplerate, and capture again."
-        ) from None
-    except errors.OutOfMemoryError as error:
-        raise CaptureError(
-            f"{TOOL} {what}, since its buffer was full ({_words(error)}): set buffer_size_megabytes in "
-            "bench.toml, and capture again."
-        ) from None
-    except errors.SaleaeError as error:
-        raise CaptureError(f"{TOOL} {what} ({_words(error)}); mend bench.toml, or the samplerate.") from None
-
-
-def _words(error: Exception) -> str:
-    return first_line(error).rstrip(".")

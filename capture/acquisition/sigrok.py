@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from base.run_folder.folder import RunName
+from capture.acquisition.analyzers import check_analyzer, tool_versions
 from capture.acquisition.observe import observe
-from capture.acquisition.sigrok_options import check_analyzer, tool_versions
 from capture.acquisition.source import Opened, RunRequest
 from capture.desk.board import RESET_WITHIN_S
 from capture.desk.open_board import open_board

@@ -150,9 +150,7 @@ class RunRequest(Request):
         board = self.resource
         baud = (self.baud or board.baud) if self.records == "uart" else DEFAULT_BAUD
         plan = self.plan if board.board.has_control else self.plan.without_control()
-        way = board.loader.way
-        leaves = self.records == "uart" and way is not None and way.lets_go
-        return plan.recorded_by(self.records, baud, board.clock, leaves)
+        return plan.recorded_by(self.records, baud, board.clock)
 
     @property
     def name(self) -> RunName:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from base.files.errors import CaptureError
 from base.processes import signals
 from base.run_folder.edges import EdgeList, Samples
 from base.tell import Tell
+from capture.acquisition.analyzers import check_analyzer
 from capture.acquisition.observe import Order, observe
-from capture.acquisition.sigrok_options import check_analyzer
 from capture.checks.findings import ClippedInput, ClipState, Figure, Finding
 from capture.checks.wiring import Clip, clips
 from capture.desk.bench import BoardResource
@@ -51,15 +51,12 @@ _MAY_BE_CUT = 2
 class Seen:
     """What one input saw.
 
-    `pins` are the numbers of the pins whose pulses it saw whenever they came, `seldom` of those
-    that it saw only now and then. `strays` counts what was no pulse of the pattern. `level` is the
-    level of an input that never changed, or else None.
+    `pins` are the numbers of the pins whose pulses it saw whenever they came. `strays` counts what
+    was no pulse of the pattern, and pins that it saw only now and then.
     """
 
     pins: frozenset[int] = frozenset()
-    seldom: frozenset[int] = frozenset()
     strays: int = 0
-    level: bool | None = None
 
 
 def read(edges: EdgeList) -> tuple[Seen, ...]:
@@ -73,24 +70,14 @@ def read(edges: EdgeList) -> tuple[Seen, ...]:
     return tuple(
         Seen(
             pins=frozenset(pin for pin, times in counted.items() if times >= always),
-            seldom=frozenset(pin for pin, times in counted.items() if times < always),
-            strays=strays,
-            level=_level(edges, channel),
+            strays=strays + sum(times < always for times in counted.values()),
         )
-        for channel, (counted, strays) in zip(edges.channels, inputs, strict=True)
+        for counted, strays in inputs
     )
 
 
 def _begin(edges: EdgeList) -> int:
     return max(0, edges.total_samples - round(WINDOW_S * edges.samplerate_hz))
-
-
-def _level(edges: EdgeList, channel: str) -> bool | None:
-    transitions = edges.transitions(channel)
-    before = int(np.searchsorted(transitions.sample, _begin(edges)))
-    if before < transitions.sample.size:
-        return None
-    return bool(transitions.level[-1]) if before else edges.initial_level(channel)
 
 
 def _read_input(edges: EdgeList, channel: str) -> tuple[Counter[int], int]:
@@ -146,129 +133,46 @@ def _pulses(burst: Samples, rises: bool, half: float) -> int:
     return burst.size // 2 if rises else burst.size // 2 - 1
 
 
-_SOUND = ("right", "noisy")
-
-
 def judge(seen: Sequence[Seen], clips: Sequence[Clip]) -> Finding:
     """What each clip's input saw, and what to do; `seen` and `clips` are in the order of CHANNELS.
 
-    A noisy clip is odd, any other that is not right is wrong.
+    A noisy clip is odd, any other that is not right is wrong. A clip that touches another is
+    `shorted` where both pins move, and `swapped` where it sees the other's alone.
     """
-    states = [_state(number, seen) for number in range(len(clips))]
-    inputs = tuple(
-        ClippedInput(
-            clip.input, clip.place.channel, state, tuple(clips[pin].place.channel for pin in sorted(saw.pins))
-        )
-        for clip, state, saw in zip(clips, states, seen, strict=True)
-    )
-    right = states.count("right")
-    figures = (Figure("clips that are right", right, n=len(states)),)
-    if right == len(states):
-        return Finding("clips", "right", "All eight clips are where they belong.", (), figures, inputs)
-    words = f"{len(states) - right} of {len(states)} clips are not as they should be."
-    remedies = tuple(sentence for rule in _RULES for sentence in rule(states, seen, clips))
-    if set(states) == {"missing"}:
-        remedies = (_NOTHING,)
-    sound = all(state in _SOUND for state in states)
-    return Finding("clips", "odd" if sound else "wrong", words, remedies, figures, inputs)
+    inputs, remedies = [], []
+    for number, (saw, clip) in enumerate(zip(seen, clips, strict=True)):
+        sees = tuple(clips[pin].place.channel for pin in sorted(saw.pins))
+        state: ClipState = "noisy" if saw.strays else "right"
+        if not sees:
+            state = "missing"
+            remedies.append(f"{clip.input} sees no pin steadily: press its clip on {clip.place}.")
+        elif saw.pins != {number}:
+            state = "shorted" if len(sees) > 1 else "swapped"
+            remedies.append(
+                f"{clip.input} sees {' and '.join(sees)}: clip it on {clip.place}, and see that it touches "
+                "nothing else."
+            )
+        elif saw.strays:
+            remedies.append(
+                f"{clip.input} sees its pin, and {saw.strays} pulses that no pin sent there: shorten its "
+                "wire and the ground's, or use a second ground."
+            )
+        inputs.append(ClippedInput(clip.input, clip.place.channel, state, sees))
+    right = sum(clip.state == "right" for clip in inputs)
+    figures = (Figure("clips that are right", right, n=len(inputs)),)
+    if right == len(inputs):
+        return Finding("clips", "right", "All eight clips are where they belong.", (), figures, tuple(inputs))
+    words = f"{len(inputs) - right} of {len(inputs)} clips are not as they should be."
+    if not any(saw.pins for saw in seen):
+        remedies = [_NOTHING]
+    sound = all(clip.state in ("right", "noisy") for clip in inputs)
+    return Finding("clips", "odd" if sound else "wrong", words, tuple(remedies), figures, tuple(inputs))
 
 
 _NOTHING = (
     "No input sees any pin: check that ground is clipped on, that the analyzer of bench.toml is the one on "
     "the board, and that the board has power."
 )
-
-
-def _state(number: int, seen: Sequence[Seen]) -> ClipState:
-    """The worst that can be said of an input. A pin that two inputs see, and no
-    other beside it, means that one of the two clips is not where it should be.
-    """
-    own = seen[number]
-    if len(own.pins) > 1:
-        return "shorted"
-    if not own.pins:
-        return "loose" if own.seldom else "missing"
-    if own.pins != {number}:
-        alone = sum(own.pins == other.pins for other in seen) == 1
-        return "swapped" if alone else "doubled"
-    return "noisy" if own.strays or own.seldom else "right"
-
-
-Rule = Callable[[Sequence[ClipState], Sequence[Seen], Sequence[Clip]], Iterator[str]]
-
-
-def _missing(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
-    for state, saw, clip in zip(states, seen, clips, strict=True):
-        if state == "missing":
-            what = f"stays {'high' if saw.level else 'low'}" if saw.level is not None else "sees only noise"
-            yield f"{clip.input} {what}: clip it on {clip.place}."
-        elif state == "loose":
-            names = " and ".join(clips[pin].place.channel for pin in sorted(saw.seldom))
-            yield f"{clip.input} sees {names} only now and then: press its clip on {clip.place}."
-
-
-def _swapped(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
-    """Two clips that changed places are one sentence; of a longer ring each gets its own."""
-    for number, state in enumerate(states):
-        if state != "swapped":
-            continue
-        (pin,) = seen[number].pins
-        clip, other = clips[number], clips[pin]
-        mutual = states[pin] == "swapped" and seen[pin].pins == {number}
-        if mutual and number < pin:
-            yield (
-                f"{clip.input} sees {other.place.channel} and {other.input} sees {clip.place.channel}: "
-                f"swap the clips of {clip.input} and {other.input}."
-            )
-        elif not mutual:
-            yield f"{clip.input} sees {other.place.channel}: move its clip to {clip.place}."
-
-
-def _shorted(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
-    """Inputs that see the same pins are joined."""
-    shorted: set[frozenset[int]] = set()
-    for number, state in enumerate(states):
-        pins = seen[number].pins
-        if state != "shorted" or pins in shorted:
-            continue
-        shorted.add(pins)
-        joined = [clip.input for clip, saw in zip(clips, seen, strict=True) if saw.pins == pins]
-        names = " and ".join(clips[pin].place.channel for pin in sorted(pins))
-        places = ", ".join(str(clips[pin].place) for pin in sorted(pins))
-        if len(joined) > 1:
-            yield f"{' and '.join(joined)} always move together, with {names}: part their clips at {places}."
-        else:
-            yield f"{joined[0]} sees {names}: see that its clip touches only {clips[number].place}."
-
-
-def _doubled(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
-    for number, state in enumerate(states):
-        if state == "doubled":
-            (pin,) = seen[number].pins
-            others = [
-                clip.input
-                for other, clip in enumerate(clips)
-                if other != number and seen[other].pins == seen[number].pins
-            ]
-            yield (
-                f"{clips[number].input} sees {clips[pin].place.channel}, "
-                f"as {'does' if len(others) == 1 else 'do'} {' and '.join(others)}: "
-                f"clip it on {clips[number].place}, and part it from {' and '.join(others)} if they touch."
-            )
-
-
-def _noisy(states: Sequence[ClipState], seen: Sequence[Seen], clips: Sequence[Clip]) -> Iterator[str]:
-    for state, saw, clip in zip(states, seen, clips, strict=True):
-        if state == "noisy":
-            count = saw.strays + len(saw.seldom)
-            often = "one pulse" if count == 1 else f"{count} pulses"
-            yield (
-                f"{clip.input} sees its pin, and {often} that no pin sent there: shorten its wire and the "
-                "ground's, or use a second ground."
-            )
-
-
-_RULES: tuple[Rule, ...] = (_missing, _swapped, _shorted, _doubled, _noisy)
 
 
 _CAPTURED_S = WINDOW_S + ROUND_S

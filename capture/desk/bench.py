@@ -21,7 +21,7 @@ from base.files.errors import CaptureError, near_miss
 from base.paths import BENCH
 from base.run_folder.channels import CHANNELS
 from capture.desk.board import ProbeAddress
-from capture.desk.loading import Loader, ways
+from capture.desk.loading import LOADERS, Loader
 from capture.desk.presets import Preset, preset, presets
 from firmware.build import boards
 from firmware.build.board_table import USUAL_PINS
@@ -51,123 +51,98 @@ D0_TO_D7 = tuple(f"D{number}" for number in range(len(CHANNELS)))
 SALEAE_LOGIC2 = "saleae-logic2"
 """The driver that is none of libsigrok's: Saleae's program, by its automation interface."""
 
-_LOGIC_2_SETTINGS: Mapping[str, tuple[type, ...]] = {
-    "device": (str, int),
-    "digital_threshold_volts": (int, float),
-    "buffer_size_megabytes": (int,),
-}
+_LOGIC_2_SETTINGS = ("device", "digital_threshold_volts", "buffer_size_megabytes")
 _LOGIC_2_INPUT = re.compile(r"D?([0-9]|1[0-5])")
 _HOST_AND_PORT = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}")
 
-# What sigrok-cli's --config says by itself; and what its parser divides at (parsers.c).
-_OURS = {"samplerate": "samplerate_hz", "limit_samples": None, "limit_time": None, "conn": "connection"}
+# What the bench says by itself; and what sigrok-cli's parser divides at (parsers.c).
+_OURS = ("samplerate", "limit_samples", "limit_time", "conn")
 _DIVIDES = re.compile(r"[:=\s]")
 # libsigrok's keys whose value is a range (src/hwdriver.c, SR_T_DOUBLE_RANGE).
 _RANGES = ("voltage_threshold",)
 
 
 def _eight(inputs: list[str]) -> list[str]:
-    """Refuses other than one input for each channel, and one that is named twice."""
-    for at, name in enumerate(inputs):
-        if name in inputs[:at]:
-            raise WrongValueError(f"is {quoted(name)} a second time", at)
-    if inputs and len(inputs) != len(CHANNELS):
-        raise WrongValueError(
-            f"must be the names of the first {len(CHANNELS)} inputs, by their bit, not {len(inputs)} names"
-        )
+    """Refuses other than one input for each channel, each another."""
+    if inputs and not len(inputs) == len(set(inputs)) == len(CHANNELS):
+        raise WrongValueError(f"must be the names of the first {len(CHANNELS)} inputs, by their bit")
     return inputs
 
 
 def _not_ours(settings: dict[str, Setting]) -> dict[str, Setting]:
     """Refuses what the bench says by itself, and what sigrok-cli would divide."""
     for key, value in settings.items():
-        if key in _OURS:
-            place = f"write {_OURS[key]} beside the driver" if _OURS[key] else "drop it"
-            raise WrongValueError("is what the bench sets by itself", key, remedy=place)
-        if _DIVIDES.search(key) or _DIVIDES.search(str(value)) or value == "":
-            raise WrongValueError("must be a key and a value without blank, colon and equals sign", key)
+        if key in _OURS or _DIVIDES.search(f"{key}{value}") or value == "":
+            raise WrongValueError(
+                "must be a key of the driver and a value, without blank, colon and equals sign, and is "
+                "none of "
+                f"{', '.join(_OURS)}",
+                key,
+            )
     return settings
 
 
 def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
-    """Refuses a mapping that leaves out a channel, has
-    another, or names an input of the analyzer twice.
+    """Refuses a mapping that leaves out a channel, has another, or names an input of the analyzer
+    twice.
     """
-    if set(channels) != set(CHANNELS):
-        raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else")
-    ours: dict[str, str] = {}
-    for channel, theirs in channels.items():
-        if theirs in ours:
-            raise WrongValueError(f"is the same input of the analyzer as {ours[theirs]}", channel)
-        ours[theirs] = channel
+    if set(channels) != set(CHANNELS) or len(set(channels.values())) != len(CHANNELS):
+        raise WrongValueError(f"must name an input of its own for each of {', '.join(CHANNELS)}")
     return channels
 
 
 Clock = Literal["bypass", "crystal", "internal"]
-PLACE = "place:"
-"""What stands before the name of a place of labgrid."""
 UNLOADED = ("virtual-nucleo", "none")
 """Kinds of loader that load no chip."""
 _ANY_CHIP = "cortex_m"
 """pyOCD's target for a core of which it need not know the chip."""
 
 
-def _word_list(words: list[str]) -> list[str]:
-    """Refuses a word that would be none, or more than a line."""
-    for at, word in enumerate(words):
-        if not word or not word.isprintable():
-            raise WrongValueError(f"must be words in quotes, not {quoted(word)}", at)
-    return words
-
-
 class LoaderResource(Table):
     """What brings the firmware onto the board."""
 
-    kind: Annotated[str, expecting("a word in quotes"), among((UNLOADED[0], *ways(), UNLOADED[1]))]
-    """`virtual-nucleo`: the simulated board. `pyocd`: a debug probe that pyOCD knows. `openocd`,
-    `probe-rs`, `jlink`: one that these know. `none`: somebody else loads the board, and it can be
-    observed only.
+    kind: Annotated[str, expecting("a word in quotes"), among((UNLOADED[0], *LOADERS, UNLOADED[1]))]
+    """`virtual-nucleo`: the simulated board. `pyocd`, `openocd`: a debug probe that these know.
+    `none`: somebody else loads the board, and it can be observed only.
     """
     target: Quoted = ""
     """What the tool calls the chip; of `openocd` a file, `target/stm32f4x.cfg`. Required where
     something is loaded.
     """
     probe: Quoted = ""
-    """A unique id of pyOCD; the serial number with `openocd` and `jlink`; VID:PID:SERIAL with
-    `probe-rs`. Empty: the only one that is connected.
+    """A unique id of pyOCD; the serial number with `openocd`. Empty: the only one that is
+    connected.
     """
     interface: Quoted = ""
-    """A file of OpenOCD (`interface/stlink.cfg` if absent); `SWD` or `JTAG` with `probe-rs` and
-    `jlink`.
-    """
+    """A file of OpenOCD; `interface/stlink.cfg` if absent."""
     speed_khz: Annotated[int, Field(ge=1, le=50_000), expecting("1 to 50000 kHz")] | None = None
-    """The wire's clock; as the tool has it if absent, and 4000 with `jlink`."""
+    """The wire's clock; as OpenOCD has it if absent."""
     program: QuotedPath = ""
-    """Another tool than the one on PATH."""
-    arguments: Annotated[list[str], AfterValidator(_word_list)] = Field(default_factory=list)
-    """Further words of the tool's command line."""
+    """Another OpenOCD than the one on PATH."""
+    arguments: list[Word] = Field(default_factory=list)
+    """Further words of its command line."""
     clock: Annotated[Clock, expecting("bypass, crystal or internal")] = "bypass"
     """What feeds the core's clock (docs/reference/wiring.md)."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> LoaderResource:
-        given = self.model_fields_set - {"kind"}
-        if self.way is None:
-            for key in sorted(given - ({"clock"} if self.kind == "virtual-nucleo" else set())):
-                raise WrongValueError(f"means nothing to a loader of kind {self.kind}", key, remedy="drop it")
-            return self
-        self.way.check(given - {"clock"}, self, self.kind)
+        keys = self.way.keys if self.way else frozenset()
+        clock = {"clock"} if self.kind != "none" else set()
+        for key in sorted(self.model_fields_set - {"kind"} - keys - clock):
+            raise WrongValueError(f"means nothing to a loader of kind {self.kind}", key, remedy="drop it")
+        if self.way and not self.target:
+            raise WrongValueError("is missing", "target", remedy=f"add {self.way.target}")
         return self
 
     @property
     def way(self) -> type[Loader] | None:
         """How it loads a chip; None where it loads none."""
-        return ways().get(self.kind)
+        return LOADERS.get(self.kind)
 
     @property
     def serial_number(self) -> str:
         """The probe's, or the part of it that bench.toml has; empty: the only one connected."""
-        return self.way.serial_number(self.probe) if self.way else ""
+        return self.probe.rpartition(":")[2]
 
     @property
     def pyocd_address(self) -> ProbeAddress:
@@ -190,16 +165,12 @@ class SerialResource(Table):
     """`/dev/ttyACM0`, a URL of pySerial, or `usb:VID:PID`; `pty` or `tcp` of a virtual board.
     `usb:0483:374B` also finds an ST-Link with another id, where none has this one.
     """
-    baud: Annotated[int, Field(ge=BAUD_MIN, le=BAUD_MAX), expecting(_BAUDS)] = DEFAULT_BAUD
+    baud: Annotated[int, Field(ge=BAUD_MIN, le=BAUD_MAX, multiple_of=BAUD_UNIT), expecting(_BAUDS)] = (
+        DEFAULT_BAUD
+    )
     """In hundreds. The firmware is told. A rate that USART2's divider misses by 1 % or more is
     refused.
     """
-
-    @model_validator(mode="after")
-    def _can_be_made(self) -> SerialResource:
-        if self.baud % BAUD_UNIT:
-            raise WrongValueError(f"must be {_BAUDS}, not {self.baud}", "baud")
-        return self
 
     def check_made_of(self, apb1_hz: int) -> None:
         """Raises WrongValueError for a rate that a clock of `apb1_hz` does not come near to."""
@@ -269,24 +240,17 @@ class AnalyzerResource(Table):
 
     @model_validator(mode="after")
     def _fits_its_preset(self) -> AnalyzerResource:
+        """A channel is an input that is named, where inputs are."""
+        for channel, theirs in self.channels.items():
+            if self.inputs and theirs not in self.inputs:
+                raise not_among(theirs, self.inputs, "channels", channel)
         entry = self.known
         if entry is None:
             return self
         if self.driver != entry.driver:
             raise WrongValueError(f"must be {entry.driver!r} of {self.preset}", "driver", remedy="drop it")
-        for channel, theirs in self.channels.items():
-            if theirs not in entry.inputs:
-                raise not_among(theirs, entry.inputs, "channels", channel)
         if refusal := self._refusal(self.samplerate_hz):
             raise WrongValueError(refusal, "samplerate_hz", remedy=self._choice())
-        return self
-
-    @model_validator(mode="after")
-    def _has_its_inputs(self) -> AnalyzerResource:
-        """A channel is an input that is named, where inputs are."""
-        for channel, theirs in self.channels.items():
-            if self.inputs and theirs not in self.inputs:
-                raise not_among(theirs, self.inputs, "channels", channel)
         return self
 
     @model_validator(mode="after")
@@ -300,11 +264,9 @@ class AnalyzerResource(Table):
             if not _LOGIC_2_INPUT.fullmatch(theirs):
                 words = f"must be 0 to 15 of a Saleae, not {quoted(theirs)}"
                 raise WrongValueError(words, "channels", channel)
-        for key, value in self.settings.items():
+        for key in self.settings:
             if key not in _LOGIC_2_SETTINGS:
                 raise not_among(key, _LOGIC_2_SETTINGS, "settings")
-            if not isinstance(value, _LOGIC_2_SETTINGS[key]) or isinstance(value, bool):
-                raise WrongValueError(f"cannot be {quoted(value)}", "settings", key)
         if self.connection and not _HOST_AND_PORT.fullmatch(self.connection):
             words = f"must be HOST:PORT of {SALEAE_LOGIC2}, not {quoted(self.connection)}"
             raise WrongValueError(words, "connection")
@@ -450,8 +412,7 @@ class Bench:
     boards: Mapping[str, BoardResource]
 
     def board(self, name: str | None = None) -> BoardResource:
-        """The board called `name`, or the default. A `name` that ends in .toml is a board's file,
-        and `place:NAME` a place of labgrid (labgrid.py).
+        """The board called `name`, or the default. A `name` that ends in .toml is a board's file.
 
         `virtual:nucleo-f411re` is the entry `virtual` with that board of firmware/boards; a board's
         name, or the path of its folder, is the entry that has it on the desk.
@@ -462,10 +423,6 @@ class Bench:
         name = name or self.default
         if name.endswith(".toml"):
             return read_board(Path(name))
-        if name.startswith(PLACE):
-            from capture.desk.labgrid import board_at
-
-            return board_at(name.removeprefix(PLACE), self.boards)
         entry, colon, word = name.partition(":")
         if colon and entry in self.boards:
             return self.boards[entry].with_board(boards.named(word))
@@ -512,13 +469,9 @@ class _BoardTable(Table):
         return self
 
     @model_validator(mode="after")
-    def _emulates_devices(self) -> _BoardTable:
+    def _fits_its_loader(self) -> _BoardTable:
         if self.emulated and self.loader.way is None:
             raise WrongValueError(f"means nothing to a loader of kind {self.loader.kind}", "emulated")
-        return self
-
-    @model_validator(mode="after")
-    def _port_of_its_kind(self) -> _BoardTable:
         if self.loader.kind == "none":
             return self
         if self.serial is None:

@@ -13,7 +13,6 @@ It halts the core for the look, so it is for a run that is over.
 
 from __future__ import annotations
 
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -27,35 +26,26 @@ from base.paths import ROOT
 from base.processes import children
 from capture.desk.board import ProbeAddress
 
-ICSR, SHCSR_TO_BFAR, DHCSR = 0xE000_ED04, 0xE000_ED24, 0xE000_EDF0
-S_SLEEP, S_LOCKUP = 1 << 18, 1 << 19
-RETTOBASE = 1 << 11
-FORCED, VECTTBL = 1 << 30, 1 << 1
+SHCSR_TO_BFAR = 0xE000_ED24
+S_LOCKUP = 1 << 19
+VECTTBL = 1 << 1
 MMARVALID, BFARVALID = 1 << 7, 1 << 15
 
 # Bits of CFSR: which of them are set when nothing could be stacked, and those of an address.
 STACKING_FAILED = 1 << 4 | 1 << 5 | 1 << 12 | 1 << 13
-IMPRECISE = 1 << 10
 FETCH_FAILED = 1 << 0 | 1 << 8
 
 EXCEPTIONS = {3: "hard-faulted", 4: "took a memory fault", 5: "took a bus fault", 6: "took a usage fault"}
 """By the number of the exception that is active (IPSR)."""
 
-HANDLERS = {2: "NMI", 11: "SVCall", 12: "DebugMonitor", 14: "PendSV", 15: "SysTick"}
-"""PM0214, table 17."""
-
 FLASH = range(0x0800_0000, 0x0810_0000)
 """That of the largest of the boards' chips."""
-CPUID, CORES_OF_ARMV6M = 0xE000_ED00, (0xC20, 0xC60)
 FRAME_WORDS = 8
 FRAME_PC, FRAME_XPSR = 6, 7
 XPSR_THUMB = 1 << 24
 XPSR_RESERVED = 0xF << 20
 EXCEPTION_NUMBER = 0x1FF
 MOST_STACK_WORDS = 2048
-
-# How the names of instructions begin that write memory or read it, but for the V of vectors.
-_MOVES = ("str", "stm", "pus", "ldr", "ldm", "pop")
 
 ADDR2LINE = "arm-none-eabi-addr2line"
 ADDR2LINE_WITHIN_S = 20.0
@@ -97,8 +87,6 @@ class FaultRegisters:
     bfar: int = 0
     frame: Frame | None = None
     """Where the fault was taken; None where no frame is found."""
-    stores: bool | None = None
-    """Whether the instruction of the fault writes memory; None where that is not known."""
 
 
 class Probe(HaltedCore, Protocol):
@@ -124,7 +112,6 @@ def read_fault_registers(core: HaltedCore, dhcsr: int) -> FaultRegisters:
     faulted = bool(cfsr or hfsr) or exception in EXCEPTIONS
     astray = bool(cfsr & FETCH_FAILED) and not dhcsr & S_LOCKUP
     frame = _frame(core, astray) if faulted and not cfsr & STACKING_FAILED else None
-    readable = frame is not None and _is_code(core, frame.pc) and not dhcsr & S_LOCKUP
     return FaultRegisters(
         pc=core.read_register("pc"),
         exception=exception,
@@ -134,38 +121,23 @@ def read_fault_registers(core: HaltedCore, dhcsr: int) -> FaultRegisters:
         mmfar=mmfar,
         bfar=bfar,
         frame=frame,
-        stores=_stores(core, frame.pc) if frame and readable else None,
     )
 
 
 def decode(registers: FaultRegisters, place: Callable[[int], str]) -> str:
     """One sentence. `place` names a code address, as `place_in(elf)` does."""
-    cfsr, frame, locked_up = registers.cfsr, registers.frame, registers.dhcsr & S_LOCKUP
-    if not (locked_up or cfsr or registers.hfsr or registers.exception in EXCEPTIONS):
-        where = place(registers.pc)
-        if registers.dhcsr & S_SLEEP:
-            return f"The firmware has not faulted: it slept at {where}; check the line of the records."
-        return f"The firmware has not faulted: it was at {where}; look there for a loop that does not end."
+    frame, locked_up = registers.frame, registers.dhcsr & S_LOCKUP
+    if not (locked_up or registers.cfsr or registers.hfsr or registers.exception in EXCEPTIONS):
+        return (
+            f"The firmware has not faulted: it was at {place(registers.pc)}; look there for a loop that does "
+            "not end or a sleep, and check the line of the records."
+        )
     took = "locked up" if locked_up else EXCEPTIONS.get(registers.exception, "faulted")
-    causes = " and ".join(_causes(registers))
-    if not causes and (cfsr or registers.hfsr):
-        causes = "for a reason that no fault register tells"
-    elif not causes:
-        access = {True: ", which writes memory", False: ", which reads memory", None: ""}[registers.stores]
-        causes = f"this core has no register that tells why{access}"
+    causes = " and ".join(_causes(registers)) or "for a reason that no fault register of this core tells"
     where = ""
-    if frame and locked_up:  # it stacks nothing: its frame is that of the fault before
-        where = f", in the handler of a fault by the instruction at {place(frame.pc)}"
-    elif frame and cfsr & IMPRECISE:
-        where = f", some instructions before {place(frame.pc)}"
-    elif frame and cfsr & FETCH_FAILED:
-        where = f", at {frame.pc:#010x}"
-    elif frame:
-        where = f", by the instruction at {place(frame.pc)}"
-    if frame and frame.exception:
-        number = frame.exception
-        usual = f"interrupt {number - 16}" if number >= 16 else f"exception {number}"
-        where += f", in the handler of {HANDLERS.get(number, usual)}"
+    if frame:  # a core that is locked up stacks nothing: its frame is that of the fault before
+        where = f", {'after a fault that was ' if locked_up else ''}taken at {place(frame.pc)}"
+        where += f", in the handler of exception {frame.exception}" if frame.exception else ""
     return f"The firmware {took}: {causes}{where}."
 
 
@@ -186,19 +158,18 @@ def place_in(elf: Path) -> Callable[[int], str]:
 
 def _causes(registers: FaultRegisters) -> list[str]:
     """PM0214, 4.4.14 to 4.4.19, bit by bit."""
-    access = {True: "a write to", False: "a read of", None: "an access to"}[registers.stores]
     memory = f" {registers.mmfar:#010x} (MMFAR)" if registers.cfsr & MMARVALID else " an address not recorded"
     bus = f" {registers.bfar:#010x} that nothing answers (BFAR)"
     if not registers.cfsr & BFARVALID:
         bus = " an address that nothing answers"
     texts = {
         0: "an instruction fetch that the memory map forbids",
-        1: f"{access}{memory} that the memory protection forbids",
+        1: f"an access to{memory} that the memory protection forbids",
         3: "an exception return that the memory protection forbids",
         4: "a stack that the memory protection forbids, on entry of an exception",
         5: "a lazy save of floating-point registers that the memory protection forbids",
         8: "an instruction fetch from where nothing answers",
-        9: f"{access}{bus}",
+        9: f"an access to{bus}",
         10: "a buffered write that nothing answered (imprecise)",
         11: "an exception return from a stack where nothing answers",
         12: "a stack where nothing answers, on entry of an exception",
@@ -220,26 +191,18 @@ def _frame(core: HaltedCore, astray: bool) -> Frame | None:
     """The frame of the fault.
 
     A thread that uses the process stack leaves it on top of that. Else it is on the main stack,
-    below what the handler has pushed since: the first that looks like one. A core of ARMv6-M does
-    not tell whether a handler was interrupted: there one on the main stack that is of a handler
-    comes first. `astray`: the core was where no code is.
+    below what the handler has pushed since: the first that looks like one. One of a handler comes
+    first. `astray`: the core was where no code is.
     """
-    (icsr,) = core.read_words(ICSR, 1)
-    process = core.read_register("psp")
     words = _stack(core, core.read_register("msp"), MOST_STACK_WORDS)
     frames = (
         _frame_in(core, words[start : start + FRAME_WORDS], astray) for start in range(0, len(words), 2)
     )
     on_main = next((frame for frame in frames if frame), None)
-    (cpuid,) = core.read_words(CPUID, 1)
-    in_thread = bool(icsr & RETTOBASE)
-    if cpuid >> 4 & 0xFFF in CORES_OF_ARMV6M:
-        in_thread = on_main is None or not on_main.exception
-    if in_thread and process:
-        frame = _frame_in(core, _stack(core, process, FRAME_WORDS), astray)
-        if frame and not frame.exception:
-            return frame
-    return on_main
+    if on_main and on_main.exception:
+        return on_main
+    on_process = _frame_in(core, _stack(core, core.read_register("psp"), FRAME_WORDS), astray)
+    return on_process if on_process and not on_process.exception else on_main
 
 
 def _stack(core: HaltedCore, top: int, most_words: int) -> Sequence[int]:
@@ -256,23 +219,9 @@ def _frame_in(core: HaltedCore, words: Sequence[int], astray: bool) -> Frame | N
     if len(words) < FRAME_WORDS:
         return None
     pc, xpsr = words[FRAME_PC], words[FRAME_XPSR]
-    if pc % 2 or _is_code(core, pc) == astray or not xpsr & XPSR_THUMB or xpsr & XPSR_RESERVED:
+    if pc % 2 or (pc in FLASH or pc in core.sram) == astray or not xpsr & XPSR_THUMB or xpsr & XPSR_RESERVED:
         return None
     return Frame(pc, xpsr & EXCEPTION_NUMBER)
-
-
-def _is_code(core: HaltedCore, address: int) -> bool:
-    return address in FLASH or address in core.sram
-
-
-def _stores(core: HaltedCore, pc: int) -> bool | None:
-    """Whether the instruction at `pc` writes memory or reads it."""
-    import capstone
-
-    decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
-    code = struct.pack("<2I", *core.read_words(pc & ~3, 2))[pc % 4 :]
-    name = next((name for _, _, name, _ in decoder.disasm_lite(code, pc, 1)), "").removeprefix("v")
-    return name[:3] in ("str", "stm", "pus") if name[:3] in _MOVES else None
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,7 +1,8 @@
-"""Analyzers whose limits are known: a TOML file each, in the folder `analyzers` or elsewhere."""
+"""Analyzers whose limits are known: tables of analyzers.toml, or a TOML file of the user's own."""
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from base.files.documents import Table, read_toml
 from base.files.errors import CaptureError
 from base.run_folder.channels import CHANNELS
 
-_FOLDER = Path(__file__).with_name("analyzers")
+_FILE = Path(__file__).with_name("analyzers.toml")
 
 
 class Preset(Table):
@@ -42,10 +43,8 @@ class Preset(Table):
     """Its driver is younger than libsigrok 0.5.2."""
     limit: str = ""
     """What else there is to know."""
-    devices: dict[str, str] = Field(default_factory=dict)
-    """Its USB ids VID:PID, each with the firmware file that libsigrok loads (empty: none)."""
-    loaded: list[str] = Field(default_factory=list)
-    """How a device calls itself that has its firmware already: maker and product."""
+    devices: list[str] = Field(default_factory=list)
+    """Its USB ids VID:PID."""
     refused: str = ""
     """Why the bench cannot capture with it; then the keys for a capture may be left out."""
 
@@ -90,8 +89,9 @@ def of_driver(driver: str) -> Preset | None:
 
 @cache
 def presets() -> dict[str, Preset]:
-    """The presets that come with the bench, each by the name of its file, sorted."""
-    return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.toml"))}
+    """The presets that come with the bench, by their names, sorted."""
+    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {name: Preset.model_validate(table) for name, table in tables.items()}
 
 
 def preset(name: str) -> Preset | None:
@@ -99,9 +99,4 @@ def preset(name: str) -> Preset | None:
 
     Raises CaptureError where the file of a path cannot be read.
     """
-    return _read(Path(name)) if name.endswith(".toml") else presets().get(name)
-
-
-@cache
-def _read(path: Path) -> Preset:
-    return read_toml(path, Preset, CaptureError)
+    return read_toml(Path(name), Preset, CaptureError) if name.endswith(".toml") else presets().get(name)

@@ -113,7 +113,6 @@ _EXTRAS = {
     "pyocd": "board",
     **dict.fromkeys(("plotly", "scipy"), "report"),
     **dict.fromkeys(("dask", "distributed"), "campaign"),
-    "yaml": "labgrid",
     **dict.fromkeys(("saleae", "grpc"), "saleae"),
 }
 """By the module that a command imports, the extra of pyproject.toml that has its package."""

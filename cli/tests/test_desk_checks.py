@@ -28,7 +28,7 @@ def test_the_steps_end_at_the_first_that_is_wrong() -> None:
     answers = {
         **{check.key: [RIGHT] for check in CHECKS},
         "desk": [RIGHT, odd],
-        "probe": [Finding("probe", "skipped", "It does not tell.")],
+        "load": [Finding("probe", "skipped", "It does not tell.")],
     }
     checks = [replace(check, look=answering(answers[check.key])) for check in CHECKS]
     checks[4] = replace(checks[4], look=broken)
@@ -44,4 +44,4 @@ def test_the_steps_end_at_the_first_that_is_wrong() -> None:
     ]
     assert results[2].figures == (Figure("probe", "There."),)
     bring_up = BringUp("mine", results, len(CHECKS))
-    assert not bring_up.whole and "stopped at step 5 of 14, load: The probe is gone." in bring_up.verdict
+    assert not bring_up.whole and "stopped at step 5 of 12, wiring: The probe is gone." in bring_up.verdict

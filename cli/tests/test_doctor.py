@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 
 from capture.checks import devices
+from capture.checks.devices import Facts
 from capture.checks.findings import Finding
-from capture.checks.host import Facts
 from capture.desk.bench import read_bench
 from cli import doctor
 from cli.doctor import Report
@@ -30,10 +30,14 @@ def test_a_board_that_is_not_there() -> None:
         "python  3.11.2",
         "",
         "board nucleo",
-        "  analyzer  WRONG    sigrok-cli finds none for the driver fx2lafw: "
-        "plug it in, or name another preset in bench.toml.",
-        "  probe     WRONG    pyOCD finds none: connect the board by the USB connector of its ST-Link (CN1).",
-        "  port      WRONG    There is no /dev/ttyACM0, and no port of an ST-Link: connect the board by USB.",
+        "  analyzer  WRONG    None of the driver fx2lafw answers: plug it in, have its firmware "
+        "(sigrok-firmware-fx2lafw, or as sigrok's wiki says), or name another preset in bench.toml. Of "
+        "those with a preset there is none.",
+        "  probe     WRONG    None of the probes that pyOCD finds may be the board's, and one must be: "
+        "connect it by the USB connector of its ST-Link (CN1), or write the id of one as probe into "
+        "bench.toml: none.",
+        "  port      WRONG    No ports are /dev/ttyACM0, and one must be: connect the board by USB, or write "
+        "a port or the probe's whole id into bench.toml. There is none.",
         "",
         "The bench cannot run yet with the board nucleo.",
     ]

@@ -12,8 +12,8 @@ import pytest
 from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
 from base.run_folder.edges import CHANNELS
+from capture.acquisition.analyzers import check_analyzer
 from capture.acquisition.observe import observe
-from capture.acquisition.sigrok_options import check_analyzer
 from capture.acquisition.tests.logic2 import Logic2, serving
 from capture.acquisition.tests.socket_board import SocketBoard
 from capture.acquisition.tests.test_observe import order_for
@@ -34,10 +34,10 @@ def analyzer(at: str, **more: object) -> AnalyzerResource:
     return AnalyzerResource.model_validate(values)
 
 
-def observed(run: SyntheticRun, logic2: Logic2, **more: object) -> Evidence:
+def observed(run: SyntheticRun, logic2: Logic2, rate_hz: int = CORE_HZ, **more: object) -> Evidence:
     """A run whose records come by a socket, and whose edges by Logic 2."""
     with serving(logic2) as at, SocketBoard(run.uart()) as board, TemporaryDirectory() as folder:
-        order = replace(order_for(run, 2.0), analyzer=analyzer(at, **more))
+        order = replace(order_for(run, 2.0), analyzer=analyzer(at, **more), samplerate_hz=rate_hz)
         seen = observe(board, order, board.progress, Path(folder))
     return decode(run.plan, seen.report, seen.edges, seen.serial_bytes)
 
@@ -67,11 +67,17 @@ def test_what_is_asked_is_what_bench_toml_says(run: SyntheticRun) -> None:
 
 @table
 def test_what_it_cannot_do_is_told_before_a_board_is_loaded(
-    run: SyntheticRun, logic2: dict[str, tuple[str, ...]], values: dict[str, object], sentence: str
+    run: SyntheticRun, logic2: dict[str, tuple[str, ...]], sentence: str
 ) -> None:
     with serving(Logic2(run.edges(), **logic2)) as at:  # type: ignore[arg-type]
-        made = analyzer(at, **values)
+        made = analyzer(at)
         board = replace(read_bench().board("nucleo"), analyzer=made)
         with pytest.raises(CaptureError) as refusal:
             check_analyzer(board, made.samplerate_hz, 1.0)
     assert is_sentence(str(refusal.value), sentence), str(refusal.value)
+
+
+def test_a_capture_that_logic_2_refuses_is_one_sentence(run: SyntheticRun) -> None:
+    words = r"^Logic 2 cannot capture so \(25000000 is not a valid digital sample rate\): see that it runs "
+    with pytest.raises(CaptureError, match=words):
+        observed(run, Logic2(run.edges()), 25_000_000)

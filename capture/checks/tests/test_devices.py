@@ -9,10 +9,10 @@ from typing import Any
 from pyocd.probe.stlink.stlink import STLink
 from pyocd.probe.stlink.usb import STLinkUSBInterface
 
-from capture.checks import devices, host
-from capture.checks.devices import analyzers_of, listed
+from capture.acquisition.saleae import Device
+from capture.checks import devices
+from capture.checks.devices import RULES, Facts, Port, Probe, UsbDevice
 from capture.checks.findings import Finding
-from capture.checks.host import Analyzer, Facts, Port, Probe, UsbDevice
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.presets import presets
 from capture.desk.serial_ports import ST_LINKS
@@ -23,11 +23,10 @@ Findings = list[Finding]
 
 
 def advise(board: BoardResource, facts: Facts) -> Findings:
-    """What all checks of the devices find, but that nothing is amiss with the probe's firmware."""
+    """What all checks of the devices find."""
     return [
         *devices.may_use(board, facts),
         *devices.plugged_in(board, facts),
-        *(row for row in devices.probe_firmware(board, facts) if row.state in ("odd", "wrong")),
     ]
 
 
@@ -37,27 +36,18 @@ def may_run(findings: Findings) -> bool:
 
 NUCLEO = read_bench().board("nucleo")
 EIGHT = tuple(f"D{number}" for number in range(8))
-LOGIC = Analyzer("fx2lafw", "1.12", "Saleae Logic", EIGHT)
+LOGIC = Device("fx2lafw", "1.12", "Saleae Logic", EIGHT)
 PROBE = Probe("0667FF303", "STMicroelectronics STM32 STLink", "V2J37M26")
 PORT = Port("/dev/ttyACM0", "0483:374b", "0667FF303", "STM32 STLink")
-BARE = UsbDevice("0925:3881", "", "", "/dev/bus/usb/001/012", accessible=True)
-READY = Facts(
-    analyzers=(LOGIC,),
-    chosen=(LOGIC,),
-    probes=(PROBE,),
-    ports=(PORT,),
-    usb=(replace(BARE, manufacturer="sigrok", product="fx2lafw"),),
-    serial_port="/dev/ttyACM0",
-    firmware_folders=("/usr/share/sigrok-firmware",),
-    rules=host.read(host.RULES),
-)
+LOGIC_USB = UsbDevice("0925:3881", "/dev/bus/usb/001/012", accessible=True)
+READY = Facts(analyzers=(LOGIC,), probes=(PROBE,), ports=(PORT,), usb=(LOGIC_USB,))
 
 
 def with_devices(changes: Mapping[str, Any]) -> Facts:
     """READY with other devices: each is the one there, changed."""
     content: dict[str, Any] = dict(changes)
     for name, changed in changes.items():
-        if isinstance(changed, tuple):
+        if isinstance(changed, tuple) and name != "faults":
             content[name] = tuple(replace(getattr(READY, name)[0], **device) for device in changed)
     return replace(READY, **content)
 
@@ -74,9 +64,9 @@ def entry(connection: str = "", probe: str = "", port: str = "/dev/ttyACM0") -> 
 def test_a_desk_that_is_ready() -> None:
     findings = advise(entry(), READY)
     assert [(finding.subject, finding.state, finding.words) for finding in findings] == [
-        ("analyzer", "right", "fx2lafw at 1.12: Saleae Logic, 8 inputs"),
-        ("probe", "right", "0667FF303: STMicroelectronics STM32 STLink"),
-        ("port", "right", "/dev/ttyACM0: STM32 STLink (0483:374b)"),
+        ("analyzer", "right", "fx2lafw: 1.12 (Saleae Logic)"),
+        ("probe", "right", "0667FF303 (STMicroelectronics STM32 STLink), firmware V2J37M26"),
+        ("port", "right", "/dev/ttyACM0: STM32 STLink 0483:374b"),
     ]
     assert may_run(findings)
 
@@ -99,19 +89,13 @@ def test_what_is_odd_keeps_nothing_from_running(facts: dict[str, Any], sentences
     assert may_run(findings)
 
 
-def test_a_bare_analyzer_whose_firmware_is_there_is_no_fault() -> None:
-    facts = replace(READY, usb=(BARE,), firmware=frozenset({"fx2lafw-saleae-logic.fw"}))
-    assert may_run(advise(entry(), facts))
-
-
 def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
     assert devices.LEAST_FIRMWARE == STLink.MIN_JTAG_VERSION
-    assert devices.WANTED_FIRMWARE == STLink.MIN_JTAG_VERSION_16BIT_XFER
     assert {f"0483:{product:04x}" for product in STLinkUSBInterface.USB_PID_EP_MAP} == ST_LINKS
 
 
 def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
-    shipped = host.read(host.RULES)
+    shipped = devices.read(RULES)
     for usb_id in (*ST_LINKS, *(device for preset in presets().values() for device in preset.devices)):
         vendor, product = usb_id.split(":")
         (line,) = [
@@ -120,36 +104,4 @@ def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
             if row.startswith('SUBSYSTEM=="usb", ') and f'"{vendor}"' in row and f'"{product}"' in row
         ]
         assert 'GROUP="plugdev"' in line and 'TAG+="uaccess"' in line, usb_id
-    assert int(host.RULES.name.partition("-")[0]) < 73, "systemd acts on uaccess in 73-seat-late.rules"
-
-
-NUCLEO = read_bench().board("nucleo")
-EIGHT = tuple(f"D{number}" for number in range(8))
-SCAN = """\
-The following devices were found:
-fx2lafw:conn=1.12 - Saleae Logic with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7
-fx2lafw:conn=3.4 - sigrok FX2 LA (8ch) with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7
-dreamsourcelab-dslogic:conn=1.9 - DreamSourceLab DSLogic Plus [S/N: 1] with 3 channels: 0 1 2
-beaglelogic - BeagleLogic 1.0 with 2 channels: P8_45 P8_46
-fx2lafw - with 1 channel: D0
-"""
-
-
-def test_the_scan_is_read() -> None:
-    assert listed(SCAN) == (
-        Analyzer("fx2lafw", "1.12", "Saleae Logic", EIGHT),
-        Analyzer("fx2lafw", "3.4", "sigrok FX2 LA (8ch)", EIGHT),
-        Analyzer("dreamsourcelab-dslogic", "1.9", "DreamSourceLab DSLogic Plus [S/N: 1]", ("0", "1", "2")),
-        Analyzer("beaglelogic", None, "BeagleLogic 1.0", ("P8_45", "P8_46")),
-        Analyzer("fx2lafw", None, "", ("D0",)),
-    )
-    assert listed("") == listed("No devices found.\n") == ()
-
-
-def test_the_real_tool_is_read() -> None:
-    """sigrok-cli's demo device, which is always there."""
-    analyzer = NUCLEO.analyzer.model_copy(update={"driver": "demo"})
-    analyzers, chosen = analyzers_of(analyzer)
-    (demo,) = analyzers
-    assert (demo.title, demo.inputs[:8]) == ("Demo device", EIGHT)
-    assert chosen == analyzers
+    assert int(RULES.name.partition("-")[0]) < 73, "systemd acts on uaccess in 73-seat-late.rules"
