@@ -416,7 +416,9 @@ mod tests {
         pub(in super::super) fn named(chip: &str) -> Flash {
             let chip = Chip::named(chip).unwrap();
             let facts = crate::lines::facts(chip.family);
-            let core = crate::peripherals::rcc::Rcc::named(&chip.name).clocks().core;
+            let core = crate::peripherals::rcc::Rcc::named(&chip.name)
+                .clocks()
+                .core;
             Flash::of(chip, facts.line.flash, core)
         }
     }
