@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli.shell.declare import argument, declare, option
+from cli.shell.declare import argument, declare
 from cli.shell.judging import Judging, judging_runs
-from cli.shell.values import RUN, OptionError, whole
+from cli.shell.values import RUN, OptionError
 
 
 @declare(section="Compare and judge")
@@ -17,9 +17,8 @@ from cli.shell.values import RUN, OptionError, whole
     required=True,
     help="run folders, of any board; on a real one those of equal settings are repetitions",
 )
-@option("--named", type=whole(0), default=10, help="how many operations to name of each quantity")
 @judging_runs
-def command(run: tuple[Path, ...], named: int, judging: Judging) -> int:
+def command(run: tuple[Path, ...], judging: Judging) -> int:
     """Say whether stored runs are as good as a baseline.
 
     The exit status is 0 for as good, 1 for worse, 2 where that cannot be said.
@@ -33,7 +32,8 @@ def command(run: tuple[Path, ...], named: int, judging: Judging) -> int:
     judging.begin(baseline.GATE, tuple(ON_THE_WIRE), TIMED)
     if judging.renew and judging.baseline:
         before = judging.before or baseline.made(judging.baseline, baseline.GATE, {}, ())
-        judging.write_baseline(*runs.updated(before, run, judging.limits()))
+        limits = {limit.name: limit.text for limit in judging.limits()}
+        judging.write_baseline(*runs.updated(before, run, limits))
     else:
-        judging.conclude(runs.judge(judging.before, run, judging.parsed(), named))
+        judging.conclude(runs.judge(judging.before, run, judging.limits()))
     return judging.show()

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Unpack
 from cli.shell import shared
 from cli.shell.declare import argument, declare, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT, WHOLE, OptionError, choice, whole
+from cli.shell.values import FILE, INSTANT, WHOLE, OptionError, whole
 
 if TYPE_CHECKING:
     from simulator.program import ProgramOptions
-
-MODES = ("sweep", "random")
-_USUAL_PENDS = 2_000
 
 
 @declare(section="Your own firmware, as it is")
@@ -23,12 +20,6 @@ _USUAL_PENDS = 2_000
     "--irq",
     metavar="NAME",
     help="the interrupt to pend: TIM3, USART2, EXTI15_10, a number of the chip's vector table, SysTick",
-)
-@option(
-    "--mode",
-    type=choice(*MODES),
-    default="sweep",
-    help="sweep (pend at every cycle, or every n-th) or random",
 )
 @option(
     "--section",
@@ -54,28 +45,21 @@ _USUAL_PENDS = 2_000
     type=WHOLE,
     help="pend at each n-th cycle; when not given, so that there are at most 100,000",
 )
-@option("--pends", type=WHOLE, help="of --mode random: how many; 2,000 when not given")
-@option("--seed", type=WHOLE, help="of --mode random; 1 when not given")
 @option(
     "--enable",
     type=whole(0, 15),
     help="let the board enable the interrupt when it pends it, at this priority, 0 to 15",
 )
-@option("--explain", is_flag=True, help="list what the longest wait or section spent its cycles on")
 @shared.own_program
 @judging
 def command(
     elf: Path,
     irq: str | None,
     section: tuple[str, ...],
-    mode: str,
     until: str,
     around: str | None,
     every: int | None,
-    pends: int | None,
-    seed: int | None,
     enable: int | None,
-    explain: bool,
     start: str | None,
     kernel: str,
     judging: Judging,
@@ -100,17 +84,11 @@ def command(
         raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
     if around and start not in (None, RESET, START):
         raise OptionError("Give --around or --from, not both: each says where the pends begin.")
-    if mode == "sweep" and (pends or seed):
-        raise OptionError("--pends and --seed go with --mode random; a sweep takes --every.")
-    if mode == "random" and every:
-        raise OptionError("--every goes with --mode sweep; random takes --pends.")
     program = user_program(elf, **board)
     pended = irq and Question(
         exception=exception_of(irq, program.chip),
         until=until,
         every=every,
-        random=(pends or _USUAL_PENDS) if mode == "random" else 0,
-        seed=seed or 1,
         enable=enable,
     )
     # What a limit may name: the interrupt, and each section as it was given.
@@ -118,11 +96,11 @@ def command(
     judging.begin(text.COMMAND, kinds)
     with under_way.shown() as tell:
         subject = Subject.of(program, until, kernel=kernel, start=start or START)
-        waits = measure.latencies(subject, pended, around or "", explain, tell) if pended else None
-        passes = measure.section_times(subject, section, explain, tell) if section else []
+        waits = measure.latencies(subject, pended, around or "", tell) if pended else None
+        passes = measure.section_times(subject, section, tell) if section else []
     report = measure.LatencyReport.of(subject, waits, passes)
-    settings = {"irq": irq, "section": ", ".join(section), "around": around, "mode": mode, "every": every}
-    settings |= {"pends": pends, "seed": seed, "enable": enable}
+    settings = {"irq": irq, "section": ", ".join(section), "around": around, "every": every}
+    settings |= {"enable": enable}
     typed = {name: str(value) for name, value in settings.items() if value not in (None, "")}
     judging.judge(text.subject(report, typed))
     judging.show(lambda: dumped(report), lambda: text.as_text(report))

@@ -68,7 +68,7 @@ def mask_charts(report: MaskReport) -> Iterator[Chart]:
     )
     priorities = _by(
         (f"{row.number} ({row.priority:#04x}) {few(row.exceptions)}", it)
-        for row in report.used_priorities
+        for row in report.priorities
         for it in row.intervals
     )
     if priorities:

@@ -22,14 +22,6 @@ __tracebackhide__ = True  # pytest shows the line of the test
 _WITH_DOCUMENT = (0, 1, 2)
 """All came out; not all, or worse than the baseline; that cannot be said."""
 _STOPPED_WITHIN_S = 30.0
-_IN_PYTHON = {
-    "runs": "folder",
-    "from": "start",
-    "section": "sections",
-    "parameter": "parameters",
-    "knob": "knobs",
-}
-"""The words of options that a refusal begins with, where the argument has another name."""
 
 
 def command() -> list[str]:
@@ -47,7 +39,7 @@ def ask(*words: str) -> dict[str, Any]:
     """
     status, output, said = _run([*command(), *words])
     if status not in _WITH_DOCUMENT or not output.strip():
-        raise Error(_in_python(_sentence(said, status), words), status)
+        raise Error(_sentence(said, status), status)
     document: dict[str, Any] = printable_values(json.loads(output))
     return document
 
@@ -124,12 +116,3 @@ def _sentence(said: str, status: int) -> str:
     if any(line.startswith("Traceback (") for line in lines):
         return f"The bench ended unexpectedly, with status {status}: {lines[-1]}"
     return lines[-1]
-
-
-def _in_python(sentence: str, words: Sequence[str]) -> str:
-    """The sentence; an option of the words that it begins with stands there as its argument."""
-    begin, _, rest = sentence.partition(" ")
-    if not any(word.startswith(f"{begin}=") for word in words):
-        return sentence
-    name = begin.removeprefix("--")
-    return f"{_IN_PYTHON.get(name, name.replace('-', '_'))}={rest}"

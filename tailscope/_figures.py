@@ -7,7 +7,6 @@ from typing import NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tailscope._baseline import NONE, Before
 from tailscope._errors import Error
 
 __tracebackhide__ = True  # pytest shows the line of the test
@@ -44,9 +43,6 @@ class Cycles(int):
         made.of = of
         return made
 
-    def __getnewargs__(self) -> tuple[int, Timed]:  # type: ignore[override]
-        return int(self), self.of
-
 
 class Nanoseconds(float):
     """A time in ns. `of` is the figure that has it: a failed assertion tells its story."""
@@ -57,9 +53,6 @@ class Nanoseconds(float):
         made = super().__new__(cls, value)
         made.of = of
         return made
-
-    def __getnewargs__(self) -> tuple[float, Timed]:  # type: ignore[override]
-        return float(self), self.of
 
 
 class Timed(Row):
@@ -103,10 +96,9 @@ class Timed(Row):
 
 
 class Figure(Timed):
-    """The same in cycles, too. `before` is None where it was held to no baseline."""
+    """The same in cycles, too."""
 
     plain_cycles: int = Field(alias="cycles")
-    before: Before | None = None
 
     @property
     def cycles(self) -> Cycles:
@@ -123,10 +115,6 @@ class Figure(Timed):
         """`1,001 cycles (62.56 µs)`."""
         return f"{self.plain_cycles:,} cycles ({super().length})"
 
-    def story(self) -> list[str]:
-        """Lines for a reader, the change since the baseline last."""
-        return [*super().story(), *self._change()]
-
     def check(self, *, at_most_cycles: int | None = None, at_most_ns: float | None = None) -> None:
         """Raises AssertionError, with the story, if it is longer than a limit."""
         if not self.seen:
@@ -137,27 +125,6 @@ class Figure(Timed):
             self._fail(f"{self.plain_cycles:,} cycles are more than the {at_most_cycles:,} allowed")
         if at_most_ns is not None:
             super().check(at_most_ns=at_most_ns)
-
-    def check_baseline(self, *, more_cycles: int = 0) -> None:
-        """Raises AssertionError, with the story, if the program finds it worse than in the baseline
-        and it is longer by more than `more_cycles`, or if there is no baseline.
-        """
-        if self.before is None:
-            self._fail(NONE)
-        more = self.plain_cycles - (self.before.cycles or 0)
-        if self.before.worse and not more <= more_cycles:
-            self._fail(f"{more:,} cycles more than in the baseline")
-        if self.before.refusal and not self.before.worse:
-            raise Error(self.before.refusal)
-
-    def _change(self) -> list[str]:
-        if self.before is None or not self.before.where:
-            return []
-        if self.before.cycles is None:
-            return [f"baseline: {self.before.where}"]
-        more = self.plain_cycles - self.before.cycles
-        change = f"{abs(more):,} cycles {'longer' if more > 0 else 'shorter'} now" if more else "as long now"
-        return [f"baseline: {self.before.cycles:,} cycles, {self.before.where}; {change}"]
 
 
 def calls(stack: Sequence[Place]) -> list[str]:

@@ -12,14 +12,12 @@ from typing import Any, Literal, TypeAlias, get_args
 from pydantic import Field
 
 from tailscope._base import Statistics
-from tailscope._baseline import Check, check, judgement_of
 from tailscope._bench import ask, options
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import NOTHING, Figure, Place, Row, calls
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
-_RESET = "(reset)"
 _OF_INTERRUPTS = ("primask", "faultmask", "basepri", "handler")
 Kind: TypeAlias = Literal["primask", "faultmask", "basepri", "handler", "scheduler"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -34,7 +32,6 @@ class Measured:
         self.document = document
         self.elf: str = document["elf"]
         self._any_verdict = any_verdict
-        self._judgement = judgement_of(document)
         self.reasons = self._reasons()
         if self.reasons:
             self._refuse(*self.reasons)
@@ -51,15 +48,33 @@ class Measured:
         if not self._any_verdict:
             raise NotComplete(self.elf, "truncated", reasons)
 
-    def _check(self, more_cycles: int, figures: Sequence[tuple[str, Figure]]) -> None:
-        """As check_baseline(), of figures with their kinds in a baseline."""
+    def check_baseline(self) -> None:
+        """Raises AssertionError if the program finds anything worse than in its baseline, or if it
+        has none, and Error where it cannot say.
+        """
+        judgement = self.document.get("judgement")
+        if judgement is None:
+            raise AssertionError("there is no baseline of it: `pytest --tailscope-update` writes one")
+        worse = [line for check in _checks(self.document, "worse") for line in check]
+        if worse:
+            raise AssertionError("\n".join([judgement["verdict"], *worse]))
+        if refusal := refusal_of(self.document):
+            raise Error(refusal)
 
-        def story(of: Check) -> list[str]:
-            same = [figure for kind, figure in figures if kind == of.now.kind]
-            exact = [figure for figure in same if figure.plain_cycles == of.now.cycles]
-            return next((figure.story() for figure in exact), [])
 
-        check(self._judgement, more_cycles, story)
+def _checks(document: dict[str, Any], state: str) -> list[list[str]]:
+    """Of each check of this state its sentences. After an update there is none."""
+    subjects = document.get("judgement", {}).get("subjects", ())
+    checks = [check for subject in subjects for check in subject["checks"] if check["state"] == state]
+    return [[f"{check['name']}: {check['sentence']}", *check["named"]] for check in checks]
+
+
+def refusal_of(document: dict[str, Any]) -> str:
+    """Why it cannot be said that the program is as good as its baseline; empty if it can."""
+    subjects = document.get("judgement", {}).get("subjects", ())
+    refused = [subject["refusal"] for subject in subjects if subject["refusal"]]
+    refused += map(" ".join, _checks(document, "cannot say"))
+    return " ".join([*refused, *(note for subject in subjects for note in subject["notes"] if refused)])
 
 
 class Interval(Figure):
@@ -70,8 +85,8 @@ class Interval(Figure):
 
     `kind` and `level` are those of the reference. `begin` and `end` are places, `stack` are the
     calls at its begin, the innermost first. `held` names the exceptions that were held off, `task`
-    the task. `count` says how many intervals there were at this place. If there was no interval at
-    all, it has 0 cycles, and neither begin nor end.
+    the task. `count` says how many intervals there were at this place, and `most_ns` is the longest
+    time of these. If there was no interval at all, it has 0 cycles, and neither begin nor end.
     """
 
     kind: str
@@ -82,6 +97,7 @@ class Interval(Figure):
     task: str | None = None
     held: tuple[str, ...] = ()
     count: int = 0
+    most_ns: float = 0.0
 
     @property
     def where(self) -> str:
@@ -91,16 +107,6 @@ class Interval(Figure):
         return f"{self.begin}, from {self.caller}" if self.caller else str(self.begin)
 
     @property
-    def function(self) -> str:
-        """The function whose section it is: who calls a helper that only raises the mask."""
-        if self.begin is None:
-            return ""
-        helped = (
-            self.kind != "handler" and self.end and self.end.function not in (self.begin.function, _RESET)
-        )
-        return self.caller.function if helped and self.caller else self.begin.function
-
-    @property
     def caller(self) -> Place | None:
         """Who called the function that raised it, or what that interrupted if it is a handler's;
         None if that is not known.
@@ -108,11 +114,6 @@ class Interval(Figure):
         if self.begin is None or self.begin not in self.stack[:-1]:
             return None
         return self.stack[self.stack.index(self.begin) + 1]
-
-    @property
-    def _row_kind(self) -> str:
-        """Its kind in a baseline: of BASEPRI with the level."""
-        return self.name if self.kind == "basepri" else self.kind
 
     def _details(self) -> list[str]:
         lines = [f"raised by {self.where}"] if self.begin else [self.where]
@@ -133,11 +134,6 @@ class NotTaken(Figure):
     def where(self) -> str:
         """Where it began and ended."""
         return f"begun at {self.begin}, ended at {self.end}" if self.begin else NOTHING
-
-    def check_baseline(self, *, more_cycles: int = 0) -> None:
-        """Raises Error: a baseline has intervals, which lengthen where somebody changes them."""
-        del more_cycles
-        raise Error(f"{self.name}: a baseline has no priorities; give check() a limit.")
 
 
 class Masks(Measured):
@@ -169,53 +165,30 @@ class Masks(Measured):
         """
         if kind is not None and kind not in KINDS:
             raise Error(f"There is no kind {kind!r} of interval; choose {', '.join(KINDS)}.")
-        longest = next(
-            (interval for interval in self.worst if _is(interval.kind, interval.level, kind, level)), None
-        )
+        rows = [row for row in self.worst if _is(row.kind, row.level, kind, level)]
+        nothing = Interval(name=kind or "longest", ns=0.0, cycles=0, kind=kind or "any", level=level)
+        longest = next(iter(rows), nothing)
         for row in self.document["open"]:
             lasted = self.cycles - row["begin_cycle"] - row["asleep_cycles"]
-            if _is(row["kind"], row["level"], kind, level) and lasted > (
-                longest.plain_cycles if longest else 0
-            ):
+            if _is(row["kind"], row["level"], kind, level) and lasted > longest.plain_cycles:
                 self._refuse(
                     f"{row['name']}, raised by {Place(**row['begin'])}, was still open at the end, "
                     f"{lasted:,} cycles awake later."
                 )
-        if longest is None:
-            name: str = "longest" if kind is None else kind
-            if level is not None and kind is not None:
-                name = f"{kind} {level:#04x}" if kind == "basepri" else f"{kind} {level}"
-            longest = Interval(name=name, ns=0.0, cycles=0, kind=kind or "any", level=level)
-        before = None
-        if self._judgement:
-            before = self._judgement.of(longest._row_kind, longest.function, longest.plain_cycles)
         # The longest time of any such interval.
-        rows = [self.document["intervals"][name] for name in (_OF_INTERRUPTS if kind is None else (kind,))]
-        if level is not None:
-            rows = [row for of_kind in rows for row in of_kind["by_level"] if row["level"] == level]
-        plain_ns = max([longest.plain_ns, *(row["ns"]["max"] or 0.0 for row in rows)])
-        return longest.model_copy(update={"before": before, "plain_ns": plain_ns})
-
-    def check_baseline(self, *, more_cycles: int = 0) -> None:
-        """Raises AssertionError, with a story each, if the program finds anything worse than in the
-        baseline and longer by more than `more_cycles`, or if there is no baseline.
-        """
-        self._check(more_cycles, [(interval._row_kind, interval) for interval in self.worst])
+        return longest.model_copy(update={"plain_ns": max((row.most_ns for row in rows), default=0.0)})
 
     def not_taken(self, priority: int) -> NotTaken:
         """The longest time in which masks and handlers together kept an interrupt of this priority
-        waiting: 5 of the NVIC, or its byte, 0x50; an interrupt need not have it. Raises NotComplete
-        if it was waiting at the end, and Error if the chip has no such priority.
+        waiting: 5 of the NVIC, or its byte, 0x50. Raises NotComplete if it was waiting at the end,
+        and Error if no interrupt has that priority.
         """
-        name = f"priority {priority}"
-        rows = self.document["priorities"]
-        key = "number" if any(row["number"] == priority for row in rows) else "priority"
-        for row in rows:
-            if row[key] == priority:
+        for row in self.document["priorities"]:
+            if priority in (row["number"], row["priority"]):
                 if row["open"]:
                     self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
-                return NotTaken(**{"ns": 0.0, "cycles": 0, **(row["worst"] or {}), "name": name})
-        raise Error(f"{self.elf}: the chip has no priority {priority}; give a number of its NVIC.")
+                return NotTaken(**{"ns": 0.0, "cycles": 0, **(row["worst"] or {}), "name": row["name"]})
+        raise Error(f"{self.elf}: no interrupt that it uses has the priority {priority}.")
 
     def __repr__(self) -> str:
         return f"<Masks of {self.elf}, {self.cycles:,} cycles{'' if self.complete else ', not complete'}>"
@@ -265,7 +238,7 @@ class Cause(Row):
 
     def __str__(self) -> str:
         raised = f", set at {self.raised}" if self.raised else ""
-        return f"{self.cycles:,} cycle{'s' * (self.cycles != 1)}: {self.cause}{raised}"
+        return f"{self.cycles:,} cycles: {self.cause}{raised}"
 
 
 class Wait(Figure):
@@ -293,6 +266,7 @@ class Wait(Figure):
 class Passed(Figure):
     """The longest pass of a section, from `begin` to `end`, with the calls at its begin."""
 
+    name: str = "section"
     begin: Place
     end: Place
     stack: tuple[Place, ...]
@@ -346,18 +320,12 @@ class Latency(Measured):
         """The longest wait. Raises Error if the interrupt was never taken."""
         if not self._waits["worst"]:
             raise Error(f"{self.elf}: {self.irq} was never taken, so there is no wait.")
-        every = self._waits["window"]["every"]
-        return Wait(**self._held(self.irq, self._waits["worst"][0]), every=every)
+        return Wait(**self._waits["worst"][0], name=self.irq, every=self._waits["every"])
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """The sections that were asked for and passed, in order."""
-        rows = self.document.get("sections", ())
-        return tuple(
-            Section(**row, longest=Passed(**self._held(row["section"], row["worst"][0])))
-            for row in rows
-            if row["worst"]
-        )
+        return tuple(map(Section.model_validate, self.document["sections"]))
 
     def section(self, name: str) -> Section:
         """The section of this name, as it was asked for. Raises Error if it was never passed."""
@@ -365,20 +333,6 @@ class Latency(Measured):
             if section.name == name:
                 return section
         raise Error(f"{self.elf}: the section {name!r} was never passed, or not asked for.")
-
-    def check_baseline(self, *, more_cycles: int = 0) -> None:
-        """Raises AssertionError, with a story each, if the program finds anything worse than in the
-        baseline and longer by more than `more_cycles`, or if there is no baseline.
-        """
-        figures: list[tuple[str, Figure]] = [(section.name, section.longest) for section in self.sections]
-        if (waits := self.document.get("latency")) and waits["worst"]:
-            figures.append((self.irq, self.longest))
-        self._check(more_cycles, figures)
-
-    def _held(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
-        """The row under its name, and what the program says of it beside the baseline."""
-        before = self._judgement.of(kind, None, row["cycles"]) if self._judgement else None
-        return {**row, "name": kind, "before": before}
 
     @property
     def _waits(self) -> dict[str, Any]:
@@ -403,9 +357,6 @@ def latency(
     start: str | None = None,
     around: str | None = None,
     every: int | None = None,
-    mode: str | None = None,
-    pends: int | None = None,
-    seed: int | None = None,
     enable: int | None = None,
     kernel: str | None = None,
     chip: str | None = None,

@@ -23,10 +23,9 @@ from typing import Any, TypeVar
 import pytest
 
 import tailscope
-from tailscope._baseline import judgement_of
 from tailscope._errors import Error
 from tailscope._figures import Cycles, Nanoseconds
-from tailscope._programs import Latency, Masks, ask_latency, ask_masks
+from tailscope._programs import Latency, Masks, ask_latency, ask_masks, refusal_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
@@ -148,8 +147,7 @@ class _Baselines:
         """The document, and the sentence why it is held to no baseline, or why it becomes none."""
         if not self._update:
             document = self._remembered(ask, elf, options, path if path.exists() else None)
-            judgement = judgement_of(document)
-            return document, judgement.refusal if judgement else ""
+            return document, refusal_of(document)
         try:
             return ask(elf, **options, baseline=path, update=True), ""
         except Error as error:
@@ -171,8 +169,7 @@ class _Baselines:
             document = ask(elf, **options, **held_to)
         except Error as error:
             raise Error(_for_pytest(str(error)), error.exit_status) from None
-        judgement = judgement_of(document)
-        if judgement is None or not judgement.refusal:
+        if not refusal_of(document):
             self._known[key] = document
         return document
 

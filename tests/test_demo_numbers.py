@@ -252,7 +252,7 @@ def test_compare_and_gate_have_them(demo: Demo) -> None:
                 value = getattr(truth, field)
                 assert (shown and shown["value"]) == (value and pytest.approx(value)), worst["quantity"]
         limit = f"{int(ours.section) - 1}ns"
-        report = judge(None, [a], [parse("section", limit, ["section"])])
+        report = judge(None, [a], parse({"section": limit}, ["section"]))
         (check,) = report.checks
         assert (check.state, microseconds(ours.section) in check.sentence) == ("worse", True)
         assert f"operation {ours.holder:,}" in check.sentence

@@ -1,6 +1,6 @@
 """The baseline file: TOML, an entry for each run or program (docs/how-to/ci.md).
 
-    schema                        3
+    schema                        4
     command                       "gate", "masks", "latency" or "bounds"
     [limits]                      KIND = "LIMIT"
     [[entry]]                     at most 1,000; one of a program
@@ -12,18 +12,10 @@
     exact                         true of the virtual board
     repetitions                   1 of what is exact, else at least 3
     image_sha256                  of operations.bin
-    pulse_beyond_cycles           samples by which a pulse is usually longer than its cycles; absent
-                                  where pulses are not kept
-    scatter_cycles                widest range of an operation's cycles over the repetitions; 0 if
-                                  absent
-    beyond_scatter                how many operations of all repetitions took longer than in all
-                                  others, by more than these scatter; 0 if absent
     operations                    a text, below
     [entry.run.quantities.KEY]    a statistic of run.json: budget, and of n (of what is exact),
                                   mean, median, p99, p99_9 and max a list with a value for each
                                   repetition
-    [entry.run.placements.KEY]    n, least, median, greatest of a worst case over the
-                                  placements; absent where none were measured
 
 The settings are texts, and no two entries have equal ones. Those of a run have the names of `./lab
 compare`. `board folder` is the board that the runs were made on: a run is refused if the file has
@@ -36,19 +28,17 @@ judge what follows start-up, unless `--from reset` counts all.
 
 The operations are lines of up to eight with one label, so that a change of one operation changes
 one line: `512 depth 1: F391/204 A365/185/4 F460/243`. Before the colon stand the number of the
-first and the label, for the reader. An operation is KIND CYCLES[-MOST][/INSTRUCTIONS[/PROBES]]
-[+HITS][~PULSE] without spaces:
+first and the label, for the reader. An operation is KIND CYCLES[/INSTRUCTIONS[/PROBES]][+HITS]
+without spaces:
 
 | part | meaning |
 |---|---|
 | KIND | that of the record `OP` |
-| CYCLES | of the critical section by DWT; of several repetitions the least, and MOST the greatest;
-`*` if an interrupt met the operation in each |
+| CYCLES | of the critical section by DWT; `-` of a board that is not exact, where they scatter |
 | INSTRUCTIONS | `-` if they were not counted |
 | PROBES, HITS | 0 if absent |
 | HITS | the interrupts that ran within the section: the control interrupt, and under the lock
 `scheduler` the other, too |
-| PULSE | in samples; there if it is not CYCLES plus *pulse_beyond_cycles*; `-` is none |
 """
 
 from __future__ import annotations
@@ -69,74 +59,53 @@ from base.files.documents import Table, open_toml
 from base.files.formats import document
 from base.files.whole import write_bytes
 from base.metrology.summaries import Number
-from base.run_folder.placements import Range
 from base.run_folder.records import OPERATION_KINDS
 
 OPERATIONS_A_LINE = 8
 _LABEL_MOST = 40
 _NUMBER = r"[0-9]{1,10}"
 _OPERATION = re.compile(
-    rf"([{''.join(OPERATION_KINDS)}])(\*|{_NUMBER})(?:-({_NUMBER}))?(?:/(-|{_NUMBER}))?(?:/({_NUMBER}))?"
-    rf"(?:\+({_NUMBER}))?(?:~(-|{_NUMBER}))?"
+    rf"([{''.join(OPERATION_KINDS)}])(-|{_NUMBER})(?:/(-|{_NUMBER}))?(?:/({_NUMBER}))?(?:\+({_NUMBER}))?"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one operation did.
-
-    `cycles` and `most_cycles` are the least and the most of its critical section over all
-    repetitions, None where an interrupt met it in each. `hits` counts the interrupts that ran
-    within the section. `pulse` is the section on the wire in samples, None where there is none or
-    it is not kept.
+    """What one operation did. `cycles` are those of its critical section, None where they are not
+    kept or there was none. `hits` counts the interrupts that ran within the section.
     """
 
     kind: str
     cycles: int | None
-    most_cycles: int | None
     instructions: int | None
     probes: int
     hits: int = 0
-    pulse: int | None = None
+
+    def __str__(self) -> str:
+        word = f"{self.kind}{_digits(self.cycles)}"
+        if self.instructions is not None or self.probes:
+            word += f"/{_digits(self.instructions)}{f'/{self.probes}' if self.probes else ''}"
+        return word + (f"+{self.hits}" if self.hits else "")
 
 
-def operations_text(
-    operations: Sequence[Operation], labels: Sequence[str | None], pulse_beyond_cycles: int | None
-) -> str:
-    """The lines of `operations`, each ending in a newline; `labels` are theirs.
+def _digits(number: int | None) -> str:
+    return "-" if number is None else str(number)
 
-    A pulse is told only where it is not `pulse_beyond_cycles` longer than the cycles are; of None,
-    no pulse is.
-    """
+
+def operations_text(operations: Sequence[Operation], labels: Sequence[str | None]) -> str:
+    """The lines of `operations`, each ending in a newline; `labels` are theirs."""
     lines = []
     for label, numbers in groupby(range(len(operations)), key=lambda number: labels[number]):
         group = list(numbers)
         # The label as far as it can stand in a line.
         plain = "" if label is None else " " + re.sub(r"[^\w .,=+-]", "_", label)[:_LABEL_MOST]
         for at in range(0, len(group), OPERATIONS_A_LINE):
-            words = [_word(operations[n], pulse_beyond_cycles) for n in group[at : at + OPERATIONS_A_LINE]]
+            words = [str(operations[n]) for n in group[at : at + OPERATIONS_A_LINE]]
             lines.append(f"{group[at]}{plain}: {' '.join(words)}\n")
     return "".join(lines)
 
 
-def _word(operation: Operation, pulse_beyond_cycles: int | None) -> str:
-    word = f"{operation.kind}{'*' if operation.cycles is None else operation.cycles}"
-    if operation.most_cycles != operation.cycles:
-        word += f"-{operation.most_cycles}"
-    if operation.instructions is not None or operation.probes:
-        word += f"/{'-' if operation.instructions is None else operation.instructions}"
-        word += f"/{operation.probes}" if operation.probes else ""
-    word += f"+{operation.hits}" if operation.hits else ""
-    if operation.pulse != _usual_pulse(operation.cycles, pulse_beyond_cycles):
-        word += f"~{'-' if operation.pulse is None else operation.pulse}"
-    return word
-
-
-def _usual_pulse(cycles: int | None, beyond: int | None) -> int | None:
-    return cycles + beyond if cycles and beyond is not None else None
-
-
-def operations_of(text: str, pulse_beyond_cycles: int | None) -> list[Operation]:
+def operations_of(text: str) -> list[Operation]:
     """The operations of `text`. Raises GateError: a predicate with the line's number."""
     operations: list[Operation] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -147,24 +116,14 @@ def operations_of(text: str, pulse_beyond_cycles: int | None) -> list[Operation]
             match = _OPERATION.fullmatch(word)
             if match is None:
                 raise GateError(f"has in line {number} no operation, but {word[:40]!r}")
-            kind, least, most, instructions, probes, hits, pulse = match.groups()
-            cycles = None if least == "*" else int(least)
-            usual = _usual_pulse(cycles, pulse_beyond_cycles)
+            cycles, instructions = (None if part in (None, "-") else int(part) for part in match.group(2, 3))
             operations.append(
-                Operation(
-                    kind,
-                    cycles,
-                    int(most) if most else cycles,
-                    None if instructions in (None, "-") else int(instructions),
-                    int(probes or 0),
-                    int(hits or 0),
-                    usual if pulse is None else None if pulse == "-" else int(pulse),
-                )
+                Operation(match[1], cycles, instructions, int(match[4] or 0), int(match[5] or 0))
             )
     return operations
 
 
-SCHEMA = 3
+SCHEMA = 4
 BYTES_MOST = 16 << 20
 """A baseline of 25 allocators on 12 scenarios takes less."""
 REPETITIONS_LEAST = 3
@@ -174,17 +133,16 @@ GATE = "gate"
 
 _HEAD = "# A baseline of `{}`, which --update writes anew: limits stay, comments do not.\n"
 _OF_RUNS = """\
-# An operation is its kind, then cycles/instructions/probes of its critical section; 8-9 is the
-# least and the most, +1 an interrupt that met it. A line begins with the number of its first
-# operation.
+# An operation is its kind, then cycles/instructions/probes of its critical section; +1 is an
+# interrupt that met it. A line begins with the number of its first operation.
 """
-_OF_A_MATTER = ("scenario", "allocator", "board", BOARD_FOLDER)
+OF_A_MATTER = ("scenario", "allocator", "board", BOARD_FOLDER)
+"""The settings without which an entry is of another run altogether."""
 _Name = Annotated[str, Field(min_length=1, max_length=4096)]
 _Text = Annotated[str, Field(max_length=1024)]
 _Texts = dict[Annotated[str, Field(max_length=256)], _Text]
 _Key = Annotated[str, Field(max_length=64)]
 _Values = Annotated[list[Annotated[Number, Field(ge=0)]], Field(min_length=1, max_length=1000)]
-_Count = Annotated[int, Field(ge=0, lt=1 << 32)]
 _Cycles = Annotated[int, Field(ge=0, lt=1 << 63)] | Literal["open", "none"]
 
 
@@ -209,37 +167,20 @@ class Statistics(Table):
 
 
 class Figures(Table):
-    """The operations and figures of one run, or of its repetitions.
-
-    `exact` says that each repetition is the same to the cycle. `pulse_beyond_cycles` is how much
-    longer the pulses are than the cycles, in samples; absent where pulses are not kept.
-    `placements` has the greatest values over the placements of the code, by quantity; empty where
-    the image was linked once. `scatter_cycles` is the widest that any operation scattered over the
-    repetitions, and `beyond_scatter` how many operations a repetition had that were slower than in
-    all others, and by more than these scatter; both are 0 of what is exact.
+    """The operations and figures of one run, or of its repetitions. `exact` says that each
+    repetition is the same to the cycle.
     """
 
     exact: bool
     repetitions: Annotated[int, Field(ge=1, le=1000)]
     image_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    pulse_beyond_cycles: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | None = None
-    scatter_cycles: _Count = 0
-    beyond_scatter: _Count = 0
     operations: Annotated[str, Field(pattern=r"^[^'\x00-\x09\x0b-\x1f\x7f]*$")]
     quantities: dict[_Key, Statistics] = Field(default={})
-    placements: dict[_Key, Range] = Field(default={})
-
-    def read_operations(self) -> list[Operation]:
-        """The operations. Raises GateError with a predicate."""
-        return operations_of(self.operations, self.pulse_beyond_cycles)
 
     @model_validator(mode="after")
     def _whole(self) -> Figures:
         if not self.exact and self.repetitions < REPETITIONS_LEAST:
             raise WrongValueError(f"must be at least {REPETITIONS_LEAST} of a real board", "repetitions")
-        if self.exact and self.pulse_beyond_cycles is None:
-            # Without it no pulse would be compared.
-            raise WrongValueError("must be there where exact = true", "pulse_beyond_cycles")
         for name, quantity in self.quantities.items():
             for statistic, values in quantity.by_name.items():
                 if len(values) != self.repetitions:
@@ -267,19 +208,13 @@ class Entry(Table):
     @property
     def name(self) -> str:
         """The entry of a run in words: scenario, allocator, board."""
-        return "{} on {}, board {}".format(*map(self.settings.get, _OF_A_MATTER[:3]))
-
-    @model_validator(mode="after")
-    def _has_a_board(self) -> Entry:
-        if self.run and BOARD_FOLDER not in self.settings:
-            raise WrongValueError("is missing", "settings", BOARD_FOLDER, remedy="make it anew with --update")
-        return self
+        return "{} on {}, board {}".format(*map(self.settings.get, OF_A_MATTER))
 
 
 class Baseline(Table):
     """The file. `limits` are words of the command line, by what they limit."""
 
-    schema_: Annotated[Literal[3], Field(alias="schema")]
+    schema_: Annotated[Literal[4], Field(alias="schema")]
     command: Literal["gate", "masks", "latency", "bounds"]
     limits: dict[_Name, _Text] = Field(default={})
     entry: Annotated[list[Entry], Field(max_length=1000)] = Field(default=[])
@@ -310,21 +245,6 @@ class Baseline(Table):
             f"{self.path} was made with other settings ({apart}): run with those of the baseline, or make it "
             "anew with --update."
         )
-
-    def entry_of_run(self, settings: Mapping[str, str], name: str) -> Entry:
-        """As entry_of(), of a run; one of another board is told so."""
-        same = [
-            entry.settings[BOARD_FOLDER]
-            for entry in self.entry
-            if all(entry.settings.get(key) == settings.get(key) for key in ("scenario", "allocator"))
-        ]
-        if same and settings[BOARD_FOLDER] not in same:
-            raise GateError(
-                f"{self.path} has {settings['scenario']} on {settings['allocator']} of "
-                f"{' and '.join(sorted(set(same)))}, and this run is of {settings[BOARD_FOLDER]}: a run is "
-                "never held against another board's; give one of that board, or add this one's with --update."
-            )
-        return self.entry_of(settings, name, _OF_A_MATTER)
 
     @model_validator(mode="after")
     def _fits(self) -> Baseline:

@@ -1,12 +1,12 @@
 """Runs beside the runs of a baseline.
 
-On the virtual board every operation must be what it was, to the probe, cycle and sample.
+On the virtual board every operation must be what it was, to the probe and the cycle, and the wire
+must show what it showed.
 
-On a real board what repetitions scatter and what the instruments leave open counts for nothing.
-There are two questions. Is a statistic greater than in the repetitions of the baseline, by more
-than these scatter and both error budgets? And are there operations that took longer than in every
-repetition, by more than any operation scattered there, and more of them than chance explains?
-Counts of the allocator do not scatter: its probes and outcomes must be equal.
+On a real board what repetitions scatter and what the instruments leave open counts for nothing: a
+statistic is worse if it is greater than in the repetitions of the baseline, by more than these
+scatter and both error budgets. Counts of the allocator do not scatter: its probes and outcomes must
+be equal.
 """
 
 from __future__ import annotations
@@ -14,25 +14,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from analysis.compare.settings import FIRMWARE, excuse_of
 from analysis.judge.baseline import Entry, Operation, Statistics
 from analysis.judge.rows import Check, State
 from analysis.judge.stored import IN_CYCLES, RESOLUTION_CYCLES, StoredRun, total_budget, unit_of
 from base.metrology.summaries import Number, Summary
-from base.run_folder.named_quantities import ALLOCATE, FREE, SECTION
-from base.run_folder.quantities import CONTROL, LATENCY
-from base.run_folder.quantities import TASK as TASK_LATENCY
+from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, SECTION, TASK
+from base.run_folder.quantities import CONTROL
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
-
-JUDGED = {"interrupt": LATENCY, "task": TASK_LATENCY, "control": CONTROL}
-"""The latencies that are held against a baseline: the control interrupt's, too."""
+JUDGED = {**{each.name: each.key for each in (SECTION, INTERRUPT, TASK)}, "control": CONTROL.key}
+"""What the wire shows and an exact run is held to: the control interrupt's latency, too."""
 _STATISTICS = ("mean", "median", "p99", "p99_9", "max")
 _SERVED = ("A", "F", "K")
 _OUTCOMES = {
@@ -51,16 +43,14 @@ class Figure:
     """A figure of an operation, and its words. Interrupts lengthen a figure that is `timed`."""
 
     quantity: str
-    unit: str
     longer: str
     shorter: str
     of: Callable[[Operation], int | None]
     timed: bool
 
 
-PROBES = Figure("probes", "probes", "look at more blocks", "at fewer", lambda each: each.probes, False)
-CYCLES = Figure("cycles", "cycles", "take longer", "less long", lambda each: each.cycles, True)
-PULSES = Figure("pulses", "samples", "have a longer pulse", "a shorter one", lambda each: each.pulse, True)
+PROBES = Figure("probes", "look at more blocks", "at fewer", lambda each: each.probes, False)
+CYCLES = Figure("cycles", "take longer", "less long", lambda each: each.cycles, True)
 
 
 @dataclass(frozen=True)
@@ -73,7 +63,7 @@ class Pair:
 
     @property
     def timed(self) -> bool:
-        """True if cycles and pulse can be compared.
+        """True if cycles can be compared.
 
         An interrupt that met the operation takes more or less, depending on where: so of what was
         met, as often as before, only what executes other instructions.
@@ -87,9 +77,7 @@ class Pair:
     def elsewhere(self) -> bool:
         """True if stimuli may fall otherwise from here on: the program took another time."""
         before, now = self.before, self.now
-        return (before.kind, before.cycles, before.pulse, before.hits) != (
-            *(now.kind, now.cycles, now.pulse, now.hits),
-        )
+        return (before.kind, before.cycles, before.hits) != (now.kind, now.cycles, now.hits)
 
     def change(self, figure: Figure) -> int:
         """The growth of the figure; 0 if it cannot be compared."""
@@ -105,37 +93,27 @@ class Pair:
         words = []
         if self.change(CYCLES):
             words.append(f"{self.before.cycles:,} → {self.now.cycles:,} cycles")
-        elif self.before.hits != self.now.hits:
-            words.append(f"met by {self.before.hits} → {self.now.hits} interrupts")
         if self.before.probes != self.now.probes:
             words.append(f"probes {self.before.probes:,} → {self.now.probes:,}")
-        if self.change(PULSES) != self.change(CYCLES):
-            before, now = (
-                "none" if each.pulse is None else f"{each.pulse:,} samples"
-                for each in (self.before, self.now)
-            )
-            words.append(f"pulse {before} → {now}")
         return f"{self.name}: {', '.join(words)}"
 
 
 def judge_exact(entry: Entry, before: Sequence[Operation], run: StoredRun, most: int) -> list[Check]:
     """Each quantity of `run` beside the baseline's; of the operations `most` are named."""
-    same_firmware = entry.made_by.get(FIRMWARE) == run.made_by.get(FIRMWARE)
     excuse = excuse_of(entry.made_by, run.made_by)
+    same_firmware = entry.made_by.get(FIRMWARE) == run.made_by.get(FIRMWARE)
     pairs = _pairs(run.names, before, run.operations)
-    checks = [_outcomes(pairs, len(before), most)]
-    for figure in (PROBES, CYCLES, PULSES):
-        if figure.quantity == "probes" and not _counts_in_both(entry, run):
-            checks.append(Check("probes", "not judged", "Probes are not counted in both."))
-            continue
-        check = _figure(figure, pairs, len(before), most)
-        checks.append(excused(check, excuse if figure.timed or same_firmware else ""))
+    outcomes, *probes = _counts(entry, pairs, len(before), run, most)
     same_time = not any(pair.elsewhere for pair in pairs)
-    latencies = (
-        latency_check(word, entry.figures.quantities.get(quantity.key), run, same_time)
-        for word, quantity in JUDGED.items()
+    wire = (
+        wire_check(word, entry.figures.quantities.get(key), run, same_time) for word, key in JUDGED.items()
     )
-    return [*checks, *(excused(check, excuse) for check in latencies)]
+    timed = (_figure(CYCLES, pairs, len(before), most), *wire)
+    return [
+        outcomes,
+        *(excused(check, excuse if same_firmware else "") for check in probes),
+        *(excused(check, excuse) for check in timed),
+    ]
 
 
 def excused(check: Check, excuse: str) -> Check:
@@ -147,17 +125,20 @@ def excused(check: Check, excuse: str) -> Check:
 
 def judge_counts(entry: Entry, before: Sequence[Operation], run: StoredRun, most: int) -> list[Check]:
     """Outcomes and probes alone, which are equal on any board."""
-    then, now = (
-        [Operation(each.kind, None, None, None, each.probes) for each in operations]
-        for operations in (before, run.operations)
-    )
-    pairs = _pairs(run.names, then, now)
-    checks = [_outcomes(pairs, len(before), most)]
-    return [*checks, *([_figure(PROBES, pairs, len(before), most)] if _counts_in_both(entry, run) else [])]
+    return _counts(entry, _pairs(run.names, before, run.operations), len(before), run, most)
 
 
-def _counts_in_both(entry: Entry, run: StoredRun) -> bool:
-    return run.counts_probes and entry.made_by.get("probes") == run.made_by.get("probes")
+def _counts(entry: Entry, pairs: Sequence[Pair], n: int, run: StoredRun, most: int) -> list[Check]:
+    other = [pair for pair in pairs if pair.before.kind != pair.now.kind]
+    worse = [pair for pair in other if pair.before.kind in _SERVED or pair.now.kind not in _SERVED]
+    outcomes = Check("outcomes", "as good", f"All {n:,} operations end as before.")
+    if other:
+        sentence = f"{len(other):,} of {n:,} operations end otherwise, {len(worse):,} of them for the worse."
+        named = tuple(map(str, (worse or other)[:most]))
+        outcomes = Check("outcomes", "worse" if worse else "better", sentence, named, len(other))
+    if not run.counts_probes or entry.made_by.get("probes") != run.made_by.get("probes"):
+        return [outcomes, Check("probes", "not judged", "Probes are not counted in both.")]
+    return [outcomes, _figure(PROBES, pairs, n, most)]
 
 
 def _pairs(names: Sequence[str], before: Sequence[Operation], now: Sequence[Operation]) -> list[Pair]:
@@ -167,61 +148,39 @@ def _pairs(names: Sequence[str], before: Sequence[Operation], now: Sequence[Oper
 
 
 def notes(before: Sequence[Operation], run: StoredRun) -> Iterator[str]:
-    """Sentences on where a difference comes from, as far as the figures tell."""
-    pairs = _pairs(run.names, before, run.operations)
-    met = sum(not pair.timed for pair in pairs)
-    if met:
-        yield (
-            f"{met:,} operation{' is' if met == 1 else 's are'} met by interrupts otherwise than in the "
-            "baseline: of these, cycles and pulses are not compared."
-        )
-    slower = [pair for pair in pairs if pair.change(CYCLES) > 0]
+    """A sentence on where a difference comes from, as far as the figures tell."""
+    slower = [pair for pair in _pairs(run.names, before, run.operations) if pair.change(CYCLES) > 0]
     same_code = [
         pair
         for pair in slower
-        if pair.before.probes == pair.now.probes
-        and pair.before.instructions is not None
-        and pair.before.instructions == pair.now.instructions
+        if pair.before.instructions is not None
+        and (pair.before.probes, pair.before.instructions) == (pair.now.probes, pair.now.instructions)
     ]
     if same_code:
-        which = "All" if len(same_code) == len(slower) else f"{len(same_code):,}"
         yield (
-            f"{which} of the {len(slower):,} slower operations look at as many blocks and execute as many "
-            "instructions as before: the code lies elsewhere in the flash, or its caches hold something else."
+            f"{len(same_code):,} of the {len(slower):,} slower operations look at as many blocks and execute "
+            "as many instructions as before: the code lies elsewhere in the flash, or its caches hold "
+            "something else."
         )
-
-
-def _outcomes(pairs: Sequence[Pair], n: int, most: int) -> Check:
-    other = [pair for pair in pairs if pair.before.kind != pair.now.kind]
-    if not other:
-        return Check("outcomes", "as good", f"All {n:,} operations end as before.")
-    worse = [pair for pair in other if pair.before.kind in _SERVED or pair.now.kind not in _SERVED]
-    state: State = "worse" if worse else "better"
-    first = worse or other
-    sentence = f"{len(other):,} of {n:,} operations end otherwise, {len(worse):,} of them for the worse."
-    return Check("outcomes", state, sentence, tuple(map(str, first[:most])), len(other))
 
 
 def _figure(figure: Figure, pairs: Sequence[Pair], n: int, most: int) -> Check:
     more = [pair for pair in pairs if pair.change(figure) > 0]
     less = [pair for pair in pairs if pair.change(figure) < 0]
+    compared = n - sum(not pair.timed for pair in pairs) if figure.timed else n
     if not more and not less:
-        compared = n - sum(not pair.timed for pair in pairs) if figure.timed else n
-        of_all = "all" if compared == n else f"{compared:,} of"
-        sentence = f"Those of {of_all} {n:,} operations are as in the baseline."
+        sentence = f"{compared:,} of {n:,} operations can be compared, and are as in the baseline."
         return Check(figure.quantity, "as good", sentence)
     total = sum(pair.change(figure) for pair in (*more, *less))
     sentence = (
-        f"{len(more):,} of {n:,} operations {figure.longer}, {len(less):,} {figure.shorter}; "
-        f"{total:+,} {figure.unit} in all"
+        f"{len(more):,} of {compared:,} operations {figure.longer}, {len(less):,} {figure.shorter}; "
+        f"{total:+,} {figure.quantity} in all"
     )
     if more:
         most_by = max(more, key=lambda pair: pair.change(figure))
         sentence += f", most in {most_by.name}: {most_by.change(figure):+,}"
-    state: State = "worse" if more else "better"
-    if figure is PULSES and all(pair.change(PULSES) == pair.change(CYCLES) for pair in pairs):
-        return Check(figure.quantity, state, f"{sentence}: as the cycles say.")
     named = tuple(map(str, (more or less)[:most]))
+    state: State = "worse" if more else "better"
     return Check(figure.quantity, state, f"{sentence}.", named, len(more or less))
 
 
@@ -235,43 +194,36 @@ def statistics_of(summary: Summary | None, *names: str) -> dict[str, float | int
     return {name: value for name, value in every.items() if value is not None}
 
 
-def latency_check(word: str, before: Statistics | None, run: StoredRun, unchanged: bool) -> Check:
-    """A latency on the virtual board: how many samples there are, and their statistics.
+def wire_check(word: str, before: Statistics | None, run: StoredRun, unchanged: bool) -> Check:
+    """A quantity of the wire on the virtual board: how many samples there are, and their
+    statistics.
 
     Where an operation takes another time, stimuli fall otherwise, and the greatest latency is
     another one by chance: then it is told, and limits alone judge it.
     """
-    quantity = JUDGED[word]
-    now = statistics_of(run.manifest.statistics.get(quantity.key), "n")
+    now = statistics_of(run.manifest.statistics.get(JUDGED[word]), "n")
     was = {name: values[0] for name, values in before.by_name.items()} if before else {}
     if not now and not was:
-        return Check(word, "not judged", f"No {word} latency was measured.")
-    if not was:
-        return Check(word, "cannot say", "The baseline has nothing of it; write it anew with --update.")
-    if not now:
-        return Check(word, "worse", f"No {word} latency was measured, and the baseline has some.")
-    other = [name for name in was if was[name] != now.get(name)]
-    if not other and now.keys() - was.keys():
+        return Check(word, "not judged", "Nothing of it was measured.")
+    if was.keys() < now.keys():
         return Check(word, "cannot say", "The baseline has not all of it; write it anew with --update.")
-    if not other:
-        return Check(word, "as good", f"The {word} latency is that of the baseline.")
-    sentence = f"The {word} latency changed: {', '.join(_change(name, was, now) for name in other)}."
+    if now == was:
+        return Check(word, "as good", "It is that of the baseline.")
+    other = {name: (was[name], now.get(name)) for name in was if was[name] != now.get(name)}
+    changes = ", ".join(
+        f"{name.replace('_', '.')} {then:,.6g} → {'none' if later is None else f'{later:,.6g}'}"
+        for name, (then, later) in other.items()
+    )
+    sentence = f"It changed, in ns: {changes}."
     if not unchanged:
-        why = "Stimuli met other operations than in the baseline, so it is told and not judged."
+        why = "Operations take another time than in the baseline, so it is told and not judged."
         return Check(word, "not judged", f"{sentence} {why}")
     # Fewer samples are worse, too: an interrupt was not answered.
-    if not any(
-        name not in now or (now[name] < was[name] if name == "n" else now[name] > was[name]) for name in other
-    ):
-        return Check(word, "better", sentence)
-    return Check(word, "worse", sentence, (f"the longest: {run.longest(quantity)}",), 1)
-
-
-def _change(name: str, was: Mapping[str, float], now: Mapping[str, float]) -> str:
-    if name == "n":
-        return f"n {was[name]:,} → {now[name]:,}"
-    after = f"{now[name]:,.1f}" if name in now else "none"
-    return f"{name.replace('_', '.')} {was[name]:,.1f} → {after} ns"
+    worse = any(
+        later is None or (later < then if name == "n" else later > then)
+        for name, (then, later) in other.items()
+    )
+    return Check(word, "worse" if worse else "better", sentence)
 
 
 FALSE_ALARM = 1e-3
@@ -280,44 +232,15 @@ FALSE_ALARM = 1e-3
 _WORDS = {
     **{key: f"{word}, cycles" for word, key in IN_CYCLES.items()},
     **{quantity.key: f"{quantity.name}, pulses" for quantity in (SECTION, ALLOCATE, FREE)},
-    **{quantity.key: word for word, quantity in JUDGED.items()},
+    **{key: word for word, key in JUDGED.items() if key != SECTION.key},
 }
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A statistic now and before, each the mean of its repetitions, and how far the difference may
-    be off. Both in the unit of the quantity.
-    """
-
-    statistic: str
-    before: float
-    now: float
-    uncertain: float
-
-    @property
-    def change(self) -> float:
-        return self.now - self.before
-
-    @property
-    def state(self) -> State:
-        """Worse or better where the interval of the difference excludes none at all."""
-        if abs(self.change) <= self.uncertain:
-            return "as good"
-        return "worse" if self.change > 0 else "better"
-
-    def words(self, unit: str) -> str:
-        return (
-            f"{self.statistic.replace('_', '.')} {self.before:,.1f} → {self.now:,.1f} {unit} "
-            f"({self.change:+,.1f} ± {self.uncertain:,.1f})"
-        )
 
 
 def summed_up(runs: Sequence[StoredRun]) -> dict[str, Statistics]:
     """The statistics that a baseline keeps of the repetitions, by quantity."""
     summaries = {}
     for key in _WORDS:
-        each = _each(runs, key)
+        each = [statistics_of(run.manifest.statistics.get(key)) for run in runs]
         shared = [name for name in each[0] if all(name in statistics for statistics in each)]
         budget = _budget(runs, key)
         if shared and budget is not None:
@@ -326,49 +249,46 @@ def summed_up(runs: Sequence[StoredRun]) -> dict[str, Statistics]:
     return summaries
 
 
-def merged(runs: Sequence[StoredRun]) -> tuple[list[Operation], int, int]:
-    """The operations of all repetitions, how wide they scatter, and how many are beyond that.
-
-    The runs have the same operations with the same outcomes and probes.
-    """
-    import numpy as np  # only of repetitions on a real board
-
-    cycles = np.array([_undisturbed(run.operations) for run in runs])
-    ends_of_each = (
-        (None if math.isnan(end) else int(end) for end in ends)
-        for ends in zip(np.fmin.reduce(cycles), np.fmax.reduce(cycles), strict=True)
-    )
-    operations = [
-        Operation(operation.kind, least, most, None, operation.probes)
-        for operation, (least, most) in zip(runs[0].operations, ends_of_each, strict=True)
-    ]
-    beyond = 0
-    for number in range(len(runs)):
-        rest = np.delete(cycles, number, axis=0)
-        beyond += len(_beyond(np.fmax.reduce(rest), _scatter(rest), cycles[number]))
-    return operations, int(_scatter(cycles)), beyond
-
-
 def judge_repeated(
     entry: Entry, before: Sequence[Operation], runs: Sequence[StoredRun], most: int
 ) -> list[Check]:
     """Each quantity of `runs`, repetitions of one another, beside the baseline's."""
-    questions = 1 + sum(len(quantity.by_name) for quantity in entry.figures.quantities.values())
-    share = FALSE_ALARM / questions
+    questions = sum(len(quantity.by_name) for quantity in entry.figures.quantities.values())
+    excuse = excuse_of(entry.made_by, runs[0].made_by)
     each = [judge_counts(entry, before, run, most) for run in runs]
     checks = max(each, key=lambda checks: sum(check.state == "worse" for check in checks))
-    excuse = excuse_of(entry.made_by, runs[0].made_by)
-    timed = (_slower(entry, before, runs, share, most), *_statistics(entry, runs, share))
+    now = summed_up(runs)
+    timed = (
+        _statistics(key, entry.figures.quantities.get(key), now.get(key), FALSE_ALARM / max(questions, 1))
+        for key in _WORDS
+        if key in now or key in entry.figures.quantities
+    )
     return [*checks, *(excused(check, excuse) for check in timed)]
 
 
-def difference(
-    statistic: str, before: Sequence[Number], now: Sequence[Number], budgets: float, false_alarm: float
-) -> Difference:
-    """The difference of two means, and its interval by Student's t with the pooled scatter.
+def _statistics(key: str, before: Statistics | None, now: Statistics | None, share: float) -> Check:
+    word, unit = _WORDS[key], unit_of(key)
+    if before is None:
+        return Check(word, "cannot say", "The baseline has nothing of it.")
+    if now is None or before.by_name.keys() - now.by_name.keys():
+        return Check(word, "cannot say", "The run lacks statistics that the baseline has, or its budget.")
+    changes = {}
+    for name, values in before.by_name.items():
+        change, uncertain = difference(values, now.by_name[name], share)
+        uncertain += float(before.budget) + float(now.budget)
+        changes[name] = (change, f"{name.replace('_', '.')} {change:+,.1f} ± {uncertain:,.1f} {unit}")
+        if abs(change) <= uncertain:
+            changes[name] = (0.0, changes[name][1])
+    for state, sign in (("worse", 1), ("better", -1)):
+        words = ", ".join(words for change, words in changes.values() if change * sign > 0)
+        if words:
+            return Check(word, state, f"Beyond scatter and budgets: {words}.")  # type: ignore[arg-type]
+    return Check(word, "as good", "Within scatter and error budgets.")
 
-    `before` has two values or more, `now` one or more. `budgets` is added to either side: what
-    repetition cannot show, since it is wrong in the same way each time.
+
+def difference(before: Sequence[Number], now: Sequence[Number], false_alarm: float) -> tuple[float, float]:
+    """The difference of two means, and how far it may be off, by Student's t with the pooled
+    scatter. `before` has two values or more, `now` one or more.
     """
     import numpy as np  # only of repetitions on a real board
     import scipy  # of an extra: cli/shell/start.py
@@ -377,93 +297,7 @@ def difference(
     free = len(x) + len(y) - 2
     squares = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
     scatter = math.sqrt(squares / free * (1 / len(x) + 1 / len(y)))
-    uncertain = float(scipy.stats.t.isf(false_alarm, free)) * scatter + budgets
-    return Difference(statistic, float(x.mean()), float(y.mean()), uncertain)
-
-
-def _statistics(entry: Entry, runs: Sequence[StoredRun], share: float) -> Iterator[Check]:
-    for key, word in _WORDS.items():
-        before = entry.figures.quantities.get(key)
-        each = _each(runs, key)
-        if before is None:
-            if any(each):
-                yield Check(word, "cannot say", "The baseline has nothing of it.")
-            continue
-        budget = _budget(runs, key)
-        if budget is None:
-            yield Check(word, "cannot say", "The run does not tell its error budget.")
-            continue
-        budgets = float(before.budget) + budget
-        differences = [
-            difference(name, values, [statistics[name] for statistics in each], budgets, share)
-            for name, values in before.by_name.items()
-            if all(name in statistics for statistics in each)
-        ]
-        if len(differences) < len(before.by_name):
-            yield Check(word, "cannot say", "The run lacks statistics that the baseline has.")
-            continue
-        yield _check(word, differences, unit_of(key))
-
-
-def _check(word: str, differences: Sequence[Difference], unit: str) -> Check:
-    for state in ("worse", "better"):
-        words = ", ".join(each.words(unit) for each in differences if each.state == state)
-        if words:
-            return Check(word, state, f"{words[0].upper()}{words[1:]}: beyond scatter and budgets.")
-    return Check(word, "as good", f"Within scatter and error budgets; {differences[-1].words(unit)}.")
-
-
-def _slower(
-    entry: Entry, before: Sequence[Operation], runs: Sequence[StoredRun], share: float, most: int
-) -> Check:
-    import numpy as np  # only of repetitions on a real board
-    import scipy  # of an extra: cli/shell/start.py
-
-    figures = entry.figures
-    cycles = np.array([_undisturbed(run.operations) for run in runs])
-    now = np.fmin.reduce(cycles)
-    top = np.array([each.most_cycles for each in before], dtype=float)
-    slower = _beyond(top, float(figures.scatter_cycles), now)
-    drawn, share_now = len(slower) + figures.beyond_scatter, 1 / (figures.repetitions + 1)
-    chance = float(scipy.stats.binom.sf(len(slower) - 1, drawn, share_now))
-    scattered = f"by more than the {figures.scatter_cycles:,} cycles that operations scatter"
-    sentence = (
-        f"{len(slower):,} of {len(before):,} operations take longer than in each of the "
-        f"{figures.repetitions} repetitions, {scattered}"
-    )
-    if not len(slower) or chance >= share:
-        return Check("operations", "as good", f"{sentence}: no more than chance explains.")
-    named = tuple(
-        f"{runs[0].names[at]}: "
-        + " to ".join(f"{end:,}" for end in dict.fromkeys((before[at].cycles, before[at].most_cycles)))
-        + f" → {int(now[at]):,} cycles"
-        for at in slower[:most]
-    )
-    return Check("operations", "worse", f"{sentence}.", named, len(slower))
-
-
-def _undisturbed(operations: Sequence[Operation]) -> Floats:
-    """The cycles of each operation; NaN where an interrupt met it."""
-    import numpy as np  # only of repetitions on a real board
-
-    return np.array([None if each.hits else each.cycles for each in operations], dtype=float)
-
-
-def _scatter(cycles: Floats) -> float:
-    import numpy as np  # only of repetitions on a real board
-
-    return float(np.fmax.reduce(np.fmax.reduce(cycles) - np.fmin.reduce(cycles), initial=0.0))
-
-
-def _beyond(top: Floats, scatter: float, now: Floats) -> list[int]:
-    """Numbers of the operations that are above `top` by more than `scatter` and one cycle."""
-    import numpy as np  # only of repetitions on a real board
-
-    return [int(at) for at in np.flatnonzero(now - top > max(scatter, RESOLUTION_CYCLES))]
-
-
-def _each(runs: Sequence[StoredRun], key: str) -> list[dict[str, float | int]]:
-    return [statistics_of(run.manifest.statistics.get(key)) for run in runs]
+    return float(y.mean() - x.mean()), float(scipy.stats.t.isf(false_alarm, free)) * scatter
 
 
 def _budget(runs: Sequence[StoredRun], key: str) -> float | None:

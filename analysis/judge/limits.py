@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from analysis.errors import GateError
 from analysis.judge.rows import Check, Row, State, Unit, Words
-from base.files.errors import near_miss, nearest
+from base.files.errors import near_miss
 from simulator.interrupts import priority_of
 
 ANY = "any"
@@ -97,43 +97,45 @@ class Limit:
         return row.budget is not None and self.length(row) + unseen > self.value + row.budget
 
 
-def parse_words(words: Sequence[str], kinds: Sequence[str], timed: Sequence[str] = ()) -> dict[str, str]:
-    """The words of `--limit`, checked, by what they limit; the limit as it was given. `timed` are
-    kinds that have no cycles. Raises GateError.
-    """
+def read_words(words: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
+    """The words of `--limit` by what they limit; the limit as it was given. Raises GateError."""
     limits: dict[str, str] = {}
     for word in words:
         name, separator, text = word.rpartition("=")
         if not separator or not name:
             raise GateError(f"--limit {word}: give a kind and its limit, such as {kinds[0]}=1200.")
-        parse(name, text, kinds, timed=timed)
         if limits.setdefault(name, text) != text:
             raise GateError(f"--limit {name} is given twice, as {limits[name]} and as {text}.")
     return limits
 
 
-def parse_all(
+def parse(
     limits: Mapping[str, str], kinds: Sequence[str], bits: int = 4, timed: Sequence[str] = ()
 ) -> list[Limit]:
-    """Each limit of these words. Raises GateError."""
-    return [parse(name, text, kinds, bits, timed) for name, text in limits.items()]
+    """Each limit of these words, of two that limit the same the last, whatever the spelling.
 
-
-def parse(name: str, text: str, kinds: Sequence[str], bits: int = 4, timed: Sequence[str] = ()) -> Limit:
-    """The limit of `basepri` and `1200`; of a chip whose priorities have so many bits. Raises
-    GateError.
+    `kinds` are what may be limited, `timed` those of them that have no cycles. The priorities of
+    the chip have so many `bits`. Raises GateError.
     """
-    match = _VALUE.fullmatch(text)
-    if match is None:
-        raise GateError(f"{text!r} is no limit of {name}: give a number of cycles, or a time such as 2us.")
-    kind, function = _kind(name, kinds)
-    first, _, level = kind.partition(" ")
-    if first in _LEVELS and level:
-        kind = f"{first} {_level(name, level, bits)}"
-    unit: Unit = "ns" if match[2] in _NS else "cycles"
-    if unit == "cycles" and kind in timed:
-        raise GateError(f"A limit of {kind} is a time, since it is read off the wire: such as {kind}=10us.")
-    return Limit(name, kind, function, float(match[1]) * _NS.get(match[2], 1.0), unit, text)
+    parsed: dict[tuple[str, str], Limit] = {}
+    for name, text in limits.items():
+        match = _VALUE.fullmatch(text)
+        if match is None:
+            raise GateError(
+                f"{text!r} is no limit of {name}: give a number of cycles, or a time such as 2us."
+            )
+        kind, function = _kind(name, kinds)
+        first, _, level = kind.partition(" ")
+        if first in _LEVELS and level:
+            kind = f"{first} {_level(name, level, bits)}"
+        unit: Unit = "ns" if match[2] in _NS else "cycles"
+        if unit == "cycles" and kind in timed:
+            raise GateError(
+                f"A limit of {kind} is a time, since it is read off the wire: such as {kind}=10us."
+            )
+        value = float(match[1]) * _NS.get(match[2], 1.0)
+        parsed[kind, function] = Limit(name, kind, function, value, unit, text)
+    return [*parsed.values()]
 
 
 def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
@@ -161,21 +163,6 @@ def _level(name: str, words: str, bits: int) -> str:
     return f"{priority_of(number, bits):#04x}{f' {estimate}' if estimate else ''}"
 
 
-def override(
-    before: Mapping[str, str], given: Mapping[str, str], kinds: Sequence[str], bits: int = 4
-) -> dict[str, str]:
-    """The words `given`, and before them those of a baseline that limit something else, whatever
-    the spelling. Raises GateError.
-    """
-    renewed = {(limit.kind, limit.function) for limit in parse_all(given, kinds, bits)}
-    others = {
-        limit.name: limit.text
-        for limit in parse_all(before, kinds, bits)
-        if (limit.kind, limit.function) not in renewed
-    }
-    return {**others, **given}
-
-
 def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
     """The finding on these rows: the limit is broken, may be broken, or holds."""
 
@@ -187,12 +174,10 @@ def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) 
 
     held = sorted(filter(limit.holds_for, rows), key=limit.length, reverse=True)
     if not held:
-        sentence = f"Nothing of {limit.name} {words.none}.{_instead(limit, rows)}"
-        return check(allowance.absent, "unseen", sentence)
+        return check(allowance.absent, "unseen", f"Nothing of {limit.name} {words.none}.")
     above = [row for row in held if limit.broken_by(row)]
     unknown = [row for row in held if row.why_not]
     first = held[0]
-    longest = words.longest.format(first.length)
     if above:
         sentence = f"{words.longest.format(above[0].length)}, above {limit.text}: {above[0].named}."
         return check("worse", "above", sentence, above)
@@ -200,23 +185,8 @@ def hold(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) 
         sentence = f"Nobody can say: {unknown[0].named}, takes {unknown[0].length}. {unknown[0].why_not}"
         return check("cannot say", "unbounded", sentence, unknown)
     if any(limit.broken_by(row, row.step_cycles - 1) for row in held):
-        sentence = (
-            f"{longest}, within {limit.text}: {first.named}. Between two pends, {first.step_cycles:,} "
-            "cycles apart, it may be above: give --every 1."
-        )
+        sentence = f"Between two pends, {first.step_cycles:,} cycles apart, it may be above: give --every 1."
         return check("cannot say", "between", sentence, held[:1])
     within = "within" if limit.length(first) <= limit.value else "within the error budget of"
-    sentence = f"{longest}, {within} {limit.text}: {first.named}."
+    sentence = f"{words.longest.format(first.length)}, {within} {limit.text}: {first.named}."
     return check("as good", "within", sentence, held[:1])
-
-
-def _instead(limit: Limit, rows: Sequence[Row]) -> str:
-    """What there is of the same kind, where the limit names a function or a level."""
-    word, first = limit.function or limit.kind, limit.kind.partition(" ")[0]
-    there = {
-        row.function if limit.function else row.kind
-        for row in rows
-        if replace(limit, kind=first, function="").holds_for(row)
-    }
-    names = nearest(word, there) or sorted(there)[:NAMED]
-    return f" Of {first} there is: {', '.join(names)}." if names and word != first else ""

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from analysis.judge.baseline import Baseline, Entry
 
 
+_UPDATE = "make this the baseline with --update."
+
+
 def compare(
     functions: Mapping[str, Mapping[str, Cycles]], subject: Subject, allowance: Allowance
 ) -> Iterator[Check]:
@@ -73,13 +76,14 @@ def _beside(row: Row, before: Cycles | None, allowance: Allowance) -> tuple[Stat
 def judge(
     subject: Subject, limits: Sequence[Limit], baseline: Baseline | None, allowance: Allowance
 ) -> Report:
-    """Holds what was measured to the limits, and to the baseline if there is one.
+    """Holds what was measured to the limits, and to the baseline if there is one; to nothing where
+    there is neither.
 
     Of a run that is not whole, only what is worse is told: nobody knows the rest of it. Of what
     vanished it cannot be said that it is good, unless that is allowed: it may be behind a hang.
     """
     rows = (*subject.rows, *subject.together)
-    checks = _refuted(subject)
+    checks = [Check(name, "worse", sentence, finding="refuted") for name, sentence in subject.wrong]
     checks += [hold(limit, rows, subject.words, allowance) for limit in limits]
     refusal = why_refused(subject, allowance)
     compared: list[Check] = []
@@ -98,26 +102,20 @@ def judge(
     if judged and all(check.state == "not judged" for check in judged):
         refusal = refusal or "Nothing that is to be judged was seen."
     differs = any(check.finding != "equal" for check in compared)
+    notes: tuple[str, ...] = ()
+    if any(check.finding == "vanished" and check.state == "cannot say" for check in compared):
+        notes = (f"To accept what vanished, give --allow vanished, or {_UPDATE}",)
+    elif differs and not refusal and all(check.state not in ("worse", "cannot say") for check in compared):
+        notes = (f"To accept it, {_UPDATE}",)
     judgement = Judgement(
         subject.name,
         judged,
         refusal,
         changes=changes if differs else (),
-        notes=tuple(_notes(compared, refusal)),
+        notes=notes,
         rows=subject.rows,
     )
     return Report(subject.command, None if baseline is None else str(baseline.path), (judgement,))
-
-
-def unjudged(subject: Subject) -> Report:
-    """What was measured where nothing is to be held to anything."""
-    refusal = subject.refusal or subject.polls
-    checks = tuple(_refuted(subject))
-    return Report(subject.command, None, (Judgement(subject.name, checks, refusal, rows=subject.rows),))
-
-
-def _refuted(subject: Subject) -> list[Check]:
-    return [Check(name, "worse", sentence, finding="refuted") for name, sentence in subject.wrong]
 
 
 def why_refused(subject: Subject, allowance: Allowance) -> str:
@@ -135,12 +133,3 @@ def entry(subject: Subject) -> Entry:
         functions.setdefault(row.function, {})[row.kind] = length
     settings = {name: value for name, value in subject.settings.items() if value}
     return Entry(settings=settings, made_by=dict(subject.made_by), functions=functions)
-
-
-def _notes(compared: Sequence[Check], refusal: str) -> Iterator[str]:
-    if any(check.finding == "vanished" and check.state == "cannot say" for check in compared):
-        yield "To accept what vanished, give --allow vanished, or make this the baseline with --update."
-        return
-    accepted = all(check.state in ("as good", "better", "not judged") for check in compared)
-    if accepted and not refusal and any(check.finding != "equal" for check in compared):
-        yield "To make this the baseline, give --update."

@@ -7,20 +7,16 @@ The document:
                checks [{name, state, sentence, named[], changed, finding, held_to, before,
                         now {function, kind, cycles, ns, place, open, step_cycles, why_not,
                              named_only, unit, budget}}],
-               changes [{name, a, b, tool}],
-               placements [{quantity, unit, a, b {n, least, median, greatest},
-                            smaller_than_placement}]}]
+               changes [{name, a, b, tool}]}]
 
 A subject is a run, runs of equal settings, or a program. *state* is `as good`, `better`, `worse`,
 `cannot say` or `not judged`, which is no failure. *refusal* is the sentence why it cannot be said;
-empty if it can. A check of a run is `outcomes`, `probes`, `cycles`, `pulses`, `interrupt`, `task`,
-`control` or `limit KIND`; of a real board also `operations`, and `cycles` and `pulses` are
-`allocate, cycles` and so on. *changed* counts the operations, or rows above a limit, of which
-*named* has the first. *held_to* is the limit as given, *before* what the baseline has, and *now*
-the row, or null. *open* says that *cycles* is the least; so does *why_not*. *changes* are those of
-*made_by*, from *a* to *b*. *placements* are the baseline's (*a*) and the run's (*b*), where both
-have them; *notes* has a sentence where they differ and the ranges meet. With `--update` the
-document is `{updated, notes[]}`.
+empty if it can. A check of a run is `outcomes`, `probes`, `cycles`, `section`, `interrupt`, `task`,
+`control` or `limit KIND`; of a real board `allocate, cycles`, `section, pulses` and so on.
+*changed* counts the operations, or rows above a limit, of which *named* has the first. *held_to* is
+the limit as given, *before* what the baseline has, and *now* the row, or null. *open* says that
+*cycles* is the least; so does *why_not*. *changes* are those of *made_by*, from *a* to *b*. With
+`--update` the document is `{updated, notes[]}`.
 
 | finding | state | when |
 |---|---|---|
@@ -114,7 +110,6 @@ def as_json(report: Report) -> dict[str, Any]:
                 "checks": [asdict(check) for check in subject.checks],
                 "changes": [asdict(change) for change in subject.changes],
                 "notes": subject.notes,
-                "placements": [ranges.as_json() for ranges in subject.placements],
             }
             for subject in report.subjects
         ],

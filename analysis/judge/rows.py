@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -106,7 +107,6 @@ def longest(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 if TYPE_CHECKING:
-    from analysis.compare.findings import Ranges
     from analysis.compare.settings import Change
 
 State = Literal["as good", "better", "worse", "cannot say", "not judged"]
@@ -161,8 +161,7 @@ class Judgement:
     """All checks of a program, of a run, or of runs of equal settings, which are repetitions.
 
     `refusal` is the sentence why it cannot be said; empty if it can. `changes` are what the sources
-    or tools decided otherwise than in the baseline. `placements` has the baseline's range and the
-    run's of each worst case, where both were placed. `rows` are all that was measured of a program.
+    or tools decided otherwise than in the baseline. `rows` are all that was measured of a program.
     """
 
     name: str
@@ -171,7 +170,6 @@ class Judgement:
     folders: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
-    placements: tuple[Ranges, ...] = ()
     rows: tuple[Row, ...] = ()
 
     @property
@@ -213,10 +211,10 @@ class Report:
     @property
     def verdict(self) -> str:
         """One line: the whole of it, and how many of what."""
-        findings = [check.finding or check.state for check in self.checks]
-        counts = _counts(findings)
+        words = [check.finding or check.state for check in self.checks]
         if len(self.subjects) > 1:
-            counts = f"Runs: {_counts([subject.state for subject in self.subjects])}"
+            words = [subject.state for subject in self.subjects]
+        counts = ", ".join(f"{count:,} {word}" for word, count in sorted(Counter(words).items()))
         return f"{self._words} {counts}." if counts else self._words
 
     @property
@@ -232,9 +230,3 @@ class Report:
         if not self.judges:
             return "Not judged."
         return "As good as the baseline." if self.baseline else "Within the limits."
-
-
-def _counts(words: list[str]) -> str:
-    states: list[str] = [*MARKS]
-    order = sorted(dict.fromkeys(words), key=lambda word: states.index(word) if word in states else 0)
-    return ", ".join(f"{words.count(word):,} {word}" for word in order)

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from analysis.compare.findings import WORST_CASES, placed
 from analysis.compare.settings import differing
 from analysis.errors import GateError
 from analysis.judge import baseline as files
 from analysis.judge import beside
 from analysis.judge.baseline import (
     GATE,
+    OF_A_MATTER,
     REPETITIONS_LEAST,
     Baseline,
     Entry,
     Figures,
     Operation,
     Statistics,
+    operations_of,
     operations_text,
 )
 from analysis.judge.limits import NAMED, Allowance, Limit, hold
 from analysis.judge.rows import Check, Judgement, Report, Words
-from analysis.judge.stored import StoredRun, ranges, read_stored, rows_of
+from analysis.judge.stored import StoredRun, read_stored, rows_of
 from base.files.complaints import first_complaint, sentence
 from base.files.errors import TailscopeError
 
@@ -50,7 +50,9 @@ def judge(
         except TailscopeError as error:
             refused.append(Judgement(folder.name, (), str(error), (str(folder),)))
     judged = [_judge(baseline, group, limits, most) for group in groups(runs)]
-    notes = () if baseline is None else _left_over(baseline, runs)
+    chosen = [run.chosen for run in runs]
+    missing = [entry.name for entry in (baseline.entry if baseline else ()) if entry.settings not in chosen]
+    notes = [f"No run was given for this entry of the baseline: {name}." for name in missing]
     path = None if baseline is None else str(baseline.path)
     return Report(GATE, path, (*refused, *judged), tuple(notes))
 
@@ -96,13 +98,9 @@ def _judge(baseline: Baseline | None, runs: list[StoredRun], limits: Sequence[Li
     states = {check.state for check in checks}
     if "better" in states and states <= {"better", "as good", "not judged"}:
         notes.append("It is better than the baseline: update it with --update.")
-    now = ranges(runs)
-    equal = [key for key in now if now[key] == figures.placements.get(key)]
-    placements = placed(figures.placements, now, equal)
-    notes += [each.sentence("the baseline", "the run") for each in placements if each.smaller]
     different = notes or states - {"as good", "not judged"}
     changes = differing(entry.made_by, first.made_by) if different else ()
-    return Judgement(first.name, (*checks, *within), "", folders, changes, tuple(notes), placements)
+    return Judgement(first.name, (*checks, *within), "", folders, changes, tuple(notes))
 
 
 def _check_repetitions(runs: Sequence[StoredRun]) -> None:
@@ -117,7 +115,7 @@ def _check_repetitions(runs: Sequence[StoredRun]) -> None:
 
 def _entry_of(baseline: Baseline, run: StoredRun) -> tuple[Entry, list[Operation]]:
     """The entry of the run and its operations. Raises GateError where nothing can be compared."""
-    entry = baseline.entry_of_run(run.chosen, run.name)
+    entry = baseline.entry_of(run.chosen, run.name, OF_A_MATTER)
     figures = entry.figures
     if figures.exact != run.exact:
         kinds = {True: "the virtual board", False: "a real or emulated one"}
@@ -132,7 +130,7 @@ def _entry_of(baseline: Baseline, run: StoredRun) -> tuple[Entry, list[Operation
             "--update."
         )
     try:
-        before = figures.read_operations()
+        before = operations_of(figures.operations)
         if len(before) != len(run.operations):
             raise GateError(f"has {len(before):,} operations, and its image {len(run.operations):,}")
     except GateError as error:
@@ -141,17 +139,6 @@ def _entry_of(baseline: Baseline, run: StoredRun) -> tuple[Entry, list[Operation
             "--update."
         ) from None
     return entry, before
-
-
-def _left_over(baseline: Baseline, runs: Sequence[StoredRun]) -> list[str]:
-    """A sentence on entries that no run was held against."""
-    chosen = [run.chosen for run in runs]
-    missing = [entry.name for entry in baseline.entry if entry.settings not in chosen]
-    if not missing:
-        return []
-    rest = f"; and {len(missing) - NAMED:,} more" if missing[NAMED:] else ""
-    count = "1 entry" if len(missing) == 1 else f"{len(missing):,} entries"
-    return [f"No run was given for {count} of the baseline: {'; '.join(missing[:NAMED])}{rest}."]
 
 
 def updated(
@@ -171,7 +158,7 @@ def updated(
         if same is None:
             new.append(entry)
             sentences += _change(before, group)
-        elif _unplaced(same) != _unplaced(entry):
+        elif same != entry:
             # The virtual board repeats itself, so two runs that differ are of two firmwares.
             raise GateError(
                 f"{group[0].folder}: is of the same settings as another run, and came out otherwise; "
@@ -193,37 +180,21 @@ def _change(before: Baseline, runs: list[StoredRun]) -> list[str]:
     return [f"{name}: {words}" for words in sentences] or [f"{name}: as it was."]
 
 
-def _unplaced(entry: Entry) -> Figures:
-    """The figures without what the run was not made for: one of two equal runs may lack
-    placements.
-    """
-    return entry.figures.model_copy(update={"placements": {}})
-
-
 def _entry(runs: Sequence[StoredRun]) -> Entry:
     first = runs[0]
     _check_repetitions(runs)
-    every = ranges(runs)
-    placements = {quantity.key: every[quantity.key] for quantity in WORST_CASES if quantity.key in every}
-    made = partial(Figures, repetitions=len(runs), image_sha256=first.image_sha256, placements=placements)
+    made = partial(Figures, exact=first.exact, repetitions=len(runs), image_sha256=first.image_sha256)
     try:
         if first.exact:
-            # The number of samples by which most pulses exceed their cycles.
-            beyond = Counter(
-                each.pulse - each.cycles for each in first.operations if each.pulse and each.cycles
-            )
-            usual = beyond.most_common(1)[0][0] if beyond else 0
-            latencies = {
-                quantity.key: beside.statistics_of(first.manifest.statistics.get(quantity.key), "n")
-                for quantity in beside.JUDGED.values()
+            wire = {
+                key: beside.statistics_of(first.manifest.statistics.get(key), "n")
+                for key in beside.JUDGED.values()
             }
             figures = made(
-                exact=True,
-                pulse_beyond_cycles=usual,
-                operations=operations_text(first.operations, first.labels, usual),
+                operations=operations_text(first.operations, first.labels),
                 quantities={
                     key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
-                    for key, values in latencies.items()
+                    for key, values in wire.items()
                     if values
                 },
             )
@@ -234,19 +205,14 @@ def _entry(runs: Sequence[StoredRun]) -> Entry:
                     f"baseline takes {REPETITIONS_LEAST} runs or more, to know how they scatter; these are "
                     f"{len(runs)}."
                 )
-            for run in runs:
-                for ours, theirs in zip(run.operations, first.operations, strict=True):
-                    if (ours.kind, ours.probes) != (theirs.kind, theirs.probes):
-                        raise GateError(
-                            f"{run.folder}: has other outcomes or probes than {first.folder}; find out why."
-                        )
-            merged, scatter, beyond_scatter = beside.merged(runs)
+            counts = [[(each.kind, each.probes) for each in run.operations] for run in runs]
+            if other := next((run for run, of in zip(runs, counts, strict=True) if of != counts[0]), None):
+                raise GateError(
+                    f"{other.folder}: has other outcomes or probes than {first.folder}; find out why."
+                )
+            operations = [Operation(kind, None, None, probes) for kind, probes in counts[0]]
             figures = made(
-                exact=False,
-                scatter_cycles=scatter,
-                beyond_scatter=beyond_scatter,
-                operations=operations_text(merged, first.labels, None),
-                quantities=beside.summed_up(runs),
+                operations=operations_text(operations, first.labels), quantities=beside.summed_up(runs)
             )
         return Entry(settings=first.chosen, made_by=first.made_by, run=figures)
     except ValidationError as error:

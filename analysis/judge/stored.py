@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,8 +19,7 @@ from base.run_folder import folder as names
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, SECTION, TASK
-from base.run_folder.placements import Range
-from base.run_folder.quantities import DWT_CYCLES, FREE_DWT_CYCLES, Quantity
+from base.run_folder.quantities import DWT_CYCLES, FREE_DWT_CYCLES
 from base.run_folder.records import HEAP_NOT_CALLED
 
 ON_THE_WIRE = {quantity.name: quantity.key for quantity in (ALLOCATE, FREE, INTERRUPT, TASK, SECTION)}
@@ -71,27 +69,12 @@ class StoredRun:
             "instructions",
             pl.col("probes").fill_null(0),
             pl.sum_horizontal(*within).alias("hits"),
-            "wire_critical_samples",
         ).iter_rows()
-        return [
-            Operation(kind, cycles, cycles, instructions, probes, hits, pulse)
-            for kind, cycles, instructions, probes, hits, pulse in rows
-        ]
+        return [Operation(*row) for row in rows]
 
     @property
     def labels(self) -> list[str | None]:
         return self.run.operations["label"].to_list()
-
-    def longest(self, quantity: Quantity) -> str | None:
-        """The first of the longest samples of a latency, as a reader finds it: `202.4 ns, of the
-        stimulus at sample 1,234, in operation 17, free 96 bytes`. None if there is no sample.
-        """
-        sample = self.run.greatest(quantity)
-        if sample is None:
-            return None
-        seq = sample["seq"]
-        where = "outside all operations" if seq is None else f"in {self.names[seq]}"
-        return f"{sample['value']:,.1f} ns, of the stimulus at sample {sample['sample']:,}, {where}"
 
     @property
     def counts_probes(self) -> bool:
@@ -138,11 +121,6 @@ def read_stored(folder: Path) -> StoredRun:
         raise GateError(run.contradiction)
     digest = hashlib.sha256(read_observed(folder, names.IMAGE)).hexdigest()
     return StoredRun(folder, manifest, digest, run)
-
-
-def ranges(runs: Iterable[StoredRun]) -> dict[str, Range]:
-    """Over the placements of the first run that has any, by quantity. Raises RunError."""
-    return next((run.run.ranges for run in runs if run.run.ranges), {})
 
 
 def unit_of(key: str) -> Unit:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, TypeVar
 
-from base.files.formats import cell
 from base.microseconds import UNIT, digits
 from base.text_table import TextTable, printed
 from simulator.outputs import Note
@@ -46,12 +45,6 @@ def as_text(sentences: Iterable[str], parts: Iterable[Part], everything: bool = 
         blocks += [f"and {more:,} more (--json has all)"] if more else []
         blocks += part.sentences
     return printed(blocks)
-
-
-def as_markdown(part: Part) -> str:
-    """The table of a part."""
-    lines = [part.headings, ("---", *["---:"] * (len(part.headings) - 1)), *part.lines]
-    return "".join(f"| {' | '.join(map(cell, line))} |\n" for line in lines)
 
 
 def length(cycles: int, ns: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -15,7 +15,7 @@ from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Function, Program
 from analysis.explain.sources import Inlined
 from analysis.program.parts import fields_of
-from base.files.errors import nearest
+from base.files.errors import near_miss
 from simulator.interrupts import FIRST_IRQ, VECTORS
 from simulator.program import FLASH_ADDRESS
 
@@ -222,25 +222,17 @@ def _vector(program: Program, exception: int) -> int:
 def function_named(program: Program, name: str) -> Function:
     """The function of that name. Raises LatencyError, which suggests near names."""
     functions = {each.address: each for each in program.functions if each.name == name}
-    names = [function.name for function in program.functions]
-    return functions[_only(program, "function", "", name, list(functions), names)]
+    return functions[_only(name, [*functions], [function.name for function in program.functions])]
 
 
-def _only(program: Program, noun: str, where: str, name: str, addresses: list[int], names: list[str]) -> int:
-    if len(addresses) == 1:
-        return addresses[0]
-    if addresses:
+def _only(name: str, addresses: list[int], names: Collection[str]) -> int:
+    if len(addresses) > 1:
         listed = ", ".join(f"{at:#010x}" for at in addresses)
-        raise LatencyError(f"{len(addresses)} {noun}s are named {name}: give an address, of {listed}.")
-    if not program.functions:
-        raise LatencyError(f"The program has no symbols, so {name} is not known: give an address, 0x….")
-    advice = _advice(name, names, "it may have been inlined or left out.")
-    raise LatencyError(f"There is no {noun} {name}{where}: {advice}")
-
-
-def _advice(name: str, names: Iterable[str], otherwise: str) -> str:
-    near = nearest(name, names)
-    return f"did you mean {' or '.join(near)}?" if near else otherwise
+        raise LatencyError(f"{len(addresses)} places are named {name}: give an address, of {listed}.")
+    if not addresses:
+        near = near_miss(name, names) or " It may have been inlined or left out: give an address, 0x…."
+        raise LatencyError(f"There is no place {name} in the code.{near}")
+    return addresses[0]
 
 
 def addresses_of(program: Program, place: str) -> list[int]:
@@ -250,30 +242,20 @@ def addresses_of(program: Program, place: str) -> list[int]:
     """
     if re.fullmatch(r"0x[0-9a-fA-F]+", place):
         return [int(place, 16) & ~1]
-    file, colon, line = place.rpartition(":")
-    if not colon:
+    if ":" not in place:
         name, plus, offset = place.partition("+")
         if plus and re.fullmatch(r"0x[0-9a-fA-F]+", offset) is None:
             raise LatencyError(f"{place} is no place: write {name}+0x and hexadecimal digits.")
-        labels = program.labels
-        address = _only(program, "place", " in the code", name, labels.get(name, []), list(labels))
+        address = _only(name, program.labels.get(name, []), program.labels)
         return [address + (int(offset, 16) if plus else 0)]
-    if not line.isdecimal():
-        raise LatencyError(f"{file}:{line} is no place: write FILE:LINE, such as main.c:42.")
-    if not program.has_lines:
-        raise LatencyError(f"The program has no line table, so {file}:{line} is not known: build it with -g.")
-    number = int(line)
     lowest: dict[int, int] = {}
     for address, source in program.lines:
         function = program.function_at(address)
-        if source == f"{file}:{number}" and function is not None:
+        if source == place and function is not None:
             lowest.setdefault(function.address, address)
-    if lowest:
-        return list(lowest.values())
-    lines = sorted({int(s.rpartition(":")[2]) for _, s in program.lines if s.startswith(f"{file}:")})
-    if not lines:
-        files = sorted({source.rpartition(":")[0] for _, source in program.lines} - {""})
-        advice = _advice(file, files, "give the file's name without folders.")
-        raise LatencyError(f"No code comes from a file {file}: {advice}")
-    behind = next((line for line in lines if line > number), lines[-1])
-    raise LatencyError(f"There is no code of {file}:{number}; the next with code is {file}:{behind}.")
+    if not lowest:
+        file = place.rpartition(":")[0]
+        code = [source for _, source in program.lines if source.startswith(f"{file}:")]
+        near = f": a line that has code is {code[0]}" if code else ", or the program was built without -g"
+        raise LatencyError(f"There is no code of {place}{near}. Give the file's name without folders.")
+    return list(lowest.values())

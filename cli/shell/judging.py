@@ -43,26 +43,13 @@ class Judging:
     def __post_init__(self) -> None:
         if self.renew and self.baseline is None:
             raise OptionError("--update needs the file to write: --baseline FILE.")
-        for name, file in (("--junit", self.junit_file), ("--markdown", self.markdown_file)):
-            if file and self.renew:
-                raise OptionError(
-                    f"--update judges nothing, so there is nothing for {name} to say: leave it out."
-                )
-        if self.allow and self.allow.text and (self.baseline is None or self.renew):
-            raise OptionError(
-                "--allow AMOUNT goes with --baseline FILE: how much longer than that something may be."
-            )
+        more = self.allow and self.allow.text
+        if self.renew and (self.junit_file or self.markdown_file or more):
+            raise OptionError("--update judges nothing: leave --junit, --markdown and --allow AMOUNT out.")
+        if more and self.baseline is None:
+            raise OptionError("--allow AMOUNT is of a baseline: give --baseline FILE, too.")
         if self.on_stdout and self.as_json:
             raise OptionError("--markdown - and --json both print: give --markdown a file.")
-        named: dict[Path, str] = {}
-        for name, file in (
-            ("--baseline", self.baseline),
-            ("--junit", self.junit_file),
-            ("--markdown", None if self.on_stdout else self.markdown_file),
-            ("--bencher", self.bencher_file),
-        ):
-            if file and (other := named.setdefault(file.resolve(), name)) != name:
-                raise OptionError(f"{other} and {name} both name {file}: give each a file of its own.")
         self.text = ""
         """What came of it, in lines for a reader."""
         self.markdown = ""
@@ -75,12 +62,6 @@ class Judging:
         """Whether the table takes the place of the report."""
         return self.markdown_file == STDOUT
 
-    @property
-    def of_one(self) -> bool:
-        """Whether an option is given that judges a single program."""
-        files = (self.baseline, self.junit_file, self.bencher_file)
-        return bool(self.limit or self.allow or any(files))
-
     def begin(self, command: str, kinds: Sequence[str], timed: Sequence[str] = ()) -> None:
         """Reads the baseline, and the limits of both, before anything is measured: those of the
         command line come first.
@@ -92,7 +73,7 @@ class Judging:
         from analysis.judge import limits
 
         self.command, self.kinds, self.timed = command, kinds, timed
-        self.given = limits.parse_words(self.limit, kinds, timed)
+        self.given = limits.read_words(self.limit, kinds)
         self.before: Baseline | None = None
         if self.baseline:
             from analysis.judge import baseline as files  # takes a while
@@ -102,20 +83,14 @@ class Judging:
                 self.before = files.read(self.baseline, command)
             elif not self.renew:
                 raise GateError(f"{self.baseline} does not exist: check the path, or write it with --update.")
-        self.parsed()
+        self.limits()
 
-    def limits(self, priority_bits: int = 4) -> dict[str, str]:
-        """The words of both, of a chip whose priorities have so many bits."""
+    def limits(self, priority_bits: int = 4) -> list[Limit]:
+        """Those of both, of a chip whose priorities have so many bits."""
         from analysis.judge import limits
 
-        before = self.before.limits if self.before else {}
-        return limits.override(before, self.given, self.kinds, priority_bits)
-
-    def parsed(self, priority_bits: int = 4) -> list[Limit]:
-        """The limits of both."""
-        from analysis.judge import limits
-
-        return limits.parse_all(self.limits(priority_bits), self.kinds, priority_bits, self.timed)
+        words = {**(self.before.limits if self.before else {}), **self.given}
+        return limits.parse(words, self.kinds, priority_bits, self.timed)
 
     def judge(self, subject: Subject) -> None:
         """Judges a program, or makes it the baseline. Raises TailscopeError."""
@@ -127,33 +102,27 @@ class Judging:
         if judges or self.renew:
             subject = replace(subject, made_by={"version of Tailscope": project()["version"]})
         allowance = self.allow or Allowance()
+        limits = self.limits(subject.priority_bits)
         refusal = programs.why_refused(subject, allowance)
+        if refusal and (self.renew or (self.bencher_file and not judges)):
+            raise GateError(f"{refusal} Only a program that came to its end has a baseline, or a chart.")
         if self.bencher_file and not refusal:
             write_bytes(self.bencher_file, render.as_bencher(subject).encode())
-        elif self.bencher_file and not judges:
-            raise GateError(f"{refusal} Its cycles belong in no chart.")
-        if judges:
-            limits = self.parsed(subject.priority_bits)
-            self.conclude(programs.judge(subject, limits, self.before, allowance))
-        elif not self.renew:
-            self.conclude(programs.unjudged(subject))
-            self.text, self.document, self.exit_status = "", None, None
-        elif refusal:
-            raise GateError(f"{refusal} A baseline is of a program that came to its end.")
-        else:
-            from analysis.judge import baseline as files  # takes a while
+        if not self.renew:
+            self.conclude(programs.judge(subject, limits if judges else (), self.before, allowance))
+            if not judges:
+                self.text, self.document, self.exit_status = "", None, None
+            return
+        from analysis.judge import baseline as files  # takes a while
 
-            entry, sentences = programs.entry(subject), []
-            for before in self.before.entry if self.before else ():
-                if before.settings != entry.settings:
-                    sentences.append("The settings are others.")
-                sentences += [
-                    f"{check.name}: {check.sentence}"
-                    for check in programs.compare(before.functions, subject, Allowance())
-                    if check.finding != "equal"
-                ]
-            path, limits_of_both = self.baseline or Path(), self.limits(subject.priority_bits)
-            self.write_baseline(files.made(path, self.command, limits_of_both, [entry]), sentences)
+        entry, sentences = programs.entry(subject), []
+        for before in self.before.entry if self.before else ():
+            if before.settings != entry.settings:
+                sentences.append("The settings are others.")
+            checks = programs.compare(before.functions, subject, Allowance())
+            sentences += [f"{it.name}: {it.sentence}" for it in checks if it.finding != "equal"]
+        words = {limit.name: limit.text for limit in limits}
+        self.write_baseline(files.made(self.baseline or Path(), self.command, words, [entry]), sentences)
 
     def conclude(self, report: Report) -> None:
         """Writes the files that are asked for."""
@@ -163,35 +132,16 @@ class Judging:
             write_bytes(self.junit_file, render.as_xml(report))
         self.text, self.document = render.as_text(report), render.as_json(report)
         self.exit_status, self.markdown = report.exit_status, render.as_markdown(report)
-        self.write_markdown()
-
-    def write_markdown(self) -> None:
-        """Writes the table, unless it is to be printed."""
         if self.markdown_file and not self.on_stdout:
             write_bytes(self.markdown_file, self.markdown.encode())
 
     def write_baseline(self, new: Baseline, sentences: Sequence[str]) -> None:
-        """Writes the baseline, unless it is that which is there; `sentences` say what changes."""
+        """Writes the baseline; `sentences` say what changes."""
         from analysis.judge import baseline as files  # takes a while
 
-        before = self.before.limits if self.before else {}
-        notes = [
-            *sentences,
-            *(
-                f"limit of {name}: {before.get(name, 'none')} → {text}."
-                for name, text in new.limits.items()
-                if before.get(name) != text
-            ),
-        ]
-        if self.before is not None and files.as_text(new) == files.as_text(self.before):
-            notes.append(f"{new.path} is left as it was.")
-        else:
-            notes.append(f"{new.path} is written: {files.write(new):,} bytes.")
-        self.text, self.document, self.exit_status = (
-            "\n".join(notes),
-            {"updated": str(new.path), "notes": notes},
-            0,
-        )
+        notes = [*sentences, f"{new.path} is written: {files.write(new):,} bytes."]
+        self.text, self.exit_status = "\n".join(notes), 0
+        self.document = {"updated": str(new.path), "notes": notes}
 
     def show(
         self,

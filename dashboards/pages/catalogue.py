@@ -203,7 +203,6 @@ def run(series: Series, *, whole: bool = True) -> Page:
     )
     elsewhere = (
         f"PulseView, at the worst instant: ./lab pulseview {folder} --worst",
-        f"Perfetto: ./lab explain {folder} --perfetto timeline.json.gz, for ui.perfetto.dev",
         f"HdrHistogram's plotter: ./lab histograms {folder}",
         f'A notebook: polars.read_parquet("{folder}/operations.parquet"), and interrupts.parquet beside it',
         f"The instructions behind the worst section: ./lab explain {folder}",

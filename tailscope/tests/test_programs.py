@@ -69,7 +69,7 @@ def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
     with pytest.raises(tailscope.Error, match="needs a limit"):
         interval.check()
     with pytest.raises(AssertionError, match="there is no baseline of it"):
-        interval.check_baseline()
+        masks.check_baseline()
 
 
 def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Lat
     ]
     assert wait.waits[1].raised and wait.waits[1].raised.function == "update_table"
     assert (latency.irq, latency.cycles.max, latency.pends) == ("TIM2", 1014, latency.cycles.n)
-    with pytest.raises(AssertionError, match=r"1,014 cycles are more[^$]*waited for\n +1 cycle: inst"):
+    with pytest.raises(AssertionError, match=r"1,014 cycles are more[^$]*waited for\n +1 cycles: inst"):
         wait.check(at_most_cycles=1013)
 
 

@@ -107,11 +107,10 @@ HELD = f"""
         assert masks("fw.elf", until="{UNTIL}").longest("primask").cycles <= 1001
 
     def test_checked(masks):
-        masks("fw.elf", until="{UNTIL}").longest("primask").check_baseline()
+        masks("fw.elf", until="{UNTIL}", allow="200").check_baseline()
 
     def test_all(masks):
         found = masks("fw.elf", until="{UNTIL}")
-        found.check_baseline(more_cycles=200)
         found.check_baseline()
 
     class TestBoth:
@@ -119,7 +118,7 @@ HELD = f"""
         def test_it(self, masks, latency, kind):
             assert masks("fw.elf", until="{UNTIL}").longest("handler", 16 + 28).cycles == 213
             found = latency("fw.elf", irq="TIM2", sections="update_table..", until="{UNTIL}", every=10)
-            found.longest.check_baseline()
+            found.check_baseline()
 """
 TESTS = ["test_asserted", "test_checked", "test_all", "TestBoth::test_it[a/b]"]
 LATENCY = ("--irq", "TIM2", "--section", "update_table..", "--until", UNTIL, "--every", "10")
@@ -154,17 +153,16 @@ def story(tmp_path_factory: pytest.TempPathFactory, programs: dict[str, Path]) -
     ("when", "failed"),
     [
         ("update", []),
-        ("worse", TESTS),
-        ("better and worse", ["test_all"]),
+        ("worse", ["test_asserted", "test_all", "TestBoth::test_it[a/b]"]),
+        ("better and worse", ["test_all", "TestBoth::test_it[a/b]"]),
     ],
 )
 def test_what_became_longer_fails(story: Story, when: str, failed: list[str]) -> None:
-    """Of all, if all is held to the baseline; of one kind, if its longest is."""
     states = story.tested[when].states
     assert states == {name: "FAILED" if name in failed else "PASSED" for name in TESTS}
 
 
-def test_a_failed_assertion_tells_the_place_the_calls_and_the_change(story: Story) -> None:
+def test_a_failed_assertion_tells_the_place_and_the_calls(story: Story) -> None:
     expected = [
         "primask: 1,201 cycles (75.06 µs)",
         "raised by update_table (main.c:56), from reset (main.c:101)",
@@ -174,24 +172,15 @@ def test_a_failed_assertion_tells_the_place_the_calls_and_the_change(story: Stor
         "reset (main.c:101)",
         "ended by update_table (main.c:58)",
         "held off: IRQ 28 (on_tim2), IRQ 29 (on_tim3)",
-        "baseline: 1,001 cycles, update_table; 200 cycles longer now",
     ]
     worse = story.tested["worse"]
-    assert worse.told("test_asserted")[:10] == ["assert 1,201 <= 1,001", *expected]
-    assert worse.told("test_checked") == [
-        "AssertionError: 200 cycles more than in the baseline",
-        *expected,
-    ]
+    assert worse.told("test_asserted")[:9] == ["assert 1,201 <= 1,001", *expected]
     assert ">       found.check_baseline()\n" in worse.said
     lines = worse.told("test_all")
-    assert lines[0] == "AssertionError: Worse than the baseline. 1 longer, 7 equal."
+    assert lines[0] == "AssertionError: Worse than the baseline. 7 equal, 1 longer."
     assert lines[1].startswith("update_table: primask: 1,001 → 1,201 cycles (75.06 µs), +200, +20.0 %")
-    assert lines[2:] == expected[:-1]
     waited = worse.told("TestBoth.test_it[a/b]")
-    assert waited[2].startswith("pended at update_table (main.c:5")
-    assert "1,201 cycles: PRIMASK, set at update_table (main.c:56)" in waited
-    assert waited[-2] == "asked at each 10th cycle only"
-    assert waited[-1] == "baseline: 1,014 cycles, on_tim2; 200 cycles longer now"
+    assert any(line.startswith("on_tim2: TIM2: 1,014 → 1,214 cycles") for line in waited)
     unplaced = re.sub("(?m)^rootdir.*|^plugins.*", "", worse.said)
     assert "/tailscope/" not in unplaced, "a frame of the package is shown"
 
@@ -203,7 +192,7 @@ def test_each_measurement_of_each_test_has_its_file(story: Story) -> None:
     first, second = (name for name in names if "TestBoth" in name)
     assert first.removesuffix("-2.toml") == second.removesuffix(".toml")
     read = tomllib.loads(story.project.baseline("test_checked").read_text(encoding="utf-8"))
-    assert (read["schema"], read["command"]) == (3, "masks")
+    assert (read["schema"], read["command"]) == (4, "masks")
     (entry,) = read["entry"]
     assert entry["settings"]["until"] == UNTIL
     assert entry["functions"]["update_table"] == {"primask": 1001}

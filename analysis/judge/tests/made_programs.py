@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.judge import baseline as files
 from analysis.judge import programs
 from analysis.judge.baseline import Baseline, Entry
-from analysis.judge.limits import ANY, Allowance, parse_all, parse_allowance
+from analysis.judge.limits import ANY, Allowance, parse, parse_allowance
 from analysis.judge.rows import Check, Cycles, Judgement, Report, Row, Subject, longest
 
 KINDS = ("primask", "basepri", "handler", ANY)
@@ -51,7 +51,7 @@ def report(
 ) -> Report:
     allowance = parse_allowance(allow) if allow else Allowance()
     assert allowance is not None
-    return programs.judge(subject, parse_all(limits or {}, KINDS), before, allowance)
+    return programs.judge(subject, parse(limits or {}, KINDS), before, allowance)
 
 
 def checks(judged: Report) -> tuple[Check, ...]:

@@ -70,12 +70,6 @@ def main(parts: Sequence[Held]) -> Held:
     return max(others or parts, key=lambda part: part.cycles)
 
 
-def entry_cycles(answer: Answer) -> int:
-    """The cycles of the exception's entry, which ends the wait and happens in the copy only."""
-    kind, _, cycles = _parts(answer)[-1].rpartition(":")
-    return int(cycles) if kind == ENTRY else 0
-
-
 def worst_kinds(answers: Iterable[Answer], most: int) -> list[Answer]:
     """The longest waits, longest first, one of each kind: of one kind are waits for the same at the
     same places, in the same order.
@@ -86,26 +80,3 @@ def worst_kinds(answers: Iterable[Answer], most: int) -> list[Answer]:
         held = [part for part in parts if part != "instruction"]
         kinds.setdefault((*held, answer.exception if len(held) == 1 else 0), answer)
     return list(kinds.values())[:most]
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A cause: how many pends waited most for it, and the longest wait among them."""
-
-    cause: str
-    raised: Place | None
-    pends: int
-    worst_cycles: int
-
-
-def causes(answers: Iterable[Answer], places: Places) -> tuple[Cause, ...]:
-    """The causes that pends waited for most, the worst first."""
-    groups: dict[tuple[str, Place | None], list[Answer]] = {}
-    for answer in answers:
-        part = main(held(answer, places))
-        groups.setdefault((part.cause, part.raised), []).append(answer)
-    rows = (
-        Cause(*key, sum(row.pends for row in of_cause), max(row.cycles for row in of_cause))
-        for key, of_cause in groups.items()
-    )
-    return tuple(sorted(rows, key=lambda row: (-row.worst_cycles, row.cause)))

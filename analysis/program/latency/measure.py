@@ -2,34 +2,28 @@
 
 The document of `./lab latency --json`:
 
-    elf, options [word], until, kernel, noted [note], reasons [sentence], polls (sentence)
-    latency {irq, exception, handler, mode, seed, enabled_by, first_use_cycle,
-      window {first_cycle, end_cycle, every}, pends, taken, lost {outcome: pends}, ended,
-      start {from, until, why, cycle, ns}, start_up {pends, first_cycle, cycles, ns, held},
-      cycles {statistics}, ns {statistics},
-      causes [{cause, raised place, pends, worst_cycles}],
+    elf, options [word], until, kernel, noted [note], reasons [sentence], polls (sentence),
+    start {from, until, why, cycle, ns}
+    latency {irq, exception, handler, enabled_by, first_use_cycle, first_cycle, end_cycle, every,
+      pends, taken, lost {outcome: pends}, ended, cycles {statistics}, ns {statistics},
       worst [{pended, last_pended, taken, cycles, ns, waits [held],
-        at place, exception, task, interrupted place, stack [place], functions [total],
-        dearest [total]}]}
-    sections [{section, count, nested, restarted, unbegun, unended, crossed, ended,
-      start {}, start_up {count, cycles, ns},
-      cycles {statistics}, ns {statistics},
-      worst [{begin_cycle, end_cycle, cycles, ns, exception, task, begin place, end place,
-        stack [place], functions [total], dearest [total]}]}]
+        at place, exception, task, interrupted place, stack [place]}]}
+    sections [{section, count, unpaired, ended, cycles {statistics}, ns {statistics},
+      longest {begin_cycle, end_cycle, cycles, ns, exception, task, begin place, end place,
+        stack [place]}}]
 
 - *held* is a part of a wait, `{cause, cycles, exception, raised place}`. `latency` is null, and
   `sections` empty, of what was not asked for.
-- `worst` has up to five, the longest first: of latencies one of each kind (the same causes, at the
-  same places), of sections the longest passes.
+- The pends lie from `first_cycle` to before `end_cycle`, `every` apart.
+- `worst` has up to five waits, the longest first, one of each kind: the same causes, at the same
+  places.
+- `unpaired` counts beginnings and ends of a section that have no partner, and make no pass.
 - `stack` is that at `pended` or `begin_cycle`, innermost call first.
-- `functions` and `dearest` are as in explain, of the first `worst` with `--explain`; of a latency
-  up to where the core turned to the interrupt.
 - `ended` says why the run ended early. `reasons` and `polls` say why this is not all that the
   program does, as in masks.
 - `noted` is what the program did that is odd, and that did not stop it: notes. The text has them at
   its end.
-- `start` and `kernel` are those of masks. `start_up` is the longest wait, or pass, of start-up;
-  null without.
+- `start` and `kernel` are those of masks.
 - A `raised` place has *lock*, if the kernel has a word for what raised the mask. `task` is the name
   of the task that ran when the interrupt was pended, or of the section's.
 """
@@ -44,9 +38,8 @@ from typing import Any
 from analysis.errors import LatencyError
 from analysis.explain.execution import unwind
 from analysis.program.latency import answers, sections
-from analysis.program.latency.answers import Cause, Held
+from analysis.program.latency.answers import Held
 from analysis.program.masks import tasks
-from analysis.program.masks.measure import Executed
 from analysis.program.masks.worst import hangs, polled
 from analysis.program.parts import Hidden
 from analysis.program.places import Place, Places, function_named
@@ -68,14 +61,12 @@ OUTCOMES = {
 MOST_WORST = 5
 _MARGIN_CYCLES = 64
 _ERASED, _EMPTY = 0xFFFF_FFFF, 0
-# So many other vectors with one handler are a default handler.
-_MANY_VECTORS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Long:
-    """A long wait, or a long pass of a section: the calls and the task as it began, and where time
-    went. The task is empty in a handler, and where nothing tells it.
+    """A long wait, or a long pass of a section: the calls and the task as it began. The task is
+    empty in a handler, and where nothing tells it.
     """
 
     cycles: int
@@ -83,8 +74,6 @@ class Long:
     exception: int
     stack: tuple[Place, ...]
     task: str
-    functions: tuple[Any, ...]
-    dearest: tuple[Any, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,90 +106,52 @@ class LongPass(Long):
     end: Place
 
 
-@dataclass(frozen=True)
-class Window:
-    """The cycles that were pended at, each `every`-th; None if they were drawn."""
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What one run showed: the lengths, and why it ended early; the program's notes in it, and what
+    it waits for in vain at its end.
+    """
 
-    first_cycle: int
-    end_cycle: int
-    every: int | None
-
-
-@dataclass(frozen=True)
-class EarlyWait:
-    """The longest wait of the pends of start-up."""
-
-    pends: int
-    first_cycle: int
-    cycles: int
-    ns: float
-    held: Held
+    ended: str
+    cycles: dict[str, Any]
+    ns: dict[str, Any]
+    polls: Hidden[str]
+    notes: Hidden[tuple[Note, ...]]
+    start: Hidden[Beginning]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Waits:
-    """The answers to a question. `rows` are
-    all waits that were taken. `worst` are of different kinds. Where the pends begin at `start`,
-    `start_up` is of those of the cycles before, from where the program enabled the interrupt.
-    `entry` is the function of the interrupt's own handler.
+class Waits(Measured):
+    """The answers to a question. `rows` are all waits that were taken. `worst` are of different
+    kinds. `entry` is the function of the interrupt's own handler.
     """
 
     irq: str
     exception: int
     handler: str
-    mode: str
-    seed: int | None
     enabled_by: str
     first_use_cycle: int | None
-    window: Window
+    first_cycle: int
+    end_cycle: int
+    every: int
     pends: int
     taken: int
     lost: dict[str, int]
-    ended: str
-    start: Beginning
-    start_up: EarlyWait | None
-    cycles: dict[str, Any]
-    ns: dict[str, Any]
-    causes: tuple[Cause, ...]
     worst: tuple[LongWait, ...]
-    polls: Hidden[str]
-    notes: Hidden[tuple[Note, ...]]
     rows: Hidden[list[Answer]]
     clock: Hidden[Clock]
     places: Hidden[Places]
     entry: Hidden[str]
 
 
-@dataclass(frozen=True)
-class EarlyPasses:
-    """The passes of start-up, and the longest of them."""
-
-    count: int
-    cycles: int
-    ns: float
-
-
 @dataclass(frozen=True, kw_only=True)
-class Passes:
-    """How long a section took each time.
-    Those that began before `start` are in `start_up`, unless there are no others.
-    """
+class Passes(Measured):
+    """How long a section took each time that it began at `start` or later."""
 
     section: str
     count: int
-    nested: int
-    restarted: int
-    unbegun: int
-    unended: int
-    crossed: int
-    ended: str
-    start: Beginning
-    start_up: EarlyPasses | None
-    cycles: dict[str, Any]
-    ns: dict[str, Any]
-    worst: tuple[LongPass, ...]
-    polls: Hidden[str]
-    notes: Hidden[tuple[Note, ...]]
+    unpaired: int
+    longest: LongPass
 
 
 @dataclass(frozen=True)
@@ -210,29 +161,30 @@ class LatencyReport:
     subject: Hidden[Subject]
     reasons: tuple[str, ...]
     polls: str
+    start: Beginning
     latency: Waits | None
     sections: tuple[Passes, ...]
     noted: tuple[Note, ...]
 
     @classmethod
     def of(cls, subject: Subject, waits: Waits | None, passes: Sequence[Passes]) -> LatencyReport:
-        """The report of both."""
+        """The report of both, of which there is one at least."""
         measured: list[Waits | Passes] = [*([waits] if waits else []), *passes]
-        ended = sorted({each.ended for each in measured if each.ended})
         lost = waits.lost.items() if waits else ()
         reasons = [
-            *(f"The run ended early: {words.rstrip('.')}." for words in ended),
+            *(f"The run ended early: {each.ended.rstrip('.')}." for each in measured if each.ended),
             *(sentence for each in measured for sentence in each.start.never),
             *(f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost),
         ]
-        polls = next((each.polls for each in measured if each.polls), "")
-        # Of what several runs saw, the longest's.
-        notes: dict[object, Note] = {}
-        every = [note for each in measured[::-1] for note in each.notes]
-        for note in sorted(every, key=lambda note: -note.reads - note.writes):
-            notes.setdefault((note.kind, note.address, note.what), note)
-        noted = tuple(sorted(notes.values(), key=lambda note: note.cycle))
-        return cls(subject, tuple(dict.fromkeys(reasons)), polls, waits, tuple(passes), noted)
+        return cls(
+            subject,
+            tuple(dict.fromkeys(reasons)),
+            next((each.polls for each in measured if each.polls), ""),
+            measured[0].start,
+            waits,
+            tuple(passes),
+            max((each.notes for each in measured), key=len),
+        )
 
     @property
     def complete(self) -> bool:
@@ -240,7 +192,7 @@ class LatencyReport:
         return not self.reasons and not self.polls
 
 
-def latencies(subject: Subject, question: Question, around: str, explain: bool, tell: Tell) -> Waits:
+def latencies(subject: Subject, question: Question, around: str, tell: Tell) -> Waits:
     """Pends the interrupt at the cycles of the question, or of the longest call of `around`.
 
     Raises TailscopeError: also if the program never enables the interrupt, or has no handler for
@@ -254,65 +206,43 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
     if start.time:
         start = replace(start, cycle=result.first_cycle)
     taken = [answer for answer in result.rows if answer.outcome == "taken"]
-    early: list[Answer] = []
-    first_use = result.first_use_cycle
-    if first_use is not None and first_use < question.not_before:
-        tell("pending in start-up, too")
-        before = replace(question, until=question.not_before, start=first_use, not_before=0)
-        early = [answer for answer in latency.ask(subject.user, before).rows if answer.outcome == "taken"]
     tell("explaining the worst")
     worst = answers.worst_kinds(taken, MOST_WORST)
-    last = 0 if result.ended else max((row.taken for row in [*taken, *early]), default=0)
-    spans = [(row.first_pended, row.taken - answers.entry_cycles(row)) for row in worst]
-    explained, places, stats = _explained(subject, spans, explain, last)
+    last = 0 if result.ended else max((row.taken for row in taken), default=0)
+    explained, places, stats = _explained(subject, [row.first_pended for row in worst], last)
     clock = Clock(stats.clocks) if stats else NO_CLOCK
-    # With a word of doubt if it looks like a handler for everything.
     handler = entry = places.place((result.handler or 0) & ~1).function
     own = places.entry(question.exception)
     if own and places.behind(question.exception):
         handler, entry = f"{handler}, before {own.function}", own.function
-    elif result.sharing > _MANY_VECTORS:
-        handler += f" (which {result.sharing} other vectors have, too: a default handler?)"
+    every = result.every or 1
     pended = [
-        (cycle, row.taken)
-        for row in taken
-        for cycle in range(row.first_pended, row.last_pended + 1, result.every or 1)
+        (cycle, row.taken) for row in taken for cycle in range(row.first_pended, row.last_pended + 1, every)
     ]
     lost = Counter[str]()
     for row in result.rows:
         lost[row.outcome] += row.pends
     del lost["taken"]
-    start_up = None
-    if early:
-        (longest,) = answers.worst_kinds(early, 1)
-        start_up = EarlyWait(
-            sum(row.pends for row in early),
-            early[0].first_pended,
-            longest.cycles,
-            clock.between_ns(longest.first_pended, longest.taken),
-            answers.main(answers.held(longest, places)),
-        )
     return Waits(
         irq=name_of(question.exception, chip),
         exception=question.exception,
         handler=handler,
-        mode="random" if question.random else "sweep",
-        seed=question.seed if question.random else None,
         enabled_by="program" if question.enable is None else "board",
-        first_use_cycle=first_use,
-        window=Window(result.first_cycle, result.end_cycle, result.every),
+        first_use_cycle=result.first_use_cycle,
+        first_cycle=result.first_cycle,
+        end_cycle=result.end_cycle,
+        every=every,
         pends=sum(row.pends for row in result.rows),
         taken=len(pended),
         lost=dict(sorted(lost.items())),
         ended=result.ended,
         start=start,
-        start_up=start_up,
         cycles=statistics_of(sorted(end - begin for begin, end in pended)),
         ns=statistics_of(sorted(clock.between_ns(*span) for span in pended)),
-        causes=answers.causes(taken, places),
         worst=tuple(
             LongWait(
-                **explanation | ({"task": ""} if row.exception else {}),
+                stack=stack,
+                task="" if row.exception else task,
                 pended=row.first_pended,
                 last_pended=row.last_pended,
                 taken=row.taken,
@@ -323,7 +253,7 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
                 exception=row.exception,
                 interrupted=None if row.return_pc is None else places.place(row.return_pc),
             )
-            for row, explanation in zip(worst, explained, strict=True)
+            for row, (stack, task) in zip(worst, explained, strict=True)
         ),
         polls=_polls(subject, places, stats),
         notes=tuple(result.notes),
@@ -400,9 +330,9 @@ def _check(question: Question, result: Answers, chip: str) -> None:
         )
 
 
-def section_times(subject: Subject, texts: Sequence[str], explain: bool, tell: Tell) -> list[Passes]:
-    """How long these sections take, in one run; the passes of start-up are told apart, unless there
-    are no others. Raises TailscopeError if one is never passed.
+def section_times(subject: Subject, texts: Sequence[str], tell: Tell) -> list[Passes]:
+    """How long these sections take from the beginning on, in one run. Raises TailscopeError if one
+    is never passed.
     """
     request, until = subject.start, subject.until
     parsed = [sections.parse(subject.elf, text) for text in texts]
@@ -417,53 +347,35 @@ def section_times(subject: Subject, texts: Sequence[str], explain: bool, tell: T
     passes = []
     for section in parsed:
         measured = sections.measure(section, passages.rows)
-        if not measured.passed:
-            if count := sum(row.address in section.begins for row in passages.rows):
-                raise LatencyError(
-                    f"{section.name} began {count:,} times and never ended in the first {_span(until)}: "
-                    "name another."
-                )
-            ends = " (its end was, without a beginning)" if measured.unbegun else ""
-            raise LatencyError(_never(f"The beginning of {section.name} is never executed{ends}", until))
-        tell(f"explaining the longest {section.name}")
         counted = [passed for passed in measured.passed if passed.begin >= start.first_cycle]
-        early = [passed for passed in measured.passed if counted and passed.begin < start.first_cycle]
-        counted = counted or measured.passed
-        ns = {id(it): clock.between_ns(it.begin, it.end) for it in measured.passed}
-        worst = sorted(counted, key=lambda passed: (-passed.cycles, passed.begin))[:MOST_WORST]
-        explained, places, _ = _explained(subject, [(it.begin, it.end) for it in worst], explain, 0)
-        longest = max(early, key=lambda passed: passed.cycles, default=None)
-        long_passes = []
-        for passed, explanation in zip(worst, explained, strict=True):
-            task = passed.first.task
-            known = "" if task is None else explanation["task"] or f"{task:#010x}"
-            long_passes.append(
-                LongPass(
-                    **explanation | {"task": known},
-                    begin_cycle=passed.begin,
-                    end_cycle=passed.end,
-                    cycles=passed.cycles,
-                    ns=ns[id(passed)],
-                    exception=passed.first.exception,
-                    begin=places.place(passed.first.address),
-                    end=places.place(passed.last.address),
-                )
-            )
+        if not counted:
+            seen = {row.address for row in passages.rows}
+            begun = "is never executed" if seen.isdisjoint(section.begins) else "never comes to its end"
+            begun = "is passed in start-up only (--from reset counts it)" if measured.passed else begun
+            raise LatencyError(_never(f"{section.name} {begun}", until))
+        longest = max(counted, key=lambda passed: (passed.cycles, -passed.begin))
+        ((stack, name),), places, _ = _explained(subject, [longest.begin], 0)
+        task = longest.first.task
         passes.append(
             Passes(
                 section=section.name,
                 count=len(counted),
-                nested=sum(passed.nested > 0 for passed in counted),
-                restarted=measured.restarted,
-                unbegun=measured.unbegun,
-                unended=measured.unended,
-                crossed=measured.crossed,
+                unpaired=measured.unpaired,
                 ended=passages.ended,
                 start=start,
-                start_up=EarlyPasses(len(early), longest.cycles, ns[id(longest)]) if longest else None,
                 cycles=statistics_of(sorted(passed.cycles for passed in counted)),
-                ns=statistics_of(sorted(ns[id(passed)] for passed in counted)),
-                worst=tuple(long_passes),
+                ns=statistics_of(sorted(clock.between_ns(it.begin, it.end) for it in counted)),
+                longest=LongPass(
+                    stack=stack,
+                    task="" if task is None else name or f"{task:#010x}",
+                    begin_cycle=longest.begin,
+                    end_cycle=longest.end,
+                    cycles=longest.cycles,
+                    ns=clock.between_ns(longest.begin, longest.end),
+                    exception=longest.first.exception,
+                    begin=places.place(longest.first.address),
+                    end=places.place(longest.last.address),
+                ),
                 polls=_polls(subject, places, passages.stats),
                 notes=passages.stats.notes,
             )
@@ -483,34 +395,24 @@ def _span(until: Instant) -> str:
 
 
 def _explained(
-    subject: Subject, spans: Sequence[tuple[int, int]], explain: bool, last: int
-) -> tuple[list[dict[str, Any]], Places, Stats | None]:
-    """The `stack` and the `task` at each span's first cycle; of the first span, if it is to be
-    explained, the `functions` and the `dearest` instructions, too; the places there; and what is
-    known of the run up to cycle `last`, None without spans.
+    subject: Subject, begins: Sequence[int], last: int
+) -> tuple[list[tuple[tuple[Place, ...], str]], Places, Stats | None]:
+    """The stack and the name of the task at each of these cycles; the places there; and what is
+    known of the run up to cycle `last`, None without cycles.
     """
     elf, kernel = subject.elf, subject.kernel
-    if not spans:
+    if not begins:
         return [], Places(elf, kernel=kernel), None
-    begins = [begin for begin, _ in spans]
     ran = simulator.run(subject.user, until=max(*begins, last - 1) + 1, states_at=begins)
-    states = ran.states
     stacks = {
         number: [frame.address for frame in unwind(elf, state)] or [state.registers["pc"]]
-        for number, state in enumerate(states)
+        for number, state in enumerate(ran.states)
     }
-    behind = tasks.behind(elf, kernel, states[begins.index(max(begins))]) if kernel else {}
+    behind = tasks.behind(elf, kernel, ran.states[begins.index(max(begins))]) if kernel else {}
     places = Places(elf, stacks, kernel, behind, ran.stats.vectors)
     explanations = []
-    for number, ((begin, end), state) in enumerate(zip(spans, states, strict=True)):
-        executed = Executed.of(subject, begin, end if explain and not number else begin)
+    for number, (begin, state) in enumerate(zip(begins, ran.states, strict=True)):
         block = None if subject.words.task is None else state.word(subject.words.task)
-        explanations.append(
-            {
-                "stack": places.stack(number, begin),
-                "functions": executed.functions,
-                "dearest": executed.dearest,
-                "task": tasks.name(elf, kernel, block, [state]) if kernel and block else "",
-            }
-        )
+        task = tasks.name(elf, kernel, block, state) if kernel and block else ""
+        explanations.append((places.stack(number, begin), task))
     return explanations, places, ran.stats

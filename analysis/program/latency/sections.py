@@ -42,7 +42,6 @@ class Passed:
     first: Passage
     last: Passage
     end: int
-    nested: int
 
     @property
     def begin(self) -> int:
@@ -57,17 +56,13 @@ class Passed:
 class Measured:
     """All that was seen of a section.
 
-    `restarted` began, and began again at the same depth before an end came. `unbegun` are ends
-    without a beginning. `unended` are open at the end of the run. `crossed` began in one context
-    and ended in another.
+    `unpaired` are beginnings that began again at the same depth before an end came, or were open at
+    the end of the run, and ends without a beginning.
     """
 
     section: Section
     passed: list[Passed] = field(default_factory=list)
-    restarted: int = 0
-    unbegun: int = 0
-    unended: int = 0
-    crossed: int = 0
+    unpaired: int = 0
 
 
 def _context(row: Passage) -> tuple[int, int | None]:
@@ -113,14 +108,13 @@ def _by_stack(measurement: Measured, rows: Iterable[Passage]) -> None:
         if leaves is not None and (leaves or row.next_pc not in code):
             opened = open_calls.pop((row.exception, row.end_sp), None)
             if opened is None:
-                measurement.unbegun += 1
+                measurement.unpaired += 1
             else:
-                nested = sum(_context(call) == _context(row) for call in open_calls.values())
-                measurement.passed.append(Passed(opened, row, row.end_cycle, nested))
+                measurement.passed.append(Passed(opened, row, row.end_cycle))
         if row.address in section.begins:
-            measurement.restarted += (row.exception, row.sp) in open_calls
+            measurement.unpaired += (row.exception, row.sp) in open_calls
             open_calls[row.exception, row.sp] = row
-    measurement.unended = len(open_calls)
+    measurement.unpaired += len(open_calls)
 
 
 def _by_context(measurement: Measured, rows: Iterable[Passage]) -> None:
@@ -134,16 +128,15 @@ def _by_context(measurement: Measured, rows: Iterable[Passage]) -> None:
             others = max(filter(None, contexts.values()), key=lambda rows: rows[-1].cycle, default=own)
             stack = own or others
             if not stack:
-                measurement.unbegun += 1
+                measurement.unpaired += 1
             else:
                 opened = ([it for it in stack if own and it.sp == row.sp] or stack)[-1]
                 stack.remove(opened)
-                measurement.crossed += stack is not own
-                measurement.passed.append(Passed(opened, row, row.cycle, len(stack)))
+                measurement.passed.append(Passed(opened, row, row.cycle))
         if row.address in section.begins:
             # Further down the stack it is nested; of tasks that are not known nobody can tell.
             same_task = row.exception or row.task is not None
             deeper = [it for it in own if (row.sp < it.sp if same_task else row.sp != it.sp)]
-            measurement.restarted += len(own) - len(deeper)
+            measurement.unpaired += len(own) - len(deeper)
             own[:] = [*deeper, row]
-    measurement.unended = sum(map(len, contexts.values()))
+    measurement.unpaired += sum(map(len, contexts.values()))

@@ -30,93 +30,55 @@ def _opening(report: LatencyReport) -> Iterator[str]:
         yield report.polls
     if (waits := report.latency) is None:
         return
-    window, headline = waits.window, "no pend was answered."
+    headline, start = "no pend was answered.", report.start
     if waits.worst:
         worst = waits.worst[0]
         headline = f"the longest wait is {length(worst.cycles, worst.ns)}, {worst.main}."
     yield f"{waits.irq}: {headline}"
-    which = "every cycle" if window.every == 1 else f"every {ordinal(window.every or 0)} cycle"
-    if window.every is None:
-        which = f"{waits.pends:,} cycles drawn with seed {waits.seed}"
+    which = "every cycle" if waits.every == 1 else f"every {ordinal(waits.every)} cycle"
     yield (
-        f"  pended at {which} of {window.first_cycle:,} to {window.end_cycle - 1:,}, "
+        f"  pended at {which} of {waits.first_cycle:,} to {waits.end_cycle - 1:,}, "
         f"{waits.pends:,} pends, each in a copy of the undisturbed run"
     )
     yield f"  to the first instruction of {waits.handler}"
-    start, early = waits.start, waits.start_up
     if start.cycle is None:
         yield f"  All of the run counts: it ended before {start.where}{start.because}."
-    elif early:
-        yield (
-            f"  Start-up, until {start.where}{start.because}, is left out: pended from cycle "
-            f"{early.first_cycle:,} on, the longest wait is {length(early.cycles, early.ns)}, {early.held}."
-        )
+    elif start.first_cycle and not start.time:
+        yield f"  Start-up, until {start.where}{start.because}, is left out; --from reset counts it."
     if waits.enabled_by == "board":
         yield "  The board enabled it: the program itself may not."
     if waits.taken:
         yield _distribution("latency", waits.cycles, waits.ns)
-    if window.every not in (1, None):
+    if waits.every != 1:
         yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
 
 
 def _parts(report: LatencyReport) -> Iterator[Part]:
-    if waits := report.latency:
+    for number, wait in enumerate(report.latency.worst if report.latency else (), 1):
         yield Part(
-            "What they waited for most",
-            ("cycles at worst", "pends", "cause"),
-            [
-                (
-                    f"{cause.worst_cycles:,}",
-                    f"{cause.pends:,}",
-                    f"{cause.cause}, set at {cause.raised}" if cause.raised else cause.cause,
-                )
-                for cause in waits.causes
-            ],
-            numbers=range(2),
-            most=8,
+            f"Worst of its kind, {number}: {length(wait.cycles, wait.ns)}, "
+            f"pended at cycle {wait.pended:,} in {wait.at}{_task(wait)}",
+            ("cycles", "cause"),
+            [(f"{held.cycles:,}", str(held)) for held in wait.waits],
+            sentences=_calls(wait),
+            numbers=range(1),
         )
-        for number, wait in enumerate(waits.worst, 1):
-            yield Part(
-                f"Worst of its kind, {number}: {length(wait.cycles, wait.ns)}, "
-                f"pended at cycle {wait.pended:,} in {wait.at}{_task(wait)}",
-                ("cycles", "cause"),
-                [(f"{held.cycles:,}", str(held)) for held in wait.waits],
-                sentences=_calls(wait),
-                numbers=range(1),
-            )
-            yield from _spent(wait)
     for passes in report.sections:
-        nested = f", {passes.nested:,} of them within another" if passes.nested else ""
-        sentences = [_distribution("duration", passes.cycles, passes.ns)]
-        for count, words in (
-            (passes.restarted, "began, and began again before they ended: only the last beginning counts"),
-            (passes.unbegun, "ended without having begun"),
-            (passes.unended, "had not ended when the run did"),
-            (passes.crossed, "began in one task or handler and ended in another"),
-        ):
-            sentences += [f"  {count:,} {words}"] if count else []
-        if early := passes.start_up:
-            sentences.append(
-                f"  Start-up, until {passes.start.where}, is left out: passed {_times(early.count)}, "
-                f"the longest {length(early.cycles, early.ns)}"
-            )
-        worst = passes.worst[0]
-        sentences += [
+        worst = passes.longest
+        left_out = f"  {passes.unpaired:,} beginnings or ends have no partner, and are left out"
+        sentences = [
+            _distribution("duration", passes.cycles, passes.ns),
+            *([left_out] if passes.unpaired else []),
             f"  longest: {length(worst.cycles, worst.ns)} from cycle {worst.begin_cycle:,} on{_task(worst)},",
             f"  from {worst.begin} to {worst.end}",
             *_calls(worst),
         ]
-        yield Part(f"{passes.section}: passed {_times(passes.count)}{nested}", sentences=sentences)
-        yield from _spent(worst)
+        yield Part(f"{passes.section}: passed {passes.count:,}×", sentences=sentences)
     yield parts.noted(report.noted)
 
 
 def _task(explained: Long) -> str:
     return f", in task {explained.task}" if explained.task else ""
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
 
 
 def _distribution(name: str, cycles: Mapping[str, Any], ns: Mapping[str, Any]) -> str:
@@ -131,12 +93,6 @@ def _distribution(name: str, cycles: Mapping[str, Any], ns: Mapping[str, Any]) -
 def _calls(explained: Long) -> list[str]:
     calls = " < ".join(map(str, explained.stack))
     return [f"  calls, innermost first: {calls}"] if calls else []
-
-
-def _spent(explained: Long) -> Iterator[Part]:
-    for title, totals in (("function", explained.functions), ("instruction", explained.dearest)):
-        if totals:
-            yield parts.spent(f"Its cycles by {title}", totals, explained.cycles)
 
 
 def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subject:
@@ -158,17 +114,15 @@ def subject(report: LatencyReport, settings: Mapping[str, str]) -> judged.Subjec
         elif part.raised:
             kinds.append((part.raised.function, f"{waits.irq} by {part.kind}"))
         ns = waits.clock.between_ns(wait.first_pended, wait.taken)
-        step = waits.window.every or 1
-        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=step) for kind in kinds]
+        rows += [Row(*kind, wait.cycles, ns, place, step_cycles=waits.every) for kind in kinds]
     for passes in report.sections:
-        worst = passes.worst[0]
+        worst = passes.longest
         place = f"from {worst.begin} to {worst.end}"
         rows.append(Row(worst.begin.function, passes.section, worst.cycles, passes.ns["max"], place))
-    start = next(measured.start for measured in (waits, *report.sections) if measured)
     return judged.Subject(
         command=COMMAND,
         name=report.subject.name,
-        settings={**report.subject.settings, **settings, FROM: start.settings},
+        settings={**report.subject.settings, **settings, FROM: report.start.settings},
         rows=longest(rows),
         refusal=" ".join(report.reasons),
         polls=report.polls,

@@ -66,11 +66,6 @@ def sleep(changes: Iterable[Change], end_cycle: int, code: Callable[[int, int], 
     return Spans((change.cycle, end) for change, end in slept if waits[change.pc])
 
 
-def stalls(changes: Iterable[Change], end_cycle: int) -> Spans:
-    """When the core waited for its flash, which was programmed or erased."""
-    return Spans((change.cycle, end) for change, end in until_zero("flash", changes, end_cycle))
-
-
 @dataclass(slots=True)
 class Interval:
     """From a row of the changes to another; those of the end are None where it is still open.
@@ -88,7 +83,6 @@ class Interval:
     end_cycle: int | None = None
     chained: bool = False
     asleep: int = 0
-    stalled: int = 0
     ns: float | None = None
 
     @property
@@ -261,11 +255,9 @@ class Exceptions:
         used = {_used(what, value) for _, what, value in self._rows}
         self.used = {exception for exception in used if exception >= _FIRST_CONFIGURABLE}
 
-    def priorities(self, bits: int) -> dict[int, list[int]]:
-        """The used exceptions by priority of a core that has so many bits of it, most urgent first,
-        also those that no exception has.
-        """
-        by_priority: dict[int, set[int]] = {number << 8 - bits: set() for number in range(1 << bits)}
+    def priorities(self) -> dict[int, list[int]]:
+        """The used exceptions by priority, most urgent first."""
+        by_priority: dict[int, set[int]] = {}
         now: dict[int, int] = {}
         seen: set[int] = set()
         for _, what, value in self._rows:

@@ -15,19 +15,18 @@ The document of `./lab masks --json`:
     start {from, until, why, cycle, ns}   from when on the figures count: in the words of a
                                   baseline, in those of the report, and why; the first cycle, null
                                   if the run did not come there
-    start_up {intervals {}, worst []}     of start-up, as below; null if all of the run counts
+    start_up []                   the longest of each place of start-up, as `worst`
     intervals {primask, faultmask, basepri, handler, scheduler}, each
-        {count, open, total_cycles, cycles{}, ns{}, distribution [[cycles, count], …],
-         by_level [{level, name, and the same}]}
+        {name, level, count, open, total_cycles, cycles{}, ns{}, distribution [[cycles, count], …],
+         by_level [{the same}]}
     worst [{kind, name, level, cycles, ns, begin_cycle, end_cycle, asleep_cycles,
-            stalled_cycles, lock, begin{}, end{}, stack [{}, …], task, held[], count, most_ns}]
+            lock, begin{}, end{}, stack [{}, …], task, held[], count, most_ns}]
                                   longest first, those of the scheduler last
     open [as worst, what is not known null]   those that did not end; in no count or statistic;
                                   asleep_cycles are those up to the end
     priorities [{priority, number, exceptions[], share, and as intervals,
                  worst {cycles, ns, begin_cycle, end_cycle, asleep_cycles, begin{}, end{},
                         parts []}}]
-    idle_cycles                   in which the core slept, or the kernel's idle task ran
     tasks {address: name}
     explained {<kind> {instructions, cycles, functions[], dearest[], steps[]}}
 
@@ -57,15 +56,13 @@ The document of `./lab masks --json`:
   exception off, as a kernel's that idles in it.
 - `most_ns` is the longest time at that place: where the clock changed, another interval's than the
   most cycles.
-- `stalled_cycles` are those, of `cycles`, in which the core waited for the flash that was
-  programmed or erased (RM0368 §3.5): code in flash, and what reads flash, stands still for so long.
 - `noted` are the notes of the run. The text has them at its end.
 - `worst` has the longest interval of each place: of what began at the same `begin`, called from the
   same line, and ended at the same `end`; `count` says how many there were. `held` names the
   exceptions that were enabled in it and that it held off; those of the core if they were ever
   taken.
-- *priorities*: for each priority of the NVIC (`number` 5 is the byte 0x50 of four bits), also those
-  that no exception has, the intervals in which an interrupt of that priority could not have been
+- *priorities*: for each priority of the NVIC (`number` 5 is the byte 0x50 of four bits) that an
+  exception has, the intervals in which an interrupt of that priority could not have been
   taken: masks and handlers of the same or a more urgent priority, together. What follows without a
   cycle between is one interval. `parts` says what held the longest, added up: `{kind, name, level,
   cycles, count}`.
@@ -77,9 +74,9 @@ The document of `./lab masks --json`:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from analysis.program.masks import log, tasks
 from analysis.program.masks.log import KINDS, Exceptions, Holding, Interval, Spans
@@ -106,6 +103,7 @@ class Counted:
     of cycles and how often they occurred, ascending.
     """
 
+    name: str
     count: int
     open: int
     total_cycles: int
@@ -113,34 +111,28 @@ class Counted:
     ns: dict[str, Any]
     distribution: tuple[tuple[int, int], ...]
 
-    @staticmethod
-    def of(rows: Iterable[Interval]) -> Counted:
-        """Those of these intervals."""
-        rows = list(rows)
+    @classmethod
+    def of(cls, name: str, rows: Sequence[Interval], **more: Any) -> Self:
+        """Those of these intervals; `more` are further fields."""
         cycles = sorted(it.cycles for it in rows if it.cycles is not None)
-        return Counted(
+        return cls(
+            name=name,
             count=len(cycles),
             open=len(rows) - len(cycles),
             total_cycles=sum(cycles),
             cycles=statistics_of(cycles),
             ns=statistics_of(sorted(it.ns for it in rows if it.ns is not None)),
             distribution=tuple(sorted(Counter(cycles).items())),
+            **more,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtLevel(Counted):
-    """Intervals of a level of BASEPRI, or of a handler."""
-
-    level: int
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class OfKind(Counted):
-    """Intervals of a kind, and of each of its levels."""
+    """Intervals of a kind, and of each level of BASEPRI or each handler."""
 
-    by_level: tuple[AtLevel, ...]
+    level: int | None = None
+    by_level: tuple[OfKind, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,8 +166,7 @@ class AtPriority(Counted):
     """The times in which an interrupt of `priority` could not have been taken.
 
     `number` is that of the NVIC, 5 for 0x50 of 4 bits. `exceptions`, with these `numbers`, have
-    that priority; there are rows of priorities that none has, too. `share` is that of the cycles
-    counted. `worst` is the longest that ended.
+    that priority. `share` is that of the cycles counted. `worst` is the longest that ended.
     """
 
     priority: int
@@ -185,14 +176,6 @@ class AtPriority(Counted):
     worst: LongestWait | None
     numbers: Hidden[list[int]]
     intervals: Hidden[list[Interval]]
-
-
-@dataclass(frozen=True)
-class StartUp:
-    """What began before the first cycle that counts; `worst` are the longest at each place."""
-
-    intervals: dict[str, Counted]
-    worst: tuple[Worst, ...]
 
 
 @dataclass(frozen=True)
@@ -245,12 +228,11 @@ class MaskReport:
     notes: tuple[str, ...]
     noted: tuple[Note, ...]
     start: Beginning
-    start_up: StartUp | None
+    start_up: tuple[Worst, ...]
     intervals: dict[str, OfKind]
     worst: tuple[Worst, ...]
     open: tuple[Worst, ...]
     priorities: tuple[AtPriority, ...]
-    idle_cycles: int
     tasks: dict[str, str]
     explained: dict[str, Executed]
 
@@ -268,11 +250,6 @@ class MaskReport:
     def counted_intervals(self) -> list[Interval]:
         """All intervals that count."""
         return [it for it in self.all_intervals if it.begin_cycle >= self.start.first_cycle]
-
-    @property
-    def used_priorities(self) -> list[AtPriority]:
-        """Those that an exception has."""
-        return [row for row in self.priorities if row.exceptions]
 
     @property
     def longest(self) -> Worst | None:
@@ -302,7 +279,6 @@ def of_run(
     memory = tasks.read(subject, changes, image)
     places = Places(subject.elf, run.stacks, subject.kernel, memory.behind, stats.vectors)
     slept = log.sleep(changes, stats.cycles, subject.elf.code)
-    stalled = log.stalls(changes, stats.cycles)
     exceptions = Exceptions(changes)
     every = log.intervals(changes)
     for it in every:
@@ -312,7 +288,6 @@ def of_run(
         # switches tasks, the least urgent, which holds no other off: whatever is enabled ends that.
         if asleep and (it.kind == "primask" or not exceptions.held(it)):
             it.asleep = asleep
-        it.stalled = stalled.within(it.begin_cycle, end)
         it.ns = _awake_ns(it, clock)
     early = [it for it in every if it.begin_cycle < start.first_cycle]
     late = [it for it in every if it.begin_cycle >= start.first_cycle]
@@ -347,19 +322,14 @@ def of_run(
         polls=halt if only_polls else "",
         clock_hz=clock.last_hz,
         clocks=clock.rows,
-        notes=tuple(_notes(subject, run, every, exceptions, bool(halt))),
+        notes=tuple(_notes(subject, run, exceptions, bool(halt))),
         noted=stats.notes,
         start=start,
-        start_up=StartUp(
-            {kind: Counted.of(it for it in early if it.kind == kind) for kind in KINDS}, worst_early
-        )
-        if start.first_cycle
-        else None,
+        start_up=worst_early,
         intervals={kind: _of_kind(kind, [it for it in late if it.kind == kind], places) for kind in KINDS},
         worst=worst,
         open=still_open,
         priorities=(),
-        idle_cycles=tasks.idle_cycles(changes, memory.idle, start.first_cycle, stats.cycles),
         tasks=memory.tasks,
         explained=explained,
     )
@@ -368,14 +338,10 @@ def of_run(
 
 def _of_kind(kind: str, rows: Sequence[Interval], places: Places) -> OfKind:
     by_level = tuple(
-        AtLevel(
-            **vars(Counted.of(it for it in rows if it.level == level)),
-            level=level,
-            name=name_of(kind, level, places),
-        )
+        OfKind.of(name_of(kind, level, places), [it for it in rows if it.level == level], level=level)
         for level in sorted({it.level for it in rows if it.level is not None})
     )
-    return OfKind(**vars(Counted.of(rows)), by_level=by_level)
+    return OfKind.of(kind, rows, by_level=by_level)
 
 
 def _awake_ns(it: Interval, clock: Clock) -> float | None:
@@ -387,73 +353,59 @@ def _awake_ns(it: Interval, clock: Clock) -> float | None:
 
 
 def _priorities(report: MaskReport, exceptions: Exceptions) -> Iterator[AtPriority]:
-    """A row each. Priorities that everything holds off alike, most of them, have one to share."""
-    states, bits = log.executed(report.run.changes), report.subject.priority_bits
+    """A row for each priority that an exception has."""
     places, changes = report.places, report.run.changes
-    executed = {(state.priority, state.unmasked, state.group) for state in states}
-    shared: dict[object, AtPriority] = {}
-    for priority, numbers in exceptions.priorities(bits).items():
-        alike = tuple((of <= priority & group, priority & group < least) for of, least, group in executed)
-        if alike not in shared:
-            # What began from there on, and what is still open.
-            held = [
-                it
-                for it in log.not_taken(states, priority, report.slept)
-                if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
-            ]
-            for it in held:
-                it.ns = _awake_ns(it, report.clock)
-            worst = None
-            ended = [it for it in held if it.end_cycle is not None]
-            if longest := max(ended, key=lambda it: it.cycles or 0, default=None):
-                first, last = changes[longest.begin_row], changes[longest.end_row or 0]
-                # For the entry of a handler, the handler's first instruction.
-                entry = places.entry(first.value) if first.what == "exception" else None
-                end_cycle = longest.end_cycle or 0
-                worst = LongestWait(
-                    longest.cycles or 0,
-                    longest.ns or 0.0,
-                    longest.begin_cycle,
-                    end_cycle,
-                    longest.asleep,
-                    entry or places.place(first.pc),
-                    places.place(last.pc),
-                    tuple(
-                        replace(part, name=name_of(part.kind, part.level, places))
-                        for part in log.holders(states, longest.begin_cycle, end_cycle)
-                    ),
-                )
-            shared[alike] = AtPriority(
-                **vars(Counted.of(held)),
-                priority=priority,
-                number=0,
-                exceptions=(),
-                numbers=[],
-                share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
-                worst=worst,
-                intervals=held,
+    states = log.executed(changes)
+    for priority, numbers in exceptions.priorities().items():
+        # What began from there on, and what is still open.
+        held = [
+            it
+            for it in log.not_taken(states, priority, report.slept)
+            if it.begin_cycle >= report.start.first_cycle or it.end_cycle is None
+        ]
+        for it in held:
+            it.ns = _awake_ns(it, report.clock)
+        worst = None
+        ended = [it for it in held if it.end_cycle is not None]
+        if longest := max(ended, key=lambda it: it.cycles or 0, default=None):
+            first, last = changes[longest.begin_row], changes[longest.end_row or 0]
+            # For the entry of a handler, the handler's first instruction.
+            entry = places.entry(first.value) if first.what == "exception" else None
+            end_cycle = longest.end_cycle or 0
+            worst = LongestWait(
+                longest.cycles or 0,
+                longest.ns or 0.0,
+                longest.begin_cycle,
+                end_cycle,
+                longest.asleep,
+                entry or places.place(first.pc),
+                places.place(last.pc),
+                tuple(
+                    replace(part, name=name_of(part.kind, part.level, places))
+                    for part in log.holders(states, longest.begin_cycle, end_cycle)
+                ),
             )
-        yield replace(
-            shared[alike],
+        yield AtPriority.of(
+            f"priority {priority:#04x}",
+            held,
             priority=priority,
-            number=priority >> 8 - bits,
+            number=priority >> 8 - report.subject.priority_bits,
             exceptions=tuple(map(places.exception, numbers)),
             numbers=numbers,
+            share=sum(it.cycles or 0 for it in held) / report.counted_cycles,
+            worst=worst,
+            intervals=held,
         )
 
 
-def _notes(
-    subject: Subject, run: MaskRun, rows: list[Interval], exceptions: Exceptions, halted: bool
-) -> Iterator[str]:
+def _notes(subject: Subject, run: MaskRun, exceptions: Exceptions, halted: bool) -> Iterator[str]:
     """Sentences that must be known beside the numbers."""
     program, kernel, end_state = subject.elf, subject.kernel, run.stats.standstill
     if end_state and not halted:
         yield f"{end_state.sentence[:1].upper()}{end_state.sentence[1:]}."
     end = "it ended" if run.ended else subject.until
-    if not program.functions:
-        yield f"{subject.name} is stripped: addresses stand where names would."
-    elif not program.has_lines:
-        yield f"{subject.name} has no debug information: build it with -g to have files and lines."
+    if not program.has_lines:
+        yield f"{subject.name} has no debug information: build it with -g to have functions, files and lines."
     if kernel is not None and kernel.untold:
         what = ", ".join(kernel.untold)
         yield (
@@ -462,5 +414,3 @@ def _notes(
         )
     if not exceptions.used:
         yield f"The program enabled no interrupt before {end}: there was nothing to hold off."
-    elif not rows:
-        yield f"Nothing held an interrupt off before {end}."

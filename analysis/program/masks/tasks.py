@@ -4,10 +4,10 @@ again. The kernel's file says where they lie (docs/reference/kernel-toml.md).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import chain
 
 from analysis.explain.kernels.kernel import Kernel, Spot
 from analysis.explain.program import Program
@@ -37,84 +37,58 @@ class Memory:
 
 
 def read(subject: Subject, changes: Sequence[Change], image: bytes | None = None) -> Memory:
-    """The name of each task that `changes` has, and the handlers behind common ones.
-
-    A name is read where the task is first seen, and where it is last seen if it has none there. The
-    program runs again only as far as that takes.
+    """The name of each task that `changes` has, and the handlers behind common ones, as memory has
+    them where the last task is first seen; at the end, if the tables of handlers lie in SRAM.
     """
     elf, kernel = subject.elf, subject.kernel
     if kernel is None:
         return Memory()
     first: dict[int, int] = {}
-    last: dict[int, int] = {}
     for change in changes:
-        if change.task and (change.task in first or len(first) < _MOST):
+        if change.task and len(first) < _MOST:
             first.setdefault(change.task, change.cycle)
-            last[change.task] = change.cycle
-    end = max((change.cycle for change in changes), default=0)
-    states: dict[int, State] = {}
-
-    def look(cycles: set[int]) -> None:
-        """Runs up to the last of these cycles. What cannot be run has no states."""
-        at = sorted(cycles - states.keys())
-        if at:
-            with suppress(SimulatorError):
-                ran = simulator.run(subject.user, until=at[-1], image=image, states_at=at)
-                states.update(zip(at, ran.states, strict=True))
-
-    reached = max(first.values(), default=0)
-    look({*first.values(), *(cycle for cycle in last.values() if cycle <= reached)})
-    # Of a kernel with names the first state may have none yet.
-    own = _texts if kernel.names else _entries
-    unnamed = (
-        last[task]
-        for task, cycle in first.items()
-        if cycle not in states or not any(own(elf, kernel, task, [states[cycle]]))
-    )
-    in_memory = any(table.address >= _SRAM_ADDRESS for table in kernel.tables)
-    look({*unnamed, *([end] if in_memory else [])})
-    names = {
-        task: name(elf, kernel, task, [states[at] for at in (cycle, last[task]) if at in states])
-        for task, cycle in first.items()
-    }
+    at = max(first.values(), default=0)
+    if any(table.address >= _SRAM_ADDRESS for table in kernel.tables):
+        at = max((change.cycle for change in changes), default=0)
+    state = None
+    with suppress(SimulatorError):  # then addresses stand for names
+        (state,) = (
+            simulator.run(subject.user, until=at, image=image, states_at=[at]).states if at else (None,)
+        )
+    names = {task: name(elf, kernel, task, state) for task in first}
     return Memory(
         {f"{task:#010x}": word for task, word in names.items() if word},
         tuple(task for task, word in names.items() if word in kernel.idle),
-        behind(elf, kernel, states.get(end)),
+        behind(elf, kernel, state),
     )
 
 
-def name(elf: Program, kernel: Kernel, task: int, states: Sequence[State]) -> str:
+def name(elf: Program, kernel: Kernel, task: int, state: State | None) -> str:
     """What a task is called: its name, else its entry function, else the variable of its control
     block, else its number; empty if nothing tells.
     """
-    numbers = (f"task {_number(state, task, spot)}" for state in states for spot in kernel.numbers)
-    rest = chain(_entries(elf, kernel, task, states), (elf.variable_at(task),), numbers)
-    return next(filter(None, chain(_texts(elf, kernel, task, states), rest)), "")
+    if state is None:
+        return elf.variable_at(task)
+    entries = (elf.function_at(_number(state, task, spot) & ~1) for spot in kernel.entries)
+    numbers = (f"task {_number(state, task, spot)}" for spot in kernel.numbers)
+    every = (*_texts(elf, kernel, task, state), *(it.name for it in entries if it), elf.variable_at(task))
+    return next(filter(None, chain(every, numbers)), "")
 
 
-def _texts(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> Iterator[str]:
+def _texts(elf: Program, kernel: Kernel, task: int, state: State) -> Iterator[str]:
     """The name at each spot of the control block; empty if it is no text."""
-    for state in states:
-        for spot in kernel.names:
-            address, most = task + spot.offset, spot.bytes
-            if spot.kind == "pointer":
-                address, most = state.word(address) or 0, _MOST_NAME_BYTES
-            first = address - state.sram_address
-            content = state.sram[first : first + most] if 0 <= first < len(state.sram) else b""
-            # A constant may be the last that its segment has.
-            sizes = (most >> n for n in range(most.bit_length()))
-            content = content or next(filter(None, (elf.code(address, size) for size in sizes)), b"")
-            content = content.partition(b"\0")[0]
-            text = content.decode() if content.isascii() else ""
-            yield text if text.isprintable() else ""
-
-
-def _entries(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> Iterator[str]:
-    for state in states:
-        for spot in kernel.entries:
-            entry = elf.function_at(_number(state, task, spot) & ~1)
-            yield entry.name if entry else ""
+    for spot in kernel.names:
+        address, most = task + spot.offset, spot.bytes
+        if spot.kind == "pointer":
+            address, most = state.word(address) or 0, _MOST_NAME_BYTES
+        first = address - state.sram_address
+        content = state.sram[first : first + most] if 0 <= first < len(state.sram) else b""
+        # A constant may be the last that its segment has.
+        sizes = (most >> n for n in range(most.bit_length()))
+        content = content or next(filter(None, (elf.code(address, size) for size in sizes)), b"")
+        content = content.partition(b"\0")[0]
+        text = content.decode() if content.isascii() else ""
+        yield text if text.isprintable() else ""
 
 
 def _number(state: State, task: int, spot: Spot) -> int:
@@ -141,19 +115,3 @@ def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
 def shown(tasks: Mapping[str, str], task: int) -> str:
     """The name of a task, or the address of its control block."""
     return tasks.get(address := f"{task:#010x}", address)
-
-
-def idle_cycles(
-    changes: Sequence[Change], idle: Collection[int | None], first_cycle: int, end_cycle: int
-) -> int:
-    """The cycles from `first_cycle` to `end_cycle` in which the core slept, or one of the tasks
-    `idle` ran, no handler.
-    """
-    now = {"exception": 0, "sleep": 0}
-    total = 0
-    for change, following in zip_longest(changes, changes[1:]):
-        now = dict.fromkeys(now, 0) if change.what == "reset" else now | {change.what: change.value}
-        if now["sleep"] or (change.task in idle and not now["exception"]):
-            end = following.cycle if following else end_cycle
-            total += max(min(end, end_cycle) - max(change.cycle, first_cycle), 0)
-    return total

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from analysis.judge import rows as judged
 from analysis.judge.limits import ANY
-from analysis.judge.rows import FROM, Row, Subject, longest
+from analysis.judge.rows import FROM, Row, longest
 from analysis.program import parts
 from analysis.program.masks.log import KINDS
 from analysis.program.masks.measure import MaskReport
-from analysis.program.masks.worst import Worst, name_of
+from analysis.program.masks.worst import Worst
 from analysis.program.parts import Part, few, length
 from base.microseconds import UNIT, digits
 
@@ -32,25 +30,20 @@ def opening(report: MaskReport) -> list[str]:
     and why; and the notes.
     """
     start, left_out = report.start, []
-    if start.cycle is None:
-        left_out = [f"All of the run counts: it ended before {start.where}{start.because}."]
+    if start.cycle is None or (start.why and not start.first_cycle):
+        left_out = [f"All of the run counts{start.because}."]
     elif start.first_cycle:
-        worst = report.start_up.worst if report.start_up else ()
-        longest = f"its longest interval is {_told(worst[0])}" if worst else "no interval of it has ended."
+        longest = f" Its longest interval is {_told(report.start_up[0])}" if report.start_up else ""
         left_out = [
-            f"Start-up: the {length(start.cycle, start.ns or 0.0)} until {start.where}{start.because}, "
-            f"left out of all that follows; {longest}"
+            f"Start-up, the {length(start.cycle, start.ns or 0.0)} until {start.where}{start.because}, is "
+            f"left out of all that follows.{longest}"
         ]
-    elif start.why:
-        left_out = [f"All of the run counts, from reset on{start.because}."]
     return [*report.reasons, *filter(None, [report.polls]), headline(report), *left_out, *report.notes]
 
 
 def headline(report: MaskReport) -> str:
     """The program, how long it ran, and the longest interval of all from the beginning on."""
-    after = ""
-    if report.start.first_cycle:
-        after = f"from {report.start.where} on, " if report.start.time else "after start-up "
+    after = "after start-up " if report.start.first_cycle else ""
     what = "no interval that held interrupts off has ended."
     if report.longest:
         what = f"the longest interval is {_told(report.longest)}"
@@ -68,7 +61,7 @@ def of_report(report: MaskReport) -> Iterator[Part]:
         ("kind", "count", "min", "median", "p99", "max", UNIT, "total"),
         [
             (
-                getattr(row, "name", kind),
+                row.name,
                 f"{row.count:,}",
                 *(
                     _NONE if row.cycles[name] is None else f"{row.cycles[name]:,}"
@@ -77,7 +70,7 @@ def of_report(report: MaskReport) -> Iterator[Part]:
                 digits(row.ns["max"]),
                 f"{row.total_cycles / report.counted_cycles:.1%}",
             )
-            for kind, intervals in report.intervals.items()
+            for intervals in report.intervals.values()
             for row in intervals.by_level or (intervals,)
             if row.count
         ],
@@ -114,10 +107,6 @@ def of_report(report: MaskReport) -> Iterator[Part]:
         [(row.name, f"{row.begin_cycle:,}", str(row.begin)) for row in report.open],
         numbers=range(1, 2),
     )
-    if report.subject.kernel and report.idle_cycles:
-        share = f"{report.idle_cycles / report.counted_cycles:.1%}"
-        words = f"{report.subject.kernel.name}'s idle task ran, or the core slept"
-        yield Part("Idle", sentences=[f"in {share} of the cycles: {words}"])
     yield Part(
         "Not taken, by priority: everything that holds such an interrupt off",
         ("priority", "count", "longest", UNIT, "total", "interrupts", "what held the longest"),
@@ -131,7 +120,7 @@ def of_report(report: MaskReport) -> Iterator[Part]:
                 few(row.exceptions),
                 row.worst.held_by if row.worst else "",
             )
-            for row in report.used_priorities
+            for row in report.priorities
         ],
         numbers=range(1, 5),
         most=50,
@@ -148,72 +137,6 @@ def _what(worst: Worst) -> Iterator[str]:
     yield worst.who
     if worst.asleep_cycles:
         yield f"{worst.asleep_cycles:,} more cycles asleep"
-    if worst.stalled_cycles:
-        yield (
-            f"for {worst.stalled_cycles:,} of these cycles the core waited for the flash: it was written or "
-            "erased"
-        )
-
-
-def folded(report: MaskReport) -> str:
-    """`kind;outermost;…;innermost cycles`, one line for each stack that began an interval, for
-    flame graph tools.
-
-    Cycles are those of all its intervals that ended. The format is that of Brendan Gregg's
-    stackcollapse scripts.
-    """
-    places, by_stack, totals = report.places, Counter[Any](), Counter[str]()
-    for it in report.counted_intervals:
-        began = report.run.changes[it.begin_row]
-        if it.cycles is not None:
-            by_stack[it.kind, it.level, began.pc, began.stack] += it.cycles
-    for (kind, level, pc, stack), cycles in by_stack.items():
-        frames = [frame.function for frame in reversed(places.stack(stack, pc))]
-        entry = places.entry(level) if kind == "handler" else None
-        names = (name_of(kind, level, places), *frames, *([entry.function] if entry else []))
-        totals[";".join(name.replace(";", ":") for name in names)] += cycles
-    return "".join(f"{stack} {cycles}\n" for stack, cycles in sorted(totals.items()))
-
-
-def side_by_side(builds: Sequence[Subject]) -> list[dict[str, Any]]:
-    """Several builds of a program: by function and kind the longest in each, None where it has
-    none, and whether it is open; the longest first.
-
-    What the compiler puts behind a name, as in `lock.constprop.0`, makes no other function of it.
-    """
-    lengths: dict[tuple[str, str], list[Row | None]] = {}
-    for number, build in enumerate(builds):
-        for row in build.rows:  # the longest first
-            key = (row.function.partition(".")[0], row.kind)
-            of_builds = lengths.setdefault(key, [None] * len(builds))
-            of_builds[number] = of_builds[number] or row
-    return [
-        {
-            "function": function,
-            "kind": kind,
-            "cycles": [row.cycles if row else None for row in rows],
-            "open": [bool(row and row.open) for row in rows],
-        }
-        for (function, kind), rows in sorted(
-            lengths.items(), key=lambda pair: (-max(row.cycles for row in pair[1] if row), pair[0])
-        )
-    ]
-
-
-def of_builds(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Part:
-    """The same as a table: the cycles of each build, and how much more the last has."""
-    lines = []
-    for row in rows:
-        first, *_, last = of_builds = row["cycles"]
-        change = _NONE
-        if first is not None and last is not None:
-            change = f"{last - first:+,} ({(last - first) / first:+.1%})" if first else f"{last - first:+,}"
-        cells = (
-            _NONE if cycles is None else f"{'≥ ' * still_open}{cycles:,}"
-            for cycles, still_open in zip(of_builds, row["open"], strict=True)
-        )
-        lines.append((f"{row['function']}: {row['kind']}", *cells, change))
-    return Part("Builds side by side", ("cycles", *names, "change"), lines, numbers=range(1, len(names) + 2))
 
 
 def subject(report: MaskReport) -> judged.Subject:
@@ -234,17 +157,16 @@ def subject(report: MaskReport) -> judged.Subject:
         rows.append(row)
     together = []
     for level in report.priorities:
-        kind, unused, worst = f"{PRIORITY} {level.priority:#04x}", not level.exceptions, level.worst
+        kind, worst = f"{PRIORITY} {level.priority:#04x}", level.worst
         if worst:
             place = f"from {worst.begin} to {worst.end}, held by {worst.held_by}"
-            ns = level.ns["max"]
-            together.append(Row(worst.begin.function, kind, worst.cycles, ns, place, named_only=unused))
+            together.append(Row(worst.begin.function, kind, worst.cycles, level.ns["max"], place))
         for it in level.intervals:
             if it.end_cycle is None:
                 begin = f"cycle {it.begin_cycle:,}"
                 asleep = report.slept.within(it.begin_cycle, report.cycles)
                 place = f"since {begin}, still not taken at the end"
-                together.append(_to_the_end(report, begin, kind, it.begin_cycle, asleep, place, unused))
+                together.append(_to_the_end(report, begin, kind, it.begin_cycle, asleep, place))
     return judged.Subject(
         command=COMMAND,
         name=report.subject.name,
@@ -257,10 +179,7 @@ def subject(report: MaskReport) -> judged.Subject:
     )
 
 
-def _to_the_end(
-    report: MaskReport, function: str, kind: str, begin: int, asleep: int, place: str, unused: bool = False
-) -> Row:
+def _to_the_end(report: MaskReport, function: str, kind: str, begin: int, asleep: int, place: str) -> Row:
     """The row of what is open: it lasts to the end of the run at least, as long as it was awake."""
     ns = report.clock.between_ns(begin, report.cycles - asleep)
-    cycles = report.cycles - begin - asleep
-    return Row(function, kind, cycles, ns, place, open=True, named_only=unused)
+    return Row(function, kind, report.cycles - begin - asleep, ns, place, open=True)

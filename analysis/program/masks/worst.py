@@ -24,10 +24,9 @@ class Worst:
     `level` is BASEPRI's value, or the number of the handler's exception. `stack` are the calls at
     its beginning, innermost first; of a handler first itself, then what it interrupted. `held`
     names the exceptions that were enabled then and that it held off. `cycles` do not count
-    `asleep_cycles`, in which an interrupt would have woken the core. For `stalled_cycles` of it the
-    core waited for its flash, which was programmed or erased. `most_ns` is the longest time of all:
-    where the clock changed, another than that of the most cycles may have taken it. If it is still
-    open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None. `lock` is the kernel's
+    `asleep_cycles`, in which an interrupt would have woken the core. `most_ns` is the longest time
+    of all: where the clock changed, another than that of the most cycles may have taken it. If it
+    is still open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None. `lock` is the kernel's
     word for the inlined function that raised it; empty if there is none.
     """
 
@@ -39,7 +38,6 @@ class Worst:
     begin_cycle: int
     end_cycle: int | None
     asleep_cycles: int
-    stalled_cycles: int
     lock: str
     begin: Place
     end: Place | None
@@ -153,7 +151,6 @@ def _placed(it: Interval, began: Change, ended: Change | None, places: Places, m
         begin_cycle=it.begin_cycle,
         end_cycle=it.end_cycle,
         asleep_cycles=it.asleep,
-        stalled_cycles=it.stalled,
         lock="" if is_handler else places.lock(began.pc),
         begin=begin,
         end=end,

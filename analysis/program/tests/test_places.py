@@ -170,11 +170,9 @@ def test_a_place_is_one_or_more_addresses(place: str, addresses: tuple[int, ...]
     assert addresses_of(PROGRAM, place) == [*addresses]
 
 
-NO_LINES: Any = Named()
-NO_LINES.has_lines = False
 RETURNS = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
 MANY: Any = Named(*RETURNS, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr"))
-PROGRAMS = {"whole": PROGRAM, "bare": Named(functions=False), "no lines": NO_LINES, "many": MANY}
+PROGRAMS = {"whole": PROGRAM, "bare": Named(functions=False), "many": MANY}
 READERS = {"addresses": addresses_of, "function": function_named, "section": parse}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.judge.limits import Allowance, parse_all
+from analysis.judge.limits import Allowance, parse
 from analysis.judge.programs import judge
 from analysis.program.bounds import text
 from analysis.program.bounds.measure import BoundsReport, bounds
@@ -83,7 +83,7 @@ def test_a_priority_has_a_bound_whether_or_not_an_interrupt_has_it(tmp_path: Pat
         ("priority 14", unused.cycles - 1, 1),
         ("priority 0xe0", unused.cycles, 0),
     ):
-        limits = parse_all({name: str(most)}, text.BOUND_KINDS, measured.priority_bits)
+        limits = parse({name: str(most)}, text.BOUND_KINDS, measured.priority_bits)
         assert judge(measured, limits, None, Allowance()).exit_status == status
 
 

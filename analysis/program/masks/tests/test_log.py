@@ -18,7 +18,6 @@ from analysis.program.masks.log import (
     intervals,
     not_taken,
     sleep,
-    stalls,
 )
 from simulator.outputs import Change
 from tests.tables import table
@@ -62,12 +61,6 @@ def code(address: int, size: int) -> bytes:
 @pytest.mark.parametrize(("pc", "cycles"), [(WFI, 900), (WFE, 0)])
 def test_sleep_that_an_interrupt_ends_is_told_apart(pc: int, cycles: int) -> None:
     assert sleep(changes("20 sleep 1, 920 sleep 0", pc), 1000, code).within(10, 930) == cycles
-
-
-def test_waiting_for_the_flash_is_added_up_and_may_last_to_the_end() -> None:
-    table = changes("10 flash 1, 50 flash 0, 50 flash 1, 60 flash 0, 100 primask 1, 200 flash 1")
-    waited = stalls(table, 1000)
-    assert [waited.within(*span) for span in ((0, 100), (20, 55), (100, 1000))] == [50, 35, 800]
 
 
 NO_SLEEP = Spans()
@@ -125,10 +118,7 @@ def test_priorities_are_those_of_what_was_enabled_or_executed() -> None:
             f"16 exception 15 4, 30 exception 0 20, 40 exception 3 28, 50 enabled {45 << 1}"
         )
     )
-    by_priority = exceptions.priorities(bits=4)
-    assert list(by_priority) == [number << 4 for number in range(16)]
-    used = {priority: of for priority, of in by_priority.items() if of}
-    assert used == {0x60: [45], 0xF0: [15]}
+    assert exceptions.priorities() == {0x60: [45], 0xF0: [15]}
     assert exceptions.held(Interval("primask", None, 2, 1)) == [15, 45]
     assert exceptions.held(Interval("basepri", 0x70, 2, 1)) == [15]
     assert exceptions.held(Interval("primask", None, 8, 50)) == [15]

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from analysis.program.masks import measure
+from analysis.explain.kernels.kernel import Kernel
+from analysis.program.masks import measure, timeline
+from analysis.program.masks.tasks import read
 from analysis.program.masks.tests import made
-from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, Program, place
-from analysis.program.masks.text import as_text, folded, headline, opening
+from analysis.program.masks.tests.made import ROWS, TASK, WHOLE, place
+from analysis.program.masks.text import as_text, headline, opening
 from analysis.program.masks.text import subject as subject_of
 from analysis.program.parts import as_json
 from analysis.program.subject import Beginning
 from base.metrology.tests.few import summary
+from base.timeline import Timeline
+from quality.soundness.compiling import compiled
+from simulator import run as simulator
+from simulator.build import SimulatorError
+from simulator.outputs import Change
+from simulator.program import UserProgram
+from tests import lab
 from tests.tables import table
 
 
@@ -44,7 +56,7 @@ def test_each_place_has_its_longest_interval() -> None:
         ("primask", None, None, 950, None, 1, 10, None, both),
     ]
     assert [row.asleep_cycles for row in report.worst] == [0, 0, 0, 0, 100]
-    assert {row.task for row in report.worst} == {f"{TASK:#010x}"} and report.idle_cycles == 100
+    assert {row.task for row in report.worst} == {f"{TASK:#010x}"}
     stacks = [[frame.line for frame in row.stack] for row in report.worst]
     assert stacks == [[10, 30], [14, 30], [40, 33], [33, 33], [50]]
 
@@ -67,37 +79,24 @@ def test_a_priority_waits_for_all_that_holds_it_off(start: int, counted: int) ->
     report = made.report(start=Beginning(settings="", where="", time=f"cycles:{start}" if start else ""))
     rows = {
         row.priority: (row.count, row.open, round(row.share * counted), row.worst and row.worst.cycles)
-        for row in report.used_priorities
+        for row in report.priorities
     }
     if start:
         assert rows == {0x40: (1, 1, 20, 20), 0xF0: (2, 1, 52, 32)}
     else:
         assert rows == {0x40: (4, 1, 200, 100), 0xF0: (5, 1, 312, 110)}
-        longest = report.used_priorities[1].worst
+        longest = report.priorities[1].worst
         assert longest is not None and longest.held_by == "primask 30 + basepri 0x50 80"
         assert (longest.begin, longest.end) == (place(0x0800_0300), place(0x0800_0330))
-    for row in report.used_priorities:
+    for row in report.priorities:
         assert f"{row.share:.1%}" in as_text(report)
 
 
 def test_the_reference_names_each_field() -> None:
     section = measure.__doc__ or ""
     document = as_json(made.report())
-    rows = (document, document["worst"][0], document["priorities"][4], document["intervals"]["basepri"])
+    rows = (document, document["worst"][0], document["priorities"][0], document["intervals"]["basepri"])
     assert {field for row in rows for field in row if field not in section} == set()
-
-
-def test_call_stacks_are_folded_from_the_outermost_call_on() -> None:
-    """The 130 cycles of lock() are those of two intervals; what is still open counts nowhere."""
-    assert folded(made.report()) == (
-        "basepri 0x50;main;lock 80\n"
-        "handler of IRQ 29 (on_tim3);main;on_tim3 50\n"
-        "handler of SysTick;main 32\n"
-        "primask;main;lock 130\n"
-        "primask;nap 20\n"
-    )
-    odd = Program(*(replace(function, name=f"{function.name};") for function in WHOLE.functions))
-    assert "primask;main:;lock: 130\n" in folded(made.report(program=odd))
 
 
 @table
@@ -140,3 +139,109 @@ def test_what_never_ends_lasts_to_the_end_of_the_run() -> None:
     assert (first.function, first.kind, first.cycles, first.open) == ("lock", "primask", 390, True)
     assert first.ns == 390 * FAST_NS
     assert max(row.cycles for row in subject.together if row.open) == 390
+
+
+# What a task is called.
+
+
+def test_of_the_first_64_tasks_names_are_read_where_the_last_is_first_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There are 65. The program cannot be run again, so each has the name of its variable."""
+    looked = set()
+
+    def run(*_: object, states_at: list[int], **_options: object) -> None:
+        looked.update(states_at)
+        raise SimulatorError("There is no program.")
+
+    monkeypatch.setattr(simulator, "run", run)
+    seen = [(cycle, cycle) for cycle in range(1, 66)] + [(100, 1), (200, 65)]
+    elf, user = SimpleNamespace(variable_at=hex), UserProgram(Path("my.elf"))
+    subject: Any = SimpleNamespace(elf=elf, kernel=Kernel("a kernel"), user=user)
+    memory = read(subject, [Change(cycle, "primask", 0, 0, task=task) for cycle, task in seen])
+    assert memory.tasks == {f"{task:#010x}": hex(task) for task in range(1, 65)}
+    assert looked == {64}
+
+
+# Timelines of a program's run and of a stored run, each event of them worked out by hand.
+
+
+Event = tuple[Any, ...]
+
+
+def events(made_: Timeline, *groups: str) -> list[Event]:
+    """Group, track, name, begin and length in µs, and what is told, of each slice and counter."""
+    every = made_.document()["traceEvents"]
+    named = {(event["name"], event["pid"], event.get("tid")): event["args"].get("name") for event in every}
+    result = []
+    for event in every:
+        group = named["process_name", event["pid"], 0]
+        if event["ph"] in "XC" and (not groups or group in groups):
+            track = named.get(("thread_name", event["pid"], event.get("tid")))
+            result.append((group, track, event["name"], event["ts"], event.get("dur"), event["args"]))
+    return result
+
+
+def span(begin: int, end: int) -> tuple[float, float]:
+    """Begin and length in µs of cycles of made.py, in whole nanoseconds."""
+    ns = [round(62.5 * cycle if cycle < 600 else 37_500 + 31.25 * (cycle - 600)) for cycle in (begin, end)]
+    return ns[0] / 1000, (ns[1] - ns[0]) / 1000
+
+
+def slices(
+    group: str, track: str, name: str, *rows: tuple[int, int, int | None], **facts: str
+) -> list[Event]:
+    """Of each row the first cycle, the end, and the cycles awake."""
+    return [
+        (group, track, name, *span(begin, end), {
+            "begin_cycle": begin, "cycles": cycles, **({} if cycles else {"still": "open"}), **facts,
+        })
+        for begin, end, cycles in rows
+    ]  # fmt: skip
+
+
+def test_a_program_shows_its_tasks_sleep_masks_handlers_and_who_waits() -> None:
+    report = replace(made.report(), tasks={f"{TASK:#010x}": "control"})
+    tim3, locked, pri = "IRQ 29 (on_tim3)", "lock (main.c:10) ← main (main.c:30)", "primask"
+    common = ((100, 200, 100), (500, 550, 50), (700, 820, 20), (950, 1000, None))
+    expected = [
+        ("tasks", "control", "control", *span(100, 1000), {"begin_cycle": 100}),
+        ("tasks", "core", "asleep", *span(710, 810), {"begin_cycle": 710}),
+        *slices("masks", pri, pri, (100, 200, 100), (370, 400, 30), (950, 1000, None), stack=locked),
+        *slices("masks", pri, pri, (700, 820, 20), stack="nap (main.c:50)"),
+        *slices("masks", "basepri", "basepri 0x50", (400, 480, 80), stack=locked.replace("10", "14")),
+        *slices("handlers", tim3, tim3, (500, 550, 50), stack="main (main.c:33)"),
+        *slices("handlers", "SysTick", "SysTick", (838, 870, 32), stack="main (main.c:33)"),
+        *slices("not taken", f"priority 0x40: {tim3}", "not taken", *common, (370, 400, 30)),
+        *slices("not taken", "priority 0xf0: SysTick", "not taken", *common, (370, 480, 110), (838, 870, 32)),
+    ]  # fmt: skip
+    assert sorted(events(timeline.timeline(report)), key=repr) == sorted(expected, key=repr)
+    unnamed = events(timeline.timeline(replace(report, tasks={})), "tasks")
+    assert [track for _, track, *_ in unnamed] == ["0x20000100", "core"]
+
+
+# A program that hangs, one that waits in thousands of parts, and one with its vectors in RAM.
+
+
+FOLDER = Path(__file__).with_name("programs")
+
+
+def masks(elf: Path, *words: str) -> dict[str, Any]:
+    done = lab.run("masks", elf, *words, "--json")
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_a_program_that_polls_for_ever_is_told_with_where_and_who(tmp_path: Path) -> None:
+    """RCC_CR's bit 17 says that the crystal is ready (RM0368, 6.3.1), and there is none."""
+    elf = compiled(FOLDER / "polls.c", tmp_path)
+    done = lab.run("masks", elf, "--hse", "none", "--until", "5ms")
+    first = done.stdout.splitlines()[0]
+    assert done.returncode == 1
+    lines = (FOLDER / "polls.c").read_text("utf-8").splitlines()
+    waits, masked = (
+        next(n for n, line in enumerate(lines, 1) if word in line) for word in ("while", "cpsid")
+    )
+    hangs = f"The program hangs in clocks (polls.c:{waits}): it waits for bits 0x00020000 of RCC_CR"
+    assert first.startswith(hangs)
+    assert f"main (polls.c:{masked}) masks with primask" in first
