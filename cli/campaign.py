@@ -119,11 +119,9 @@ def command(
 
 def _in_words(course: Course) -> str:
     """`412 of 1,000 runs, 130 a minute, about 5 min left, longest section …`."""
-    from cli.shell.under_way import duration
-
     words = [f"{course.settled:,} of {course.points:,} runs"]
     if course.per_minute is not None and course.left_s is not None:
-        words += [f"{course.per_minute:,.0f} a minute", f"about {duration(course.left_s)} left"]
+        words += [f"{course.per_minute:,.0f} a minute", f"about {course.left_s / 60:,.0f} min left"]
     if course.incomplete:
         words += [f"{course.incomplete:,} not complete"]
     if row := course.worst:

@@ -48,8 +48,6 @@ class SoFar(Table):
     run: int
     """The number of this run, from 1, of `runs` of the command."""
     runs: int
-    left_s: float | None
-    """Seconds that the command will still take, about; null at first."""
     began: str
     """ISO 8601, UTC; `elapsed_s` have gone by since then."""
     elapsed_s: float

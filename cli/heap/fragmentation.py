@@ -104,7 +104,7 @@ def command(
             tell.line(sentence)
         # Before the replay, which may take minutes: a run that does not fit is told at once.
         measured = tradeoff.load([*runs, *map(Path, further)], traces, dict(knob))
-        rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)).done)
+        rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)))
     if output:
         tradeoff.sheet(study, rows, measured).write(output)
     answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))

@@ -6,31 +6,31 @@ Progress goes to stderr.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 from base.files.errors import CaptureError, RunError, TailscopeError
-from base.microseconds import microseconds
 from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.manifest import Optimization, SectionBound, read_manifest
 from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
 from base.run_folder.tables import Memory
+from base.tell import Tell
 from capture import placements
 from capture.acquisition import direct, sigrok_cli
-from capture.acquisition.live import ALONE, Part
+from capture.acquisition.live import Part
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from capture.store import RunResult
 from cli.shell import under_way
-from firmware.build import boards, fit, packaged
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
@@ -121,87 +121,74 @@ def run(
     if options.capture == "direct":
         for word in options.boards:
             direct.check(read_bench().board(word), options.records)
-    runs = [run for word in options.boards for run in _planned(word, scenarios, allocators, options)]
-    with under_way.shown(every_s=0) as shown:
-        captures = {run.word: _by_whom(options, run.fits, shown) for run in runs}
-        return _all(runs, _images(runs, options, shown), captures, runs_folder, shown)
+    with under_way.shown() as shown:
+        runs = [
+            run for word in options.boards for run in _planned(word, scenarios, allocators, options, shown)
+        ]
+        images = _images([run.spec for run in runs], options, shown)
+        results: list[RunResult] = []
+        for number, run in enumerate(runs, 1):
+            part = Part(number, len(runs))
+            tell = partial(_tell_step, shown, f"{number:,} of {len(runs):,}: {run.title}")
+            request = _request(run, images[run.spec.folder], runs_folder, options, part, tell)
+            try:
+                if options.stored and (stored := _stored(request)):
+                    results.append(stored)
+                    shown.line(f"{run.title}: {stored.folder} is the same run")
+                    continue
+                result = conduct(run.capture(request))
+                results.append(result)
+                shown.line(f"{run.title}: {result.verdict}")
+                signals.check()
+                if options.placements > 1:
+                    _measure_placements(request, result, options.placements, tell, shown)
+                if options.explained:
+                    tell("explaining the worst of each kind")
+                    _explain(result, shown)
+                signals.check()
+            except signals.Stopped:
+                if not results:
+                    raise
+                break
+    return results
+
+
+def _tell_step(shown: under_way.Steps, title: str, step: str) -> None:
+    shown(f"{title}: {step}")
+
+
+def _tell_operations(tell: Tell, so_far: SoFar) -> None:
+    if so_far.operations:
+        tell(f"capturing, {so_far.operations:,} of {so_far.planned_operations:,} operations")
 
 
 @dataclass(frozen=True)
 class _Planned:
-    """A run: what is run on which board, by its word on the command line, and the image that it
-    needs. `fits` says whether the board can hand over its edges itself, `left_out` has a sentence
-    for each allocator that cannot run on it.
+    """A run: what is run on which board, by its word on the command line, the image that it needs,
+    and who captures.
     """
 
-    options: Options
     word: str | None
-    fits: bool
-    left_out: tuple[str, ...]
     plan: Plan
     spec: firmware.BuildSpec
-
-    def image_title(self, *, whole: bool = False) -> str:
-        """The image for a reader: the allocator and what was chosen; of the `whole` all it has."""
-        spec, options = self.spec, self.options
-        shows_heap = spec.heap_bytes != spec.board.memory.heap_bytes and (whole or options.heap_bytes)
-        words = [spec.allocator, *([spec.locking] if options.lockings != (None,) else [])]
-        words += [f"{name}={value}" for name, value in options.knobs.items()]
-        words += [f"heap of {spec.heap_bytes:,} bytes"] if shows_heap else []
-        words += [extra.replace("_", " ") for extra in spec.extras] if whole else []
-        words += [f"-{word}" for word in spec.other_optimization]
-        words += [] if spec.art else ["ART off"]
-        words += [] if spec.board.name == boards.DEFAULT else [spec.board.name]
-        return ", ".join(words)
+    capture: type[Sigrok] | type[direct.Direct]
 
     @property
     def title(self) -> str:
         """The run for a reader."""
-        return f"{self.plan.name} on {self.image_title()}"
-
-    def request(self, image: firmware.FirmwareImage, runs_folder: Path, watched: _Watched) -> RunRequest:
-        """What is asked of who captures."""
-
-        def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
-            from analysis.bounds.remembered import bounds_of_run
-
-            return bounds_of_run(image, boot)
-
-        def memory(image: firmware.FirmwareImage, plan: Plan, log: RecordLog) -> Memory | None:
-            from analysis.fragmentation.of_run import memory_of_run
-
-            return memory_of_run(image, plan, log)
-
-        options, spec = self.options, self.spec
-        return RunRequest(
-            self.plan,
-            image,
-            board=self.word,
-            samplerate_hz=options.samplerate_hz,
-            runs=runs_folder,
-            duration_s=options.duration_s,
-            records=options.records,
-            bounds=bounds,
-            memory=memory,
-            progress=watched.step,
-            live=watched.live,
-            part=watched.part,
-            options=(
-                *([] if spec.art else ["art off"]),
-                *spec.other_lock,
-                *spec.other_optimization,
-                *spec.turned_knobs,
-                *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
-            ),
-            ignore_glitches=options.ignore_glitches,
-        )
+        return f"{self.plan.name} on {self.spec.name}"
 
 
 def _planned(
-    word: str | None, scenarios: Sequence[str], allocators: Sequence[str], options: Options
+    word: str | None,
+    scenarios: Sequence[str],
+    allocators: Sequence[str],
+    options: Options,
+    shown: under_way.Steps,
 ) -> Iterator[_Planned]:
-    """The runs on one board. Raises CaptureError where the board has no room for a plan, or its
-    core no lock that was asked for; BuildError and ScenarioError.
+    """The runs on one board. A line says why an allocator is left out, and where sigrok is missing
+    and not needed. Raises CaptureError where the board has no room for a plan, or its core no lock
+    that was asked for; BuildError and ScenarioError.
     """
     resource = read_bench().board(word)
     board = resource.board
@@ -210,7 +197,16 @@ def _planned(
             raise CaptureError(refusal)
     plans = [compiled(name, options, board) for name in scenarios]
     names, left_out = fit.choose_for(board, plans, allocators)
-    fits = direct.fits(resource, options.records)
+    capture: type[Sigrok] | type[direct.Direct] = direct.Direct if options.capture == "direct" else Sigrok
+    if options.capture is None and direct.fits(resource, options.records) and not sigrok_cli.is_installed():
+        capture = direct.Direct
+        left_out = (
+            *left_out,
+            "sigrok-cli is not installed: the virtual board hands over its edges itself, with the same "
+            "results. Install sigrok-cli and PulseView to see the captures there.",
+        )
+    for sentence in left_out:
+        shown.line(sentence)
     for plan, allocator, locking, optimization, art in product(
         plans, names, options.lockings, options.optimizations, options.art_states
     ):
@@ -224,158 +220,84 @@ def _planned(
             optimization=optimization,
             board=board.word,
         )
-        yield _Planned(options, word, fits, left_out, plan, spec)
-
-
-def _by_whom(options: Options, fits: bool, shown: under_way.Steps) -> type[Sigrok] | type[direct.Direct]:
-    """Who captures: as asked, else sigrok. Says so where sigrok is missing and not needed."""
-    if options.capture is None and fits and not sigrok_cli.is_installed():
-        shown.line(
-            "sigrok-cli is not installed: the virtual board hands over its edges itself, with the same "
-            "results. Install sigrok-cli and PulseView to see the captures there."
-        )
-        return direct.Direct
-    return direct.Direct if options.capture == "direct" else Sigrok
+        yield _Planned(word, plan, spec, capture)
 
 
 def _images(
-    runs: Sequence[_Planned], options: Options, shown: under_way.Steps
+    specs: Sequence[firmware.BuildSpec], options: Options, shown: under_way.Steps
 ) -> dict[Path, firmware.FirmwareImage]:
     """Builds the virtual Nucleo and each image, by its folder: as many at a time as there are
     cores.
     """
-    builds = {run.spec.folder: run for run in runs}
-    until = f"to build, then {len(runs):,} runs" if len(runs) > 1 else "to build, then the run"
+    simulator.build(shown)
+    by_folder = {spec.folder: spec for spec in specs}
+    counted = under_way.Counted(shown, len(by_folder))
     images: dict[Path, firmware.FirmwareImage] = {}
-    began_s = time.time()
     with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
         try:
-            simulated = at_a_time.submit(simulator.build, shown)
-            under_construction = {
-                folder: at_a_time.submit(firmware.make, run.spec, compiled=options.placements > 1)
-                for folder, run in builds.items()
-            }
-            simulated.result()
-            counted = under_way.Counted(shown, len(builds), until=until)
-            for sentence in dict.fromkeys(sentence for run in runs for sentence in run.left_out):
-                shown.line(sentence)
-            for folder, future in under_construction.items():
-                title = f"firmware with {builds[folder].image_title(whole=True)}"
-                counted(title)
-                image = images[folder] = future.result()
-                new = not packaged.holds(image.elf) and image.elf.stat().st_mtime >= began_s
-                shown.line(f"{title}:{' built,' if new else ''} sha256 {image.sha256[:12]}")
+            made = at_a_time.map(partial(firmware.make, compiled=options.placements > 1), by_folder.values())
+            for folder, spec in by_folder.items():
+                counted(f"firmware with {spec.name}")
+                images[folder] = next(made)
         finally:
             at_a_time.shutdown(wait=False, cancel_futures=True)
     return images
 
 
-def _all(
-    runs: Sequence[_Planned],
-    images: Mapping[Path, firmware.FirmwareImage],
-    captures: Mapping[str | None, Callable[[RunRequest], Sigrok | direct.Direct]],
+def _request(
+    run: _Planned,
+    image: firmware.FirmwareImage,
     runs_folder: Path,
-    shown: under_way.Steps,
-) -> list[RunResult]:
-    """Runs and explains one after another; a signal ends it with what there is."""
-    # A run is explained while the next one is captured, if nothing is lost where this program is
-    # slow to take what comes.
-    overlapping = all(run.fits for run in runs)
-    results: list[RunResult] = []
-    to_make = []
-    for run in runs:
-        image, watched = images[run.spec.folder], _Watched(run.title, ALONE, shown)
-        if run.options.stored and (stored := _stored(run.request(image, runs_folder, watched))):
-            results.append(stored)
-            shown.line(f"{run.title}: {stored.folder} is the same run")
-        else:
-            to_make.append(run)
-    counted = under_way.Counted(lambda _: None, len(to_make))
-    explained: Future[None] | None = None
-    with ThreadPoolExecutor(1, "explain") as explaining:
-        for number, run in enumerate(to_make, 1):
-            watched = _Watched(run.title, Part(number, len(to_make), counted.left_s(number - 1)), shown)
-            try:
-                request = run.request(images[run.spec.folder], runs_folder, watched)
-                result = conduct(captures[run.word](request))
-                results.append(result)
-                shown.line(f"{run.title}: {result.verdict}")
-                signals.check()
-                if run.options.placements > 1:
-                    _measure_placements(run, request, result, watched)
-                if explained:
-                    explained.result()
-                if not run.options.explained:
-                    continue
-                # Here: libraries with circular imports cannot be imported by two threads at a time.
-                from analysis.explain.explanation import explain
+    options: Options,
+    part: Part,
+    tell: Tell,
+) -> RunRequest:
+    """What is asked of who captures."""
 
-                explained = explaining.submit(_explain, explain, result, watched)
-                if not overlapping or number == len(to_make):
-                    watched.step("explaining the worst of each kind")
-                    explained.result()
-                signals.check()
-            except signals.Stopped:
-                if not results:
-                    raise
-                break
-    return results
+    def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
+        from analysis.bounds.remembered import bounds_of_run
 
+        return bounds_of_run(image, boot)
 
-class _Watched:
-    """A run under way: its steps, and what has come so far."""
+    def memory(image: firmware.FirmwareImage, plan: Plan, log: RecordLog) -> Memory | None:
+        from analysis.fragmentation.of_run import memory_of_run
 
-    def __init__(self, title: str, part: Part, shown: under_way.Steps) -> None:
-        self.title = title
-        self.part = part
-        self.shown = shown
-        self._step = ""
-        self._next_line_s = 0.0
+        return memory_of_run(image, plan, log)
 
-    def step(self, step: str) -> None:
-        """A step begins."""
-        self._step = step
-        self._next_line_s = time.monotonic() + under_way.LINE_EVERY_S
-        self.shown(f"{under_way.place(*self.part)}{self.title}: {step}")
-
-    def live(self, so_far: SoFar) -> None:
-        """Shows what came, in place; elsewhere than on a terminal now and then."""
-        words = in_words(so_far)
-        if words and (self.shown.in_place or time.monotonic() >= self._next_line_s):
-            self._next_line_s = time.monotonic() + under_way.LINE_EVERY_S
-            self.shown(f"{under_way.place(*self.part)}{self.title}: {self._step}, {words}")
-
-
-def in_words(so_far: SoFar) -> str:
-    """`1,659 of 2,304 operations, 8,566 a second; longest critical section so far 6.36 µs …`.
-
-    Empty where nothing has come.
-    """
-    counts = []
-    if so_far.operations:
-        counts.append(f"{so_far.operations:,} of {so_far.planned_operations:,} operations")
-    if so_far.operations and so_far.operations_per_s:
-        counts.append(f"{so_far.operations_per_s:,.0f} a second")
-    if so_far.samples and so_far.asked_samples:
-        counts.append(f"{so_far.samples / so_far.asked_samples:.0%} of the samples")
-    longest = (
-        f"longest {what} so far {microseconds(section.ns)} by DWT, operation {section.seq:,}"
-        for what, section in (("critical section", so_far.critical), ("free", so_far.free))
-        if section
+    spec = run.spec
+    return RunRequest(
+        run.plan,
+        image,
+        board=run.word,
+        samplerate_hz=options.samplerate_hz,
+        runs=runs_folder,
+        duration_s=options.duration_s,
+        records=options.records,
+        bounds=bounds,
+        memory=memory,
+        progress=tell,
+        live=partial(_tell_operations, tell),
+        part=part,
+        options=(
+            *([] if spec.art else ["art off"]),
+            *spec.other_lock,
+            *spec.other_optimization,
+            *spec.turned_knobs,
+            *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
+        ),
+        ignore_glitches=options.ignore_glitches,
     )
-    return "; ".join(filter(None, [", ".join(counts), *longest]))
 
 
-def _measure_placements(run: _Planned, request: RunRequest, result: RunResult, watched: _Watched) -> None:
+def _measure_placements(
+    request: RunRequest, result: RunResult, count: int, tell: Tell, shown: under_way.Steps
+) -> None:
     """Writes placements.json of a complete run. Raises TailscopeError, and signals.Stopped."""
-    count = run.options.placements
     if result.verdict != "complete":
-        watched.shown.line(f"{run.title}: is {result.verdict}, so no other placement is measured")
+        shown.line(f"{result.folder} is {result.verdict}, so no other placement is measured")
         return
-    if not run.fits:
-        watched.shown.line(f"{run.title}: {count - 1:,} more images are loaded and captured, one by one")
     first = read_manifest(result.folder / names.MANIFEST)
-    measured = placements.measure(request, count, first, watched.step)
+    measured = placements.measure(request, count, first, tell)
     folder = names.RunFolder(result.folder)
     folder.write_json(names.PLACEMENTS, measured.model_dump(mode="json", by_alias=True))
 
@@ -402,12 +324,11 @@ def _stored(request: RunRequest) -> RunResult | None:
     return None
 
 
-def _explain(explain: Callable[[Path], object], result: RunResult, watched: _Watched) -> None:
-    """Explains the worst of each quantity. It takes less time than the run.
+def _explain(result: RunResult, shown: under_way.Steps) -> None:
+    """Explains the worst of each quantity. If that fails, it says why, and the next run follows."""
+    from analysis.explain.explanation import explain
 
-    If that fails, it says why, and the next run follows.
-    """
     try:
         explain(result.folder)
     except TailscopeError as error:
-        watched.shown.line(f"{watched.title}: {error}")
+        shown.line(f"{result.folder}: {error}")

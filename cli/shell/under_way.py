@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -33,17 +33,12 @@ class Steps:
         self._every_s = every_s
         self._next_line_s = 0.0
 
-    @property
-    def in_place(self) -> bool:
-        """Whether steps replace each other, as on a terminal."""
-        return self._status.console.is_terminal
-
     def __call__(self, step: str) -> None:
         """Shows a step in place; elsewhere as a line, unless one came a moment ago."""
         with suppress(OSError):
             self._status.update(escape(step))
             now_s = time.monotonic()
-            if not self.in_place and now_s >= self._next_line_s:
+            if not self._status.console.is_terminal and now_s >= self._next_line_s:
                 self._next_line_s = now_s + self._every_s
                 self.line(step)
 
@@ -54,51 +49,17 @@ class Steps:
 
 
 class Counted:
-    """Counts steps that take about equally long: `3 of 27, about 40 s left: tlsf`.
+    """Counts steps: `3 of 27: tlsf`."""
 
-    `until` says until what the time is, where something else follows: `to build, then 27 runs`.
-    """
-
-    def __init__(
-        self, tell: Tell, total: int, clock: Callable[[], float] = time.monotonic, until: str = "left"
-    ) -> None:
+    def __init__(self, tell: Tell, total: int) -> None:
         self._tell = tell
-        self._until = until
         self._total = total
         self._number = 0
-        self._clock = clock
-        self._start_s = clock()
 
     def __call__(self, step: str) -> None:
-        """The next step begins."""
+        """The next step begins, or another is done of several that are under way at a time."""
         self._number += 1
-        self._tell(f"{place(self._number, self._total, self.left_s(self._number - 1), self._until)}{step}")
-
-    def done(self, step: str) -> None:
-        """A step is done, of several that are under way at a time."""
-        self._number += 1
-        self._tell(f"{place(self._number, self._total, self.left_s(self._number), self._until)}{step}: done")
-
-    def left_s(self, done: int) -> float | None:
-        """Seconds for all after so many; None before the first is done."""
-        return (self._clock() - self._start_s) / done * (self._total - done) if done > 0 else None
-
-
-def place(number: int, total: int, left_s: float | None, until: str = "left") -> str:
-    """`3 of 27, about 40 s left: `; nothing of a single one."""
-    if total <= 1:
-        return ""
-    return f"{number:,} of {total:,}{'' if left_s is None else f', about {duration(left_s)} {until}'}: "
-
-
-def duration(seconds: float) -> str:
-    """`40 s`, `3 min`, `2 h 5 min`: as exactly as an estimate deserves."""
-    if seconds < 99.5:
-        return f"{max(seconds, 1):.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 100:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min"
+        self._tell(f"{self._number:,} of {self._total:,}: {step}")
 
 
 @contextmanager
@@ -137,8 +98,8 @@ def on_desk(*boards: str | None, clips: str = "", options: Sequence[str] | None 
     `clips` goes behind those that bench.toml has for the inputs of an emulated desk's analyzer, and
     `options` are those of somebody's own program there. Otherwise the whole command runs again on
     the board's emulated desk, and SystemExit carries its exit status. Raises TailscopeError where
-    there is no such board, or no desk can be; CaptureError where one is named twice, or where a
-    desk is emulated for one of several: only one can be.
+    there is no such board, or no desk can be; CaptureError where a desk is emulated for one of
+    several: only one can be.
     """
     from capture.desk import emulated
     from capture.desk.bench import read_bench
@@ -146,18 +107,11 @@ def on_desk(*boards: str | None, clips: str = "", options: Sequence[str] | None 
 
     children.keep()
     bench = read_bench()
-    resources = [bench.board(board) for board in boards]
-    names = [resource.name for resource in resources]
-    for name, resource in zip(names, resources, strict=True):
-        if names.count(name) > 1:
+    for resource in (bench.board(board) for board in boards):
+        if len(boards) > 1 and resource.emulated is not None:
             raise CaptureError(
-                f"--board names {name} twice: name each board once, by folders of different names."
+                f"The desk of {resource.name} is emulated for one command alone: give it a --board by itself."
             )
-        if len(resources) > 1 and resource.emulated is not None:
-            raise CaptureError(
-                f"The desk of {name} is emulated for one command alone: give it a --board by itself."
-            )
-    for resource in resources:
         if not emulated.is_seen(resource):
             of_program = STRICT if options is None else options
             raise SystemExit(emulated.run_again(emulated.clipped(resource, clips), of_program))

@@ -169,9 +169,7 @@ FREE = ("thesis-1", "thesis-2", "deck2-ranges")
 """Tables that need no run."""
 
 
-def test_it_writes_a_file_for_each_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_writes_a_file_for_each_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert start.run(["heap", "reproduce", *FREE, "--output", str(tmp_path)]) == 0
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     assert names == {f"{name}.csv" for name in FREE}

@@ -1,4 +1,4 @@
-"""Progress: n of m, what time is left, and lines where there is no terminal."""
+"""Progress: n of m, and lines where there is no terminal."""
 
 from __future__ import annotations
 
@@ -6,24 +6,15 @@ import io
 
 from rich.console import Console
 
-from cli.shell import under_way
 from cli.shell.under_way import Counted, Steps
-from tests.tables import table
 
 
-def test_the_time_left_is_that_of_the_steps_so_far() -> None:
-    now_s = [0.0]
+def test_steps_are_counted() -> None:
     lines: list[str] = []
-    counted = Counted(lines.append, 3, lambda: now_s[0])
-    for step in ("a", "b", "c"):
-        counted(step)
-        now_s[0] += 10.0
-    assert lines == ["1 of 3: a", "2 of 3, about 20 s left: b", "3 of 3, about 10 s left: c"]
-
-
-@table
-def test_a_duration_is_as_exact_as_an_estimate(seconds: float, words: str) -> None:
-    assert under_way.duration(seconds) == words
+    counted = Counted(lines.append, 2)
+    counted("a")
+    counted("b")
+    assert lines == ["1 of 2: a", "2 of 2: b"]
 
 
 def shown(steps: list[str], every_s: float) -> list[str]:

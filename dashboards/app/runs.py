@@ -161,8 +161,6 @@ def boxes(
                     f", operation {grouped(section.seq)}"
                 )
         facts.append(f"{so_far.elapsed_s:,.0f} s so far")
-        if so_far.left_s is not None:
-            facts.append(f"about {so_far.left_s:,.0f} s left")
         head = f"{name}: {so_far.step}, run {grouped(so_far.run)} of {grouped(so_far.runs)}"
         done, wire = so_far.operations, wires.get(identity)
         made.append(Box(head, False, done, planned or 1, " · ".join(facts), wire))

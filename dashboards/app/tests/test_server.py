@@ -128,7 +128,7 @@ def test_a_run_from_the_wire_alone_has_a_page(client: FlaskClient) -> None:
 
 def test_a_run_under_way_is_seen(client: FlaskClient, runs: Path) -> None:
     so_far = SoFar(
-        scenario="mem_stress", allocator="tlsf", board="virtual", run=2, runs=5, left_s=12.0,
+        scenario="mem_stress", allocator="tlsf", board="virtual", run=2, runs=5,
         began="2025-01-02T03:04:06Z", elapsed_s=4.0, step="capturing", operations=300,
         planned_operations=1_200, operations_per_s=75.0, samples=None, asked_samples=None,
         critical=Section(seq=77, size=120, cycles=8_400, ns=100_000.0), free=None,
