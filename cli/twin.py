@@ -20,7 +20,6 @@ from cli.shell.values import OUTPUT, RUN
 @json_option
 def command(run: Path, output: Path | None, allocator: Path | None, as_json: bool) -> int:
     """Replay a run on the virtual board, show where both differ, and what explains it."""
-    from analysis.twin import text
     from analysis.twin.comparison import compare
     from cli.shell import under_way
 
@@ -30,7 +29,7 @@ def command(run: Path, output: Path | None, allocator: Path | None, as_json: boo
         from dashboards import twin
 
         twin.sheet(comparison).write(output)
-    answer(as_json, comparison.as_json, lambda: text.as_text(comparison))
+    answer(as_json, comparison.as_json, comparison.as_text)
     if output and not as_json:
         print(f"page: {output}")
     return int(not comparison.explained)

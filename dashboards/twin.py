@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
 from analysis.twin.comparison import Comparison
-from analysis.twin.residuals import QUANTITIES
-from analysis.twin.text import (
-    HYPOTHESES,
-    RESIDUALS,
-    WORST,
-    hypothesis_lines,
-    in_proportion,
-    residual_lines,
-    worst_lines,
-)
+from analysis.twin.residuals import WORDS
 from base.run_folder.edges import NS_PER_S
-from base.text_table import TextTable
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, bar, scatter
 from dashboards.formatting import samplerate
@@ -29,16 +17,14 @@ from dashboards.page.templates import Sheet
 _HEIGHT_PX = 380
 _MOST_BINS = 80
 _COLOURS = SHADES[:3]
-_WORDS = {quantity.key: quantity.words for quantity in QUANTITIES}
 _US_PER_S = 1e6
-_NUMBERS = range(1, len(RESIDUALS))
 
 
 def charts(comparison: Comparison) -> list[Chart]:
     """All figures of which there are values."""
     of_cycles = _histogram(comparison, "dwt_cycles", "dwt_operation_cycles")
     of_latencies = _histogram(comparison, "interrupt_latency", "task_latency", "control_latency")
-    us_per_cycle = _US_PER_S / comparison.units.core_hz
+    us_per_cycle = _US_PER_S / comparison.board.core_hz
     drawn = (
         (
             "cycles",
@@ -99,9 +85,9 @@ def _histogram(comparison: Comparison, *quantities: str) -> tuple[str, Figure] |
                 x=(edges[:-1] + width / 2).tolist(),
                 y=counts.tolist(),
                 width=width * 0.9,
-                name=_WORDS[name],
+                name=WORDS[name],
                 marker={"color": colour, "opacity": 0.6},
-                hovertemplate="%{x:,} cycles: %{y:,}<extra>" + _WORDS[name] + "</extra>",
+                hovertemplate="%{x:,} cycles: %{y:,}<extra>" + WORDS[name] + "</extra>",
             )
         )
     figure.update_layout(barmode="overlay")
@@ -109,7 +95,7 @@ def _histogram(comparison: Comparison, *quantities: str) -> tuple[str, Figure] |
     figure.update_layout(margin={"t": 40})
     figure.update_xaxes(title_text=f"board minus virtual board (cycles, {width:g} a bar)")
     figure.update_yaxes(title_text="how many", type="log", dtick=1)
-    return ", ".join(f"{len(values):,} {_WORDS[name]}" for name, values in of.items()), figure
+    return ", ".join(f"{len(values):,} {WORDS[name]}" for name, values in of.items()), figure
 
 
 def _over_operations(
@@ -145,26 +131,6 @@ def _of_quantity(table: pl.DataFrame, quantity: str) -> pl.DataFrame:
     return table.filter(pl.col("quantity") == quantity)
 
 
-def grids(comparison: Comparison) -> list[TextTable]:
-    """All tables; those of which there is nothing to say are left out."""
-    made = [TextTable("Residuals", RESIDUALS, tuple(residual_lines(comparison.rows)), _NUMBERS)]
-    if comparison.trials.holds:
-        left = [row for row in comparison.rows_left if row.kind is None]
-        made.append(
-            TextTable("Left with what holds taken out", RESIDUALS, tuple(residual_lines(left)), _NUMBERS)
-        )
-    worst = tuple(worst_lines(comparison.rows, comparison.units))
-    made.append(TextTable(WORST, ("quantity", "operation: cycles"), worst))
-    hypotheses = tuple(hypothesis_lines(comparison.trials))
-    made.append(TextTable("What may explain it", HYPOTHESES, hypotheses))
-    if comparison.causes:
-        title = f"The difference of {comparison.causes.undisturbed:,} operations that no interrupt met"
-        lines = ((in_proportion(comparison.causes),),)
-        made.append(TextTable(title, ("what it goes with",), lines))
-    return [grid for grid in made if grid.lines]
-
-
 def sheet(comparison: Comparison) -> Sheet:
     """The page. Equal comparisons give equal text."""
-    notes: Sequence[str] = comparison.notes
-    return Sheet("twin.html", comparison.verdict, notes, charts(comparison), grids(comparison))
+    return Sheet("twin.html", comparison.verdict, comparison.notes, charts(comparison), comparison.tables())

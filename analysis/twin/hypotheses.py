@@ -9,19 +9,17 @@ The best is taken as holding, and the others are tried on what is left, until no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import polars as pl
 
-from analysis.twin.replay import Board, Rerun, Side
+from analysis.twin.replay import Board, Rerun
 from analysis.twin.residuals import CYCLES, Pair, beyond, excess, pair, residuals
 from base.tell import Tell
 from capture.acquisition.source import longest_s
-
-# Which setting of FLASH_ACR brings the virtual board nearest to the board's cycles.
-
 
 # RM0368, section 3.8.1.
 LATENCY = 0x00F
@@ -32,74 +30,11 @@ _MOST_WAIT_STATES = 7
 _OPERATIONS = 256
 _REPLAY_MORE = 1.3
 
-
-@dataclass(frozen=True)
-class Tried:
-    """A setting, and the mean of how far its cycles are from the board's, over all operations that
-    were compared; of each the critical section and the whole count.
-    """
-
-    flash_acr: int
-    mean_cycles: float
-
-
-def in_words(flash_acr: int) -> str:
-    """`2 wait states, prefetch on, both caches off`."""
-    states = flash_acr & LATENCY
-    waits = f"{states} wait state{'' if states == 1 else 's'}"
-    on, off = (
-        [name for bit, name in _BITS.items() if bool(flash_acr & bit) is is_on] for is_on in (True, False)
-    )
-    if not on or not off:
-        return f"{waits}, accelerator {'on' if on else 'off'}"
-    return f"{waits}, {' and '.join(on)} on, {' and '.join(off)} off"
-
-
-def rank(rerun: Rerun, board: Side, claimed: int, tell: Callable[[str], None]) -> list[Tried]:
-    """The settings that were tried, the nearest first.
-
-    That is the claimed one, then every other of the accelerator with the claimed wait states, then
-    all others. One that agrees to the cycle ends the search.
-    """
-    # The time by which enough operations have run to tell settings apart.
-    until_s = longest_s(rerun.plan, rerun.core_hz)
-    starts = board.operations["start_sample"].drop_nulls()
-    if len(starts) > _OPERATIONS:
-        until_s = min(float(starts[_OPERATIONS]) / board.samplerate_hz * _REPLAY_MORE, until_s)
-    claimed &= LATENCY | ACCELERATOR
-    every = [
-        bits | states for bits in range(0, ACCELERATOR + 1, 0x100) for states in range(_MOST_WAIT_STATES + 1)
-    ]
-    settings: list[Tried] = []
-    for flash_acr in sorted(every, key=lambda acr: (acr != claimed, acr & LATENCY != claimed & LATENCY)):
-        tell(f"replaying with FLASH_ACR={flash_acr:#x}")
-        settings.append(Tried(flash_acr, _apart(board, rerun.beginning(until_s, flash_acr))))
-        if settings[-1].mean_cycles == 0:
-            break
-    # Of settings that come out alike the claimed one is believed.
-    return sorted(
-        settings, key=lambda tried: (tried.mean_cycles, tried.flash_acr != claimed, tried.flash_acr)
-    )
-
-
-def _apart(board: Side, cycles: pl.DataFrame) -> float:
-    """The mean distance of both kinds of cycles, over the operations that both have."""
-    both = board.operations.join(cycles, on="seq").head(_OPERATIONS)
-    if both.is_empty():
-        return float("inf")
-    critical = pl.col("dwt_cycles").cast(pl.Int64) - pl.col("critical")
-    operation = pl.col("dwt_operation_cycles").cast(pl.Int64) - pl.col("operation")
-    return float(both.select(((critical.abs() + operation.abs()) / 2).mean()).item())
-
-
-CLOCK, FLASH, PLACEMENT, PHASE = "clock", "flash_acr", "placement", "phase"
-
 # Functions begin at multiples of 4, and a line of the flash has 16 bytes.
 SHIFTS_BYTES = (4, 8, 12)
 # A hypothesis holds if it rids a quantity of so much of its excess, and all of them of so much.
 _OF_ONE, _OF_ALL = 0.9, 0.05
 _WORST = 2.0
-_NEVER = 2 * _WORST
 # Of the operations so many must be left where some are set aside.
 _OF_KEPT = 0.5
 
@@ -118,22 +53,18 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One that was tried: `removed` is the part that it takes away, None where `words` say why it
-    was not tried. `beyond` counts the residuals that are beyond their budgets with it, `left_out`
-    those that it sets aside. It `helps` if it rids a quantity of its excess. `tried` are the
-    settings of FLASH_ACR, the nearest first.
-    `clock_uncertainty` is that of the ratio of the clocks.
+    """One that was tried: `removed` is the part that it takes away. `beyond` counts the residuals
+    that are beyond their budgets with it, `left_out` those that it sets aside. It `helps` if it
+    rids a quantity of its excess.
     """
 
     key: str
     words: str
-    removed: float | None = None
-    beyond: int | None = None
-    left_out: int = 0
-    assumed: Assumed = Assumed()
-    helps: bool = False
-    tried: tuple[Tried, ...] = ()
-    clock_uncertainty: float = 0.0
+    assumed: Assumed
+    removed: float
+    beyond: int
+    left_out: int
+    helps: bool
 
 
 @dataclass(frozen=True)
@@ -148,41 +79,25 @@ class Trials:
     holds: tuple[Hypothesis, ...]
     last: pl.DataFrame
 
-    def held(self, hypothesis: Hypothesis) -> bool:
-        """True if it holds, alone or with others."""
-        return hypothesis.key in {other.key for other in self.holds}
-
 
 class Bench:
-    """Makes twins of a board's run, and keeps them. `elf` is the firmware that ran, `moved` gives
-    the same with its code further on.
+    """Makes twins of a board's run, and keeps them. `elf_of` gives the firmware that ran, its code
+    so many bytes further on.
     """
 
-    def __init__(self, board: Board, elf: Path, moved: Callable[[int], Path], tell: Tell) -> None:
+    def __init__(self, board: Board, elf_of: Callable[[int], Path], tell: Tell) -> None:
         self.board, self.tell = board, tell
-        self._elf, self._moved = elf, moved
-        self._made: dict[tuple[int | None, int], Pair] = {}
+        self.rerun = cache(lambda shift_bytes: Rerun(elf_of(shift_bytes), board))
+        self._pair = cache(self._made)
 
-    def rerun(self, shift_bytes: int = 0) -> Rerun:
-        """The settings to run it again, with the code shifted so far."""
-        board = self.board
-        elf = self._moved(shift_bytes) if shift_bytes else self._elf
-        return Rerun(
-            elf,
-            board.plan.recorded_by("uart"),
-            max(board.manifest.samplerate_hz, board.core_hz),
-            board.core_hz,
-            board.reset_flags,
-        )
+    def _made(self, flash_acr: int | None, shift_bytes: int) -> Pair:
+        self.tell("replaying on the virtual board")
+        twin = self.rerun(shift_bytes).whole(flash_acr)
+        return pair(self.board.manifest, self.board.side, twin, self.board.core_hz)
 
     def pair(self, assumed: Assumed) -> Pair:
         """Board and twin. Raises TwinError."""
-        key = (assumed.flash_acr, assumed.shift_bytes)
-        if key not in self._made:
-            self.tell("replaying on the virtual board")
-            twin = self.rerun(assumed.shift_bytes).whole(assumed.flash_acr)
-            self._made[key] = pair(self.board.manifest, self.board.side, twin, self.board.core_hz)
-        return self._made[key]
+        return self._pair(assumed.flash_acr, assumed.shift_bytes)
 
     def residuals(self, assumed: Assumed) -> pl.DataFrame:
         """Board minus twin, with this assumed. Raises TwinError."""
@@ -193,114 +108,109 @@ def try_all(bench: Bench) -> Trials:
     """Tries every hypothesis, then again on what the best one leaves. Raises TwinError."""
     assumed = Assumed()
     first = last = bench.residuals(assumed)
-    ranked = tried = _ranked(bench, assumed, last)
+    ranked: list[Hypothesis] = []
     holds: list[Hypothesis] = []
-    while tried and tried[0].helps:
+    while not beyond(last).is_empty():
+        tried = sorted(_tried(bench, assumed, last), key=lambda trial: (not trial.helps, -trial.removed))
+        ranked = ranked or tried
+        if not tried or not tried[0].helps:
+            break
         holds.append(tried[0])
-        assumed, last = tried[0].assumed, bench.residuals(tried[0].assumed)
-        tried = [] if beyond(last).is_empty() else _ranked(bench, assumed, last)
+        assumed = tried[0].assumed
+        last = bench.residuals(assumed)
     return Trials(bench.pair(Assumed()), first, tuple(ranked), tuple(holds), last)
 
 
-def _ranked(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> list[Hypothesis]:
-    """The hypotheses: those that hold first, then by what they remove; untried ones last."""
+def _tried(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hypothesis]:
+    """Those that are not assumed yet, and that may have made what is left."""
+    clock, claimed = bench.pair(assumed).clock, bench.board.claimed_flash_acr
+    if clock and assumed.ratio == 1.0 and abs(clock.ratio - 1) > clock.uncertainty:
+        # A slow clock takes more samples for a cycle.
+        ppm, doubt = (clock.ratio - 1) * 1e6, clock.uncertainty * 1e6
+        words = f"the board's clock runs {abs(ppm):.1f} ± {doubt:.1f} ppm {'slow' if ppm > 0 else 'fast'}"
+        further = replace(assumed, ratio=clock.ratio)
+        yield _judged(bench, "clock", f"{words} against the analyzer", further, left)
     cycles_differ = not beyond(left).filter(pl.col("quantity").is_in(CYCLES)).is_empty()
-    trials, settled = [], False
-    if assumed.ratio == 1.0:
-        trials.append(_clock(bench, assumed, left))
-    if assumed.flash_acr is None:
-        trial = _flash(bench, assumed, left) if cycles_differ else Hypothesis(FLASH, _EQUAL)
-        settled = bool(trial.tried) and trial.tried[0].mean_cycles == 0
-        trials.append(trial)
-    if not assumed.shift_bytes:
-        if cycles_differ and not settled:
-            trials.append(_placement(bench, assumed, left))
-        else:
-            trials.append(Hypothesis(PLACEMENT, _SETTLED if settled else _EQUAL))
-    if not assumed.phase:
-        trials.append(_phase(bench, assumed, left))
-    return sorted(
-        trials, key=lambda trial: (not trial.helps, _NEVER if trial.removed is None else -trial.removed)
-    )
-
-
-_EQUAL = "not tried: all cycles are equal"
-_NO_RATIO = "not tried: the run does not tell the ratio of its clocks"
-_SETTLED = "not tried: a setting of FLASH_ACR gives all cycles already"
-
-
-def _clock(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
-    clock = bench.pair(assumed).clock
-    if clock is None:
-        return Hypothesis(CLOCK, _NO_RATIO)
-    words = f"the board's clock against the analyzer's: {clock_words(clock.ratio, clock.uncertainty)}"
-    if abs(clock.ratio - 1) <= clock.uncertainty:
-        return Hypothesis(CLOCK, f"{words}, which may be none")
-    taken_out = replace(assumed, ratio=clock.ratio)
-    trial = Hypothesis(CLOCK, words, assumed=taken_out, clock_uncertainty=clock.uncertainty)
-    return _judged(bench, trial, left)
-
-
-def clock_words(ratio: float, uncertainty: float) -> str:
-    """`120.0 ± 0.3 ppm slow`: of the board's clock. A slow one takes more samples for a cycle."""
-    ppm, doubt = (ratio - 1) * 1e6, uncertainty * 1e6
-    digits = 1 if doubt >= 0.05 else 3
-    return f"{abs(ppm):.{digits}f} ± {doubt:.{digits}f} ppm {'slow' if ppm > 0 else 'fast'}"
-
-
-def _flash(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
-    claimed = bench.board.claimed_flash_acr
-    if claimed is None:
-        return Hypothesis(FLASH, "not tried: the run does not tell its FLASH_ACR")
-    rerun = bench.rerun(assumed.shift_bytes)
-    tried = tuple(rank(rerun, bench.board.side, claimed, bench.tell))
-    nearest = tried[0].flash_acr
-    if nearest == claimed:
-        return Hypothesis(
-            FLASH, f"of {len(tried)} settings none is nearer than the one claimed", removed=0.0, tried=tried
+    apart = None
+    if cycles_differ and assumed.flash_acr is None and claimed is not None:
+        nearest, apart = _nearest_setting(bench, assumed.shift_bytes, claimed)
+        if nearest != claimed & (LATENCY | ACCELERATOR):
+            words = (
+                f"the board's flash works as with FLASH_ACR={nearest:#010x} ({in_words(nearest)}), not as "
+                f"with the {claimed:#010x} that it claims"
+            )
+            yield _judged(bench, "flash_acr", words, replace(assumed, flash_acr=nearest), left)
+    if cycles_differ and apart != 0 and not assumed.shift_bytes:
+        # A firmware linked otherwise than its digest says.
+        shifted = (
+            _judged(
+                bench,
+                "placement",
+                f"the board's code lies {shift} bytes further on (modulo 16) than the image's",
+                replace(assumed, shift_bytes=shift),
+                left,
+            )
+            for shift in SHIFTS_BYTES
         )
-    words = f"FLASH_ACR={nearest:#010x} ({in_words(nearest)}), where the board claims {claimed:#010x}"
-    trial = Hypothesis(FLASH, words, assumed=replace(assumed, flash_acr=nearest), tried=tried)
-    return _judged(bench, trial, left)
+        yield max(shifted, key=lambda trial: trial.removed)
+    if clock and not assumed.phase:
+        words = "stimuli met the code at another phase, and what they decide is left out"
+        yield _judged(bench, "phase", words, replace(assumed, phase=True), left)
 
 
-def _placement(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
-    """The code elsewhere in its lines: a firmware linked otherwise than its digest says."""
-    trials = []
-    for shift in SHIFTS_BYTES:
-        words = f"all code {shift} bytes further on (modulo 16)"
-        bench.tell(words)
-        trial = Hypothesis(PLACEMENT, words, assumed=replace(assumed, shift_bytes=shift))
-        trials.append(_judged(bench, trial, left))
-    return max(trials, key=lambda trial: trial.removed or 0.0)
-
-
-def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
-    """A hypothesis that leaves values out; it holds only if the cycles of the rest agree."""
-    if bench.pair(assumed).clock is None:
-        return Hypothesis(PHASE, _NO_RATIO)
-    words = "stimuli met the code at another phase; what they decide is left out"
-    trial = _judged(bench, Hypothesis(PHASE, words, assumed=replace(assumed, phase=True)), left)
-    after = bench.residuals(trial.assumed)
-    had, has = excess(left), excess(after)
-    agree = all(has[key] <= (1 - _OF_ONE) * had[key] for key in CYCLES)
-    operations = pl.col("quantity") == CYCLES[0]
-    enough = after.filter(operations).height >= left.filter(operations).height * _OF_KEPT
-    return replace(trial, helps=trial.helps and agree and enough)
-
-
-def _judged(bench: Bench, trial: Hypothesis, left: pl.DataFrame) -> Hypothesis:
-    after = bench.residuals(trial.assumed)
+def _judged(bench: Bench, key: str, words: str, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
+    bench.tell(words)
+    after = bench.residuals(assumed)
     had, has = excess(left), excess(after)
     helped = any(amount > 0 and has[key] <= (1 - _OF_ONE) * amount for key, amount in had.items())
     left_over = [
         _WORST if not had[key] else min(has[key] / had[key], _WORST) for key in had if had[key] or has[key]
     ]
     removed = 1 - sum(left_over) / len(left_over) if left_over else 0.0
-    return replace(
-        trial,
-        removed=removed,
-        beyond=beyond(after).height,
-        left_out=max(left.height - after.height, 0),
-        helps=helped and removed >= _OF_ALL,
+    if key == "phase":
+        # It leaves values out, so the cycles of the rest must agree, and be enough.
+        operations = pl.col("quantity") == CYCLES[0]
+        helped &= all(has[quantity] <= (1 - _OF_ONE) * had[quantity] for quantity in CYCLES)
+        helped &= after.filter(operations).height >= left.filter(operations).height * _OF_KEPT
+    left_out = max(left.height - after.height, 0)
+    return Hypothesis(
+        key, words, assumed, removed, beyond(after).height, left_out, helped and removed >= _OF_ALL
     )
+
+
+def in_words(flash_acr: int) -> str:
+    """`2 wait states, prefetch and data cache on`."""
+    on = [name for bit, name in _BITS.items() if flash_acr & bit]
+    return f"wait states {flash_acr & LATENCY}, {' and '.join(on) or 'nothing of the accelerator'} on"
+
+
+def _nearest_setting(bench: Bench, shift_bytes: int, claimed: int) -> tuple[int, float]:
+    """The FLASH_ACR that brings the virtual board nearest to the board's cycles, and the mean
+    distance of both kinds of cycles, over the operations that both have.
+
+    Tried are the claimed one, then every other of the accelerator with the claimed wait states,
+    then all others. One that agrees to the cycle ends the search, and of settings that come out
+    alike the claimed one is believed.
+    """
+    rerun, board = bench.rerun(shift_bytes), bench.board
+    # The time by which enough operations have run to tell settings apart.
+    until_s = longest_s(board.plan, board.core_hz)
+    starts = board.side.operations["start_sample"].drop_nulls()
+    if len(starts) > _OPERATIONS:
+        until_s = min(float(starts[_OPERATIONS]) / board.side.samplerate_hz * _REPLAY_MORE, until_s)
+    claimed &= LATENCY | ACCELERATOR
+    every = [
+        bits | states for bits in range(0, ACCELERATOR + 1, 0x100) for states in range(_MOST_WAIT_STATES + 1)
+    ]
+    nearest, least = claimed, float("inf")
+    for flash_acr in sorted(every, key=lambda acr: (acr != claimed, acr & LATENCY != claimed & LATENCY)):
+        bench.tell(f"replaying with FLASH_ACR={flash_acr:#x}")
+        both = board.side.operations.join(rerun.beginning(until_s, flash_acr), on="seq").head(_OPERATIONS)
+        critical = pl.col("dwt_cycles").cast(pl.Int64) - pl.col("critical")
+        operation = pl.col("dwt_operation_cycles").cast(pl.Int64) - pl.col("operation")
+        apart = both.select(((critical.abs() + operation.abs()) / 2).mean()).item()
+        if apart is not None and apart < least:
+            nearest, least = flash_acr, float(apart)
+        if not least:
+            break
+    return nearest, least

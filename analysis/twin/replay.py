@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import polars as pl
 
 from analysis.errors import TwinError
 from base.run_folder import folder as names
-from base.run_folder.edges import CHANNELS, MOST_SAMPLES, NS_PER_S, EdgeList, settled
+from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, ToolReport, read_manifest
 from base.run_folder.records import Boot, OperationRecord, parse
@@ -22,9 +21,8 @@ from capture.acquisition.source import longest_s
 from capture.joining.evidence import decode
 from firmware.build import boards
 from scenarios.plan import Plan
-from simulator import run as simulator
 from simulator.build import BuildError, SimulatorError
-from simulator.outputs import State
+from simulator.captured import Captured, capture
 
 # One of the two that are compared: the tables of a run, and how fast its wire was sampled.
 
@@ -113,12 +111,11 @@ def read_board(folder: Path) -> Board:
 @dataclass(frozen=True)
 class Twin:
     """The virtual board's run. `critical_pulses` int64[operations] counts those of CRIT in each
-    operation. `flash_acr` is what its firmware read from the register.
+    operation.
     """
 
     side: Side
     critical_pulses: Integers
-    flash_acr: int
 
 
 @dataclass(frozen=True)
@@ -129,31 +126,26 @@ class Rerun:
     """
 
     elf: Path
-    plan: Plan
-    samplerate_hz: int
-    core_hz: int
-    reset_flags: int | None = None
-    """Of RCC_CSR, as that board's firmware found them."""
+    board: Board
 
     def whole(self, flash_acr: int | None = None) -> Twin:
         """The whole run, with the flash as the firmware sets it or as `flash_acr` says.
 
         Raises TwinError.
         """
-        until = f"{round(longest_s(self.plan, self.core_hz) * NS_PER_S)}ns"
-        done = self._run(until, flash_acr, edges=True, states_at=[until])
-        edges = edge_list(done.edges, done.states[0], self.samplerate_hz)
-        evidence = decode(self.plan, ToolReport(asked_samples=edges.total_samples), edges, done.uart)
-        boot = evidence.log.first(Boot)
-        if boot is None or evidence.joined.operations.is_empty():
-            raise TwinError("The virtual board did not run these operations: is the image damaged?")
+        plan, core_hz = self.board.plan.recorded_by("uart"), self.board.core_hz
+        wire = self._captured(longest_s(plan, core_hz), flash_acr)
+        report = ToolReport(asked_samples=wire.edges.total_samples)
+        evidence = decode(plan, report, wire.edges, wire.uart, asked=self.board.manifest.asked)
         joined = evidence.joined
+        if evidence.log.first(Boot) is None or joined.operations.is_empty():
+            raise TwinError("The virtual board did not run these operations: is the image damaged?")
         side = Side(joined.operations, joined.interrupts, evidence.edges.samplerate_hz)
-        return Twin(side, joined.critical_pulses, boot.flash_acr)
+        return Twin(side, joined.critical_pulses)
 
     def beginning(self, until_s: float, flash_acr: int | None) -> pl.DataFrame:
         """The records of the operations up to `until_s` after reset: seq and cycles."""
-        log = self._run(f"{round(until_s * NS_PER_S)}ns", flash_acr).records
+        log = parse(self._captured(until_s, flash_acr).uart)
         return pl.DataFrame(
             [
                 (record.seq, record.critical_cycles, record.operation_cycles)
@@ -163,41 +155,25 @@ class Rerun:
             orient="row",
         )
 
-    def _run(self, until: str, flash_acr: int | None, **options: object) -> simulator.Run:
+    def _captured(self, until_s: float, flash_acr: int | None) -> Captured:
+        board = self.board
+        samplerate_hz = max(board.manifest.samplerate_hz, board.core_hz)
+        options = [*boards.board_of(board.manifest.asked).virtual_options]
+        options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
+        options += [] if board.reset_flags is None else ["--reset-flags", f"{board.reset_flags:#x}"]
+        image, samples = board.plan.recorded_by("uart").image, round(until_s * samplerate_hz)
         try:
-            return simulator.run(
+            return capture(
                 self.elf,
-                image=self.plan.image,
-                until=until,
-                flash_acr=flash_acr,
-                reset_flags=self.reset_flags,
-                **options,  # type: ignore[arg-type]
+                image,
+                samplerate_hz,
+                samples,
+                counts={},
+                count_window="",
+                instructions_while="",
+                options=options,
             )
         except BuildError:
             raise
         except SimulatorError as error:
             raise TwinError(f"The run cannot be run again: {error}") from None
-
-
-def edge_list(edges: pl.DataFrame, end: State, samplerate_hz: int) -> EdgeList:
-    """What an analyzer of `samplerate_hz` would have captured up to `end`.
-
-    `edges` has the columns of simulator.outputs.read_edges(). Edges from before the core had its
-    last clock are placed by that clock, too: nothing is measured there.
-    """
-    base = end.seconds * samplerate_hz
-    step = Fraction(samplerate_hz) / end.core_hz
-    common = base.denominator * step.denominator
-    first = base.numerator * step.denominator
-    each = step.numerator * base.denominator
-    sample = np.array(
-        [(first + (cycle - end.cycle) * each) // common for cycle in edges["cycle"].to_list()],
-        dtype=np.int64,
-    )
-    bit = edges["channel"].replace_strict({name: 1 << n for n, name in enumerate(CHANNELS)}).to_numpy()
-    # The word before the first edge: a channel that falls first was high.
-    falling = edges.group_by("channel").first().filter(~pl.col("level"))["channel"]
-    before = sum(1 << CHANNELS.index(name) for name in falling)
-    word = np.bitwise_xor.accumulate(np.concatenate([[before], bit])).astype(np.uint8)
-    rows = settled(np.concatenate([[0], sample]), word)
-    return EdgeList(*rows, samplerate_hz, int(base) + 1)

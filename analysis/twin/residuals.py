@@ -7,10 +7,9 @@ channels to their skew.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,31 +23,23 @@ from base.run_folder.manifest import Manifest
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A compared quantity. `wire` says that it is read off the wire, and not counted by DWT."""
-
-    key: str
-    words: str
-    wire: bool
-
-
-QUANTITIES = (
-    Quantity("dwt_cycles", "critical section, by DWT", False),
-    Quantity("dwt_operation_cycles", "whole operation, by DWT", False),
-    Quantity("critical_pulse", "critical section, on the wire", True),
-    Quantity("operation_pulse", "whole operation, on the wire", True),
-    Quantity("begin", "begin, since the first operation's", True),
-    Quantity("interrupt_latency", "interrupt latency", True),
-    Quantity("task_latency", "task latency", True),
-    Quantity("control_latency", "control interrupt latency", True),
-)
-KEYS = tuple(quantity.key for quantity in QUANTITIES)
-CYCLES = tuple(quantity.key for quantity in QUANTITIES if not quantity.wire)
+WORDS = {
+    "dwt_cycles": "critical section, by DWT",
+    "dwt_operation_cycles": "whole operation, by DWT",
+    "critical_pulse": "critical section, on the wire",
+    "operation_pulse": "whole operation, on the wire",
+    "begin": "begin, since the first operation's",
+    "interrupt_latency": "interrupt latency",
+    "task_latency": "task latency",
+    "control_latency": "control interrupt latency",
+}
+"""Of each compared quantity."""
+KEYS = tuple(WORDS)
+CYCLES = KEYS[:2]
 LATENCIES = ("interrupt_latency", "task_latency", "control_latency")
 
 # A float's rounding of a time in cycles; the budgets are thousands of times larger.
-_ROUNDING_CYCLES = 1e-6
+_ROUNDING_CYCLES = 1e-4
 
 
 @dataclass(frozen=True)
@@ -57,38 +48,6 @@ class ClockRatio:
 
     ratio: float
     uncertainty: float
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Turns samples of both sides into cycles. `ratio` is what is taken out of the board's."""
-
-    board_hz: int
-    twin_hz: int
-    core_hz: int
-    ratio: float = 1.0
-
-    def difference(self, board: Integers, twin: Integers) -> Floats:
-        """Board minus twin, in cycles. Exact where nothing is taken out."""
-        if self.ratio == 1.0:
-            common = math.gcd(self.board_hz, self.twin_hz)
-            apart: Integers = board * (self.twin_hz // common) - twin * (self.board_hz // common)
-            return np.multiply(
-                apart, self.core_hz * common / (self.board_hz * self.twin_hz), dtype=np.float64
-            )
-        here = np.multiply(board, self.core_hz / self.board_hz / self.ratio, dtype=np.float64)
-        corrected: Floats = here - self.cycles(twin)
-        return corrected
-
-    @property
-    def resolution(self) -> float:
-        """One sample, in cycles. That of the twin counts where a cycle is no whole sample of it."""
-        exact = self.twin_hz % self.core_hz == 0
-        return self.core_hz / self.board_hz + (0.0 if exact else self.core_hz / self.twin_hz)
-
-    def cycles(self, twin: Integers) -> Floats:
-        """Samples of the twin in cycles."""
-        return np.multiply(twin, self.core_hz / self.twin_hz, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -117,10 +76,13 @@ class Pair:
         """That of the clocks' ratio."""
         return self.clock.uncertainty if self.clock else 0.0
 
-    @cached_property
-    def classes(self) -> Mapping[bool, Matched]:
-        """The stimuli that both had, by whether they are of the control interrupt."""
-        return {control: matched(self, control) for control in (False, True)}
+    @property
+    def resolution(self) -> float:
+        """One sample, in cycles. That of the twin counts where a cycle is no whole sample of it."""
+        exact = self.twin.samplerate_hz % self.core_hz == 0
+        return self.core_hz / self.board.samplerate_hz + (
+            0.0 if exact else self.core_hz / self.twin.samplerate_hz
+        )
 
 
 def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> Pair:
@@ -162,16 +124,57 @@ def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> Pair:
 
 
 def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFrame:
-    """One row for each value that both sides have: quantity, kind, seq, residual and budget.
+    """One row for each value that both sides have: quantity, seq, residual and budget.
 
-    `ratio` is taken out of the board's wire. With `phase` all is left out that is decided by a
-    stimulus that one side alone had, or had at another time after the operation before: the answers
-    near it, the operations that interrupts met, and when later operations began. Where both met a
-    critical section, the answers are compared by when they came.
+    `ratio` is taken out of the board's wire. With `phase`, if a stimulus came otherwise on one side
+    after the operation before it, what a stimulus decides is left out: latencies, when operations
+    began, and the operations that an interrupt or a tick of the kernel met on either side. What ran
+    before has left other lines in the caches for the handlers.
     """
-    scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
-    left_out = _decided_by_phase(given) if phase else _NOTHING
-    return pl.concat([*_of_operations(given, scale, left_out), *_of_latencies(given, scale, left_out)])
+    board_cycles = given.core_hz / given.board.samplerate_hz / ratio
+    twin_cycles = given.core_hz / given.twin.samplerate_hz
+    stimuli = {control: matched(given, control) for control in (False, True)}
+    decided = phase and any(each.otherwise for each in stimuli.values())
+    ours, theirs = given.board.operations, given.twin.operations
+    seq = ours["seq"]
+    compared = ~seq.is_in(_met(given)).to_numpy() if decided else np.ones(ours.height, np.bool_)
+
+    def wire(
+        key: str,
+        seq: pl.Series,
+        board: Integers,
+        twin: Integers,
+        both: npt.NDArray[np.bool_],
+        known_to: float | npt.NDArray[Any],
+    ) -> pl.DataFrame:
+        """Of samples of each side, known to so many cycles beside what the clocks leave open."""
+        there = twin * twin_cycles
+        return _rows(key, seq, board * board_cycles - there, known_to + given.doubt * there, both)
+
+    frames = [
+        _rows(key, seq, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, compared)
+        for key in CYCLES
+    ]
+    for key, column, edges in (
+        ("critical_pulse", "wire_critical_samples", np.maximum(given.critical_pulses, 1)),
+        ("operation_pulse", "wire_operation_samples", np.ones(ours.height)),
+    ):
+        here, there, both = _both(ours[column], theirs[column])
+        frames.append(wire(key, seq, here, there, both & compared, edges * given.resolution))
+    if decided:
+        return pl.concat(frames)
+    here, there, both = _both(ours["start_sample"], theirs["start_sample"])
+    if both.any():
+        first = int(np.argmax(both))
+        frames.append(wire("begin", seq, here - here[first], there - there[first], both, given.resolution))
+    for key in LATENCIES:
+        met = stimuli[key == "control_latency"]
+        column = "task_latency_ns" if key == "task_latency" else "isr_latency_ns"
+        here, there = given.board.samples(column, met.board), given.twin.samples(column, met.twin)
+        known_to = given.resolution + given.skew_cycles[key]
+        seq = given.board.interrupts["operation_seq"][met.board]
+        frames.append(wire(key, seq, here, there, (here >= 0) & (there >= 0), known_to))
+    return pl.concat(frames)
 
 
 def beyond(residuals: pl.DataFrame) -> pl.DataFrame:
@@ -190,51 +193,18 @@ def _excess() -> pl.Expr:
     return pl.when(over > _ROUNDING_CYCLES).then(over).otherwise(0.0)
 
 
-@dataclass(frozen=True)
-class _LeftOut:
-    """Operations by number, the windows in which a stimulus came otherwise (from one operation's
-    begin to the next's, by the row of the first), and the sample of the board from which on no
-    begin is compared.
-    """
-
-    operations: frozenset[int]
-    windows: frozenset[int]
-    begins_from: float
-
-
-_NOTHING = _LeftOut(frozenset(), frozenset(), math.inf)
-
-
-def _decided_by_phase(given: Pair) -> _LeftOut:
-    """Nothing, if no stimulus came otherwise. If one did, no operation that an interrupt met is
-    compared: what ran before has left other lines in the caches for the handlers.
-    """
-    windows: set[int] = set()
-    first = math.inf
-    for control, stimuli in given.classes.items():
-        for side, matched_rows in ((given.board, stimuli.board), (given.twin, stimuli.twin)):
-            elsewhere = side.interrupts.with_row_index("row").filter(
-                (pl.col("control") == control)
-                & ~pl.col("row").is_in(pl.Series(matched_rows[~stimuli.moved], dtype=pl.UInt32).implode())
-            )
-            windows |= set(np.unique(_window(side, elsewhere["sample"].to_numpy())).tolist())
-            if side is given.board and elsewhere.height:
-                first = min(first, float(elsewhere["sample"][0]))
-    if not windows:
-        return _NOTHING
-    # The kernel's tick fell into an operation on either side, and elsewhere.
-    until, lasts = [], []
+def _met(given: Pair) -> set[int]:
+    """The numbers of the operations that an interrupt met on either side, or a tick elsewhere."""
+    until, lasts, met = [], [], set[int]()
     for side in (given.board, given.twin):
         until.append(_until_tick(side, given))
         samples = side.operations["wire_operation_samples"].fill_null(0).to_numpy()
         lasts.append(samples * given.core_hz / side.samplerate_hz)
+        hit = side.operations.filter((pl.col("isr_hits") > 0) | (pl.col("control_hits") > 0))
+        met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls())
     ticked = (until[0] <= lasts[0]) | (until[1] <= lasts[1])
     ticked &= np.abs(until[0] - until[1]) > given.core_hz / given.board.samplerate_hz
-    met = set(given.board.operations.filter(pl.Series(ticked))["seq"])
-    for side in (given.board, given.twin):
-        hit = side.operations.filter((pl.col("isr_hits") > 0) | (pl.col("control_hits") > 0))
-        met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls().unique())
-    return _LeftOut(frozenset(met), frozenset(windows), first)
+    return met | set(given.board.operations.filter(pl.Series(ticked))["seq"])
 
 
 def _until_tick(side: Side, given: Pair) -> Floats:
@@ -244,7 +214,7 @@ def _until_tick(side: Side, given: Pair) -> Floats:
     ticking = side.interrupts.drop_nulls("tick_phase_cycles")
     starts = side.operations["start_sample"].fill_null(0).to_numpy()
     if ticking.is_empty() or not given.tick_cycles:
-        return np.full(len(starts), math.inf)
+        return np.full(len(starts), np.inf)
     samples = ticking["sample"].to_numpy()
     before = np.maximum(np.searchsorted(samples, starts) - 1, 0)
     since = (starts - samples[before]) * (given.core_hz / side.samplerate_hz)
@@ -258,85 +228,20 @@ def _window(side: Side, samples: Integers) -> Integers:
     return np.maximum(np.searchsorted(starts, samples, side="right") - 1, 0)
 
 
-def _of_operations(given: Pair, scale: Scale, left_out: _LeftOut) -> list[pl.DataFrame]:
-    ours, theirs = given.board.operations, given.twin.operations
-    compared = ~ours["seq"].is_in(list(left_out.operations)).to_numpy()
-    frames = [
-        _rows(key, ours, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, compared)
-        for key in CYCLES
-    ]
-    pulses = {
-        "critical_pulse": ("wire_critical_samples", np.maximum(given.critical_pulses, 1)),
-        "operation_pulse": ("wire_operation_samples", np.ones(ours.height)),
-    }
-    for key, (column, edges) in pulses.items():
-        here, there, both = _both(ours[column], theirs[column])
-        budget = edges * scale.resolution + given.doubt * scale.cycles(there)
-        frames.append(_rows(key, ours, scale.difference(here, there), budget, both & compared))
-    here, there, both = _both(ours["start_sample"], theirs["start_sample"])
-    if both.any():
-        first = int(np.argmax(both))
-        since_here, since_there = here - here[first], there - there[first]
-        budget = scale.resolution + given.doubt * scale.cycles(since_there)
-        both &= here <= left_out.begins_from
-        frames.append(_rows("begin", ours, scale.difference(since_here, since_there), budget, both))
-    return frames
-
-
 def _both(ours: pl.Series, theirs: pl.Series) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
     both = (ours.is_not_null() & theirs.is_not_null()).to_numpy()
     return ours.fill_null(0).to_numpy(), theirs.fill_null(0).to_numpy(), both
 
 
-def _of_latencies(given: Pair, scale: Scale, left_out: _LeftOut) -> list[pl.DataFrame]:
-    kinds = dict(given.board.operations.select("seq", "kind").iter_rows())
-    frames = []
-    for key in LATENCIES:
-        control = key == "control_latency"
-        column = "task_latency_ns" if key == "task_latency" else "isr_latency_ns"
-        met = given.classes[control]
-        ours = given.board.samples(column, met.board)
-        theirs = given.twin.samples(column, met.twin)
-        apart = scale.difference(ours, theirs)
-        budget = scale.resolution + given.skew_cycles[key] + given.doubt * scale.cycles(theirs)
-        answered = (ours >= 0) & (theirs >= 0)
-        if left_out.windows:
-            by_answer = met.moved & met.both_critical & (not control)
-            apart = np.where(by_answer, apart + met.phase, apart)
-            answered &= by_answer | _untouched(given, met, left_out)
-        seq = given.board.interrupts["operation_seq"][met.board]
-        rows = pl.DataFrame(
-            {"seq": seq, "kind": seq.replace_strict(kinds, default=None, return_dtype=pl.String)}
-        )
-        frames.append(_rows(key, rows, apart, budget, answered))
-    return frames
-
-
-def _untouched(given: Pair, met: Matched, left_out: _LeftOut) -> npt.NDArray[np.bool_]:
-    """Whether nothing that came otherwise decides the answer: no stimulus near it, no tick; and
-    between operations, where the code waits in loops, none at all before it.
-    """
-    rows = given.board.interrupts.select("sample", "operation_seq", "tick")[met.board]
-    samples = rows["sample"].to_numpy()
-    near = np.isin(_window(given.board, samples), list(left_out.windows))
-    waits = rows["operation_seq"].is_null().to_numpy() & (samples > left_out.begins_from)
-    ticked = (rows["tick"] | given.twin.interrupts["tick"][met.twin]).fill_null(False).to_numpy()
-    clear: npt.NDArray[np.bool_] = ~(near | waits | ticked)
-    return clear
-
-
 @dataclass(frozen=True)
 class Matched:
-    """Stimuli that both sides had: rows of their tables. `phase` is by how much later, after the
-    operation before it, the board's came, in cycles, and `moved` whether that is more than the wire
-    can be wrong by. `both_critical` is true where both met a critical section.
+    """Stimuli that both sides had: rows of their tables. `otherwise` is true if one side alone had
+    another one, or one came at another time after the operation before it than the wire allows.
     """
 
     board: Integers
     twin: Integers
-    phase: Floats
-    moved: npt.NDArray[np.bool_]
-    both_critical: npt.NDArray[np.bool_]
+    otherwise: bool
 
 
 def matched(given: Pair, control: bool) -> Matched:
@@ -345,30 +250,28 @@ def matched(given: Pair, control: bool) -> Matched:
     How near is told by the time since the operation before, by the ratio of the clocks as it is
     known: what happened earlier does not matter.
     """
-    ratio = given.clock.ratio if given.clock else 1.0
-    scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
-    ours, theirs = given.board.interrupts, given.twin.interrupts
-    mine = np.flatnonzero((ours["control"] == control).to_numpy())
-    other = np.flatnonzero((theirs["control"] == control).to_numpy())
+    mine, other = (
+        np.flatnonzero((side.interrupts["control"] == control).to_numpy())
+        for side in (given.board, given.twin)
+    )
     starts = _both(given.board.operations["start_sample"], given.twin.operations["start_sample"])
     if not len(mine) or not len(other) or not starts[2].all():
-        none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
-        return Matched(none, none, np.empty(0), no, no)
-    sample = ours["sample"].to_numpy()[mine]
+        none = np.empty(0, np.int64)
+        return Matched(none, none, len(mine) != len(other))
+    ratio = given.clock.ratio if given.clock else 1.0
+    sample = given.board.interrupts["sample"].to_numpy()[mine]
     window = _window(given.board, sample)
-    since_hz = scale.twin_hz / (scale.board_hz * scale.ratio)
-    since = (sample - starts[0][window]) * since_hz
+    since = (sample - starts[0][window]) * (given.twin.samplerate_hz / (given.board.samplerate_hz * ratio))
     place = starts[1][window] + since
-    there = theirs["sample"].to_numpy()[other].astype(np.float64)
+    there = given.twin.interrupts["sample"].to_numpy()[other].astype(np.float64)
     nearest = _nearest(there, place)
-    back = _nearest(place, there)
-    mutual = back[nearest] == np.arange(len(mine))
-    rows, at = mine[mutual], other[nearest[mutual]]
-    hits = (ours["hit"] == "critical").to_numpy()[rows] & (theirs["hit"] == "critical").to_numpy()[at]
-    phase = (place[mutual] - there[nearest[mutual]]) * (scale.core_hz / scale.twin_hz)
-    allowed = scale.resolution + given.doubt * np.abs(since[mutual]) * (scale.core_hz / scale.twin_hz)
-    moved = np.abs(phase) > allowed + _ROUNDING_CYCLES
-    return Matched(rows, at, phase, moved, hits)
+    mutual = _nearest(place, there)[nearest] == np.arange(len(mine))
+    cycles = given.core_hz / given.twin.samplerate_hz
+    phase = np.abs(place - there[nearest])[mutual] * cycles
+    allowed = given.resolution + given.doubt * np.abs(since[mutual]) * cycles
+    moved = bool((phase > allowed + _ROUNDING_CYCLES).any())
+    rows = mine[mutual]
+    return Matched(rows, other[nearest[mutual]], moved or len(rows) < max(len(mine), len(other)))
 
 
 def _nearest(points: Floats, wanted: Floats) -> Integers:
@@ -381,15 +284,16 @@ def _nearest(points: Floats, wanted: Floats) -> Integers:
 
 def _rows(
     key: str,
-    of: pl.DataFrame,
+    seq: pl.Series,
     residual: npt.NDArray[np.generic],
-    budget: float | Floats,
+    budget: float | npt.NDArray[Any],
     compared: npt.NDArray[np.bool_],
 ) -> pl.DataFrame:
-    return of.select(
-        quantity=pl.lit(key),
-        kind="kind",
-        seq="seq",
-        residual=pl.Series(residual.astype(np.float64)),
-        budget=pl.Series(np.broadcast_to(budget, of.height).astype(np.float64)),
+    return pl.DataFrame(
+        {
+            "quantity": pl.repeat(key, len(seq), eager=True),
+            "seq": seq.cast(pl.Int64),
+            "residual": residual.astype(np.float64),
+            "budget": np.broadcast_to(budget, len(seq)).astype(np.float64),
+        }
     ).filter(pl.Series(compared))

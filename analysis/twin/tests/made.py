@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
-from analysis.twin.replay import edge_list
-from base.run_folder.edges import EdgeList
+from base.run_folder.edges import CHANNELS, EdgeList, settled
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import ToolReport
 from base.run_folder.records import encode
@@ -21,6 +22,7 @@ from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
 from scenarios.plan import Plan
 from simulator import run as simulator
+from simulator.outputs import State
 
 CORE_HZ = 84_000_000
 # So finely is the wire known before an analyzer samples it.
@@ -53,7 +55,7 @@ def made_run(
         edges=True,
         states_at=[until],
     )
-    seen = _sampled(edge_list(done.edges, done.states[0], _FINE_HZ), samplerate_hz, ppm)
+    seen = _sampled(_edge_list(done.edges, done.states[0], _FINE_HZ), samplerate_hz, ppm)
     serial = records(done.uart)
     setting = Setting(allocator, "made", "none", built.sha256)
     kind = kind_of(Account(plan, asked_of(built), setting))
@@ -80,6 +82,30 @@ def with_cycles(more: Callable[[int, int], int]) -> Callable[[bytes], bytes]:
         return encode(",".join(fields))
 
     return changed
+
+
+def _edge_list(edges: pl.DataFrame, end: State, samplerate_hz: int) -> EdgeList:
+    """What an analyzer of `samplerate_hz` would have captured up to `end`.
+
+    `edges` has the columns of simulator.outputs.read_edges(). Edges from before the core had its
+    last clock are placed by that clock, too: nothing is measured there.
+    """
+    base = end.seconds * samplerate_hz
+    step = Fraction(samplerate_hz) / end.core_hz
+    common = base.denominator * step.denominator
+    first = base.numerator * step.denominator
+    each = step.numerator * base.denominator
+    sample = np.array(
+        [(first + (cycle - end.cycle) * each) // common for cycle in edges["cycle"].to_list()],
+        dtype=np.int64,
+    )
+    bit = edges["channel"].replace_strict({name: 1 << n for n, name in enumerate(CHANNELS)}).to_numpy()
+    # The word before the first edge: a channel that falls first was high.
+    falling = edges.group_by("channel").first().filter(~pl.col("level"))["channel"]
+    before = sum(1 << CHANNELS.index(name) for name in falling)
+    word = np.bitwise_xor.accumulate(np.concatenate([[before], bit])).astype(np.uint8)
+    rows = settled(np.concatenate([[0], sample]), word)
+    return EdgeList(*rows, samplerate_hz, int(base) + 1)
 
 
 def _sampled(fine: EdgeList, samplerate_hz: int, ppm: float) -> EdgeList:

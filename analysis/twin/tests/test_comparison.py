@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -14,15 +13,12 @@ from hypothesis import strategies as st
 
 from analysis.errors import ExplainError, TwinError
 from analysis.twin.comparison import compare
-from analysis.twin.replay import edge_list
 from analysis.twin.residuals import KEYS, beyond
 from analysis.twin.tests.made import CORE_HZ, made_run, with_cycles
-from analysis.twin.text import as_text
 from base.run_folder import folder as names
 from base.run_folder.tables import read_operations, write_table
 from scenarios import catalogue
 from scenarios.plan import Plan
-from simulator.outputs import State
 from tests.run_folders import edit_manifest, seal
 
 
@@ -38,33 +34,24 @@ N = 72
 def test_a_virtual_run_is_its_own_twin_and_then_the_simulator_is_held_against_itself(tmp_path: Path) -> None:
     folder = made_run(tmp_path, plan())
     comparison = compare(folder)
-    assert (
-        comparison.verdict == f"The board agrees with the virtual board to the cycle in all {N} operations."
-    )
-    assert (comparison.joined, comparison.trials.holds, comparison.causes, comparison.explained) == (
-        N,
-        (),
-        None,
-        True,
-    )
+    agrees = f"The run agrees with the virtual board to the cycle in all {N} operations"
+    assert comparison.verdict.startswith(agrees)
+    assert (comparison.joined, comparison.trials.holds, comparison.explained) == (N, (), True)
     assert set(comparison.trials.first["quantity"]) == set(KEYS)
     assert not comparison.trials.first.filter(pl.col("residual") != 0).height
-    assert not comparison.with_itself
+    assert not comparison.notes
     tools = json.loads((folder / names.MANIFEST).read_text())["tools"]
     edit_manifest(folder, tools={**tools, "virtual_nucleo": "1"})
     comparison = compare(folder)
-    assert comparison.verdict == f"The run agrees with the virtual board to the cycle in all {N} operations."
     said = "The run is of the virtual board, so this compares the simulator with itself"
-    assert comparison.notes[0].startswith(said)
-    assert as_text(comparison).splitlines()[1].startswith(said)
+    assert comparison.verdict.startswith(agrees) and comparison.notes[0].startswith(said)
+    assert comparison.as_text().splitlines()[1].startswith(said)
 
 
 def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:
     """At 24 MS/s a sample lasts 3.5 cycles: widths move by up to so much, and no cycle by DWT."""
     comparison = compare(made_run(tmp_path, plan(), samplerate_hz=24_000_000))
-    assert comparison.verdict.endswith(
-        f"to the cycle in all {N} operations, and on the wire within the error budget (a sample is 41.7 ns)."
-    )
+    assert comparison.verdict.endswith("and on the wire within the error budget.")
     widths = comparison.trials.first.filter(pl.col("quantity").str.ends_with("pulse"))["residual"]
     assert 0 < widths.abs().max() <= 3.5  # type: ignore[operator]
     assert beyond(comparison.trials.first).is_empty()
@@ -90,12 +77,11 @@ def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -
     """BOOT claims 0x702 all the while: the register reads what was written."""
     comparison = compare(made_run(tmp_path, plan(), flash_acr=flash_acr))
     assert f"FLASH_ACR={flash_acr:#010x}" in comparison.verdict
-    assert comparison.verdict.endswith("with this taken out, all residuals are zero.")
+    assert not comparison.trials.last.filter(pl.col("residual") != 0).height
     document = comparison.as_json()
     assert document["flash_acr"] == "00000702"
-    assert document["hypotheses"][0]["flash_acr"] == f"{flash_acr:08X}"
+    assert document["hypotheses"][0]["assumed"]["flash_acr"] == flash_acr
     assert document["hypotheses"][0]["removed"] == 1.0
-    assert comparison.causes is not None
 
 
 def test_code_that_lies_elsewhere_is_named(tmp_path: Path) -> None:
@@ -109,14 +95,12 @@ def test_operations_that_were_altered_are_listed_and_nothing_is_made_up(tmp_path
     altered = {10: 7, 20: -3, 31: 25}
     run = made_run(tmp_path, plan(), records=with_cycles(lambda seq, _: altered.get(seq, 0)))
     comparison = compare(run)
-    assert (
-        f"3 of {N} operations differ (10, 20, 31), by at most 25 cycles, and the other 69 agree to the "
-        "cycle, and no hypothesis explains it"
-    ) in comparison.verdict
+    assert f"in 3 of {N} operations (10, 20, 31)" in comparison.verdict
+    assert "by at most 25 cycles, and no hypothesis explains it" in comparison.verdict
     assert not comparison.explained and not comparison.trials.holds
-    row = next(row for row in comparison.rows if row.quantity.key == "dwt_cycles")
+    row = next(row for row in comparison.rows if row.quantity == "dwt_cycles")
     assert row.worst == ((31, 25.0), (10, 7.0), (20, -3.0))
-    assert row.beyond == 3
+    assert (row.n, row.min, row.median, row.max, row.beyond, row.left) == (N, -3.0, 0.0, 25.0, 3, 3)
     assert comparison.notes[0].startswith("The run is inconclusive: ")
 
 
@@ -132,16 +116,6 @@ def test_stimuli_at_another_phase_decide_what_they_meet(tmp_path: Path) -> None:
     assert not comparison.trials.first.filter(
         pl.col("quantity") == "dwt_cycles", pl.col("residual") != 0
     ).is_empty()
-
-
-def test_what_the_difference_is_in_proportion_to(tmp_path: Path) -> None:
-    """Three cycles more for each probe."""
-    run = made_run(tmp_path, plan(), records=with_cycles(lambda _, probes: 3 * probes))
-    comparison = compare(run)
-    assert comparison.causes is not None
-    assert comparison.causes.cycles_per_probe == pytest.approx(3)
-    assert comparison.causes.share == pytest.approx(1)
-    assert "+3.00 cycles for each probe, which takes away 100% of the variation" in as_text(comparison)
 
 
 def refused(run: Path) -> str:
@@ -168,22 +142,3 @@ def test_what_cannot_have_a_twin_is_refused_in_a_sentence(tmp_path: Path) -> Non
 
     (run / names.IMAGE).unlink()
     assert "imported without its image cannot be run again" in refused(run)
-
-
-def test_edges_fall_into_samples_and_the_last_level_of_a_sample_holds() -> None:
-    """At 84 MHz and 24 MS/s a sample is 3.5 cycles. Sample 28 has the cycles 98 to 101, sample 29
-    those from 102 to 104; the end, cycle 119, is in sample 34.
-    """
-    edges = pl.DataFrame(
-        {
-            "cycle": [98, 101, 102, 104, 105, 110],
-            "channel": ["CRIT", "CRIT", "OP", "CRIT", "CRIT", "SYNC"],
-            "level": [True, False, True, True, False, False],
-        }
-    )
-    end = State(119, Fraction(119, 84_000_000), Fraction(84_000_000), 0, {}, 0, b"")
-    edges_now = edge_list(edges, end, 24_000_000)
-    # CRIT is up and down within sample 28. SYNC falls first, so it was high.
-    assert edges_now.sample.tolist() == [0, 29, 30, 31]
-    assert edges_now.word.tolist() == [0x80, 0x83, 0x82, 0x02]
-    assert edges_now.total_samples == 35
