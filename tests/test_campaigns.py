@@ -18,7 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from analysis.campaign import conduct, matrix, work
-from analysis.campaign.store import ATTEMPTS_MAX, RUNS, Store
+from analysis.campaign.store import RUNS, Store
 from analysis.campaign.tests.made import inline
 from analysis.campaign.work import COLUMNS, Order, Outcome
 from analysis.errors import CampaignError
@@ -113,7 +113,7 @@ def test_with_worker_and_command_killed_the_tables_are_the_same(
     before = stored(tmp_path / "out")
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 of 4 runs complete" in done.stdout
+    assert "4 runs complete, 0 not complete; 4 were asked for last." in done.stdout
     assert 2 <= before <= 3 and stored(tmp_path / "out") == 4
     assert tables(tmp_path / "out") == tables(undisturbed)
 
@@ -154,19 +154,17 @@ def test_any_reader_of_parquet_has_runs_and_partitions(undisturbed: Path) -> Non
     assert joined["wire_critical_ns"].to_list() == joined["critical_ns_max"].to_list()
 
 
-@pytest.mark.parametrize("act", ["status", "results", "clean"])
-def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
+def test_a_folder_tells_what_it_has(undisturbed: Path) -> None:
     before = tables(undisturbed)
-    done = lab.run("campaign", act, undisturbed, "--json")
+    done = lab.run("campaign", "status", undisturbed, "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document["complete"] == 4
-    if act != "clean":
-        assert (document["not_complete"], document["worst"]["scenario"]) == ([], "mem_frag")
+    assert (document["complete"], document["not_complete"]) == (4, [])
+    assert document["worst"]["scenario"] == "mem_frag"
     assert tables(undisturbed) == before
 
 
-def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
+def test_a_run_that_breaks_is_told_and_tried_again_by_the_same_command(
     small: matrix.Matrix, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts = []
@@ -178,18 +176,18 @@ def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
     monkeypatch.setattr(work, "run", breaks)
     store, course = conducted(small, tmp_path / "out", client)
     assert (course.settled, course.incomplete) == (4, 4)
-    assert sorted(attempts) == sorted(ATTEMPTS_MAX * [*store.results])
-    assert store.rows().select("state", "verdict", "reason").unique().rows() == [
-        ("failed", None, "No worker brought it to an end: RuntimeError: the worker burnt down")
-    ]
-    assert conducted(small, tmp_path / "out", client)[1].made == 0
+    assert sorted(attempts) == sorted(store.results)
+    assert store.rows().select("state", "verdict", "reason").unique().rows()[0][:2] == ("failed", None)
+    for reason in store.rows()["reason"]:
+        assert reason.endswith("No worker brought it to an end: RuntimeError: the worker burnt down")
+    assert conducted(small, tmp_path / "out", client)[1].made == 4
 
 
 def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> None:
     path = tmp_path / "matrix.toml"
     path.write_text('scenarios = ["mem_frag"]\nparameters = [{ deepth = 3 }]\n', encoding="utf-8")
     with pytest.raises(CampaignError, match=r"matrix.toml: mem_frag on seglist, deepth=3 cannot"):
-        conduct.check(matrix.read(path), lambda _plan, _allocator, _board: None, lambda _: None)
+        conduct.check(matrix.read(path), lambda _: None)
 
 
 @pytest.mark.long
@@ -298,10 +296,10 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
         store, course = conducted(direct, tmp_path / "out", client)
     assert course.differs is not None
     key = course.differs["key"]
-    assert course.differs["reason"].startswith(
+    assert (
         "The direct capture is not what the real tools bring: "
         "edges.parquet differs from that by sigrok-cli: row "
-    )
+    ) in course.differs["reason"]
     path = store.differing(key)
     assert same.first_difference(path / "sigrok", path / "direct")
     document = json.loads((path / "sigrok" / "run.json").read_text(encoding="utf-8"))
@@ -312,13 +310,11 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     store.write_runs()
     status = lab.run("campaign", "status", store.folder)
     assert status.returncode == 1
-    assert status.stdout.startswith(f"Stopped. mem_frag on tlsf, run {key[:12]}: The direct capture")
+    assert status.stdout.startswith(f"Stopped. mem_frag on tlsf, run {key[:12]}: ")
     assert f"Both runs are kept in {path}." in status.stdout.splitlines()[0]
 
     # With the simulator mended, the same command goes on.
-    before = len(store.results)
-    forgotten = json.loads(lab.run("campaign", "clean", store.folder, "--json").stdout)["forgotten"]
-    assert forgotten == before
+    assert not any(result.row.get("verified") is False for result in store.results.values())
     store, course = conducted(direct, store.folder, client)
     assert course.differs is None and not path.exists()
     store.write_runs()

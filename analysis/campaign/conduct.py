@@ -36,7 +36,7 @@ from analysis.errors import CampaignError
 from base.files.errors import TailscopeError, first_line
 from base.processes import signals
 from capture.acquisition import direct
-from scenarios.plan import Plan
+from firmware.build import fit
 
 CONNECT_WITHIN_S = 10.0
 _PATIENCE_S = 0.2
@@ -46,51 +46,32 @@ _PER_THREAD = 2
 
 @dataclass
 class Course:
-    """How far a campaign is. `worst` is the row with the longest critical section that came.
-
-    `differs` is that of a direct run that is not what the real tools bring: it ends the campaign.
+    """How far a campaign is. `differs` is the row of a direct run that is not what the real tools
+    bring: it ends the campaign.
     """
 
     points: int
     settled: int = 0
     made: int = 0
     incomplete: int = 0
-    worst: dict[str, Any] | None = None
     differs: dict[str, Any] | None = None
     start_s: float = 0.0
 
     @property
-    def per_minute(self) -> float | None:
-        """Runs a minute since this command began to hand them out; None before the first."""
-        taken_s = time.monotonic() - self.start_s
-        return self.made / taken_s * 60 if self.made and taken_s > 0 else None
-
-    @property
     def left_s(self) -> float | None:
         """About how long it will still take."""
-        rate = self.per_minute
-        return (self.points - self.settled) / rate * 60 if rate else None
-
-    def take(self, row: dict[str, Any]) -> None:
-        """Counts a run that is settled."""
-        self.settled += 1
-        self.made += 1
-        self.incomplete += row["verdict"] != "complete"
-        longest = row.get("section_ns_max")
-        if longest is not None and (self.worst is None or longest > self.worst["section_ns_max"]):
-            self.worst = row
+        taken_s = time.monotonic() - self.start_s
+        return (self.points - self.settled) / self.made * taken_s if self.made else None
 
 
 OnCourse = Callable[[Course], None]
-Refuse = Callable[[Plan, str, str], object]
 
 
-def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix:
+def check(matrix: Matrix, tell: Callable[[str], None]) -> Matrix:
     """Builds all images before the first run, and tries the first seed of each scenario.
 
     Returns the matrix; of one that asks for all allocators without those that cannot run all of
-    its scenarios. `refuse` raises TailscopeError for an allocator that cannot run a plan on a
-    board. Raises CampaignError for whatever else cannot be run, with its line.
+    its scenarios. Raises CampaignError for whatever else cannot be run, with its line.
     """
     orders = Orders(matrix)
     tried: set[str] = set()
@@ -108,7 +89,7 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
             resource.analyzer.check_rate(samplerate_hz(point))
             plan = orders.plan(point)
             try:
-                refuse(plan, point.allocator, point.board)
+                fit.choose_for(resource.board, [plan], [point.allocator])
             except TailscopeError:
                 if not matrix.takes_all:
                     raise
@@ -141,8 +122,6 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
             if not under_way:
                 store.keep_matrix(matrix.text, len(keys), over=True)
                 break
-            if client.status != "running":
-                raise _gone()
             with suppress(TimeoutError):
                 wait([*under_way], timeout=_PATIENCE_S, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
             signals.check()
@@ -156,17 +135,22 @@ def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) 
                 else:
                     why = f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}"
                     outcome = Outcome(order.key, failed_row(order.key, order.point, why))
-                store.add(outcome)
-                if outcome.row["state"] == DIFFERS:
-                    course.differs = outcome.row
-                elif store.settled(order.key, order.verify):
-                    course.take(outcome.row)
-                else:
-                    under_way[client.submit(_make, order, pure=False)] = order
+                _take(outcome, store, course)
+            if client.status != "running":
+                raise _gone()
             tell(course)
     except (OSError, TimeoutError):
         raise _gone() from None
     return course
+
+
+def _take(outcome: Outcome, store: Store, course: Course) -> None:
+    store.add(outcome)
+    course.settled += 1
+    course.made += 1
+    course.incomplete += outcome.row["verdict"] != "complete"
+    if outcome.row["state"] == DIFFERS:
+        course.differs = outcome.row
 
 
 def _unsettled(
@@ -182,10 +166,9 @@ def _unsettled(
         try:
             order = orders.make(point)
         except TailscopeError as error:
-            row = failed_row(hashed(asdict(point)), point, str(error))
-            keys.add(row["key"])
-            store.add(Outcome(row["key"], row))
-            course.take(row)
+            key = hashed(asdict(point))
+            keys.add(key)
+            _take(Outcome(key, failed_row(key, point, str(error))), store, course)
             continue
         order = replace(order, verify=sample.takes(order))
         if order.key in keys or store.settled(order.key, order.verify):

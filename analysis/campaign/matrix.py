@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, product
 from pathlib import Path
@@ -23,8 +23,7 @@ from scenarios.parameters import Value
 from scenarios.scenario import Scenario
 
 EVERY = "all"
-DEFAULT_ALLOCATORS = ("seglist", "tlsf")
-DEFAULT_SHARE = 0.01
+_SHARE = 0.01
 MOST_POINTS = 100_000
 """Each leaves a file; a direct run takes about 0.3 s of a core."""
 
@@ -35,19 +34,21 @@ T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1)]
 
 
-def _one_of(
-    names: Callable[[], Collection[str]], is_path: Callable[[str], bool] = lambda _: False
-) -> AfterValidator:
+def _one_of(names: Callable[[], Collection[str]]) -> AfterValidator:
     def check(word: str) -> str:
-        if not is_path(word) and word not in names():
+        if not _is_path(word) and word not in names():
             raise not_among(word, names())
         return word
 
     return AfterValidator(check)
 
 
-ScenarioName = Annotated[str, _one_of(catalogue.names, lambda name: name.endswith(".toml"))]
-AllocatorName = Annotated[str, _one_of(lambda: (EVERY, *allocators_of.own()), outside.is_path)]
+def _is_path(word: str) -> bool:
+    return word.endswith(".toml") or outside.is_path(word)
+
+
+ScenarioName = Annotated[str, _one_of(catalogue.names)]
+AllocatorName = Annotated[str, _one_of(lambda: (EVERY, *allocators_of.own()))]
 BoardName = Annotated[str, _one_of(boards.names)]
 """Of the boards that come with the bench: a worker of a cluster has no other ones."""
 HeapBytes = Annotated[int, Field(gt=0, le=1 << 32)]
@@ -58,29 +59,29 @@ Samplerate = Annotated[int, Field(ge=10, le=200_000_000)]
 class _Settings(Table):
     """Lists of settings: at the top of the file what is run, in `exclude` what is left out."""
 
-    allocators: Listed[AllocatorName] | None = None
+    allocators: Listed[AllocatorName] = Field(default=["seglist", "tlsf"])
     """Of the catalogue, or PATH or NAME=PATH of a C file, which begins at the matrix; `all` is
-    every one that can run all of it; seglist and tlsf if absent.
+    every one that can run all of it.
     """
-    boards: Listed[BoardName] | None = None
-    """Of firmware/boards, simulated; nucleo-f401re if absent."""
-    seeds: Listed[int] | None = None
+    boards: Listed[BoardName] = Field(default=[boards.DEFAULT])
+    """Of firmware/boards, simulated."""
+    seeds: Listed[Annotated[int, Field(ge=1, lt=1 << 32)] | None] = Field(default=[None])
     """For scenarios that have a seed; any other runs once."""
-    parameters: Listed[dict[str, int | str]] | None = None
+    parameters: Listed[dict[str, int | str]] = Field(default=[{}])
     """Tables NAME = VALUE of the scenarios."""
-    heap_bytes: Listed[HeapBytes] | None = None
+    heap_bytes: Listed[HeapBytes | None] = Field(default=[None])
     """Of the region."""
-    art: Listed[Literal["on", "off"]] | None = None
-    locking: Listed[Locking] | None = None
-    knobs: Listed[dict[str, int]] | None = None
+    art: Listed[Literal["on", "off"]] = Field(default=["on"])
+    locking: Listed[Locking | None] = Field(default=[None])
+    knobs: Listed[dict[str, int]] = Field(default=[{}])
     """Tables NAME = VALUE of the allocators' builds."""
-    samplerate: Listed[Samplerate] | None = None
+    samplerate: Listed[Samplerate | None] = Field(default=[None])
     """Samples per second."""
 
 
 class _Exclude(_Settings):
-    placement: Listed[Annotated[int, Field(ge=0, lt=MOST_PLACEMENTS)]] | None = None
-    scenarios: Listed[ScenarioName] | None = None
+    placement: Listed[Annotated[int, Field(ge=0, lt=MOST_PLACEMENTS)]] = Field(default_factory=list)
+    scenarios: Listed[ScenarioName] = Field(default_factory=list)
 
 
 class _File(_Settings):
@@ -89,14 +90,14 @@ class _File(_Settings):
     placements: Annotated[int, Field(ge=1, le=MOST_PLACEMENTS)] = 1
     """How many times each image is linked."""
     capture: Capture = "sigrok"
-    verify: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The share of the direct runs that sigrok-cli makes, too; 0.01 if absent."""
+    verify: Annotated[float, Field(ge=0, le=1)] = _SHARE
+    """The share of the direct runs that sigrok-cli makes, too."""
     exclude: list[_Exclude] = Field(default_factory=list)
     """A combination is left out where each key of such a table lists its value."""
 
     @model_validator(mode="after")
     def _verifies_direct_runs(self) -> _File:
-        if self.verify is not None and self.capture != "direct":
+        if "verify" in self.model_fields_set and self.capture != "direct":
             raise WrongValueError(
                 "compares direct runs with those by the real tools, and there are none",
                 "verify",
@@ -123,28 +124,27 @@ class Point:
 
     @property
     def title(self) -> str:
-        """A few words for people."""
-        chosen = [*self.parameters.items(), *self.knobs.items(), ("seed", self.seed)]
-        words = [f"{name}={value}" for name, value in chosen if value is not None]
-        words += [word for word in (self.locking, "" if self.art == "on" else "ART off") if word]
-        words += [f"heap {self.heap_bytes:,}"] if self.heap_bytes else []
-        words += [f"placement {self.placement}"] if self.placement else []
-        words += [] if self.board == boards.DEFAULT else [self.board]
+        """A few words for people: what is not the default."""
+        usual = asdict(Point(self.scenario, self.allocator, self.parameters, knobs=self.knobs))
+        other = {name: value for name, value in asdict(self).items() if value != usual[name]}
+        words = [f"{name}={value}" for name, value in {**self.parameters, **self.knobs, **other}.items()]
         return ", ".join([f"{self.scenario} on {self.allocator}", *words])
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix that was read: `text` is the file's bytes."""
+    """A matrix that was read: `text` is the file's bytes. `draws` has the scenarios that draw
+    random numbers, `names` what the allocators that are given by path are called, and `left_out`
+    those that cannot run what is asked, where all were asked for.
+    """
 
     path: Path
     text: bytes
     _document: Document
     _file: _File
-    names: Mapping[str, str] = field(default_factory=dict)
-    """What the allocators that are given by path are called."""
+    draws: Collection[str]
+    names: Mapping[str, str]
     left_out: frozenset[str] = frozenset()
-    """Allocators that cannot run what is asked, where all were asked for."""
 
     @property
     def capture(self) -> Capture:
@@ -154,9 +154,7 @@ class Matrix:
     @property
     def verify(self) -> float:
         """The share of the runs that is also captured by the real tools; 0 where all are."""
-        if self.capture != "direct":
-            return 0.0
-        return DEFAULT_SHARE if self._file.verify is None else self._file.verify
+        return self._file.verify if self.capture == "direct" else 0.0
 
     @property
     def takes_all(self) -> bool:
@@ -174,19 +172,18 @@ class Matrix:
     def points(self) -> Iterator[Point]:
         """All that is to be run, those of one plan together. Two may come to the same run."""
         file = self._file
-        draws = {name: self._draws(name) for name in file.scenarios}
         for name, parameters, heap_bytes in product(
-            _distinct(file.scenarios), _distinct(file.parameters or [{}]), _or_default(file.heap_bytes)
+            _distinct(file.scenarios), _distinct(file.parameters), _distinct(file.heap_bytes)
         ):
             for board, seed, allocator, locking, art, knobs, samplerate, placement in product(
-                _distinct(file.boards or [boards.DEFAULT]),
+                _distinct(file.boards),
                 # A scenario that draws nothing runs once, whatever the seeds.
-                _or_default(file.seeds if draws[name] else None),
+                _distinct(file.seeds if name in self.draws else [None]),
                 self._allocators(file.allocators),
-                _or_default(file.locking),
-                _distinct(file.art or ["on"]),
-                _distinct(file.knobs or [{}]),
-                _or_default(file.samplerate),
+                _distinct(file.locking),
+                _distinct(file.art),
+                _distinct(file.knobs),
+                _distinct(file.samplerate),
                 range(file.placements),
             ):
                 point = Point(
@@ -200,17 +197,14 @@ class Matrix:
     def _excludes(self, table: _Exclude, point: Point) -> bool:
         """True if each key that the table has lists the value of the point."""
         values: dict[str, Any] = {_KEYS.get(name, name): value for name, value in asdict(point).items()}
-        lists = table.model_dump(exclude_none=True)
+        lists = table.model_dump(exclude_unset=True)
         if "allocators" in lists:
             lists["allocators"] = self._allocators(lists["allocators"])
         return bool(lists) and all(values[key] in listed for key, listed in lists.items())
 
-    def _allocators(self, wanted: list[str] | None) -> list[str]:
+    def _allocators(self, wanted: list[str]) -> list[str]:
         """Each once; `all` is every one of the catalogue that can be linked here."""
-        if wanted is None:
-            return list(DEFAULT_ALLOCATORS)
-        own = allocators_of.own()
-        every = [name for name, row in own.items() if row.missing_checkout() is None]
+        every = [name for name, row in allocators_of.own().items() if row.missing_checkout() is None]
         names = [self.names.get(word, word) for word in wanted]
         return _distinct([each for name in names for each in (every if name == EVERY else [name])])
 
@@ -221,7 +215,7 @@ class Matrix:
     def scenario(self, point: Point) -> Scenario:
         """The scenario of a point. A path is that beside the matrix. Raises TailscopeError."""
         return catalogue.load(
-            self._place(point.scenario),
+            _place(self.path, point.scenario),
             point.parameters,
             seed=point.seed,
             heap_bytes=point.heap_bytes,
@@ -233,12 +227,9 @@ class Matrix:
         words = f"{point.title} cannot be run: {why} Mend it, or leave it out by [[exclude]]."
         return CampaignError(str(self._document.complain(words)))
 
-    def _draws(self, name: str) -> bool:
-        """True if a scenario draws random numbers. Raises TailscopeError."""
-        return catalogue.load(self._place(name)).seed is not None
 
-    def _place(self, name: str) -> str:
-        return str(self.path.parent / name) if name.endswith(".toml") else name
+def _place(matrix: Path, name: str) -> str:
+    return str(matrix.parent / name) if name.endswith(".toml") else name
 
 
 def read(path: Path) -> Matrix:
@@ -246,28 +237,20 @@ def read(path: Path) -> Matrix:
     document = open_toml(path, CampaignError)
     file = document.check(_File)
     # The allocators that are given by path this process knows from now on.
-    paths = [word for word in file.allocators or () if outside.is_path(word)]
-    beside = [outside.beside(word, path.parent) for word in paths]
+    paths = [word for word in file.allocators if outside.is_path(word)]
     try:
-        admitted = dict(zip(paths, outside.admit_each(beside), strict=True))
-        matrix = Matrix(path, path.read_bytes(), document, file, admitted)
-        for name in file.scenarios:
-            seeds = file.seeds if matrix._draws(name) and file.seeds else ()
-            for seed in {min(seeds), max(seeds)} if seeds else ():
-                catalogue.load(matrix._place(name), seed=seed)
+        admitted = outside.admit_each([outside.beside(word, path.parent) for word in paths])
+        draws = {name for name in file.scenarios if catalogue.load(_place(path, name)).seed is not None}
     except TailscopeError as error:
         raise document.complain(str(error)) from None
+    names = dict(zip(paths, admitted, strict=True))
+    matrix = Matrix(path, path.read_bytes(), document, file, draws, names)
     if matrix.count() > MOST_POINTS:
         raise document.complain(
             f"The lists have more than {MOST_POINTS:,} combinations: shorten them, or give several campaigns "
             "a part each."
         )
     return matrix.without(())
-
-
-def _or_default(listed: Sequence[T] | None) -> Sequence[T | None]:
-    """Each once. None is the default of whoever is asked next."""
-    return _distinct(listed) if listed is not None else [None]
 
 
 def _distinct(listed: Iterable[T]) -> list[T]:

@@ -18,53 +18,42 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import Field
 
-from analysis.campaign.work import COLUMNS, DIFFERS, Outcome
+from analysis.campaign.work import COLUMNS, DIFFERS, TABLES, Outcome
 from analysis.errors import CampaignError
 from base.files import locks
-from base.files.documents import TOML_BYTES_MAX, Table, read_json
+from base.files.documents import Table, read_json
 from base.files.errors import first_line
-from base.files.whole import WriteError, read_bytes, why, write_all, write_bytes, write_whole
+from base.files.whole import WriteError, why, write_all, write_bytes, write_whole
 from base.run_folder.folder import check_members
 from base.run_folder.tables import printable_texts, write_table
 
-SCHEMA = 3
+SCHEMA = 4
 MATRIX = "matrix.toml"
 ASKED = "asked.json"
 RESULTS = "results"
 RUNS = "runs.parquet"
 SCRATCH = ".scratch"
 DIFFERING = "differing"
-TABLES = ("operations", "interrupts")
-ATTEMPTS_MAX = 3
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 class Result(Table):
-    """The content of results/KEY.json: the run's row, its tables, and how many attempts at it
-    failed.
-    """
+    """The content of results/KEY.json: the run's row, and its tables."""
 
-    schema_: Annotated[Literal[3], Field(alias="schema")]
+    schema_: Annotated[Literal[4], Field(alias="schema")]
     row: dict[str, str | int | float | bool | None]
     tables: list[Literal["operations", "interrupts"]]
-    failures: Annotated[int, Field(ge=0)]
 
     @property
     def complete(self) -> bool:
         """True if the run may be believed."""
         return self.row.get("verdict") == "complete"
 
-    def settled(self, verify: bool) -> bool:
-        """True if the run is complete, and verified if it is to be, or failed often enough."""
-        return (self.complete and (not verify or self.row.get("verified") is True)) or (
-            self.failures >= ATTEMPTS_MAX
-        )
-
 
 class _Asked(Table):
-    """The content of asked.json: how many runs the matrix has, and whether each is settled."""
+    """The content of asked.json: how many runs the matrix has, and whether each was tried."""
 
-    schema_: Annotated[Literal[3], Field(alias="schema")]
+    schema_: Annotated[Literal[4], Field(alias="schema")]
     runs: Annotated[int, Field(ge=0)]
     over: bool = False
 
@@ -76,7 +65,13 @@ class Store:
         """Raises CampaignError for a result that cannot be read, RunError for a link."""
         self.folder = folder
         check_members(folder)
-        self.results = {path.stem: self._read(path) for path in sorted((folder / RESULTS).glob("*.json"))}
+        self.results: dict[str, Result] = {}
+        for path in sorted((folder / RESULTS).glob("*.json")):
+            result = read_json(path, Result, CampaignError, remedy="remove the file, and run again")
+            wrong = not _KEY.fullmatch(path.stem) or result.row.get("key") != path.stem
+            if wrong or "/" in str(result.row.get("allocator")):
+                raise CampaignError(f"{path} is of a run that nobody can have made; remove the file.")
+            self.results[path.stem] = result
 
     @classmethod
     def existing(cls, folder: Path) -> Store:
@@ -85,21 +80,22 @@ class Store:
             raise CampaignError(f"{folder} is no folder of a campaign: it has no {ASKED}.")
         return cls(folder)
 
-    def _read(self, path: Path) -> Result:
-        result = read_json(path, Result, CampaignError, remedy="remove the file, and run again")
-        names = (path.stem, *map(str, (result.row.get("scenario"), result.row.get("allocator"))))
-        if not _KEY.fullmatch(path.stem) or result.row.get("key") != path.stem or "/" in names[2]:
-            raise CampaignError(f"{path} is of a run that nobody can have made; remove the file.")
-        return result
-
     @property
     def scratch(self) -> Path:
         """Where the workers of this machine work; gone when the command is over."""
         return self.folder / SCRATCH
 
     def settled(self, key: str, verify: bool = False) -> bool:
-        """True if the run need not be made; see Result.settled()."""
-        return key in self.results and self.results[key].settled(verify)
+        """True if the run need not be made: it is complete, verified if it is to be, and its tables
+        are there.
+        """
+        result = self.results.get(key)
+        return (
+            result is not None
+            and result.complete
+            and (not verify or result.row.get("verified") is True)
+            and all(self._table(what, result.row).is_file() for what in result.tables)
+        )
 
     def differing(self, key: str) -> Path:
         """The folder of both runs where a direct one is not what the real tools bring."""
@@ -130,44 +126,35 @@ class Store:
             os.close(descriptor)
 
     def keep_matrix(self, text: bytes, points: int, *, over: bool = False) -> None:
-        """Keeps what was asked, how many runs that is, and whether each is settled. Raises
+        """Keeps what was asked, how many runs that is, and whether each was tried. Raises
         WriteError.
         """
         write_bytes(self.folder / MATRIX, text)
-        self._keep_asked(points, over)
-
-    def _keep_asked(self, points: int, over: bool) -> None:
         write_bytes(self.folder / ASKED, _json({"schema": SCHEMA, "runs": points, "over": over}))
-
-    def holds_another(self, text: bytes) -> bool:
-        """True if there are runs of a matrix with another text."""
-        try:
-            return bool(self.results) and read_bytes(self.folder / MATRIX, TOML_BYTES_MAX) != text
-        except OSError:
-            return False
 
     @property
     def asked(self) -> tuple[int, bool]:
-        """How many runs were asked for last, and whether each is settled. Raises CampaignError."""
+        """How many runs were asked for last, and whether each was tried. Raises CampaignError."""
         content = read_json(self.folder / ASKED, _Asked, CampaignError)
         return content.runs, content.over
 
     def add(self, outcome: Outcome) -> None:
-        """Writes the tables of a run, then its result. Raises WriteError."""
-        before = self.results.get(outcome.key)
-        failed = outcome.row["verdict"] != "complete" and outcome.row["state"] != DIFFERS
-        result = {
-            "schema": SCHEMA,
-            "row": outcome.row,
-            "tables": [*outcome.tables],
-            "failures": (before.failures if before else 0) + failed,
-        }
+        """Writes the tables of a run, then its result. With one that differs from what the real
+        tools bring, all direct runs that were not verified are forgotten. Raises WriteError.
+        """
+        result = {"schema": SCHEMA, "row": outcome.row, "tables": [*outcome.tables]}
         write_all({self._table(what, outcome.row): content for what, content in outcome.tables.items()})
         both = self.differing(outcome.key)
         shutil.rmtree(both, ignore_errors=True)
         write_all({both / name: content for name, content in outcome.differing.items()})
         write_bytes(self._result(outcome.key), _json(result))
         self.results[outcome.key] = Result.model_validate(result)
+        if outcome.row["state"] == DIFFERS:
+            for key in [key for key, each in self.results.items() if each.row.get("verified") is False]:
+                self._result(key).unlink()
+                row = self.results.pop(key).row
+                for what in TABLES:
+                    self._table(what, row).unlink(missing_ok=True)
 
     def rows(self) -> pl.DataFrame:
         """The columns COLUMNS, a row for each run, by key. Raises CampaignError."""
@@ -176,47 +163,14 @@ class Store:
             return printable_texts(pl.DataFrame(rows, schema=COLUMNS))
         except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
             raise CampaignError(
-                f"{self.folder / RESULTS} has rows of another kind ({first_line(error)}); ./lab campaign "
-                f"clean {self.folder} forgets them."
+                f"{self.folder / RESULTS} has rows of another kind ({first_line(error)}); remove it, or "
+                "give another --output."
             ) from None
 
     def write_runs(self) -> Path:
         """Writes runs.parquet. Raises CampaignError, WriteError."""
         rows = self.rows()
         return write_whole(self.folder / RUNS, lambda path: write_table(path, rows))
-
-    def gone(self) -> int:
-        """The number of runs that miss a table."""
-        return sum(not self._is_whole(result) for result in self.results.values())
-
-    def clean(self) -> int:
-        """Forgets the runs that are not complete, to be tried anew, and what workers left.
-
-        A run of which a table is gone is forgotten too. Where a direct run differs from
-        the real one, so are all direct runs that were not verified. Returns how many. Raises
-        CampaignError, WriteError.
-        """
-        doubt = any(result.row.get("state") == DIFFERS for result in self.results.values())
-        forgotten = [
-            key
-            for key, result in self.results.items()
-            if not result.complete
-            or (doubt and result.row.get("verified") is False)
-            or not self._is_whole(result)
-        ]
-        if forgotten:
-            self._keep_asked(self.asked[0], over=False)
-        for key in forgotten:
-            self._result(key).unlink()
-            row = self.results.pop(key).row
-            for what in TABLES:
-                self._table(what, row).unlink(missing_ok=True)
-        for leftover in (self.folder / DIFFERING, self.scratch):
-            shutil.rmtree(leftover, ignore_errors=True)
-        return len(forgotten)
-
-    def _is_whole(self, result: Result) -> bool:
-        return all(self._table(what, result.row).is_file() for what in result.tables)
 
     def _result(self, key: str) -> Path:
         return self.folder / RESULTS / f"{key}.json"

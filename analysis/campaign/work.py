@@ -7,8 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -16,26 +15,24 @@ from typing import Any
 
 import polars as pl
 
+from analysis import outcomes
 from analysis.bounds.image import bounds_of
 from analysis.campaign.matrix import Capture, Matrix, Point
 from analysis.fragmentation.of_run import memory_of_run, program_of
 from base import run_index as index
 from base import source_digest
 from base.files.errors import TailscopeError
-from base.paths import ROOT
 from base.run_folder import folder as names
-from base.run_folder.manifest import Manifest, SectionBound, read_manifest
+from base.run_folder.manifest import SectionBound, read_manifest
 from base.run_folder.quantities import KEYS
 from base.run_folder.records import Boot
-from base.run_folder.tables import with_memory, write_table
+from base.run_folder.tables import write_table
 from capture import same
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest, longest_s
-from capture.conduct import find
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
-from capture.summary.summary import summarise_run
 from firmware.build import catalogue, fit
 from firmware.build import image as firmware
 from firmware.build.catalogue import Allocator, allocators
@@ -62,19 +59,9 @@ COLUMNS = pl.Schema(
 )
 """No column tells when, where or how often a run was made: equal runs have equal rows."""
 
+TABLES = ("operations", "interrupts")
 DIFFERS = "differs"
 """The state of a direct run that is not what the real tools bring."""
-
-
-def row_of(key: str, manifest: Manifest, verified: bool | None = None, placement: int = 0) -> dict[str, Any]:
-    """The row of a run. `verified` is None of one by the real tools."""
-    row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
-    for quantity in KEYS:
-        summary = manifest.statistics.get(quantity)
-        for name in STATISTICS:
-            value = getattr(summary, name, None)
-            row[f"{quantity}_{name}"] = value if name == "n" or value is None else float(value)
-    return {**row, "key": key, "state": "finished", "verified": verified, "placement": placement}
 
 
 def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
@@ -82,18 +69,12 @@ def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
     return {
         "key": key,
         "state": "failed",
-        "verified": None,
         "placement": point.placement,
         "scenario": point.scenario,
         "allocator": point.allocator,
         "board_folder": point.board,
         "parameters": index.listed(point.parameters),
         "seed": None if point.seed is None else str(point.seed),
-        "art": point.art == "on",
-        "locking": point.locking,
-        "knobs": index.listed(point.knobs),
-        "heap_bytes": point.heap_bytes,
-        "samplerate_hz": point.samplerate,
         "verdict": None,
         "reason": why[: index.MOST_REASON],
     }
@@ -102,16 +83,6 @@ def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
 ENTRY = "virtual"
 """Runs can only go on side by side on a board that is a program."""
 RECORDS = "uart"
-
-_DECIDING = (
-    *("simulator/crates/**/*.rs", "simulator/crates/**/*.toml"),
-    *("simulator/Cargo.*", "simulator/*.py", "firmware/boards/*/*.toml"),
-    *("base/**/*.py", "base/**/*.csv", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
-    "analysis/campaign/work.py",
-    *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),
-    *("requirements.lock", "VERSION", "simulator/virtual-nucleo"),
-)
-_LEFT_OUT = {"tests", "__pycache__"}
 
 
 @dataclass(frozen=True)
@@ -133,15 +104,10 @@ class Order:
     verify: bool = False
 
 
-def word(board: str) -> str:
-    """What a board is called for a run on it."""
-    return f"{ENTRY}:{board}"
-
-
 @cache
 def board(name: str) -> BoardResource:
     """The entry of bench.toml with the board `name`, read once."""
-    return read_bench().board(word(name))
+    return read_bench().board(f"{ENTRY}:{name}")
 
 
 def samplerate_hz(point: Point) -> int:
@@ -168,18 +134,13 @@ def hashed(values: object) -> str:
 
 @cache
 def digest() -> str:
-    """The digest of the sources that decide a run: simulator, capture and judgement.
+    """The digest of the sources that decide a run: simulator, capture and judgement, the host's
+    build of the heap, and the versions of the libraries.
 
     Of sources, not of programs: two machines that build the same simulator agree.
     """
-    return digest_of(ROOT, _DECIDING)
-
-
-def digest_of(root: Path, patterns: Iterable[str]) -> str:
-    """SHA-256 of the names and contents of the files, those of tests left out."""
-    files = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
-    own = (path for path in sorted(files) if not _LEFT_OUT & set(path.relative_to(root).parts))
-    return source_digest.digest_of(own, root)
+    rooms = ("firmware/heap/host", "firmware/build/host_heap.py", "requirements.lock")
+    return hashed([outcomes.sources(), *map(source_digest.digest, rooms)])
 
 
 class Orders:
@@ -297,25 +258,18 @@ def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
 
 
 def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
-    request = RunRequest(
-        order.plan,
-        image,
-        word(order.point.board),
-        order.samplerate_hz,
-        records=RECORDS,
-        bounds=_bounds,
-        memory=memory_of_run,
-    )
-    if order.capture == "direct" and not order.verify:
-        # Nobody compares it, so it has no folder.
-        observed = find(Direct(request, program))
-        joined, setting = observed.evidence.joined, observed.setting
-        manifest = summarise_run(observed.evidence, setting)
-        return _outcome(order, manifest, with_memory(joined.operations, setting.memory), joined.interrupts)
     with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
-        request = replace(request, runs=Path(name))
-        first = Direct(request, program) if order.capture == "direct" else Sigrok(request)
-        folder = conduct(first).folder
+        request = RunRequest(
+            order.plan,
+            image,
+            f"{ENTRY}:{order.point.board}",
+            order.samplerate_hz,
+            records=RECORDS,
+            runs=Path(name),
+            bounds=_bounds,
+            memory=memory_of_run,
+        )
+        folder = conduct(Direct(request, program) if order.capture == "direct" else Sigrok(request)).folder
         if order.verify:
             real = conduct(Sigrok(request)).folder
             words = difference(real, folder)
@@ -328,20 +282,30 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
                     if path.is_file()
                 }
                 return Outcome(order.key, row, differing=files)
-        manifest = read_manifest(folder / names.MANIFEST)
-        tables = (pl.read_parquet(folder / name) for name in (names.OPERATIONS, names.INTERRUPTS))
-        return _outcome(order, manifest, *tables)
-
-
-def _outcome(order: Order, manifest: Manifest, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Outcome:
-    tables = {}
-    for name, table in (("operations", operations), ("interrupts", interrupts)):
-        packed = BytesIO()
-        # With the key of its run in front.
-        write_table(packed, table.select(pl.lit(order.key).alias("key"), pl.all()))
-        tables[name] = packed.getvalue()
-    verified = order.verify if order.capture == "direct" else None
-    return Outcome(order.key, row_of(order.key, manifest, verified, order.point.placement), tables)
+        manifest, tables = read_manifest(folder / names.MANIFEST), {}
+        for what in TABLES:
+            packed = BytesIO()
+            # With the key of its run in front.
+            table = pl.read_parquet(folder / f"{what}.parquet")
+            write_table(packed, table.select(pl.lit(order.key).alias("key"), pl.all()))
+            tables[what] = packed.getvalue()
+    row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
+    for quantity in KEYS:
+        summary = manifest.statistics.get(quantity)
+        for statistic in STATISTICS:
+            value = getattr(summary, statistic, None)
+            row[f"{quantity}_{statistic}"] = value if statistic == "n" or value is None else float(value)
+    return Outcome(
+        order.key,
+        {
+            **row,
+            "key": order.key,
+            "state": "finished",
+            "verified": order.verify if order.capture == "direct" else None,
+            "placement": order.point.placement,
+        },
+        tables,
+    )
 
 
 def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:

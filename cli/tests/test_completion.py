@@ -45,7 +45,6 @@ def candidates(line: str) -> list[str]:
         ("scenario mem_frag --full --board virtual:", [f"virtual:{name}" for name in NUCLEOS]),
         ("heap fragmentation x --no-s", ["--no-search"]),
         ("wiring ", ["plan", "check"]),
-        ("campaign st", ["status", "st"]),
     ],
 )
 def test_candidates(line: str, expected: list[str]) -> None:

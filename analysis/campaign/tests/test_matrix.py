@@ -41,7 +41,7 @@ def test_boards_are_an_axis_and_the_first_is_the_default(tmp_path: Path) -> None
     )
     assert [point.board for point in asked_for.points()] == ["nucleo-f446re", "nucleo-f401re"]
     titles = [point.title for point in asked_for.points()]
-    assert titles == ["mem_frag on tlsf, nucleo-f446re", "mem_frag on tlsf"]
+    assert titles == ["mem_frag on tlsf, board=nucleo-f446re", "mem_frag on tlsf"]
     assert order.samplerate_hz(next(asked_for.points())) == 180_000_000
     assert Point("mem_frag", "tlsf").board == "nucleo-f401re"
 

@@ -55,23 +55,20 @@ def test_a_run_is_settled(tmp_path: Path, attempts: str, settled: bool, settled_
         assert not store.settled(key(11))
 
 
-@table
-def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(
-    tmp_path: Path, doubt: bool, left: tuple[int, ...]
-) -> None:
+def test_a_run_whose_table_is_gone_is_made_anew(tmp_path: Path) -> None:
+    store = stored(tmp_path, outcome(1), outcome(2))
+    next(tmp_path.rglob(f"{key(1)}.parquet")).unlink()
+    assert [store.settled(key(number)) for number in (1, 2)] == [False, True]
+
+
+def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(tmp_path: Path) -> None:
     store = stored(
         tmp_path,
         *(outcome(number, verified=kind) for number, kind in ((1, None), (2, False), (3, True))),
-        outcome(4, "inconclusive"),
-        outcome(5, **ENDS["differs" if doubt else "failed"]),
+        outcome(4, **ENDS["differs"]),
     )
-    with store.writing():
-        store.keep_matrix(b"text", 5, over=True)
-        assert store.clean() == 5 - len(left)
-        assert store.asked == (5, False)
-        assert store.clean() == 0
-    assert store.rows()["key"].to_list() == [key(number) for number in left]
-    assert sorted(path.stem for path in tmp_path.rglob("*.parquet")) == [key(number) for number in left]
+    assert store.rows()["key"].to_list() == [key(number) for number in (1, 3, 4)]
+    assert not [*tmp_path.rglob(f"{key(2)}.*")]
     assert Store(tmp_path).results == store.results
 
 
