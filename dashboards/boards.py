@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.compare.boards import MEANING, Across, Group, Worst, every, headline, signed
+from analysis.compare.boards import COLUMNS, MEANING, WORDS, Across, Group, figures, tables
 from base.microseconds import digits
 from dashboards import blocks
 from dashboards.blocks import Cell, Column, Grid
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, bar
-from dashboards.formatting import MISSING, samplerate
+from dashboards.formatting import samplerate
 from dashboards.loaded.series import Series
 from dashboards.page.templates import Sheet
-from dashboards.tables import line_of, number, plain
+from dashboards.tables import line_of
 
 _ROW_PX = 34
 _AROUND_PX = 130
@@ -30,14 +30,14 @@ def figure(groups: Sequence[Group]) -> Chart | None:
     """The longest section of an allocation, in cycles and in µs: a row a board, a bar for each of
     `groups`, which are of one scenario. None without one.
     """
-    drawn = [group for group in groups if any(line.figures.allocate for line in group.lines)]
+    drawn = [group for group in groups if any(line.allocate for line in group.lines)]
     if not drawn:
         return None
     figure = Figure.of_plots(2, spacing=0.06, across=True)
     lines = [line for group in drawn for line in group.lines]
     rows = list(dict.fromkeys(line.name for line in lines))
     for place, group in enumerate(drawn):
-        bars = [(line, worst) for line in group.lines if (worst := line.figures.allocate)]
+        bars = [(line, worst) for line in group.lines if (worst := line.allocate)]
         hover = [
             f"{line.name}: {worst.cycles:,.0f} cycles by {'its counter' if worst.counted else 'the wire'}<br>"
             f"{digits(worst.ns)}{'' if worst.budget_ns is None else f' ± {digits(worst.budget_ns)}'} µs on "
@@ -70,9 +70,9 @@ def figure(groups: Sequence[Group]) -> Chart | None:
     for plot, words in enumerate(("cycles", "µs")):
         title = f"longest critical section of an allocation ({words})"
         figure.update_xaxes(title_text=title, rangemode="tozero", plot=plot)
-    counts = sorted({line.figures.allocate.n for line in lines if line.figures.allocate})
+    counts = sorted({line.allocate.n for line in lines if line.allocate})
     count_words = " to ".join(dict.fromkeys(f"{count:,}" for count in (counts[0], counts[-1])))
-    rates = sorted({line.figures.samplerate_hz for line in lines})
+    rates = sorted({line.manifest.samplerate_hz for line in lines})
     listed = ", ".join(f"{samplerate(rate)} (±{digits(1e9 / rate)} µs)" for rate in rates)
     return Chart(
         "boards",
@@ -88,62 +88,25 @@ def figure(groups: Sequence[Group]) -> Chart | None:
     )
 
 
-_COLUMNS = (
-    Column("allocate_cycles", "worst allocation (cycles)"),
-    Column("allocate_ns", "worst allocation (µs)"),
-    Column("allocations", "n"),
-    Column("free_cycles", "worst free (cycles)"),
-    Column("free_ns", "worst free (µs)"),
-    Column("growth_cycles", "slope per freed block (cycles)"),
-    Column("growth_ns", "slope per freed block (µs)"),
-    Column("interrupt_ns", "worst interrupt (µs)"),
-    Column("idle_cycles", "answer when idle (cycles)"),
-    Column("entry_cycles", "entry by the manual (cycles)"),
-    Column("core", "core", numeric=False),
-    Column("core_hz", "clock (MHz)"),
-    Column("wait_states", "wait states"),
-    Column("samplerate_hz", "sampled at (MS/s)"),
-)
-
-
 def table(groups: Sequence[Group], series: Sequence[Series]) -> Grid:
     """A group for each of `groups`, a row for each board; `series` are their runs."""
     of_run, made = {member.run.id: member for member in series}, []
     for group in groups:
-        lines = []
-        for line in group.lines:
-            figures, core, growth = line.figures, line.core, line.figures.growth
-            cells = (
-                *_worst(figures.allocate),
-                number(figures.allocate.n if figures.allocate else None),
-                *_worst(figures.free),
-                Cell(signed(growth.cycles, 2), growth.cycles) if growth else Cell(MISSING),
-                Cell(signed(growth.ns / 1000, 4), growth.ns) if growth else Cell(MISSING),
-                _worst(figures.interrupt)[1],
-                number(figures.answer.cycles if figures.answer else None, "{:,.0f}"),
-                number(core.entry_cycles if core else None, "{:,.0f}"),
-                Cell(core.title, core.title) if core else Cell(MISSING),
-                Cell(f"{figures.core_hz / 1e6:g}", figures.core_hz),
-                number(figures.wait_states, "{:,.0f}"),
-                Cell(f"{figures.samplerate_hz / 1e6:g}", figures.samplerate_hz),
+        lines = [
+            replace(
+                line_of(of_run[line.run], tuple(Cell(each.text, each.value) for each in figures(line))),
+                name=line.name,
             )
-            lines.append(replace(line_of(of_run[line.run], cells), name=line.name))
+            for line in group.lines
+        ]
         made.append(blocks.Group(group.allocator, tuple(lines), note=group.remark))
-    return Grid("boards", "By board", _COLUMNS, tuple(made), names="board", legend=MEANING, pinned=0)
-
-
-def _worst(worst: Worst | None) -> tuple[Cell, Cell]:
-    """In cycles and in µs."""
-    if worst is None:
-        return Cell(MISSING), Cell(MISSING)
-    budget = "" if worst.budget_ns is None else f"± {digits(worst.budget_ns)}"
-    why = "" if worst.counted else "By the wire: nothing counted the cycles."
-    return Cell(f"{worst.cycles:,.0f}", worst.cycles, why=why), plain(worst.ns, "ns", budget)
+    columns = tuple(Column(key, words, numeric=key not in WORDS) for key, words in COLUMNS)
+    return Grid("boards", "By board", columns, tuple(made), names="board", legend=MEANING, pinned=0)
 
 
 def sheet(across: Across) -> Sheet:
     """The page: a figure for each scenario, and the tables. Equal runs give equal text."""
-    boards = [line.title for line in across.boards]
+    boards = list(dict.fromkeys(line.title for group in across.groups for line in group.lines))
     by_scenario: dict[str, list[Group]] = {}
     for group in across.groups:
         by_scenario.setdefault(group.scenario, []).append(group)
@@ -152,12 +115,11 @@ def sheet(across: Across) -> Sheet:
         for number, chart in enumerate(map(figure, by_scenario.values()))
         if chart is not None
     ]
-    remarks = [headline(group) for group in across.groups]
-    remarks += [group.remark for group in across.groups if group.remark]
+    remarks = [group.remark for group in across.groups if group.remark]
     return Sheet(
         "boards.html",
         f"One allocator on {len(boards)} boards: {', '.join(boards)}.",
         [*remarks, MEANING, *across.left_out],
         charts,
-        list(every(across)),
+        tables(across),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from analysis.compare import text as rows
-from analysis.compare.compared import Compared, Comparison, described, effects, left_out, overall, remarks
+from analysis.compare.compared import Compared, Comparison, described, left_out, overall, remarks
 from analysis.compare.findings import join, met_otherwise
 from base.run_index import configuration
 from base.text_table import TextTable
@@ -72,7 +72,6 @@ def _told(compared: Compared) -> Iterator[str]:
     yield from remarks(compared)
     if compared.operations:
         yield rows.operations_sentence(compared.operations)
-    yield from effects(compared)
 
 
 def _of_pairs(comparison: Comparison) -> Iterator[TextTable]:
@@ -92,5 +91,4 @@ def _of_pair(compared: Compared) -> Iterator[TextTable]:
     yield rows.of_settings(compared.settings)
     if compared.operations and compared.operations.changed:
         yield rows.of_operations(compared.operations)
-        yield rows.of_kinds(compared.operations)
     yield rows.of_distributions(compared)

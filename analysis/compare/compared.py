@@ -6,7 +6,7 @@ In sentences A reads before B (docs/how-to/compare.md). The document:
 null), at one samplerate; each difference counts. `budgets`: all others; the budget of a difference
 is the sum of both runs' (`error_budget`, *total*).
 
-    schema                        1
+    schema                        2
     a, b                          the folders, as they were given
     status                        of all pairs, below
     headline                      one sentence
@@ -22,15 +22,13 @@ is the sum of both runs' (`error_budget`, *total*).
       worst [{quantity, unit, a, b {value, seq, kind, size, label, times}, change, percent, budget,
               chance_p, moved, finding, sentence}]
       operations {joined, only_a, only_b, changed, first, other_outcome[], met_otherwise,
-                  columns [{column, words, unit, changed, total, first, increase, decrease,
-                            met_alike {changed, total, first, increase, decrease}}]
-                  kinds [{kind, n, changed, dwt_cycles}]}
+                  columns [{column, words, unit, changed, increase, decrease, total}]}
       placements [{quantity, unit, a, b {n, least, median, greatest}, smaller_than_placement}]
-      distributions [{quantity, unit, a, b {n, min, mean, …, max}, budget, delta, shift,
-                      delta_interval, shift_interval, no_interval, undecided, beyond}]
+      distributions [{quantity, unit, a, b {n, min, mean, …, max}, budget, shift, shift_interval,
+                      no_interval, undecided, beyond}]
     }]
     only_a[], only_b[]            runs without a partner, as a and b above
-    older_a, older_b              how many runs a later one with the same options stands for
+    older                         how many runs a later one with the same options stands for
     unreadable[], left_out[]      sentences
 
 - *settings* are those that differ; null is what a run does not tell. *tool* is true of the version
@@ -41,31 +39,26 @@ is the sum of both runs' (`error_budget`, *total*).
   operations. *moved*: another operation is the worst.
 - *finding*: `equal`; `within the budgets`; `better` or `worse`; `chance`: beyond the budget, but
   not surely more than chance; `not told`: a run has no sample, or no budget.
-- *operations* is null if the images differ: the SHA-256 of their entries, or `image_crc32` if a
-  folder has no image. It is joined by `seq`. A column that is null in all rows of a run is left
-  out.
+- *operations* is null if the images differ (`image_crc32`). It is joined by `seq`. A column
+  that is null in all rows of a run is left out.
 - *changed* of operations: another outcome, or a column that differs by more than its budget; the
   whole operation on the wire has that of the critical section.
-- *first*, *increase* and *decrease* are null or `{seq, kind, size, label, a, b, change}`; *total*
-  is the sum of all changes.
-- *met_otherwise* counts the changed ones with another `isr_hits` or `control_hits`; *met_alike* is
-  of the others.
-- *kinds* is by the outcome in A; its *dwt_cycles* is the sum of all changes.
+- *increase* and *decrease* are null or `{seq, a, b, change}`; *total* is the sum of all changes.
+- *met_otherwise* counts the changed ones with another `isr_hits` or `control_hits`.
 - *placements* has the worst cases of runs that both have `placements.json`.
   *smaller_than_placement*: they differ, and the ranges meet; then *notes* has a sentence.
-- *delta* and *shift* (Cliff, Hodges–Lehmann) are of B against A, null on the way `exact`. The
-  intervals are null if *no_interval* says why. *beyond*: the interval of the shift, or the shift if
-  there is none, lies outside plus or minus *budget*, and *undecided* is 0.
+- *shift* (Hodges–Lehmann) is of B against A, null on the way `exact`. The interval is null if
+  *no_interval* says why. *beyond*: the interval of the shift, or the shift if there is none, lies
+  outside plus or minus *budget*, and *undecided* is 0.
 - *undecided* is of the latencies that are split by what was hit. It counts the interrupts of both
   runs of which the wire does not tell whether they belong (interrupts). It is 0 if the medians
-  differ by more than the budget however these are decided. If they hide a difference, *notes* has a
-  sentence. No worst case has such samples.
+  differ by more than the budget however these are decided. No worst case has such samples.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -143,10 +136,15 @@ class Compared:
             if worst.finding == "not told" and worst.budget is None
         )
 
-    @cached_property
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what must be known beside the figures."""
-        return tuple(_notes(self))
+        sentences = [ranges.sentence() for ranges in self.placements if ranges.smaller]
+        if self.operations is None:
+            sentences.append("The runs did not run the same operations, so no single one is compared.")
+        if self.pair.by == "scenario":
+            sentences.append("Their options differ; each is the only run left of its scenario.")
+        return tuple(sentences)
 
     @cached_property
     def status(self) -> Status:
@@ -171,7 +169,7 @@ def compare_pair(pair: Pair) -> Compared:
     """Reads and compares two runs. Raises TailscopeError where a table of one cannot be read."""
     a, b = of_run.read(pair.a), of_run.read(pair.b)
     exact = a.manifest.exact and b.manifest.exact and a.manifest.samplerate_hz == b.manifest.samplerate_hz
-    same = of_run.same_operations(a, b)
+    same = a.manifest.image_crc32 == b.manifest.image_crc32
     worst = worst_cases(a, b, exact, join(a, b) if same else None)
     by_column: dict[str, float] = {}
     if not exact:
@@ -205,56 +203,18 @@ def _equal(ours: pl.DataFrame, theirs: pl.DataFrame) -> bool:
     return ours.select(names).equals(theirs.select(names))
 
 
-def _notes(compared: Compared) -> Iterator[str]:
-    a, b = compared.a.manifest, compared.b.manifest
-    if compared.operations is None:
-        yield (
-            "The runs did not run the same operations, so no operation has its like in the other run: worst "
-            "cases and distributions are compared, and no single operation."
-        )
-    if compared.way == "budgets" and a.exact and b.exact:
-        yield "The runs were sampled at different rates, so the wire is compared within the error budgets."
-    yield from (ranges.sentence() for ranges in compared.placements if ranges.smaller)
-    for distribution in compared.distributions:
-        if distribution.hidden:
-            yield (
-                f"{distribution.quantity.words}: the difference lies within what {distribution.undecided:,} "
-                "undecided interrupts may do, of which the wire does not tell what they hit."
-            )
-    for worst in compared.worst:
-        if worst.a is None or worst.b is None:
-            run = "A" if worst.a is None else "B"
-            yield f"Not compared, since run {run} has no sample of it: {worst.words}."
-    if (
-        compared.operations
-        and compared.status != "equal"
-        and all(change.tool for change in compared.settings)
-    ):
-        # They differ although the same code ran on the same settings.
-        same = "Firmware, operations and settings are the same"
-        if compared.way == "exact":
-            yield (
-                f"{same}, and a virtual board repeats itself: so the virtual board is another one, or what "
-                "counts and decodes."
-            )
-        else:
-            yield f"{same}: so the board, the bench or chance differs; `./lab twin` looks for a cause."
-
-
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What came out. `unreadable` are sentences on runs that should have been compared."""
+    """What came out. `unreadable` are sentences on runs that should have been compared, `left_out`
+    on those that are no matter here.
+    """
 
     a: SideRuns
     b: SideRuns
     pairing: Pairing
     compared: tuple[Compared, ...]
     unreadable: tuple[str, ...]
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Sentences on runs that are no matter here."""
-        return tuple(dict.fromkeys((*self.a.left_out, *self.b.left_out)))
+    left_out: tuple[str, ...]
 
     @property
     def status(self) -> Status:
@@ -284,7 +244,10 @@ def compare(a: Path, b: Path, tell: Callable[[str], None] = lambda _: None) -> C
             if match.by == "given":
                 raise
             unreadable.append(str(error))
-    return Comparison(ours, theirs, pairing, tuple(compared), tuple(dict.fromkeys(unreadable)))
+    left_out = dict.fromkeys((*ours.left_out, *theirs.left_out))
+    return Comparison(
+        ours, theirs, pairing, tuple(compared), tuple(dict.fromkeys(unreadable)), tuple(left_out)
+    )
 
 
 def headline(compared: Compared) -> str:
@@ -293,17 +256,15 @@ def headline(compared: Compared) -> str:
         return (
             " ".join(compared.doubts) or "The runs have no worst case in common: there is nothing to compare."
         )
+    exact, operations = compared.way == "exact", compared.operations
+    of = f"; {operations.changed:,} of {operations.joined:,} operations changed" if operations else ""
     if compared.status == "equal":
-        n = compared.operations.joined if compared.operations else 0
-        what = "equal to the cycle" if compared.way == "exact" else "no difference beyond the budgets"
-        return f"{what}, {_counted(n, 'operation')}"
+        return f"{'equal to the cycle' if exact else 'no difference beyond the budgets'}{of}"
     for finding in ("worse", "better", "chance"):
         leading = next((worst for worst in compared.worst if worst.finding == finding), None)
         if leading:
-            return f"{worst_sentence(leading)}{_of_operations(compared)}"
-    exact = compared.way == "exact"
-    what = "no worst case changed" if exact else "no difference beyond the budgets in a worst case"
-    return f"{what}{_of_operations(compared)}"
+            return f"{worst_sentence(leading)}{of}"
+    return f"no worst case {'changed' if exact else 'differs beyond the budgets'}{of}"
 
 
 def overall(comparison: Comparison) -> str:
@@ -316,10 +277,8 @@ def overall(comparison: Comparison) -> str:
             f"No run of {comparison.a.path} has its like in {comparison.b.path}: there is nothing to compare."
         )
     sentence = ", ".join(f"{counts[status]:,} {status}" for status in WORST_FIRST if counts[status])
-    unread = (
-        f"; {_counted(len(comparison.unreadable), 'run')} could not be read" if comparison.unreadable else ""
-    )
-    return f"{_counted(len(comparison.compared), 'pair')} of runs: {sentence}{unread}."
+    unread = f"; not readable: {len(comparison.unreadable):,}" if comparison.unreadable else ""
+    return f"Pairs of runs: {sentence}{unread}."
 
 
 def described(stored: Stored) -> str:
@@ -330,39 +289,29 @@ def described(stored: Stored) -> str:
 
 
 def remarks(compared: Compared) -> list[str]:
-    """What must be known beside the figures of a pair; what the headline says is left out."""
-    sentences = []
-    if compared.pair.by == "scenario":
-        sentences.append("Their options differ; each is the only run left of its scenario.")
-    return [*sentences, *compared.notes, *(compared.doubts if compared.status != "cannot say" else ())]
-
-
-def effects(compared: Compared) -> list[str]:
-    """How to read the effects that are estimated, and why there are no intervals."""
-    if compared.way == "exact":
-        return []
-    return [
-        "Cliff's delta: the share of pairs in which B's sample is greater, less that in which A's is. "
-        f"Shift: the Hodges–Lehmann estimate of B less A. In brackets {100 * CONFIDENCE:g} % intervals.",
-        *dict.fromkeys(
-            distribution.no_interval for distribution in compared.distributions if distribution.no_interval
-        ),
-    ]
+    """What must be known beside the figures of a pair: how to read the shift, and why there are no
+    intervals. What the headline says is left out.
+    """
+    sentences = [*compared.notes, *(compared.doubts if compared.status != "cannot say" else ())]
+    if compared.way == "budgets":
+        sentences.append(
+            "Shift: the Hodges–Lehmann estimate of B less A. In brackets its "
+            f"{100 * CONFIDENCE:g} % interval."
+        )
+        sentences += dict.fromkeys(each.no_interval for each in compared.distributions if each.no_interval)
+    return sentences
 
 
 def left_out(comparison: Comparison) -> list[str]:
     """The runs that are in no pair, and why."""
-    return [
-        *(f"Only in A: {described(stored)}" for stored in comparison.pairing.only_a),
-        *(f"Only in B: {described(stored)}" for stored in comparison.pairing.only_b),
-        *(
-            f"Of {side} {_counted(count, 'older run')} with the same options "
-            f"{'is' if count == 1 else 'are'} not compared."
-            for side, count in (("A", comparison.pairing.older["a"]), ("B", comparison.pairing.older["b"]))
-            if count
-        ),
-        *(f"Not compared: {sentence}" for sentence in (*comparison.unreadable, *comparison.left_out)),
+    sentences = [
+        f"Only in {side}: {described(stored)}"
+        for side, only in (("A", comparison.pairing.only_a), ("B", comparison.pairing.only_b))
+        for stored in only
     ]
+    if older := comparison.pairing.older:
+        sentences.append(f"Of runs with the same options the latest is compared; older ones: {older:,}.")
+    return [*sentences, *(f"Not compared: {each}" for each in (*comparison.unreadable, *comparison.left_out))]
 
 
 def worst_sentence(worst: Worst) -> str:
@@ -400,19 +349,7 @@ def where(worst: Worst) -> str:
     return f"{worst.a} → {str(worst.b).removeprefix('operation ')}" if worst.moved else str(worst.b)
 
 
-def _of_operations(compared: Compared) -> str:
-    operations = compared.operations
-    if operations is None:
-        return ""
-    changed = f"{operations.changed:,}" if operations.changed else "none"
-    return f"; {changed} of {_counted(operations.joined, 'operation')} changed"
-
-
-def _counted(n: int, word: str) -> str:
-    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
-
-
-SCHEMA = 1
+SCHEMA = 2
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
@@ -427,8 +364,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "pairs": [_pair_document(pair) for pair in comparison.compared],
         "only_a": [_run_document(stored) for stored in comparison.pairing.only_a],
         "only_b": [_run_document(stored) for stored in comparison.pairing.only_b],
-        "older_a": comparison.pairing.older["a"],
-        "older_b": comparison.pairing.older["b"],
+        "older": comparison.pairing.older,
         "unreadable": comparison.unreadable,
         "left_out": comparison.left_out,
     }
@@ -476,16 +412,15 @@ def _pair_document(pair: Compared) -> dict[str, Any]:
 
 
 def _distribution_document(distribution: Distribution) -> dict[str, Any]:
-    effect = asdict(distribution.effect) if distribution.effect else {}
-    intervals = {} if distribution.no_interval else effect
+    effect = distribution.effect
     return {
         "quantity": distribution.quantity.key,
         "unit": distribution.quantity.unit,
         "a": distribution.a.model_dump(),
         "b": distribution.b.model_dump(),
         "budget": distribution.budget,
-        **{name: effect.get(name) for name in ("delta", "shift")},
-        **{name: intervals.get(name) for name in ("delta_interval", "shift_interval")},
+        "shift": effect and effect.shift,
+        "shift_interval": effect.shift_interval if effect and not distribution.no_interval else None,
         "no_interval": distribution.no_interval or None,
         "undecided": distribution.undecided,
         "beyond": distribution.beyond,

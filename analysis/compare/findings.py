@@ -49,49 +49,26 @@ class Moved:
     """One operation in both runs; `change` is B less A."""
 
     seq: int
-    kind: str
-    size: int
-    label: str | None
     a: float
     b: float
     change: float
 
 
 @dataclass(frozen=True)
-class Moves:
-    """How many operations changed in a column, the first, and those that changed most.
+class Changed:
+    """How many operations changed in a column, and those that changed most.
 
     `increase` is None where no value grew, `decrease` where none fell. `total` is the sum of all
     changes.
     """
 
-    changed: int
-    first: Moved | None
-    increase: Moved | None
-    decrease: Moved | None
-    total: float
-
-
-@dataclass(frozen=True)
-class Changed(Moves):
-    """What changed in one column; `met_alike` of those alone that as many interrupts met."""
-
     column: str
     words: str
     unit: str
-    met_alike: Moves
-
-
-@dataclass(frozen=True)
-class OfKind:
-    """The operations of one kind: how many, how many of them changed, and by how many cycles all
-    their critical sections together.
-    """
-
-    kind: str
-    n: int
     changed: int
-    dwt_cycles: int
+    increase: Moved | None
+    decrease: Moved | None
+    total: float
 
 
 @dataclass(frozen=True)
@@ -112,7 +89,6 @@ class Operations:
     other_outcome: tuple[int, ...]
     met_otherwise: int
     columns: tuple[Changed, ...]
-    kinds: tuple[OfKind, ...]
 
 
 def join(a: Run, b: Run) -> pl.DataFrame:
@@ -150,19 +126,6 @@ def compare_operations(a: Run, b: Run, allowed: Mapping[str, float]) -> Operatio
     }
     marked = marked.with_columns(any_differs=pl.any_horizontal("outcome_differs", *differs.values()))
     changed = marked.filter("any_differs")
-    columns = []
-    for name, (words, unit) in COLUMNS.items():
-        if marked[f"change_{name}"].count():
-            rows = marked.filter(differs[name])
-            alike = _moves(name, rows.filter(~pl.col("met_otherwise")))
-            columns.append(
-                Changed(**vars(_moves(name, rows)), column=name, words=words, unit=unit, met_alike=alike)
-            )
-    kinds = marked.group_by(kind="kind_of_a").agg(
-        n=pl.len(),
-        changed=pl.col("any_differs").sum(),
-        dwt_cycles=pl.col("change_dwt_cycles").sum().cast(pl.Int64),
-    )
     return Operations(
         joined=joined.height,
         only_a=a.operations.height - joined.height,
@@ -171,38 +134,35 @@ def compare_operations(a: Run, b: Run, allowed: Mapping[str, float]) -> Operatio
         first=None if changed.is_empty() else int(changed["seq"][0]),
         other_outcome=tuple(marked.filter("outcome_differs")["seq"]),
         met_otherwise=int(changed["met_otherwise"].sum()),
-        columns=tuple(columns),
-        kinds=tuple(OfKind(**row) for row in kinds.sort("kind").to_dicts()),
+        columns=tuple(
+            _changed(name, marked.filter(differs[name]))
+            for name in COLUMNS
+            if marked[f"change_{name}"].count()
+        ),
     )
 
 
-def _moves(name: str, rows: pl.DataFrame) -> Moves:
+def _changed(name: str, rows: pl.DataFrame) -> Changed:
     """The rows, in the order of their numbers, are those that differ in the column."""
     change = pl.col(f"change_{name}")
-    columns = ("seq", "kind_of_b", "size_of_b", "label_of_b", f"{name}_of_a", f"{name}_of_b")
-    first, increase, decrease = (
-        next(
-            (
-                Moved(seq, kind, size, label, a, b, b - a)
-                for seq, kind, size, label, a, b in part.head(1).select(columns).rows()
-            ),
-            None,
-        )
+    columns = ("seq", f"{name}_of_a", f"{name}_of_b", f"change_{name}")
+    increase, decrease = (
+        next((Moved(*row) for row in part.select(columns).rows()), None)
         for part in (
-            rows,
-            rows.filter(change > 0).sort(-change, "seq"),
-            rows.filter(change < 0).sort(change, "seq"),
+            rows.filter(change > 0).sort(-change, "seq").head(1),
+            rows.filter(change < 0).sort(change, "seq").head(1),
         )
     )
-    return Moves(rows.height, first, increase, decrease, float(rows[f"change_{name}"].sum()))
+    total = float(rows[f"change_{name}"].sum())
+    return Changed(name, *COLUMNS[name], rows.height, increase, decrease, total)
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """`effect` has B less A: Cliff's delta and the Hodges-Lehmann shift. It is None where the runs
-    are exact, so that nothing is to be estimated, and where one has fewer than two samples.
-    `no_interval` says why its intervals mean nothing; empty where they do. `undecided` counts the
-    samples of both that may not belong, if the medians may be alike because of them; else it is 0.
+    """`effect` has B less A: the Hodges-Lehmann shift. It is None where the runs are exact, so that
+    nothing is to be estimated, and where one has fewer than two samples. `no_interval` says why its
+    interval means nothing; empty where it does. `undecided` counts the samples of both that may not
+    belong, if the medians may be alike because of them; else it is 0.
     """
 
     quantity: Quantity
@@ -216,16 +176,7 @@ class Distribution:
     @property
     def beyond(self) -> bool:
         """Whether the samples lie further apart than the error budgets and undecided ones allow."""
-        return self._beyond_budget and not self.undecided
-
-    @property
-    def hidden(self) -> bool:
-        """Whether nothing but undecided samples may explain how far the samples lie apart."""
-        return self._beyond_budget and self.undecided > 0
-
-    @property
-    def _beyond_budget(self) -> bool:
-        if self.effect is None or self.budget is None:
+        if self.effect is None or self.budget is None or self.undecided:
             return False
         if self.no_interval:
             return abs(self.effect.shift) > self.budget

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from base.metrology.summaries import Summary
 from base.run_folder import folder as names
 from base.run_folder import placements
 from base.run_folder.alike import Options, began, latest
-from base.run_folder.folder import RunName, read_observed
+from base.run_folder.folder import RunName
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.placements import Range
 from base.run_folder.quantities import QUANTITIES, Quantity
@@ -107,7 +106,6 @@ def _is_run(path: Path) -> bool:
 
 
 PairedBy = Literal["given", "options", "scenario"]
-Side = Literal["a", "b"]
 
 
 @dataclass(frozen=True)
@@ -121,12 +119,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Pairing:
-    """`older` counts the runs of each side that a later one with the same options stands for."""
+    """`older` counts the runs that a later one with the same options stands for."""
 
     pairs: tuple[Pair, ...]
     only_a: tuple[Stored, ...]
     only_b: tuple[Stored, ...]
-    older: dict[Side, int]
+    older: int
 
 
 def pair(a: SideRuns, b: SideRuns) -> Pairing:
@@ -145,41 +143,36 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
                 "set them side by side, in cycles and in µs, with ./lab compare --by board "
                 f"{ours.folder} {theirs.folder}."
             )
-        return Pairing((Pair(ours, theirs, "given"),), (), (), {"a": 0, "b": 0})
-    latest_a, latest_b = _latest(a), _latest(b)
-    pairs = [Pair(run, latest_b[key], "options") for key, run in latest_a.items() if key in latest_b]
-    left_a = [run for key, run in latest_a.items() if key not in latest_b]
-    left_b = [run for key, run in latest_b.items() if key not in latest_a]
-    for run in left_a:
-        ours_alike, theirs_alike = (
-            [
-                other
-                for other in left
-                if (other.manifest.scenario, other.manifest.board_folder)
-                == (run.manifest.scenario, run.manifest.board_folder)
-            ]
-            for left in (left_a, left_b)
-        )
-        if len(ours_alike) == len(theirs_alike) == 1:
-            pairs.append(Pair(run, theirs_alike[0], "scenario"))
-    taken = {run.folder for match in pairs for run in (match.a, match.b)}
-    return Pairing(
-        tuple(pairs),
-        tuple(run for run in left_a if run.folder not in taken),
-        tuple(run for run in left_b if run.folder not in taken),
-        {"a": len(a.runs) - len(latest_a), "b": len(b.runs) - len(latest_b)},
+        return Pairing((Pair(ours, theirs, "given"),), (), (), 0)
+    left_a, left_b = (
+        {
+            Options.of(run.manifest): run
+            for run in latest(side.runs, lambda run: Options.of(run.manifest), lambda run: run.name)
+        }
+        for side in (a, b)
     )
+    older = len(a.runs) + len(b.runs) - len(left_a) - len(left_b)
+    pairs = [Pair(left_a.pop(key), left_b.pop(key), "options") for key in [*left_a] if key in left_b]
+    alike = [_by_scenario(left.values()) for left in (left_a, left_b)]
+    for key, ours_alike in alike[0].items():
+        theirs_alike = alike[1].get(key, [])
+        if len(ours_alike) == len(theirs_alike) == 1:
+            pairs.append(Pair(ours_alike[0], theirs_alike[0], "scenario"))
+    taken = {run.folder for match in pairs for run in (match.a, match.b)}
+    only_a, only_b = (
+        tuple(run for run in left.values() if run.folder not in taken) for left in (left_a, left_b)
+    )
+    return Pairing(tuple(pairs), only_a, only_b, older)
 
 
-def _latest(side: SideRuns) -> dict[Options, Stored]:
-    runs = latest(side.runs, lambda run: Options.of(run.manifest), lambda run: run.name)
-    return {Options.of(run.manifest): run for run in runs}
+def _by_scenario(runs: Iterable[Stored]) -> dict[tuple[str, str], list[Stored]]:
+    alike: dict[tuple[str, str], list[Stored]] = {}
+    for run in runs:
+        alike.setdefault((run.manifest.scenario, run.manifest.board_folder), []).append(run)
+    return alike
 
 
 # A run that is compared: its tables read, its samples and its greatest values at hand.
-
-
-_IMAGE_HEADER_BYTES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,18 +222,6 @@ class Run:
         budget = self.manifest.error_budget.get(quantity.key)
         return budget.total.of(quantity.unit) if budget else None
 
-    @cached_property
-    def operations_digest(self) -> tuple[str, str]:
-        """The digest of the run's operations, and what it is a digest of.
-
-        It is of the entries of the image alone: its header tells of stimulus and records. Where the
-        image is not kept, run.json has the CRC-32 of the same bytes. Raises CaptureError.
-        """
-        if not (self.stored.folder / names.IMAGE).exists():
-            return "CRC-32", self.manifest.image_crc32
-        body = read_observed(self.stored.folder, names.IMAGE)[_IMAGE_HEADER_BYTES:]
-        return "SHA-256", hashlib.sha256(body).hexdigest()
-
     @property
     def contradiction(self) -> str | None:
         """A sentence if the tables are not those that run.json sums up."""
@@ -267,11 +248,3 @@ def read(stored: Stored) -> Run:
         read_operations(operations) if complete or operations.exists() else pl.DataFrame(schema=OPERATIONS),
         read_interrupts(interrupts) if complete or interrupts.exists() else pl.DataFrame(schema=INTERRUPTS),
     )
-
-
-def same_operations(a: Run, b: Run) -> bool:
-    """True if both ran the same operations in the same order. Raises CaptureError."""
-    ours, theirs = a.operations_digest, b.operations_digest
-    if ours[0] == theirs[0]:
-        return ours == theirs
-    return a.manifest.image_crc32 == b.manifest.image_crc32

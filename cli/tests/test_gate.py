@@ -114,8 +114,8 @@ def test_boards_are_set_side_by_side(tmp_path: Path, capfd: pytest.CaptureFixtur
     page = tmp_path / "page.html"
     assert start.run(["compare", "--by", "board", str(tmp_path), "--output", str(page), "--json"]) == 0
     (group,) = json.loads(capfd.readouterr().out)["groups"]
-    assert [line["board_folder"] for line in group["boards"]] == ["nucleo-f401re", "nucleo-f446re"]
-    first = group["boards"][0]["allocate"]
-    assert (first["cycles"], first["counted"], first["n"]) == (599, True, 3)
-    assert first["ns"] == pytest.approx(600 * 1e9 / 84e6)
+    assert [line["board"] for line in group["boards"]] == ["nucleo-f401re", "nucleo-f446re"]
+    first = group["boards"][0]
+    assert (first["allocate_cycles"], first["counter"], first["allocations"]) == (599, "DWT", 3)
+    assert first["allocate_ns"] == pytest.approx(600 * 1e9 / 84e6)
     assert page.read_text(encoding="utf-8").startswith("<!")

@@ -30,8 +30,7 @@ SCENARIO = "mem_frag"
 ALLOCATORS = ("seglist", "tlsf")
 DEPTH = 24
 """As deep as the board with the least SRAM has room for."""
-ACROSS = ("across-boards", "across-seglist", "across-tlsf", "across-slope")
-_RUN = "run"
+ACROSS = ("across-seglist", "across-tlsf")
 
 FACTS = ("board", "core", "at OSC_IN", "flash", "SRAM", "APB1", "pyOCD's target")
 FIGURES = (
@@ -77,11 +76,8 @@ def results_of(measured: Across) -> Iterator[results.Result]:
     """The tables, with numbers as programs read them, but without the names of runs, which have the
     time in them.
     """
-    for name, rows in zip(ACROSS, tables.every(measured), strict=True):
-        columns = [place for place, heading in enumerate(rows.headings) if heading != _RUN]
-        headings = [rows.headings[place] for place in columns]
-        lines = [[_plain(line[place]) for place in columns] for line in rows.lines]
-        yield name, headings, lines
+    for name, rows in zip(ACROSS, tables.tables(measured), strict=True):
+        yield name, ["figure", *rows.headings[1:]], [[*map(_plain, line)] for line in rows.lines[:-1]]
 
 
 def _plain(cell: str) -> str:
