@@ -3,17 +3,13 @@
 The format is that of "Trace Event Format" (Google, catapult project). Times there are microseconds;
 here they have three decimals, so that no nanosecond is lost. Viewers draw a slice below another one
 of its track if it lies within it.
-
-Of more slices than a viewer draws with ease, short ones are folded.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,53 +20,10 @@ from .files.whole import write_bytes
 
 _NS_PER_US = 1000
 MOST_SLICES = 40_000
-"""Of more slices short ones are folded."""
-_FOLDED = "folded"
+"""Of more slices, which no viewer draws with ease, the shortest are left out."""
 
 Times = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Tell = Callable[[int], tuple[str, Mapping[str, object]]]
-
-
-@dataclass(frozen=True)
-class _Row:
-    """Slices of one track, in the order of their begin, what lasts longer first.
-
-    `number` is that of each slice for `tell`, which gives its name and what is told of it.
-    """
-
-    place: dict[str, int]
-    label: str
-    number: Times
-    begin: Times
-    end: Times
-    tell: Tell
-
-    def overlapping(self, spans: list[tuple[int, int]]) -> Flags:
-        """Which slices overlap one of these spans."""
-        first, last = np.sort(np.array(spans, dtype=np.int64).reshape(-1, 2), axis=0).T
-        # So many have begun before its end, and so many are over by its begin.
-        over = np.searchsorted(last, self.begin, side="right")
-        return np.asarray(np.searchsorted(first, self.end) > over)
-
-    def groups(self, exact: Flags, width: int) -> Times:
-        """For each slice the number of the group that it is folded into, -1 where it is drawn
-        alone: of slices that begin in the same stretch so long, unless there is but one.
-
-        What is `exact` or has something exact within it stays alone, and parts the groups around
-        it. So groups and slices lie within each other or apart, as the slices did.
-        """
-        begins = self.begin[exact]
-        exact = exact | (np.searchsorted(begins, self.end) > np.searchsorted(begins, self.begin))
-        cuts = np.sort(np.concatenate([self.begin[exact], self.end[exact]]), kind="stable")
-        begin, end = self.begin[~exact], self.end[~exact]
-        outer = _outermost(begin, end)
-        stretch = (begin[outer] // max(width, 1))[np.cumsum(outer) - 1]
-        key = np.stack([stretch, np.searchsorted(cuts, begin, side="right")])
-        number = np.cumsum((np.diff(key, prepend=-1) != 0).any(axis=0)) - 1
-        group = np.full(len(exact), -1, dtype=np.int64)
-        group[~exact] = np.where(np.bincount(number, minlength=1)[number] == 1, -1, number)
-        return group
 
 
 class Timeline:
@@ -81,7 +34,7 @@ class Timeline:
         self._groups: dict[str, int] = {}
         self._tracks: dict[tuple[str, str], int] = {}
         self._events: list[tuple[int, int, dict[str, Any]]] = []
-        self._rows: list[_Row] = []
+        self._rows: list[tuple[dict[str, int], Times, Times, Tell]] = []
         self._kept: list[tuple[int, int]] = []
 
     def slice(
@@ -94,29 +47,19 @@ class Timeline:
         self._add_slice(self._place(group, track), name, round(begin_ns), round(end_ns), facts)
 
     def slices(
-        self,
-        group: str,
-        track: str,
-        begin_ns: npt.ArrayLike,
-        end_ns: npt.ArrayLike,
-        tell: Tell,
-        *,
-        label: str = "",
+        self, group: str, track: str, begin_ns: npt.ArrayLike, end_ns: npt.ArrayLike, tell: Tell
     ) -> None:
         """All slices of a track, of which `tell` gives each one's name and what is told of it.
 
         They must lie within each other or apart. Where there are too many, those that are short and
-        that keep() does not keep become one for each stretch of time, named by their count and
-        `label`, which is the track's if it is empty.
+        that keep() does not keep are left out.
         """
         begin, end = (np.rint(np.asarray(times)).astype(np.int64) for times in (begin_ns, end_ns))
         if len(begin):
-            order = np.lexsort((begin - end, begin))
-            place = self._place(group, track)
-            self._rows.append(_Row(place, label or track, order, begin[order], end[order], tell))
+            self._rows.append((self._place(group, track), begin, end, tell))
 
     def keep(self, begin_ns: float, end_ns: float) -> None:
-        """Folds no slice that overlaps this span."""
+        """Leaves out no slice that overlaps this span."""
         self._kept.append((round(begin_ns), round(end_ns)))
 
     def counter(self, group: str, name: str, at_ns: float, values: Mapping[str, float]) -> None:
@@ -125,37 +68,27 @@ class Timeline:
         self._events.append((round(at_ns), 0, event))
 
     def draw(self) -> str:
-        """Folds what are too many slices, and draws all that slices() took.
+        """Draws all that slices() took.
 
-        Returns a sentence that says what was folded; an empty one if nothing was. The timeline has
-        it, too.
+        Returns a sentence that says what was left out; an empty one if nothing was.
         """
         rows, self._rows = self._rows, []
-        length = max((int(row.end.max()) for row in rows), default=0)
-        overlapping = [row.overlapping(self._kept) for row in rows]
-        # The shortest stretch of time that leaves few enough slices.
-        for width in _widths():
-            exact = [o | (row.end - row.begin >= width) for row, o in zip(rows, overlapping, strict=True)]
-            last = width > length
-            if not last and sum(map(np.count_nonzero, exact)) > self._most:
-                continue
-            folds = [row.groups(array, width) for row, array in zip(rows, exact, strict=True)]
-            drawn = [len(np.unique(group[group >= 0])) for group in folds]
-            if last or sum(map(np.count_nonzero, (group < 0 for group in folds))) + sum(drawn) <= self._most:
-                break
-        for row, group in zip(rows, folds, strict=True):
-            self._draw(row, group)
-        folded = sum(int((group >= 0).sum()) for group in folds)
-        if not folded:
+        lengths = np.sort(np.concatenate([np.empty(0, np.int64), *(row[2] - row[1] for row in rows)]))
+        total = len(lengths)
+        least_ns = int(lengths[-self._most]) if total > self._most else 0
+        drawn = 0
+        for place, begin, end, tell in rows:
+            wanted = end - begin >= least_ns
+            for first, last in self._kept:
+                wanted |= (begin < last) & (end > first)
+            for number in np.flatnonzero(wanted).tolist():
+                name, facts = tell(number)
+                self._add_slice(place, name, int(begin[number]), int(end[number]), facts)
+                drawn += 1
+        if drawn == total:
             return ""
-        wide = f"{width // _NS_PER_US:,} µs"
-        said = (
-            f"{folded:,} of {sum(map(len, folds)):,} slices are shorter than {wide} and folded into "
-            f"{sum(drawn):,}: those of a track that begin within the same {wide}."
-        )
-        first = min(int(row.begin.min()) for row in rows)
-        self._add_slice(self._place(_FOLDED, _FOLDED), said, first, length, {})
-        return said
+        left_out = f"{total - drawn:,} of {total:,} slices, shorter than {least_ns / _NS_PER_US:,.3f} µs"
+        return f"The timeline leaves out {left_out}."
 
     def document(self) -> dict[str, Any]:
         """The whole file, events in the order of time, what lasts longer first."""
@@ -179,27 +112,6 @@ class Timeline:
         # Without a time in its header, equal timelines are equal bytes.
         return write_bytes(path, gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
 
-    def _draw(self, row: _Row, group: Times) -> None:
-        for at in np.flatnonzero(group < 0).tolist():
-            name, facts = row.tell(int(row.number[at]))
-            self._add_slice(row.place, name, int(row.begin[at]), int(row.end[at]), facts)
-        inside = group >= 0
-        begin, end = row.begin[inside], row.end[inside]
-        firsts = np.flatnonzero(np.diff(group[inside], prepend=-1))
-        if not firsts.size:
-            return
-        columns = (
-            begin[firsts],
-            np.maximum.reduceat(end, firsts),
-            np.diff(firsts, append=len(begin)),
-            np.maximum.reduceat(end - begin, firsts),
-            # What lies in another covers nothing more.
-            np.add.reduceat(np.where(_outermost(begin, end), end - begin, 0), firsts),
-        )
-        for first, last, number, most_ns, total_ns in zip(*(c.tolist() for c in columns), strict=True):
-            facts = {"folded": number, "longest_ns": most_ns, "total_ns": total_ns}
-            self._add_slice(row.place, f"{number:,} × {row.label}", first, last, facts)
-
     def _add_slice(
         self, place: dict[str, int], name: str, begin: int, end: int, facts: Mapping[str, object]
     ) -> None:
@@ -212,17 +124,3 @@ class Timeline:
 
     def _group(self, group: str) -> int:
         return self._groups.setdefault(group, len(self._groups) + 1)
-
-
-def _widths() -> Iterator[int]:
-    """0, 1, 2, 5, 10, 20 … µs, in nanoseconds."""
-    yield 0
-    for zeros in count():
-        yield from (digit * _NS_PER_US * 10**zeros for digit in (1, 2, 5))
-
-
-def _outermost(begin: Times, end: Times) -> Flags:
-    """Which of these slices lie in none before them."""
-    outer = np.ones(len(begin), dtype=bool)
-    outer[1:] = begin[1:] >= np.maximum.accumulate(end)[:-1]
-    return outer

@@ -19,30 +19,30 @@ _AROUND_NS = 20_000
 def timeline(report: MaskReport) -> Timeline:
     """All that a run showed, from reset on. What is still open lasts to the end of the run.
 
-    Where a timeline folds, what is around the begin and the end of the longest of each place, and
-    of each priority, stays as it is.
+    Where a timeline leaves slices out, what is around the begin and the end of the longest of each
+    place, and of each priority, stays.
     """
     made, start, places, changes = Timeline(), report.start, report.places, report.run.changes
     if start.first_cycle and start.ns is not None:
         made.slice(_TASKS, "start-up", "start-up", 0.0, start.ns, until=start.where)
-    tracks: dict[tuple[str, str, str], list[tuple[int, int | None, str, dict[str, object]]]] = {}
+    tracks: dict[tuple[str, str], list[tuple[int, int | None, str, dict[str, object]]]] = {}
     # A task while it is the current one: a switch shows at the change that follows it.
     of_tasks = groupby((change for change in changes if change.task), key=lambda it: it.task)
     switches = [next(of_task) for _, of_task in of_tasks]
     for change, following in zip_longest(switches, switches[1:]):
         name = shown(report.tasks, change.task or 0)
         end = following and following.cycle
-        tracks.setdefault((_TASKS, name, ""), []).append((change.cycle, end, name, {}))
+        tracks.setdefault((_TASKS, name), []).append((change.cycle, end, name, {}))
     for change, woke in until_zero("sleep", changes, report.cycles):
-        tracks.setdefault((_TASKS, "core", "asleep"), []).append((change.cycle, woke, "asleep", {}))
+        tracks.setdefault((_TASKS, "core"), []).append((change.cycle, woke, "asleep", {}))
 
-    def add_interval(it: Interval, group: str, track: str, name: str, label: str, **facts: str) -> None:
+    def add_interval(it: Interval, group: str, track: str, name: str, **facts: str) -> None:
         told: dict[str, object] = {
             "cycles": it.cycles,
             **({"still": "open"} if it.cycles is None else {}),
             **facts,
         }
-        tracks.setdefault((group, track, label), []).append((it.begin_cycle, it.end_cycle, name, told))
+        tracks.setdefault((group, track), []).append((it.begin_cycle, it.end_cycle, name, told))
 
     calls: dict[tuple[int | None, int], str] = {}
     for it in report.all_intervals:
@@ -52,14 +52,14 @@ def timeline(report: MaskReport) -> Timeline:
             calls[where] = " ← ".join(map(str, places.stack(*where)))
         if it.kind == "handler" and it.level is not None:
             name = places.exception(it.level)
-            add_interval(it, "handlers", name, name, "", stack=calls[where])
+            add_interval(it, "handlers", name, name, stack=calls[where])
         else:
-            add_interval(it, "masks", it.kind, name_of(it.kind, it.level, places), "", stack=calls[where])
+            add_interval(it, "masks", it.kind, name_of(it.kind, it.level, places), stack=calls[where])
     for priority in report.priorities:
         track = f"priority {priority.priority:#04x}: {few(priority.exceptions)}"
         for it in priority.intervals:
-            add_interval(it, _HELD, track, _HELD, _HELD)
-    for (group, track, label), rows in tracks.items():
+            add_interval(it, _HELD, track, _HELD)
+    for (group, track), rows in tracks.items():
 
         def tell(number: int, rows: Any = rows) -> tuple[str, dict[str, object]]:
             begin, _, name, facts = rows[number]
@@ -67,7 +67,7 @@ def timeline(report: MaskReport) -> Timeline:
 
         begin_ns = [report.clock.ns(begin) for begin, *_ in rows]
         end_ns = [report.clock.ns(report.cycles if end is None else end) for _, end, *_ in rows]
-        made.slices(group, track, begin_ns, end_ns, tell, label=label)
+        made.slices(group, track, begin_ns, end_ns, tell)
     longest: tuple[Worst | LongestWait, ...] = (
         *(*report.worst, *report.open, *report.start_up),
         *(priority.worst for priority in report.priorities if priority.worst),
