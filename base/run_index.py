@@ -1,36 +1,30 @@
-"""The index: all run folders below a folder as one table, kept from one time to the next
-(docs/reference/run-index.md).
+"""The index: all run folders below a folder as one table (docs/reference/run-index.md).
 
-Parsing a thousand run.json takes seconds. So the table is kept as a Parquet file, which may be
-deleted at any time. A folder's row is made again where its run.json has another size or time.
+Parsing a thousand run.json takes some seconds. So a process parses one again only where it has
+another size or time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
-from polars.exceptions import PolarsError
 
 from .files.errors import RunError
-from .files.whole import WriteError, write_whole
 from .run_folder import alike
 from .run_folder import folder as names
 from .run_folder.manifest import Manifest as Manifest
 from .run_folder.manifest import read_manifest as read_manifest
 from .run_folder.observed import read_observed_manifest
 from .run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
-from .run_folder.tables import schema_of, without_panic
-
-VERSION = 7
-"""Of the kept table. One of another version is made again."""
+from .run_folder.tables import schema_of
 
 DEEPEST = 4
 """How many folders below the one that is indexed a run may lie: a campaign's are in its own."""
@@ -45,46 +39,21 @@ MOST_REASON = 600
 """Characters of a sentence in a row."""
 _STAMP = re.compile(r"\d{8}T\d{6}Z")
 _MARKS = (names.MANIFEST, names.IMAGE, names.OBSERVED)
-_KEPT = pl.Schema([*COLUMNS.items(), ("mtime_ns", pl.Int64()), ("bytes", pl.Int64())])
 
 
-class _Listed(NamedTuple):
-    """A run folder, and how its run.json looks from outside: null where it has none."""
-
-    folder: Path
-    id: str
-    mtime_ns: int | None
-    bytes: int | None
-
-
-def index(folder: Path, kept_in: Path | None = None) -> pl.DataFrame:
+def index(folder: Path) -> pl.DataFrame:
     """The runs below `folder`, the latest first, with the columns of COLUMNS.
 
-    `id` is the run folder's path below `folder`. What was found is kept in the folder `kept_in`, if
-    given and if it can be written; without it every run.json is read. Raises RunError where
-    `folder` is none.
+    `id` is the run folder's path below `folder`. Raises RunError where `folder` is none.
     """
     if not folder.is_dir():
         raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
-    folder = folder.resolve()
-    file = kept_in / f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}.parquet" if kept_in else None
-    before = _read(file)
-    # The rows that are still true, and new ones for the others.
-    runs = list(_listed(folder))
-    facts = set(before.select("id", "mtime_ns", "bytes").iter_rows())
-    new = [run for run in runs if run.mtime_ns is None or run[1:] not in facts]
-    same = {run.id for run in runs} - {run.id for run in new}
-    made = pl.DataFrame(list(map(_row, new)), schema=_KEPT, orient="row")
-    unchanged = before.filter(pl.col("id").is_in(list(same)))
-    table = pl.concat([unchanged, made]).sort("time", "id", descending=True, nulls_last=True).rechunk()
-    if file is not None and not table.equals(before):
-        with suppress(WriteError):  # the next start takes longer, and nothing else
-            write_whole(file, lambda path: table.write_parquet(path, metadata={"version": str(VERSION)}))
-    return table.select(COLUMNS.names())
+    table = pl.DataFrame(list(_rows(folder.resolve())), schema=COLUMNS, orient="row")
+    return table.sort("time", "id", descending=True, nulls_last=True)
 
 
-def _listed(folder: Path) -> Iterator[_Listed]:
-    """The run folders below `folder`, however deep up to DEEPEST; none within another."""
+def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Of the run folders below `folder`, however deep up to DEEPEST; none within another."""
     waiting = [(folder, 0)]
     while waiting:
         place, depth = waiting.pop()
@@ -93,13 +62,11 @@ def _listed(folder: Path) -> Iterator[_Listed]:
         except OSError:  # it went, or may not be read
             continue
         if depth and any(entry.name in _MARKS for entry in entries):
-            identity = place.relative_to(folder).as_posix()
-            try:
+            status = None
+            with suppress(OSError):
                 status = (place / names.MANIFEST).stat()
-            except OSError:
-                yield _Listed(place, identity, None, None)
-            else:
-                yield _Listed(place, identity, status.st_mtime_ns, status.st_size)
+            identity = place.relative_to(folder).as_posix()
+            yield _row(place, identity, status and (status.st_mtime_ns, status.st_size))
         elif depth < DEEPEST:
             waiting += [(place / entry.name, depth + 1) for entry in entries if _is_folder(entry)]
 
@@ -114,21 +81,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir(follow_symlinks=False)
     except (OSError, UnicodeEncodeError):
         return False
-
-
-def _read(path: Path | None) -> pl.DataFrame:
-    """The kept table; an empty one where there is none that can be used."""
-    empty = pl.DataFrame(schema=_KEPT)
-    if path is None or not path.is_file():
-        return empty
-    try:
-        with without_panic():
-            if pl.read_parquet_metadata(path).get("version") != str(VERSION):
-                return empty
-            table = pl.read_parquet(path, glob=False, hive_partitioning=False)
-    except (PolarsError, OSError):
-        return empty
-    return table if table.schema == _KEPT else empty
 
 
 def latest(runs: pl.DataFrame) -> pl.DataFrame:
@@ -161,8 +113,7 @@ def left_out(older: int) -> str:
     """The sentence on the `older` runs for which a later one stands; empty where there is none."""
     if not older:
         return ""
-    noun, verb = ("run", "is") if older == 1 else ("runs", "are")
-    return f"{older:,} older {noun} of the same scenario, allocator and options {verb} left out."
+    return f"Of the same scenario, allocator and options only the latest run stands: {older:,} left out."
 
 
 def configuration(manifest: Manifest) -> str:
@@ -174,23 +125,23 @@ def configuration(manifest: Manifest) -> str:
     return f"{manifest.configuration}, imported from {manifest.imported.file}"
 
 
-def _row(run: _Listed) -> dict[str, Any]:
-    """The row of a run folder. A damaged file, and a folder without a run.json, are rows too, with
-    the sentence that says what is wrong.
+@lru_cache(maxsize=1 << 13)
+def _row(folder: Path, identity: str, _status: tuple[int, int] | None) -> Mapping[str, Any]:
+    """The row of a run folder, whose run.json has that time and size. A damaged file, and a folder
+    without a run.json, are rows too, with the sentence that says what is wrong.
     """
-    path = run.folder / names.MANIFEST
-    row: dict[str, Any] = {"id": run.id, "mtime_ns": run.mtime_ns, "bytes": run.bytes}
-    row["time"] = _time(run.folder, run.folder if run.mtime_ns is None else path)
-    if run.mtime_ns is None:
+    path = folder / names.MANIFEST
+    row: dict[str, Any] = {"id": identity, "time": _time(folder, folder if _status is None else path)}
+    if _status is None:
         problem = (
-            f"{run.id} has no run.json, so the run was killed, or is not over yet; "
+            f"{identity} has no run.json, so the run was killed, or is not over yet; "
             "./lab redecode it, or run the scenario again."
         )
-        name = names.RunName.of(run.folder)
+        name = names.RunName.of(folder)
         return row | {"state": "unfinished", "problem": problem} | (name._asdict() if name else {})
     try:
-        names.check_members(run.folder)
-        if not names.is_observed(run.folder):
+        names.check_members(folder)
+        if not names.is_observed(folder):
             return row | finished(read_manifest(path))
         observed = read_observed_manifest(path)
     except RunError as error:

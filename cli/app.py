@@ -32,4 +32,4 @@ def command(port: int, runs: Path) -> None:
     from dashboards.app.pieces import Library
     from dashboards.app.server import serve
 
-    serve(Library(runs, BUILD / "index"), BUILD / "app-token", port)
+    serve(Library(runs), BUILD / "app-token", port)

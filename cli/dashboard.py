@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from base.paths import BUILD, DASHBOARD, RUNS
+from base.paths import DASHBOARD, RUNS
 from cli.shell.declare import argument, declare, option
 from cli.shell.values import OUTPUT, RUN, SECONDS
 
@@ -96,5 +96,5 @@ def write(
         if sentence := left_out(len(paths) - len(shown)):
             yield f"{sentence} --all shows every one."
         adjustments = Adjustments(subtract_baseline, without_ticks)
-        table = None if folders else index(runs_folder, BUILD / "index")
+        table = None if folders else index(runs_folder)
         yield str(report.write_report(shown, output, adjustments, tell, limit, table))

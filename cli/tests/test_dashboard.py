@@ -42,7 +42,8 @@ def test_older_and_unfinished_runs_are_told(runs: Path) -> None:
     killed, older, page = shown(runs)
     assert "has no run.json" in killed
     assert older == (
-        "1 older run of the same scenario, allocator and options is left out. --all shows every one."
+        "Of the same scenario, allocator and options only the latest run stands: 1 left out. "
+        "--all shows every one."
     )
     assert page == str(runs.parent / "page.html")
     assert NAME in Path(page).read_text(encoding="utf-8")

@@ -71,12 +71,11 @@ class Library:
     stays ready. Its methods may be called from several threads.
     """
 
-    def __init__(self, runs: Path, kept_in: Path | None = None) -> None:
+    def __init__(self, runs: Path) -> None:
         """Looks through `runs` at once. Raises RunError where it is no folder."""
         self.runs = runs.resolve()
-        self._kept_in = kept_in
         self._lock = threading.Lock()
-        self._table = index(self.runs, kept_in)
+        self._table = index(self.runs)
         self._looked_s = time.monotonic()
         self._open = lru_cache(LOADED_MOST)(
             lambda identity, _version: open_run(self.runs / identity, identity)
@@ -89,7 +88,7 @@ class Library:
         with self._lock:
             if time.monotonic() - self._looked_s > INDEX_EVERY_S:
                 with suppress(RunError):  # where the folder went, what was there is shown
-                    self._table = index(self.runs, self._kept_in)
+                    self._table = index(self.runs)
                 self._looked_s = time.monotonic()
             return self._table
 

@@ -105,7 +105,7 @@ def test_what_is_not_there_is_one_sentence_of_plain_text(
 
 
 def test_of_runs_alike_the_latest_stands_and_all_may_be_shown(client: FlaskClient) -> None:
-    assert "1 older run of the same scenario" in get(client, "/").text
+    assert "only the latest run stands: 1 left out" in get(client, "/").text
     assert "older run" not in get(client, "/", all="1").text
     assert OLDER not in get(client, "/page", key="comparison", scenario="mem_frag").text
     both = get(client, "/page", key="comparison", scenario="mem_frag", all="1").text
