@@ -48,10 +48,10 @@ def as_text(folder: Path, word: str) -> str:
     lines = [head.rstrip(), *tests]
     if levels.refused is not None:
         return "\n".join([*lines, f"No estimate. {levels.refused}"])
-    for fit in levels.fits:
+    if fit := levels.fit:
         lines.append(
-            f"{fit.method}: {fit.points} points, shape {fit.shape:.3f}, location {short(fit.location, unit)}"
-            f", scale {short(fit.scale, unit)}, p of the fit {fit.p:.3g}"
+            f"excesses over {short(fit.threshold, unit)}: {fit.points} points, shape {fit.shape:.3f}, "
+            f"scale {short(fit.scale, unit)}, p of the fit {fit.p:.3g}"
         )
         lines += [
             f"  exceeded once in {1 / exceedance:,.0f}: {short(level, unit)} {unit_read(unit)} "

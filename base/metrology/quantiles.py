@@ -22,9 +22,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import defaultdict
-from fractions import Fraction
 from functools import lru_cache
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,7 @@ def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:
 
 
 def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
-    """summarise() of values that occur as often as `counts` says, to the last bit.
+    """summarise() of values that occur as often as `counts` says.
 
     `values` increase; both are one-dimensional and of one length, and no count is 0.
     """
@@ -73,9 +72,8 @@ def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
         name: at(rank(n, share)) if n >= samples_needed(share) else None
         for name, share in PERCENTILES.items()
     }
-    mean = _exact_sum(ordered, times) / n
-    distances = ordered.astype(np.float64) - mean
-    squares = _exact_sum(distances * distances, times)
+    mean = math.fsum(map(mul, ordered.tolist(), times.tolist())) / n
+    squares = math.fsum(map(mul, ((ordered - mean) ** 2).tolist(), times.tolist()))
     return Summary(
         n=n,
         min=at(1),
@@ -85,15 +83,6 @@ def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
         max=at(n),
         open=0,
     )
-
-
-def _exact_sum(values: npt.NDArray[Any], times: npt.NDArray[Any]) -> float:
-    """The sum of each value as often as it occurs, rounded once, as by math.fsum."""
-    by_denominator: dict[int, int] = defaultdict(int)
-    for value, count in zip(values.tolist(), times.tolist(), strict=True):
-        numerator, denominator = value.as_integer_ratio()
-        by_denominator[denominator] += numerator * count
-    return float(sum(Fraction(top, bottom) for bottom, top in by_denominator.items()))
 
 
 def _at_rank(ordered: npt.NDArray[Any], number: int) -> float | int:
@@ -183,8 +172,6 @@ def _ends(n: int, per_myriad: int, confidence: float) -> tuple[int, int]:
 
 
 Floats = npt.NDArray[np.float64]
-# The least and the greatest deviation are sought among all ways, and those grow with the square.
-MOST_FOR_A_DEVIATION = 256
 
 
 def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:
@@ -213,7 +200,6 @@ def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:
         n=n,
         min=(every[0].item(), surely[0].item()),
         mean=_mean(surely, perhaps),
-        stdev=_deviation(surely, perhaps),
         **ends,
         max=(surely[-1].item(), every[-1].item()),
     )
@@ -229,32 +215,7 @@ def _percentile(sure: Floats, every: Floats, share: int) -> tuple[float, float]:
 def _mean(sure: Floats, perhaps: Floats) -> tuple[float, float]:
     """The ends of the mean: the lowest come in first, or the highest."""
     counts = len(sure) + np.arange(len(perhaps) + 1)
-    low, high = ((sure.sum() + _sums(order)) / counts for order in (perhaps, perhaps[::-1]))
+    low, high = (
+        (sure.sum() + np.append(0.0, np.cumsum(order))) / counts for order in (perhaps, perhaps[::-1])
+    )
     return low.min().item(), high.max().item()
-
-
-def _deviation(sure: Floats, perhaps: Floats) -> tuple[float, float] | None:
-    """The ends of a sample's deviation.
-
-    Near the mean a sample lowers it, far from the mean it raises it. So the least has neighbours of
-    `perhaps` in it, and the greatest has what is left beside neighbours.
-    """
-    if len(sure) < 2 or len(perhaps) > MOST_FOR_A_DEVIATION:
-        return None
-    centre = sure.mean()
-    sums, squares = _sums(perhaps - centre), _sums((perhaps - centre) ** 2)
-    first, after = np.triu_indices(len(perhaps) + 1)
-    inner = (after - first, sums[after] - sums[first], squares[after] - squares[first])
-    outer = (len(perhaps) - inner[0], sums[-1] - inner[1], squares[-1] - inner[2])
-    own_squares = ((sure - centre) ** 2).sum()
-    variances = []
-    for count, sum_, square in (inner, outer):
-        n = len(sure) + count
-        variances.append((own_squares + square - sum_**2 / n) / (n - 1))
-    low, high = (np.sqrt(np.maximum(variance, 0.0)) for variance in variances)
-    return low.min().item(), high.max().item()
-
-
-def _sums(values: Floats) -> Floats:
-    """The sums of the first 0, 1, … values: float64[n + 1]."""
-    return np.concatenate(([0.0], np.cumsum(values)))

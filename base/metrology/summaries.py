@@ -109,17 +109,16 @@ class Summary(Table):
 
 
 class Reach(Table):
-    """The ends of each statistic, in its unit, over all ways to decide `count` samples.
+    """The ends of each statistic but the deviation, in its unit, over all ways to decide `count`
+    samples. None where there is a way without the statistic.
 
-    None where there is a way without the statistic, and of `stdev` where there are more than
-    MOST_FOR_A_DEVIATION such samples. Of a percentile the ends are bounds: none lies outside.
+    Of a percentile the ends are bounds: none lies outside.
     """
 
     count: Annotated[int, Field(gt=0)]
     n: Ends
     min: Ends | None = None
     mean: Ends | None = None
-    stdev: Ends | None = None
     median: Ends | None = None
     p90: Ends | None = None
     p99: Ends | None = None

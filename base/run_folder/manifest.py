@@ -870,7 +870,7 @@ def ends_of_statistic(
         return None
     low = high = float(value)
     if budget.undecided is not None and name != "open":
-        reached = getattr(budget.undecided, name)
+        reached = getattr(budget.undecided, name, None)
         if reached is None:
             return ANYWHERE
         low, high = min(low, reached[0]), max(high, reached[1])

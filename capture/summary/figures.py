@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from base.metrology.extremes import LAGS, ljung_box
 from base.metrology.quantiles import nearest_rank, percentile_intervals, reach
-from base.metrology.series import LAGS, ljung_box
 from base.metrology.summaries import CONFIDENCE
 from base.run_folder.manifest import SectionBound
 from base.run_folder.quantities import Quantity, by_quantity
