@@ -14,7 +14,7 @@ from pydantic import Field
 
 from .files.documents import DocumentError, Table, read_json
 from .files.errors import TailscopeError
-from .run_folder.explanation import BYTES_MAX, FOLDER, QuantityName
+from .run_folder.explanation import BYTES_MAX, FOLDER, Edge, QuantityName
 from .run_folder.manifest import Count
 from .run_folder.named_quantities import NAMED
 
@@ -27,28 +27,15 @@ MOST_VISITED = 4_000
 class Loop(Table):
     """The loop that took most of the time. `place` and `source` are those of its head.
 
-    `passes` are the executions of the instruction of it that was executed most often.
+    `passes` are the executions of the instruction of it that was executed most often, `stretches`
+    when it ran: the first cycle of each, and how many.
     """
 
     place: str
     source: str
     passes: Count
     cycles: Count
-
-
-class Band(Table):
-    """A stretch of the time. The bands follow each other without a gap.
-
-    - `loop` is the loop that took most of the time;
-    - `entry` is the way into the handler whose latency it is;
-    - `interrupt` is any other handler, from where the core begins to enter it;
-    - `rest` is all other code.
-    """
-
-    what: Literal["entry", "loop", "interrupt", "rest"]
-    words: str
-    begin_cycle: Count
-    cycles: Count
+    stretches: list[Edge]
 
 
 class Call(Table):
@@ -74,29 +61,27 @@ class Block(Table):
 
 
 class Search(Table):
-    """What an allocation read of the heap, in order, and which block it got.
+    """What an allocation read of the heap, in order.
 
     `visited` are blocks where `blocks` is true, else single places (`bytes` is 0): of an allocator
-    whose blocks nobody knows. `served` is null if that is not known. Offsets count from
-    `region_address`, the address of the heap's first byte.
+    whose blocks nobody knows. Offsets count from `region_address`, the address of the heap's first
+    byte.
     """
 
     region_address: Count
     asked_bytes: Count
     blocks: bool
     visited: list[Block]
-    served: Block | None
 
 
 class Anatomy(Table):
     """`sentence` says what took most of the `cycles`. `sources` are the texts of source lines."""
 
-    version: Literal[1] = Field(alias="schema")
+    version: Literal[2] = Field(alias="schema")
     quantity: QuantityName
     sentence: str
     cycles: Count
     loop: Loop | None
-    bands: list[Band]
     calls: list[Call]
     search: Search | None
     sources: dict[str, str]

@@ -6,15 +6,13 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import capstone
 import capstone.arm
 
 from analysis.explain.execution import (
-    Ran,
     Step,
     Stretch,
     by_function,
@@ -27,7 +25,7 @@ from analysis.explain.execution import (
 from analysis.explain.program import Program, encoded
 from analysis.explain.replay import Replay, Worst
 from analysis.explain.sources import Sources
-from base.anatomy import MOST_CALLS, MOST_VISITED, Anatomy, Band, Block, Call, Loop, Search
+from base.anatomy import MOST_CALLS, MOST_VISITED, Anatomy, Block, Call, Loop, Search
 from base.run_folder.explanation import HeapMap, Part, Piece
 from base.run_folder.named_quantities import INTERRUPT, TASK
 from simulator.outputs import Change, State
@@ -202,7 +200,7 @@ def _read(instruction: capstone.CsInsn, registers: Registers, after: Registers, 
 
 _SMALLEST_BLOCK_BYTES = 16
 """A header of 8 bytes and a payload of 8 (firmware/heap/block_layer.h)."""
-_REGION, _ALLOCATE = "heap_region", "allocator_allocate"
+_REGION = "heap_region"
 
 
 @dataclass(frozen=True)
@@ -218,37 +216,36 @@ class Known:
     parts: Sequence[Part]
     heap: HeapMap
 
-    @cached_property
-    def cycles(self) -> int:
-        """How long it lasted."""
-        return sum(step.cycles for step in self.executed)
-
-    @cached_property
-    def handlers(self) -> list[Part]:
-        """Those that ran, from where the core began to enter them."""
-        return [part for part in self.parts if part.what == "exception"]
-
-    @cached_property
-    def away(self) -> list[Stretch]:
-        """When handlers ran."""
-        return [(part.begin_cycle, part.begin_cycle + part.cycles) for part in self.handlers]
-
 
 def anatomy(measured: Known) -> Anatomy:
     """The anatomy of a sample that was replayed."""
-    program, executed = measured.program, measured.executed
+    program, executed, start = measured.program, measured.executed, measured.start
+    whole = sum(step.cycles for step in executed)
+    # Handlers, from where the core began to enter them.
+    handlers = [part for part in measured.parts if part.what == "exception"]
+    away = [(part.begin_cycle, part.begin_cycle + part.cycles) for part in handlers]
     spans = calls(executed)
-    ran = dominating(spans, executed, measured.away)
+    ran = dominating(spans, executed, away)
     loop = None
     if ran is not None:
         place, source = program.place(ran.head), program.source_line(ran.head)
-        loop = Loop(place=place, source=source, passes=ran.passes, cycles=ran.cycles)
+        stretches = [[begin - start, end - begin] for begin, end in ran.stretches]
+        loop = Loop(place=place, source=source, passes=ran.passes, cycles=ran.cycles, stretches=stretches)
+        most, cycles = f"{loop.passes:,} × the loop at {source or place}", loop.cycles
+    else:
+        # The handler, with all that it calls, or the function by itself.
+        took: Counter[str] = Counter()
+        for part in handlers:
+            took[part.words] += part.cycles
+        own = [step for step in executed if step.address and not _within(step.cycle, away)]
+        took.update({total.name: total.cycles for total in by_function(own)})
+        most, cycles = next(iter(took.most_common(1)), ("nothing", 0))
     longest = set(map(id, sorted(spans, key=lambda call: call.begin - call.end)[:MOST_CALLS]))
     shown = [
         Call(
             depth=call.depth,
             name=call.name,
-            begin_cycle=call.begin - measured.start,
+            begin_cycle=call.begin - start,
             cycles=call.end - call.begin,
             own_cycles=own_cycles(call, executed),
             source=dearest_source(call, executed),
@@ -256,86 +253,24 @@ def anatomy(measured: Known) -> Anatomy:
         for call in spans
         if id(call) in longest
     ]
-    places = [loop.source] if loop else []
+    times = list(without((start, start + whole), away)) if ran is None else ran.stretches
     return Anatomy(
-        schema=1,
+        schema=2,
         quantity=measured.worst.quantity.name,  # type: ignore[arg-type]  # Pydantic checks it
-        sentence=_sentence(measured, loop),
-        cycles=measured.cycles,
+        sentence=f"{most} took most: {100 * cycles / max(whole, 1):.0f} %, {cycles:,} of {whole:,} cycles.",
+        cycles=whole,
         loop=loop,
-        bands=bands(measured.parts, ran, measured.start, answered=measured.worst.quantity == INTERRUPT),
         calls=shown,
-        search=_search(measured, ran),
-        sources=measured.sources.lines([*places, *(call.source for call in shown)]),
+        search=_search(measured, times),
+        sources=measured.sources.lines([*([loop.source] if loop else []), *(call.source for call in shown)]),
     )
 
 
-def _sentence(measured: Known, loop: Loop | None) -> str:
-    """What took most of the time: the loop; else the handler, or the function by itself, that did.
-
-    A handler counts with all that it calls.
-    """
-    if loop is not None:
-        passes = f"{loop.passes:,} pass{'' if loop.passes == 1 else 'es'}"
-        words, cycles = f"{passes} of the loop at {loop.source or loop.place} took", loop.cycles
-    else:
-        took: Counter[str] = Counter()
-        for part in measured.handlers:
-            took[part.words] += part.cycles
-        own = [step for step in measured.executed if step.address and not _within(step.cycle, measured.away)]
-        took.update({total.name: total.cycles for total in by_function(own)})
-        if not took:
-            return "Nothing was executed."
-        ((most, cycles),) = took.most_common(1)
-        words = f"No loop took half of it; {most} took most,"
-    whole = measured.cycles
-    return f"{words} {100 * cycles / max(whole, 1):.0f} %: {cycles:,} of {whole:,} cycles."
-
-
-What = Literal["entry", "loop", "interrupt", "rest"]
-
-
-def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool) -> list[Band]:
-    """The time in bands, without gaps. With `answered` the last handler is the one that is waited
-    for.
-    """
-    loop = ran.stretches if ran else ()
-    cut = [piece for part in parts for piece in _pieces(part, loop, part is parts[-1] and answered)]
-    first = next((begin for what, _, begin, _ in cut if what == "loop"), None)
-    named: list[tuple[What, str, int, int]] = []
-    for what, words, begin, cycles in cut:
-        if not words:
-            words = "other code" if first is None else f"{'before' if begin < first else 'after'} the loop"
-        named.append((what, words, begin, cycles))
-    merged = []
-    for (what, words), several in groupby(named, key=lambda item: item[:2]):
-        rows = list(several)
-        cycles = sum(row[3] for row in rows)
-        merged.append(Band(what=what, words=words, begin_cycle=rows[0][2] - start, cycles=cycles))
-    return merged
-
-
-def _pieces(part: Part, loop: Sequence[Stretch], entry: bool) -> Iterator[tuple[What, str, int, int]]:
-    """A part as (what, words, begin, cycles); the words of the rest are left open."""
-    begin, end = part.begin_cycle, part.begin_cycle + part.cycles
-    if part.what == "exception":
-        name = part.words.removeprefix("handler ")
-        yield ("entry" if entry else "interrupt"), f"entry of {name}" if entry else name, begin, end - begin
-        return
-    inside = [(max(begin, low), min(end, high)) for low, high in loop if low < end and high > begin]
-    for low, high in sorted([*inside, *without((begin, end), inside)]):
-        is_loop = (low, high) in inside
-        words = "the loop" if is_loop else part.words if part.words == _WOKEN else ""
-        yield "loop" if is_loop else "rest", words, low, high - low
-
-
-def _search(measured: Known, ran: Ran | None) -> Search | None:
-    """What an allocation read of the heap: its loop if one took most, else all of it."""
-    region = measured.program.data_address(_REGION)
-    maximum, end = measured.worst.maximum, measured.start + measured.cycles
+def _search(measured: Known, times: Sequence[Stretch]) -> Search | None:
+    """What an allocation read of the heap at these times."""
+    region, maximum = measured.program.data_address(_REGION), measured.worst.maximum
     if region is None or maximum.kind != "A" or maximum.size is None:
         return None
-    times = list(without((measured.start, end), measured.away)) if ran is None else ran.stretches
     pieces = measured.heap.pieces
     blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
     read = [
@@ -343,18 +278,11 @@ def _search(measured: Known, ran: Ran | None) -> Search | None:
         for load in loads(measured.replayed.trace, measured.replayed.heap, measured.replayed.begin.registers)
         if 0 <= load.address - region < measured.heap.region_bytes and _within(load.cycle, times)
     ]
-    # The block that it got; None where it had not returned when the sample ended.
-    payload = _result(measured)
-    served = None
-    if payload is not None and 0 <= payload - region < measured.heap.region_bytes:
-        offset = payload - region
-        served = _block_at(offset, pieces) if blocks else Block(offset=offset, bytes=maximum.size)
     return Search(
         region_address=region,
         asked_bytes=maximum.size,
         blocks=blocks,
         visited=_visited(read, pieces, blocks)[:MOST_VISITED],
-        served=served,
     )
 
 
@@ -367,7 +295,10 @@ def _visited(read: Sequence[int], pieces: Sequence[Piece], blocks: bool) -> list
     for offset in read:
         if not blocks and places and abs(offset - places[-1].offset) < _SMALLEST_BLOCK_BYTES:
             continue
-        place = _block_at(offset, pieces) if blocks else Block(offset=offset, bytes=0)
+        place = Block(offset=offset, bytes=0)
+        if blocks:
+            piece = pieces[bisect_right(pieces, offset, key=lambda piece: piece.offset) - 1]
+            place = Block(offset=piece.offset, bytes=piece.bytes)
         if not places or place != places[-1]:
             places.append(place)
     return places
@@ -375,30 +306,3 @@ def _visited(read: Sequence[int], pieces: Sequence[Piece], blocks: bool) -> list
 
 def _within(cycle: int, times: Sequence[Stretch]) -> bool:
     return any(begin <= cycle < end for begin, end in times)
-
-
-def _block_at(offset: int, pieces: Sequence[Piece]) -> Block:
-    """The block that has this byte."""
-    piece = pieces[bisect_right(pieces, offset, key=lambda piece: piece.offset) - 1]
-    return Block(offset=piece.offset, bytes=piece.bytes)
-
-
-def _result(measured: Known) -> int | None:
-    """What the allocation returned; None where it had not when the sample ended.
-
-    Its result lies where its caller told in R0 (AAPCS32, 6.4), on the caller's stack.
-    """
-    function = measured.program.function(_ALLOCATE)
-    registers = dict(measured.replayed.begin.registers)
-    at: int | None = None
-    back: int | None = None
-    for step in measured.replayed.trace:
-        if function is None or step["cycle"] >= measured.start + measured.cycles:
-            break
-        pc = int(step["pc"], 16) if "pc" in step else None
-        if pc == function.address and at is None:
-            at, back = registers["r0"], registers["lr"] & ~1
-        elif at is not None and pc == back:
-            return measured.replayed.end.word(at)
-        registers |= {name: int(value, 16) for name, value in step.get("registers", {}).items()}
-    return None

@@ -6,7 +6,7 @@ A stack is made as the simulator does it for its log of masks (`observe/stacks` 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -64,11 +64,6 @@ def by_function(executed: Iterable[Step]) -> list[Total]:
     return _totals((step.function, "", step.cycles) for step in executed)
 
 
-def by_instruction(executed: Iterable[Step], most: int = 12) -> list[Total]:
-    """Totals of the `most` most expensive instructions, in that order."""
-    return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:most]
-
-
 def by_line(executed: Iterable[Step], most: int = 12) -> list[Total]:
     """Totals of the `most` most expensive source lines, in that order.
 
@@ -78,13 +73,13 @@ def by_line(executed: Iterable[Step], most: int = 12) -> list[Total]:
 
 
 def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:
-    counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
-    for name, source, cycles in rows:
-        counts[name, source][0] += 1
-        counts[name, source][1] += cycles
+    executions, cycles = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for name, source, taken in rows:
+        executions[name, source] += 1
+        cycles[name, source] += taken
     totals = [
-        Total(name=name, executions=n, cycles=cycles, source=source)
-        for (name, source), (n, cycles) in counts.items()
+        Total(name=name, executions=n, cycles=cycles[name, source], source=source)
+        for (name, source), n in executions.items()
     ]
     return sorted(totals, key=lambda total: (-total.cycles, total.name))
 
@@ -214,24 +209,15 @@ def _pushed(program: Program, address: int, status: int) -> int:
     return 4 * (second & 0xFF) if first in (0xED2D, 0xED6D) else 0
 
 
-_WIDE, _NARROW = 4, 2
-
-
 @dataclass(eq=False)
 class Called:
-    """A call from cycle `begin` to before cycle `end`. `own` are the numbers of its own steps.
-
-    `handler` is true of an exception's outermost function. `jumped` is true where the caller jumped
-    instead of calling: both return together.
-    """
+    """A call from cycle `begin` to before cycle `end`. `own` are the numbers of its own steps."""
 
     name: str
     begin: int
     end: int
     caller: Called | None
-    returns_to: int | None = None
-    handler: bool = False
-    jumped: bool = False
+    in_handler: bool
     own: list[int] = field(default_factory=list)
 
     @property
@@ -239,135 +225,54 @@ class Called:
         """How many calls are around it."""
         return 0 if self.caller is None else 1 + self.caller.depth
 
-    @property
-    def in_handler(self) -> bool:
-        """True of a handler and of all that it calls."""
-        return self.handler or (self.caller is not None and self.caller.in_handler)
-
 
 def calls(executed: Sequence[Step]) -> list[Called]:
     """The calls of these steps, the first to begin first; of several the outermost first.
 
-    A call is told by a branch that keeps its return address, and its end by the step at that
-    address. A trace that begins within calls shows them only as they end; they then reach back to
-    its start.
+    A step in a function that is under way goes on with it. Any other one is a call; or behind an
+    instruction that returns it is of who called before the trace began, and lasts from its start;
+    or behind a handler it is another task's. A function that calls itself is one call.
     """
-    walk = _Walk()
+    called: list[Called] = []
+    stack: list[Called] = []
+    # Of each handler under way how the trace names it, and how many calls are around it.
+    handlers: list[tuple[str, int]] = []
+    before: Step | None = None
+    instruction: Step | None = None
+
+    def leave(around: int, cycle: int) -> None:
+        for call in stack[around:]:
+            call.end = cycle
+        del stack[around:]
+
     for number, step in enumerate(executed):
-        walk.at(number, step)
-    for call in walk.called:
-        if call.end < 0:
-            call.end = executed[-1].cycle + executed[-1].cycles
-    return sorted(walk.called, key=lambda call: (call.begin, call.depth))
-
-
-class _Walk:
-    def __init__(self) -> None:
-        self.called: list[Called] = []
-        self._now: Called | None = None
-        self._entering = self._back = False
-        self._last: Step | None = None
-        self._interrupted: list[tuple[Called, Step | None]] = []
-
-    def at(self, number: int, step: Step) -> None:
-        """Goes on to the step of this `number`."""
+        leaves = instruction is not None and _leaves(instruction)
         if step.address == EXCEPTION:
-            self._turn(step)
-            return
-        if self._entering:
-            self._entering = False
-            # Back in a handler that was interrupted it goes on, where it is on its way.
-            now = self._now
-            if now is None or not now.in_handler or now.name != step.function:
-                self._now = self._open(step, now, handler=True)
-                self._interrupted.append((self._now, self._last))
-        elif self._now is None:
-            self._now = self._open(step, None)
+            if handlers and leaves:
+                leave(handlers.pop()[1], step.cycle)
+            if not step.text.endswith("Thread mode") and step.text not in dict(handlers):
+                handlers.append((step.text, len(stack)))
         else:
-            self._follow(self._now, step, self._last)
-        assert self._now is not None
-        self._now.own.append(number)
-        self._last, self._back = step, False
-
-    def _open(
-        self,
-        step: Step,
-        caller: Called | None,
-        returns_to: int | None = None,
-        *,
-        handler: bool = False,
-        jumped: bool = False,
-    ) -> Called:
-        call = Called(step.function, step.cycle, -1, caller, returns_to, handler, jumped)
-        self.called.append(call)
-        return call
-
-    def _turn(self, step: Step) -> None:
-        """Into a handler, or back: to Thread mode, or to the handler that was interrupted.
-
-        What was executed last before it tells how the interrupted code goes on.
-        """
-        handler = self._now
-        while handler is not None and not handler.handler:
-            handler = handler.caller
-        if handler is not None and self._last is not None and _leaves(self._last):
-            self._end(handler, step.cycle)
-            self._now = handler.caller
-            self._last = next((last for call, last in self._interrupted if call is handler), None)
-        self._back = True
-        self._entering = not step.text.endswith("Thread mode")
-
-    def _end(self, call: Called, cycle: int) -> None:
-        """Ends `call`, and what it called and is still open."""
-        open_call = self._now
-        while open_call is not None:
-            open_call.end = cycle
-            if open_call is call:
-                return
-            open_call = open_call.caller
-
-    def _follow(self, now: Called, step: Step, before: Step | None) -> None:
-        if before is not None:
-            back = self._returned(now, step, before)
-            if back is not None:
-                self._now = back
-                return
-            if (behind := _call_returns_to(before)) is not None and step.address != behind:
-                self._now = self._open(step, now, returns_to=behind)
-                return
-        if step.function != now.name:
-            self._elsewhere(now, step, before)
-
-    def _returned(self, now: Called, step: Step, before: Step) -> Called | None:
-        """The call that `step` goes on with, where the one before it ended others; else None."""
-        # What follows in the code is no return.
-        if step.address in (before.address + _WIDE, before.address + _NARROW):
-            return None
-        call: Called | None = now
-        while call is not None and not call.handler:
-            if call.returns_to == step.address and not call.jumped:
-                self._end(call, step.cycle)
-                return call.caller
-            call = call.caller
-        return None
-
-    def _elsewhere(self, now: Called, step: Step, before: Step | None) -> None:
-        """Another function without a call: another task, a return to one that was under way as the
-        trace began, or a jump in place of a last call.
-        """
-        outermost = now
-        while outermost.caller is not None:
-            outermost = outermost.caller
-        leaves = before is not None and _leaves(before)
-        if leaves and not now.in_handler and outermost.returns_to is None:
-            self._end(outermost, step.cycle)
-            self._now = outermost.caller = Called(step.function, outermost.begin, -1, None)
-            self.called.append(self._now)
-        elif self._back:
-            self._end(outermost, step.cycle)
-            self._now = self._open(step, None)
-        else:
-            self._now = self._open(step, now, returns_to=now.returns_to, jumped=True)
+            around = handlers[-1][1] if handlers else 0
+            at = [place for place in range(around, len(stack)) if stack[place].name == step.function]
+            if at:
+                leave(at[-1] + 1, step.cycle)
+            else:
+                is_back = before is not None and before.address == EXCEPTION
+                begin, root = step.cycle, stack[0] if stack else None
+                if not handlers and (is_back or leaves):
+                    leave(0, step.cycle)
+                call = Called(step.function, begin, -1, stack[-1] if stack else None, bool(handlers))
+                if root is not None and not stack and not is_back:
+                    call.begin, root.caller = root.begin, call
+                called.append(call)
+                stack.append(call)
+            stack[-1].own.append(number)
+            instruction = step
+        before = step
+    if executed:
+        leave(0, executed[-1].cycle + executed[-1].cycles)
+    return sorted(called, key=lambda call: (call.begin, call.depth))
 
 
 def _leaves(step: Step) -> bool:
@@ -381,14 +286,6 @@ def _leaves(step: Step) -> bool:
     )
 
 
-def _call_returns_to(step: Step) -> int | None:
-    """The address behind a call; None of any other instruction."""
-    name = step.text.partition(" ")[0].partition(".")[0]
-    if name == "bl":
-        return step.address + _WIDE
-    return step.address + _NARROW if name == "blx" else None
-
-
 def own_cycles(call: Called, executed: Sequence[Step]) -> int:
     """The cycles of its own instructions, without what it called."""
     return sum(executed[number].cycles for number in call.own)
@@ -396,11 +293,8 @@ def own_cycles(call: Called, executed: Sequence[Step]) -> int:
 
 def dearest_source(call: Called, executed: Sequence[Step]) -> str:
     """The source line that took most of its own cycles; empty if none is known."""
-    cycles: dict[str, int] = defaultdict(int)
-    for number in call.own:
-        if executed[number].source:
-            cycles[executed[number].source] += executed[number].cycles
-    return max(cycles, key=lambda source: cycles[source], default="")
+    lines = by_line((executed[number] for number in call.own), 1)
+    return lines[0].source if lines else ""
 
 
 # The loops that a trace shows, and the one that took most of its time.

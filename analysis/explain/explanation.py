@@ -100,10 +100,10 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
             )
         executed = execution.steps(program, replayed.trace, start, end)
         stack = execution.unwind(program, replayed.moment)
-        dearest, lines = execution.by_instruction(executed), execution.by_line(executed)
+        lines = execution.by_line(executed)
         went = parts(program, replayed.masks, worst, start, end)
         heap = _heap(run, program, replayed, worst)
-        places: list[Frame | Total | Part] = [*stack, *dearest, *lines, *went]
+        places: list[Frame | Total | Part] = [*stack, *lines, *went]
         explained = Replayed(
             **_told(run, worst),
             replayed=True,
@@ -113,7 +113,6 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
             moment=Moment(sample=worst.moment, cycle=replayed.moment.cycle),
             stack=stack,
             functions=execution.by_function(executed),
-            dearest=dearest,
             lines=lines,
             parts=went,
             sources=sources.lines(place.source for place in places),
@@ -128,7 +127,7 @@ def explain(folder: Path, quantity: str | None = None, allocator: Path | None = 
 def _told(run: _Run, worst: Worst) -> dict[str, Any]:
     """The fields of Told: what wire and records tell of the run, on any board."""
     return {
-        "schema": 2,
+        "schema": 3,
         "quantity": worst.quantity.name,
         "key": worst.key,
         "value_ns": worst.value_ns,
@@ -177,9 +176,9 @@ def _keep(
 def _heap(run: _Run, program: Program, replayed: Replay, worst: Worst) -> HeapMap:
     manifest = run.manifest
     region_bytes = manifest.firmware.heap_bytes or 0
-    if catalogue.allocators()[manifest.allocator].kind == "index":
-        header_bytes = int(manifest.knobs.get("HDR", "16"))
-        return block_layer_map(program, replayed.heap, region_bytes, header_bytes)
+    is_index = catalogue.allocators()[manifest.allocator].kind == "index"
+    if is_index and int(manifest.knobs.get("HDR", _HEADER_BYTES)) == _HEADER_BYTES:
+        return block_layer_map(program, replayed.heap, region_bytes)
     # The blocks live by then, sizes in bytes by slot. An operation whose own section is explained
     # has begun, but has not changed the heap yet.
     own = -1 if worst.maximum.seq is None else worst.maximum.seq
@@ -204,24 +203,12 @@ _HEADER_BYTES = 16
 _MAGIC = 0x4B4C4254
 _STATUS: dict[int | None, Literal["free", "live"]] = {0x45455246: "free", 0x4556494C: "live"}
 
-# firmware/heap/block_header_short.h
-_SHORT_MARK = 0x54
-_SHORT_SIZE = 0x00FF_FFF8
-_SHORT_FREE, _SHORT_MERGED = 1, 4
-
 _SLOT_BYTES = 8
 
 
-def block_layer_map(program: Program, state: State, region_bytes: int, header_bytes: int) -> HeapMap:
-    """Reads the block layer's headers, from the first block to the last or to a damaged one.
-
-    `header_bytes` is 16, or 8 or 4 with the knob HDR.
-    """
-    base = program.data_address("heap_region") or 0
-    if header_bytes == _HEADER_BYTES:
-        pieces = list(_blocks(state, base, region_bytes))
-    else:
-        pieces = list(_short_blocks(state, base, region_bytes, header_bytes))
+def block_layer_map(program: Program, state: State, region_bytes: int) -> HeapMap:
+    """Reads the block layer's headers, from the first block to the last or to a damaged one."""
+    pieces = list(_blocks(state, program.data_address("heap_region") or 0, region_bytes))
     total = sum(piece.bytes for piece in pieces)
     note = "Read from the blocks' headers; a block's bytes include its header."
     if total < region_bytes:
@@ -241,24 +228,6 @@ def _blocks(state: State, base: int, region_bytes: int) -> Iterator[Piece]:
         yield Piece(offset=offset, bytes=_HEADER_BYTES + size, what=_STATUS[status])
         previous = base + offset
         offset += _HEADER_BYTES + size
-
-
-def _short_blocks(state: State, base: int, region_bytes: int, header_bytes: int) -> Iterator[Piece]:
-    margin = 4 if header_bytes == 4 else 0
-    if margin:
-        yield Piece(offset=0, bytes=margin, what="unknown")
-    offset, end = margin, region_bytes - margin
-    while offset < end:
-        word = state.word(base + offset + header_bytes - 4)
-        if word is None or word >> 24 != _SHORT_MARK or word & _SHORT_MERGED:
-            return
-        size = word & _SHORT_SIZE
-        if size < header_bytes or offset + size > end:
-            return
-        yield Piece(offset=offset, bytes=size, what="free" if word & _SHORT_FREE else "live")
-        offset += size
-    if margin:
-        yield Piece(offset=end, bytes=margin, what="unknown")
 
 
 def live_map(program: Program, state: State, region_bytes: int, live: Mapping[int, int]) -> HeapMap:

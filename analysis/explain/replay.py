@@ -62,12 +62,6 @@ class Worst:
     last: int
 
     @property
-    def channels(self) -> tuple[str, str]:
-        """The channels of the edges at which it begins and ends."""
-        answer = _ANSWERED_ON.get(self.quantity)
-        return ("STIM", answer) if answer else ("CRIT", "CRIT")
-
-    @property
     def key(self) -> str:
         """Its name in the dashboard: the operation's number, or @ and the stimulus's sample."""
         return f"@{self.start}" if self.maximum.seq is None else str(self.maximum.seq)
@@ -113,58 +107,35 @@ def find(
 
 
 def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str, Any]:
-    """The fields of Told on where it lies, and what is beside it."""
-    seq = worst.maximum.seq
-    operations_before = operations.filter(pl.col("start_sample") <= worst.start)["seq"].to_list()
-    last = max(operations_before, default=-1)
-    before, behind = (last, last + 1) if seq is None else (seq - 1, seq + 1)
-    own, previous, following = (_operation(operations, number) for number in (seq, before, behind))
-
-    def is_high(channel: str, sample: int) -> bool:
-        return bool(window(edges, sample, sample + 1)[0][1] >> edges.channels.index(channel) & 1)
+    """The fields of Told on where it lies."""
 
     def apart(begin: int, end: int) -> str:
         return microseconds((end - begin) * NS_PER_S / edges.samplerate_hz)
 
-    first, answer = worst.channels
-    # How far from which operation it begins.
-    place = "The stimulus came" if first == "STIM" else "It began"
-    if own is not None and own.start_sample is not None:
-        place += f" {apart(own.start_sample, worst.start)} after operation {own.seq:,} began"
-        if first == "STIM":
-            place += f", {'in' if is_high('CRIT', worst.start) else 'outside'} its critical section"
-    else:
-        place += " outside of all operations"
-        beside = []
-        if previous is not None and previous.end_sample is not None:
-            beside.append(f"{apart(previous.end_sample, worst.start)} after operation {previous.seq:,} ended")
-        if following is not None and following.start_sample is not None:
-            since = apart(worst.start, following.start_sample)
-            beside.append(f"{since} before operation {following.seq:,} began")
-        place += f"{': ' if beside else ''}{', '.join(beside)}"
-    ends = {
-        name: f"{channel} {'rising' if is_high(channel, sample) else 'falling'}"
-        for name, channel, sample in (("begins", first, worst.start), ("ends", answer, worst.end))
-    }
-    return {
-        "start_ns": worst.start * NS_PER_S / edges.samplerate_hz,
-        **ends,
-        "place": f"{place}.",
-        "operation": own,
-        "previous": previous,
-        "next": following,
-    }
-
-
-def _operation(operations: pl.DataFrame, seq: int | None) -> Operation | None:
-    for row in operations.filter(pl.col("seq") == (-1 if seq is None else seq)).to_dicts():
+    own, seq = None, worst.maximum.seq
+    before = operations.filter(pl.col("start_sample") <= worst.start).tail(1)
+    for row in (before if seq is None else operations.filter(pl.col("seq") == seq)).to_dicts():
         start, samples = row["start_sample"], row["wire_operation_samples"]
-        return Operation(
+        own = Operation(
             **{name: row[name] for name in ("seq", "kind", "label", "start_sample")},
             words=in_words(row["kind"], row["size"]),
             end_sample=None if start is None or samples is None else start + samples,
         )
-    return None
+    # How far from which operation it begins.
+    place = "The stimulus came" if worst.quantity in _ANSWERED_ON else "It began"
+    if own is None or own.start_sample is None:
+        place += " before all operations"
+    elif seq is not None:
+        place += f" {apart(own.start_sample, worst.start)} after operation {own.seq:,} began"
+        if window(edges, worst.start, worst.start + 1)[0][1] >> edges.channels.index("CRIT") & 1:
+            place += ", in its critical section"
+    elif own.end_sample is not None:
+        place += f" {apart(own.end_sample, worst.start)} after operation {own.seq:,} ended"
+    return {
+        "start_ns": worst.start * NS_PER_S / edges.samplerate_hz,
+        "place": f"{place}.",
+        "operation": None if seq is None else own,
+    }
 
 
 def elf_of(manifest: Manifest, allocator: Path | None = None) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from base.anatomy import Anatomy, Block, Search
+from base.anatomy import Anatomy
 from base.microseconds import microseconds
 from base.run_folder.explanation import Explanation, Unreplayed
 from base.run_folder.named_quantities import NAMED
@@ -37,7 +37,7 @@ def as_text(replay: Explanation, made_of: Anatomy | None = None) -> str:
         spent[part.words, *by] += part.cycles
     lines += [
         f"Replayed on the virtual board, equal to the capture to the sample: {replay.instructions:,} "
-        f"instructions in {replay.cycles:,} cycles, from {replay.begins} to {replay.ends}.",
+        f"instructions in {replay.cycles:,} cycles.",
         "",
         "what the time went to",
         *(
@@ -45,14 +45,9 @@ def as_text(replay: Explanation, made_of: Anatomy | None = None) -> str:
             for (words, place, source), cycles in spent.most_common()
         ),
     ]
-    for title, totals in (
-        ("cycles by function", replay.functions),
-        ("most expensive instructions", replay.dearest),
-    ):
-        lines += ["", title]
-        for total in totals[:_MOST]:
-            words = f"{total.name}{'  ' + total.source if total.source else ''}"
-            lines.append(f"{share(total.cycles)} {total.executions:>8,}×  {words}")
+    lines += ["", "cycles by function"]
+    for total in replay.functions[:_MOST]:
+        lines.append(f"{share(total.cycles)} {total.executions:>8,}×  {total.name}")
     lines += ["", "most expensive source lines"]
     for line in replay.lines[:_MOST]:
         words = f"{line.source:<24} {replay.sources.get(line.source, '')}"
@@ -70,53 +65,22 @@ def as_text(replay: Explanation, made_of: Anatomy | None = None) -> str:
         "",
         f"heap before it: {heap}",
         f"  {replay.heap.note}",
-        *(_search(made_of.search, replay.maximum.probes) if made_of and made_of.search else []),
     ]
+    if made_of and made_of.search and (visited := made_of.search.visited):
+        first, last = (f"{made_of.search.region_address + visited[at].offset:#010x}" for at in (0, -1))
+        noun = "Blocks" if made_of.search.blocks else "Places"
+        lines.append(f"  {noun} that the search visited: {len(visited):,}, {first} first, {last} last.")
     return "\n".join(lines)
 
 
 def _operation(explanation: Explanation) -> list[str]:
-    """Lines on the operation that it was or fell into, when, and its neighbours."""
+    """Lines on when it was, and on the operation that it was or fell into."""
     maximum, own = explanation.maximum, explanation.operation
-    lines = [explanation.place]
+    since = f"{explanation.start_ns / 1e9:.9f} s after the capture's start"
+    lines = [explanation.place, f"Sample {explanation.start_sample:,}, {since}."]
     if own is not None:
         label = f", {own.label}" if own.label and own.label not in own.words else ""
         probes = f", {maximum.probes:,} probes" if maximum.probes else ""
         live = "" if maximum.live is None else f", {maximum.live:,} blocks live after it"
         lines.append(f"Operation {own.seq:,}: {own.words}{label}{probes}{live}.")
-    beside = [
-        f"{which} it operation {operation.seq:,}, {operation.words}"
-        for which, operation in (("before", explanation.previous), ("after", explanation.next))
-        if operation is not None
-    ]
-    since = (
-        ""
-        if explanation.start_ns is None
-        else f", {explanation.start_ns / 1e9:.9f} s after the capture's start"
-    )
-    lines.append(f"Sample {explanation.start_sample:,}{since}{'; ' if beside else ''}{'; '.join(beside)}.")
-    return lines
-
-
-def _search(search: Search, probes: int | None) -> list[str]:
-    """What the search visited, and what it gave, with addresses.
-
-    `probes` is the allocator's own count: of blocks and classes on seglist, of bitmaps on TLSF.
-    """
-
-    def at(block: Block) -> str:
-        return f"{search.region_address + block.offset:#010x}"
-
-    lines = []
-    if search.visited:
-        noun = "block" if search.blocks else "place"
-        visited = f"{len(search.visited):,} {noun}{'' if len(search.visited) == 1 else 's'}"
-        ends = at(search.visited[0])
-        ends += f" first, {at(search.visited[-1])} last" if len(search.visited) > 1 else ""
-        lines.append(f"  The search visited {visited}: {ends}.")
-        if search.blocks and probes and probes > len(search.visited):
-            lines.append(f"  Its {probes:,} probes count looks at blocks or at the index.")
-    if search.served:
-        of = f"of a block of {search.served.bytes:,} bytes" if search.blocks else "as a block"
-        lines.append(f"  It served {search.asked_bytes:,} bytes {of} at {at(search.served)}.")
     return lines

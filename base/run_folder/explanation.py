@@ -81,7 +81,7 @@ class Piece(Table):
 
 
 class Operation(Table):
-    """An operation of the run: the sample's own, or a neighbour. Samples are those of its OP pulse.
+    """An operation of the run. Samples are those of its OP pulse.
 
     `words` say what it was, such as `allocation of 120 bytes`.
     """
@@ -123,7 +123,7 @@ class HeapMap(Table):
 class Told(Table):
     """What wire and records tell of the worst sample, on any board; `maximum` is run.json's."""
 
-    version: Literal[2] = Field(alias="schema")
+    version: Literal[3] = Field(alias="schema")
     quantity: QuantityName
     key: str
     """The operation's number; @ and its sample for a stimulus outside of all operations."""
@@ -145,16 +145,10 @@ class Told(Table):
     """If not, one sentence each on what is therefore not known."""
     start_ns: _Ns
     """Of `start_sample`, since the start of the capture."""
-    begins: str
-    """The edge in words: `STIM falling`."""
-    ends: str
-    """The same: `ISR rising`."""
     place: str
     """A sentence: how far from which operation it begins."""
     operation: Operation | None
     """The sample's own, null outside of all."""
-    previous: Operation | None
-    next: Operation | None
 
     def document(self) -> dict[str, Any]:
         """The content of the file; of the maximum what run.json has."""
@@ -179,8 +173,6 @@ class Replayed(Told):
     """At `moment`, the innermost call first."""
     functions: list[Total]
     """Totals, without what they call."""
-    dearest: list[Total]
-    """The most expensive instructions."""
     heap: HeapMap
     """As the section, or the interrupted operation, found it."""
     parts: list[Part] = Field(default_factory=list)

@@ -32,9 +32,9 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     [
         [],
         {},
-        MADE_OF | {"schema": 2},
+        MADE_OF | {"schema": 1},
         MADE_OF | {"cycles": -1},
-        MADE_OF | {"bands": [{"what": "lunch"}]},
+        MADE_OF | {"calls": [{"name": "lunch"}]},
         MADE_OF | {"more": "than there may be"},
         MADE_OF | {"quantity": "free"},
     ],

@@ -197,17 +197,17 @@ def _facts(run: LoadedRun, keys: list[str]) -> dict[str, tuple[int | None, list[
 # A forged file must not fill the page.
 _MOST = {
     "pieces": 4_000,
-    "bands": 500,
-    "parts": 100,
+    "stretches": 500,
+    "parts": 200,
     "stack": 64,
-    **dict.fromkeys(("unmade_of", "functions", "dearest", "lines"), 8),
+    **dict.fromkeys(("functions", "lines"), 8),
     "calls": MOST_CALLS,
     "visited": MOST_VISITED,
 }
 _MOST_CHARACTERS = 300
 _DEEPEST = 64
 _OWN = ("quantity", "words")
-_SHOWN = ("stack", "parts", "functions", "dearest", "lines", "sources", "unknown")
+_SHOWN = ("stack", "functions", "lines", "sources", "unknown")
 """By the HTML, and by nothing that is drawn."""
 
 

@@ -38,12 +38,14 @@ tailscope.why = (() => {
     return { begin, per: whole / Math.max(explained.anatomy.cycles, 1) };
   }
 
-  function bars(explained) {
-    const { bands, calls, cycles, sources } = explained.anatomy, found = [];
-    for (const { what, words, begin_cycle: begin, cycles: length } of bands) {
-      const part = `${words}: ${number.format(length)} cycles, ${share(length, cycles)}`;
-      found.push({ row: 0, begin, length, className: `band went-${what}`, words: part, text: "" });
-    }
+  const loopOf = ({ source, place }) => `the loop at ${source || place}`;
+
+  function bars({ anatomy: { loop, calls, cycles, sources }, parts }) {
+    const found = [];
+    const band = (what, words, begin, length) => found.push({ row: 0, begin, length, text: "", className: `band went-${what}`,
+      words: `${words}: ${number.format(length)} cycles, ${share(length, cycles)}` });
+    for (const { what, words, begin_cycle: begin, cycles: length } of parts) band(what, words, begin - parts[0].begin_cycle, length);
+    for (const [begin, length] of loop?.stretches ?? []) band("loop", loopOf(loop), begin, length);
     for (const { depth, name, begin_cycle: begin, cycles: length, own_cycles: own, source } of calls) {
       const line = source ? `\nmost of it at ${source}${sources[source] ? `: ${sources[source]}` : ""}` : "";
       const words = `${name}: ${number.format(length)} cycles, ${share(length, cycles)}; ` +
@@ -86,23 +88,16 @@ tailscope.why = (() => {
     return { box, place };
   }
 
-  const WHAT = { loop: "loop", entry: "entry of the handler", interrupt: "other handlers", rest: "other code" };
-
   function key(className, words) {
     const made = element("span");
     made.append(element("i", undefined, className), words);
     return made;
   }
 
-  function legend({ anatomy: { bands, cycles, loop } }) {
-    const box = element("p", undefined, "keys"), sums = new Map();
-    for (const { what, words, cycles: length } of bands) {
-      const name = what === "loop" && loop ? `the loop at ${loop.source || loop.place}`
-        : what === "rest" ? WHAT.rest : words;
-      const [, before] = sums.get(name) ?? [what, 0];
-      sums.set(name, [what, before + length]);
-    }
-    for (const [name, [what, sum]] of [...sums].sort(([, [, a]], [, [, b]]) => b - a)) {
+  function legend({ anatomy: { cycles, loop }, parts }) {
+    const box = element("p", undefined, "keys"), sums = new Map(loop ? [[loopOf(loop), ["loop", loop.cycles]]] : []);
+    for (const { what, words, cycles: length } of parts) sums.set(words, [what, (sums.get(words)?.[1] ?? 0) + length]);
+    for (const [name, [what, sum]] of sums) {
       box.append(key(`went-${what}`, `${name}: ${number.format(sum)} cycles, ${share(sum, cycles)}`));
     }
     return box;
@@ -118,7 +113,7 @@ tailscope.why = (() => {
     });
     const place = () => strips.forEach((one) => one.place());
     if (!strips.length) return place;
-    box.append(element("p", "The band: what the time went to. Below it the calls, the outermost first. " +
+    box.append(element("p", "The band: what the time went to, and in it the loop. Below it the calls, the outermost first. " +
       "Both lie on the waveform's time.", "hint"));
     for (const event of ["plotly_relayout", "plotly_relayouting", "plotly_afterplot"]) plot.on?.(event, place);
     new ResizeObserver(place).observe(plot);
@@ -145,12 +140,11 @@ tailscope.why = (() => {
     const svg = drawn("svg", { viewBox: `0 0 ${bytes} ${rows}`, preserveAspectRatio: "none", role: "img",
       "aria-label": explained.heap.note });
     const visited = ordinals(search?.blocks ? search : null), where = whereOf(search);
-    const served = search?.blocks ? search.served : null;
     for (const { offset, bytes: size, what } of explained.heap.pieces) {
-      const looked = visited.get(offset), gave = served?.offset === offset;
+      const looked = visited.get(offset);
       const words = `${what}: ${number.format(size)} bytes at ${where(offset)}` +
-        `${looked ? `, visited as number ${number.format(looked)}` : ""}${gave ? ", served the request" : ""}`;
-      const className = [what, looked && "visited", gave && "served"].filter(Boolean).join(" ");
+        `${looked ? `, visited as number ${number.format(looked)}` : ""}`;
+      const className = looked ? `${what} visited` : what;
       for (let at = offset; at < offset + size;) {
         const row = Math.floor(at / bytes), end = Math.min(offset + size, Math.ceil((row + 1) * bytes));
         svg.append(drawn("rect", { x: at - row * bytes, y: row + 0.08, width: end - at, height: 0.84 }, className, words));
@@ -162,24 +156,18 @@ tailscope.why = (() => {
 
   // The part of the region that the search read, and downwards what it visited, one after the other.
   function searchMap(explained, words) {
-    const { search } = explained.anatomy, { visited, served, asked_bytes: asked } = search;
+    const { search } = explained.anatomy, { visited } = search;
     const wide = Math.min(1000, document.documentElement.clientWidth - 24), top = 12, high = 16, down = 110, where = whereOf(search);
-    const ends = [...visited, ...(served ? [{ ...served, bytes: Math.min(served.bytes, asked) }] : [])];
-    const low = Math.min(...ends.map(({ offset }) => offset));
-    const last = Math.max(...ends.map(({ offset, bytes }) => offset + Math.max(bytes, 8)));
+    const low = Math.min(...visited.map(({ offset }) => offset));
+    const last = Math.max(...visited.map(({ offset, bytes }) => offset + Math.max(bytes, 8)));
     const top_of = Math.min(last + Math.ceil((last - low) / 40), explained.heap.region_bytes);
     const x = (offset) => ((Math.min(Math.max(offset, low), top_of) - low) * wide) / (top_of - low);
     const svg = drawn("svg", { viewBox: `0 0 ${wide} ${top + high + down + 14}`, role: "img", class: "search",
       "aria-label": words });
-    const box = (offset, size, className, words, y = top, height = high) => drawn("rect", {
-      x: x(offset).toFixed(2), y, width: Math.max(x(offset + size) - x(offset), 0.6).toFixed(2), height }, className, words);
     for (const { offset, bytes: size, what } of explained.heap.pieces) {
       if (offset + size <= low || offset >= top_of) continue;
-      svg.append(box(offset, size, what, `${what}: ${number.format(size)} bytes at ${where(offset)}`));
-    }
-    if (served) {
-      svg.append(box(served.offset, served.bytes, "served", `served: a block of ${number.format(served.bytes)} bytes at ${where(served.offset)}`));
-      svg.append(box(served.offset, asked, "asked", `the request: ${number.format(asked)} bytes`, top - 7, 5));
+      svg.append(drawn("rect", { x: x(offset).toFixed(2), y: top, height: high,
+        width: Math.max(x(offset + size) - x(offset), 0.6).toFixed(2) }, what, `${what}: ${number.format(size)} bytes at ${where(offset)}`));
     }
     const step = (down - 14) / Math.max(visited.length - 1, 12), y = (at) => top + high + 8 + at * step;
     const middle = ({ offset, bytes }) => x(offset + bytes / 2);

@@ -15,14 +15,7 @@ from dashboards.page.embedded import explanations
 from dashboards.tests.synthetic import Operation, write_run
 
 HOSTILE = "<img src=x onerror=window.ran=1>"
-BESIDE = {"kind": "F", "words": "free of 22 bytes", "label": None, "start_sample": 100, "end_sample": 200}
-PLACED: dict[str, Any] = {
-    "begins": "STIM falling",
-    "ends": "ISR rising",
-    "place": "The stimulus came outside of all operations.",
-    "previous": BESIDE | {"seq": 7},
-    "next": BESIDE | {"seq": 8},
-}
+PLACED: dict[str, Any] = {"place": "The stimulus came before all operations."}
 KNOWN: dict[str, Any] = REPLAYED | PLACED | {
     "lines": [{"name": "main", "executions": 4, "cycles": 10, "source": "main.c:7"}],
     "parts": [
@@ -35,13 +28,16 @@ KNOWN: dict[str, Any] = REPLAYED | PLACED | {
 ALLOCATION: dict[str, Any] = REPLAYED | {
     "quantity": "allocate",
     "key": "3",
-    "begins": "CRIT rising",
     "start_sample": 1_000,
     "end_sample": 1_300,
     "cycles": 300,
     "instructions": 120,
     "stack": [{"address": 1, "place": f"{HOSTILE}+0x2", "source": "seglist.c:43"}],
     "functions": [{"name": HOSTILE, "executions": 12, "cycles": 250, "source": ""}],
+    "parts": [
+        {"what": what, "words": HOSTILE, "begin_cycle": begin, "cycles": 150, "place": "", "source": ""}
+        for what, begin in (("running", 7_000), ("exception", 7_150))
+    ],
     "heap": {
         "region_bytes": 600,
         "pieces": [
@@ -53,15 +49,11 @@ ALLOCATION: dict[str, Any] = REPLAYED | {
     },
 }
 ANATOMY: dict[str, Any] = {
-    "schema": 1,
+    "schema": 2,
     "quantity": "allocate",
-    "sentence": f"9 passes of the loop at {HOSTILE} took 50 %: 150 of 300 cycles.",
+    "sentence": f"9 × the loop at {HOSTILE} took most: 50 %, 150 of 300 cycles.",
     "cycles": 300,
-    "loop": {"place": HOSTILE, "source": "", "passes": 9, "cycles": 150},
-    "bands": [
-        {"what": "rest", "words": "before the loop", "begin_cycle": 0, "cycles": 150},
-        {"what": "loop", "words": "the loop", "begin_cycle": 150, "cycles": 150},
-    ],
+    "loop": {"place": HOSTILE, "source": "", "passes": 9, "cycles": 150, "stretches": [[150, 150]]},
     "calls": [
         {"depth": 0, "name": "outer", "begin_cycle": 0, "cycles": 300, "own_cycles": 200, "source": "a.c:1"},
         {"depth": 1, "name": HOSTILE, "begin_cycle": 100, "cycles": 100, "own_cycles": 100, "source": ""},
@@ -71,7 +63,6 @@ ANATOMY: dict[str, Any] = {
         "asked_bytes": 16,
         "blocks": True,
         "visited": [{"offset": 88, "bytes": 24}, {"offset": 0, "bytes": 88}],
-        "served": {"offset": 88, "bytes": 24},
     },
     "sources": {"a.c:1": HOSTILE},
 }
@@ -102,8 +93,6 @@ def test_a_page_is_led_to_the_instant_with_and_without_a_replay(
     explanation = packed(run)
     assert explanation["words"] == "the longest interrupt latency"
     assert (explanation["start_sample"], explanation["start_ns"]) == (900, 10_714.3)
-    assert (explanation["begins"], explanation["ends"]) == ("STIM falling", "ISR rising")
-    assert (explanation["previous"]["seq"], explanation["next"]["seq"]) == (7, 8)
     assert explanation["operation"] is None
     assert ("heap" in explanation) == replayed
 
@@ -113,13 +102,11 @@ def test_a_forged_explanation_does_not_fill_the_page(run: Path) -> None:
     part, frame, total = KNOWN["parts"][0], KNOWN["stack"][0], KNOWN["lines"][0]
     forged = KNOWN | {
         "place": long,
-        "begins": long,
         "parts": [part | {"words": long}] + [part] * 3_000,
         "stack": [frame | {"place": long}] + [frame] * 3_000,
         "lines": [total | {"name": long}] * 30,
         "sources": {"main.c:7": long},
         "heap": KNOWN["heap"] | {"note": long},
-        "next": PLACED["next"] | {"words": long, "label": long, "kind": long},
     }
     explain(run, interrupt=forged)
     assert len(json.dumps(packed(run))) < 80_000
