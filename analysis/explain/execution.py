@@ -64,6 +64,11 @@ def by_function(executed: Iterable[Step]) -> list[Total]:
     return _totals((step.function, "", step.cycles) for step in executed)
 
 
+def by_instruction(executed: Iterable[Step], most: int = 12) -> list[Total]:
+    """Totals of the `most` most expensive instructions, in that order."""
+    return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:most]
+
+
 def by_line(executed: Iterable[Step], most: int = 12) -> list[Total]:
     """Totals of the `most` most expensive source lines, in that order.
 
