@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from analysis.bounds.image import code_bounds
 from analysis.fragmentation.metrics import metrics
@@ -273,15 +274,19 @@ def space_cells(rows: Iterable[Row]) -> list[list[Cell]]:
 # The tables of docs/how-to/adversary.md, which `python -m studies.tables` makes anew.
 
 
-FOLDER = ROOT / "scenarios" / "found"
+FOUND = ROOT / "scenarios" / "found.zip"
+"""The winners of the tables, one a file."""
 SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
 
 
 def rows_of(*whats: What) -> Iterator[Row]:
-    """The rows of these questions of every allocator; each winner goes to `scenarios/found`."""
+    """The rows of these questions of every allocator; the winners go to FOUND."""
     pairs = [
         (name, what) for name in catalogue.allocators() for what in whats if objection(name, what) is None
     ]
     for row in Study(pairs, Budget(lists=LISTS), SEED, LIVE_BYTES).rows():
-        write(row, FOLDER)
+        write(row, STATES / "tables")
         yield row
+    with ZipFile(FOUND, "w", ZIP_DEFLATED) as archive:
+        for trace in sorted((STATES / "tables").glob("*.csv")):
+            archive.write(trace, trace.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -50,6 +51,13 @@ WALKING = (
 )
 
 
+@pytest.fixture(scope="session")
+def winners(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("found")
+    ZipFile(study.FOUND).extractall(folder)
+    return folder
+
+
 def some(rows: list[dict[str, str]]) -> list[ParameterSet]:
     """The rows of a table as parameters: every fifth is tried, and with --all each."""
     return [
@@ -71,9 +79,9 @@ def test_no_row_is_above_its_bound_and_a_walk_is_near_it_or_the_page_says_why_no
 
 
 @pytest.mark.parametrize("row", some(TIME))
-def test_a_stored_winner_takes_as_long_as_the_page_says(row: dict[str, str]) -> None:
+def test_a_stored_winner_takes_as_long_as_the_page_says(winners: Path, row: dict[str, str]) -> None:
     goal: Goal = "allocate" if row["of"] == "allocate" else "free"
-    trace = scenarios_trace.read(path(study.FOLDER, row["allocator"], goal))
+    trace = scenarios_trace.read(path(winners, row["allocator"], goal))
     section = search.longest(row["allocator"], trace.operations)[goal]
     assert section.instructions == pytest.approx(int(row["found"]), rel=TOLERANCE)
     assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
@@ -86,8 +94,8 @@ def test_a_stored_winner_takes_as_long_as_the_page_says(row: dict[str, str]) -> 
 
 
 @pytest.mark.parametrize("row", some(SPACE))
-def test_a_stored_winner_spreads_as_far_as_the_page_says(row: dict[str, str]) -> None:
-    trace = scenarios_trace.read(path(study.FOLDER, row["allocator"], "fragmentation"))
+def test_a_stored_winner_spreads_as_far_as_the_page_says(winners: Path, row: dict[str, str]) -> None:
+    trace = scenarios_trace.read(path(winners, row["allocator"], "fragmentation"))
     spread = space(row["allocator"], trace.operations)
     assert spread.used_bytes == int(row["found"])
     assert spread.peak_live_bytes == int(row["live"]) <= study.LIVE_BYTES
