@@ -10,15 +10,9 @@ sampling of an ordered list.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
-import numpy.typing as npt
 
 from scenarios.errors import ScenarioError
-from scenarios.trace import ALIGNMENT, ALLOCATE, FREE, KIND, REALLOCATE, SIZE, SLOT, Trace, TraceBuilder
-
-Numbers = npt.NDArray[np.int64]
+from scenarios.trace import ALLOCATE, FREE, REALLOCATE, Trace, TraceBuilder
 
 GRAIN_BYTES, HEADER_BYTES = 8, 16
 """What a block takes at least, if its header is that of this project's own block layer."""
@@ -59,27 +53,41 @@ class Scaling:
 
     def __init__(self, trace: Trace, divide: int = 1) -> None:
         self.trace = trace
-        operations = trace.operations.astype(np.int64)
-        self._kinds = operations[:, KIND]
-        self._sizes = -(-operations[:, SIZE] // divide)
-        self._blocks = _blocks(operations)
-        self.blocks = int(self._blocks.max()) + 1
+        kinds, slots, sizes, self._alignments = trace.operations.T.tolist()
+        self._kinds, self._sizes = kinds, [-(-size // divide) for size in sizes]
+        blocks: list[list[int]] = []
+        block_of: dict[int, int] = {}
+        for number, (kind, slot) in enumerate(zip(kinds, slots, strict=True)):
+            if kind == ALLOCATE:
+                block_of[slot] = len(blocks)
+                blocks.append([])
+            blocks[block_of[slot]].append(number)
+        # In the order in which every n-th is kept; each has the numbers of its operations.
+        self._blocks = sorted(blocks, key=self._shape)
+
+    def _shape(self, block: list[int]) -> tuple[int, int, int]:
+        end = block[-1] if self._kinds[block[-1]] == FREE else len(self._kinds)
+        largest = max(self._sizes[number] for number in block)
+        return largest.bit_length(), (end - block[0]).bit_length(), block[0]
 
     def room(self, one_in: int) -> Room:
         """What the board needs for it. A reallocation is an allocation and a free there."""
-        array = self._kept(one_in)
-        kinds, sizes = self._kinds[array], self._sizes[array]
-        before = self._before[array]
-        enters, moves, leaves = kinds != FREE, kinds == REALLOCATE, kinds == FREE
-        count = _peak(enters.astype(np.int64) - leaves, -moves.astype(np.int64))
-        return Room(
-            entries=len(array) + int(moves.sum()),
-            blocks=count,
-            bytes=_peak(np.where(enters, sizes, -before), np.where(moves, -before, 0)),
-            gross_bytes=_peak(
-                np.where(enters, _gross(sizes), -_gross(before)), np.where(moves, -_gross(before), 0)
-            ),
-        )
+        live: dict[int, int] = {}
+        entries = blocks = most = most_bytes = most_gross = bytes_ = gross = 0
+        for number, block in self._operations(one_in):
+            size, before = self._sizes[number], live.pop(block, 0)
+            if self._kinds[number] != FREE:
+                live[block] = size
+                entries, blocks, bytes_, gross = entries + 1, blocks + 1, bytes_ + size, gross + _gross(size)
+                most, most_bytes, most_gross = (
+                    max(most, blocks),
+                    max(most_bytes, bytes_),
+                    max(most_gross, gross),
+                )
+            if before:
+                entries += 1
+                blocks, bytes_, gross = blocks - 1, bytes_ - before, gross - _gross(before)
+        return Room(entries, most, most_bytes, most_gross)
 
     def smallest(self, limits: Room) -> int | None:
         """The smallest scale that fits and leaves room for fragmentation.
@@ -87,92 +95,34 @@ class Scaling:
         If none does, the smallest that fits; None if there is none either.
         """
         for leaving_room in (True, False):
-            for one_in in range(1, 2 * self.blocks):
+            for one_in in range(1, 2 * len(self._blocks)):
                 if not self.room(one_in).beyond(limits, choosing=leaving_room):
                     return one_in
         return None
 
     def scaled(self, one_in: int) -> Trace:
         """The trace of one in so many blocks. Raises ScenarioError if none is left."""
-        array = self._kept(one_in)
-        if len(array) == 0:
-            raise ScenarioError(
-                f"{self.trace.name} has {self.blocks:,} blocks, and one in {one_in:,} is none; "
-                "choose a smaller scale."
-            )
         builder = TraceBuilder()
-        alignments = self.trace.operations[array, ALIGNMENT].tolist()
-        rows = zip(*(part[array].tolist() for part in (self._kinds, self._blocks, self._sizes)), strict=True)
-        for (kind, block, size), alignment in zip(rows, alignments, strict=True):
+        for number, block in self._operations(one_in):
+            kind, size = self._kinds[number], self._sizes[number]
             if kind == ALLOCATE:
-                builder.allocate(block, size, alignment)
+                builder.allocate(block, size, self._alignments[number])
             elif kind == REALLOCATE:
                 builder.reallocate(block, size)
             else:
                 builder.free(block)
+        if not len(builder):
+            raise ScenarioError(
+                f"{self.trace.name} has {len(self._blocks):,} blocks, and one in {one_in:,} is none; "
+                "choose a smaller scale."
+            )
         return builder.trace(self.trace.name)
 
-    def _kept(self, one_in: int) -> Numbers:
-        """The numbers of the operations that are kept, in order."""
-        chosen = self._order[one_in // 2 :: one_in]
-        starts, counts = self._starts[chosen], self._starts[chosen + 1] - self._starts[chosen]
-        ends = np.cumsum(counts)
-        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
-        array: Numbers = np.sort(self._by_block[np.repeat(starts, counts) + within])
-        return array
-
-    @cached_property
-    def _by_block(self) -> Numbers:
-        """The numbers of the operations, block by block, each in order."""
-        return np.argsort(self._blocks, kind="stable")
-
-    @cached_property
-    def _starts(self) -> Numbers:
-        """Where each block begins in `_by_block`, and behind the last where it ends."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self._blocks))])
-
-    @cached_property
-    def _before(self) -> Numbers:
-        """The size of the operation's block before it; 0 of an allocation."""
-        sizes = self._sizes[self._by_block]
-        before = np.empty_like(sizes)
-        before[self._by_block[1:]] = sizes[:-1]
-        before[self._by_block[self._starts[:-1]]] = 0
-        return before
-
-    @cached_property
-    def _order(self) -> Numbers:
-        """The blocks in the order in which every n-th is kept."""
-        starts, ends = self._starts[:-1], self._starts[1:] - 1
-        begin, last = self._by_block[starts], self._by_block[ends]
-        end = np.where(self._kinds[last] == FREE, last, len(self._kinds))
-        largest = np.maximum.reduceat(self._sizes[self._by_block], starts)
-        return np.lexsort((begin, _log2(end - begin), _log2(largest)))
+    def _operations(self, one_in: int) -> list[tuple[int, int]]:
+        """The operations that are kept, in order: the number of each, and of its block."""
+        kept = self._blocks[one_in // 2 :: one_in]
+        return sorted((number, block) for block, numbers in enumerate(kept) for number in numbers)
 
 
-def _blocks(operations: Numbers) -> Numbers:
-    """The number of each operation's block, in the order of their allocations."""
-    by_slot = np.argsort(operations[:, SLOT], kind="stable")
-    begins = operations[by_slot, KIND] == ALLOCATE
-    anyhow = np.empty(len(operations), dtype=np.int64)
-    anyhow[by_slot] = np.cumsum(begins) - 1  # each slot begins with an allocation
-    of_allocations = anyhow[operations[:, KIND] == ALLOCATE]
-    numbers = np.empty(len(of_allocations), dtype=np.int64)
-    numbers[of_allocations] = np.arange(len(of_allocations))
-    blocks: Numbers = numbers[anyhow]
-    return blocks
-
-
-def _log2(values: Numbers) -> Numbers:
-    """The power of two at or below each; values are from 1 on."""
-    return np.frexp(values.astype(np.float64))[1].astype(np.int64) - 1
-
-
-def _gross(sizes: Numbers) -> Numbers:
-    return -(-sizes // GRAIN_BYTES) * GRAIN_BYTES + np.where(sizes > 0, HEADER_BYTES, 0)
-
-
-def _peak(first: Numbers, then: Numbers) -> int:
-    """The largest sum at any moment, where each operation has two steps."""
-    steps = np.column_stack((first, then)).ravel()
-    return int(np.cumsum(steps).max(initial=0))
+def _gross(size: int) -> int:
+    return -(-size // GRAIN_BYTES) * GRAIN_BYTES + HEADER_BYTES

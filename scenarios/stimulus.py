@@ -60,31 +60,21 @@ class Stimulus:
             raise ScenarioError(
                 f"The stimulus mode {quoted(self.mode)} is unknown; use one of {', '.join(MODES)}."
             )
-        if not (0 <= self.period_ticks <= _U32 and 0 <= self.control_period_ticks <= _U32):
-            raise ScenarioError("A stimulus period does not fit the 32-bit timers.")
-        if self.mode == "none" and (self.period_ticks or self.control_period_ticks):
-            raise ScenarioError("The stimulus mode is none, yet a period is given; drop one of them.")
-        if self.mode not in ("none", "sweep") and not self.period_ticks:
-            raise ScenarioError(f"A {self.mode} stimulus needs a period of at least one tick.")
-        if self.mode == "sweep" and self.period_ticks > SWEEP_SPAN_MAX_TICKS:
-            raise ScenarioError(f"A sweep spans at most {SWEEP_SPAN_MAX_TICKS} ticks.")
-        if not 0 <= self.parameter <= _U16:
-            raise ScenarioError(f"The stimulus' further number {self.parameter} is outside 0…{_U16}.")
-        if self.parameter and self.mode not in PARAMETERS:
+        period, control, further = self.period_ticks, self.control_period_ticks, self.parameter
+        fits = 0 <= period <= _U32 and 0 <= control <= _U32 and 0 <= further <= _U16
+        limits = {
+            "none": not period and not control,
+            "sweep": period <= SWEEP_SPAN_MAX_TICKS,
+            "periodic": period > 0,
+            "random": period >= MIN_RANDOM_PERIOD_TICKS,
+            "burst": MIN_SPACING_TICKS <= further <= period - MIN_PERIOD_TICKS["period"],
+        }
+        if not fits or not limits[self.mode] or (further and self.mode not in PARAMETERS):
             raise ScenarioError(
-                f"A stimulus of mode {self.mode} has no further number; drop {self.parameter}."
-            )
-        if self.mode == "random" and self.period_ticks < MIN_RANDOM_PERIOD_TICKS:
-            raise ScenarioError(
-                f"A random stimulus needs a mean interval of at least {MIN_RANDOM_PERIOD_TICKS} ticks: "
-                "its shortest is half of that."
-            )
-        if self.mode == "burst" and not (
-            MIN_SPACING_TICKS <= self.parameter <= self.period_ticks - MIN_PERIOD_TICKS["period"]
-        ):
-            raise ScenarioError(
-                f"The two edges of a burst are at least {MIN_SPACING_TICKS} ticks apart and leave "
-                f"{MIN_PERIOD_TICKS['period']} of the period; {self.parameter} of {self.period_ticks} do not."
+                f"A {self.mode} stimulus cannot have a period of {period} ticks, a control of {control} and "
+                f"the number {further}: none has no periods, a sweep spans at most {SWEEP_SPAN_MAX_TICKS}, "
+                f"random has at least {MIN_RANDOM_PERIOD_TICKS}, and the edges of a burst are at least "
+                f"{MIN_SPACING_TICKS} apart and leave {MIN_PERIOD_TICKS['period']} of the period."
             )
 
     @property
@@ -144,15 +134,18 @@ def asks_for_control(words: str) -> bool:
 
 def _parts(words: str) -> tuple[str, str | None, str | None, str | None]:
     match = _OVERRIDE.fullmatch(words)
-    if match is None or match[1] not in MODES or (match[4] and match[1] not in PARAMETERS):
+    if (
+        match is None
+        or match[1] not in MODES
+        or (match[4] and match[1] not in PARAMETERS)
+        or (match[1] == "none" and match[2])
+    ):
         raise ScenarioError(
             f"The stimulus {quoted(words)} is not understood; use none, or one of {', '.join(MODES[1:])}, "
             "alone or followed by :PERIOD[,CONTROL] in timer ticks (random and burst: [,NUMBER])."
             f"{near_miss(words.partition(':')[0], MODES)}"
         )
     mode, period, control, number = match.groups()
-    if mode == "none" and period is not None:
-        raise ScenarioError("The stimulus none has no period; it is not understood with one.")
     return mode, period, control, number
 
 

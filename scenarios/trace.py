@@ -154,10 +154,8 @@ MOST_OPERATIONS = 4_194_304
 MOST_BYTES = 128 << 20
 MOST_LINE_BYTES = 512
 
-_FORMS = {"a": "a,ID,SIZE[,ALIGNMENT]", "f": "f,ID", "r": "r,ID,SIZE"}
-_FIELDS = {"a": (3, 4), "f": (2,), "r": (3,)}
+_FIELDS = {"a": (2, 3), "f": (1,), "r": (2,)}
 _WHOLE = re.compile(r"\d{1,10}", re.ASCII)
-_TIME = re.compile(r"@\d{1,20}", re.ASCII)
 
 
 def read(path: Path) -> Trace:
@@ -166,19 +164,17 @@ def read(path: Path) -> Trace:
         content = read_bytes(path, MOST_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a path that no system can have
         raise ScenarioError(f"{path} cannot be read: {why(error)}.") from None
-    builder, now = TraceBuilder(), 0
+    builder = TraceBuilder()
     for number, line in enumerate(io.BytesIO(content), start=1):
         try:
-            now = _enter(line, builder, now)
+            _enter(line, builder)
         except ScenarioError as error:
             raise ScenarioError(f"{path}, line {number}: {error}.") from None
     return builder.trace(path.name, sha256=hashlib.sha256(content).hexdigest())
 
 
-def _enter(line: bytes, builder: TraceBuilder, before: int) -> int:
-    """Takes a line, and returns its time, or that `before` it: lines are in order of time. Nothing
-    else is made of it.
-    """
+def _enter(line: bytes, builder: TraceBuilder) -> None:
+    """Takes a line."""
     if len(line) > MOST_LINE_BYTES:
         raise ScenarioError(f"a line has {MOST_LINE_BYTES} bytes at most, this one {len(line):,}")
     try:
@@ -186,24 +182,16 @@ def _enter(line: bytes, builder: TraceBuilder, before: int) -> int:
     except UnicodeDecodeError:
         raise ScenarioError("this is no text in UTF-8; a trace has lines such as a,1,24 and f,1") from None
     if not text or text.startswith("#"):
-        return before
-    time = before
-    fields = [field.strip() for field in text.split(",")]
-    if _TIME.fullmatch(fields[-1]) and (time := int(fields.pop()[1:])) < before:
-        raise ScenarioError(f"the time {time} comes after {before}; sort the lines by time")
-    kind = fields[0]
-    if len(fields) not in _FIELDS.get(kind, ()) or not fields[1]:
-        raise ScenarioError(f"{quoted(text)} is none of {', '.join(_FORMS.values())}")
-    for field in fields[2:]:
-        if not _WHOLE.fullmatch(field):
-            raise ScenarioError(f"{quoted(field)} is no whole number")
-    numbers = list(map(int, fields[2:]))
+        return
+    kind, *fields = (field.strip() for field in text.split(","))
+    numbers = [int(field) for field in fields[1:] if _WHOLE.fullmatch(field)]
+    if len(fields) not in _FIELDS.get(kind, ()) or not fields[0] or len(numbers) != len(fields) - 1:
+        raise ScenarioError(f"{quoted(text)} is none of a,ID,SIZE[,ALIGNMENT], f,ID and r,ID,SIZE")
     if len(builder) >= MOST_OPERATIONS:
         raise ScenarioError(f"a trace has {MOST_OPERATIONS:,} operations at most; cut it there")
     if kind == "a":
-        builder.allocate(fields[1], *numbers)
+        builder.allocate(fields[0], *numbers)
     elif kind == "r":
-        builder.reallocate(fields[1], *numbers)
+        builder.reallocate(fields[0], *numbers)
     else:
-        builder.free(fields[1])
-    return time
+        builder.free(fields[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -30,7 +29,6 @@ from cli.shell.values import FILE, OUTPUT, SECONDS, WHOLE, OptionError
     show_default="build/trace.csv",
     help="the trace to write",
 )
-@option("--every", is_flag=True, help="write the other processes' traces too, beside it and numbered")
 @option(
     "--most",
     type=WHOLE,
@@ -43,7 +41,6 @@ from cli.shell.values import FILE, OUTPUT, SECONDS, WHOLE, OptionError
 def command(
     command: tuple[str, ...],
     output: Path,
-    every: bool,
     most: int | None,
     log: Path | None,
     serial: str | None,
@@ -62,54 +59,19 @@ def command(
             "--log FILE, or --serial PORT."
         )
     if command:
-        return _record(command, output, every, most)
-    if log:
-        return _convert(logs.read(log), output, str(log))
-    heard = logs.listen(str(serial), baud, seconds or math.inf)
-    return _convert(heard, output, str(write_bytes(output.with_suffix(".log"), heard)))
+        from scenarios.recording.record import record, sentences
+        from scenarios.trace import MOST_OPERATIONS
 
-
-def _record(command: Sequence[str], output: Path, every: bool, most: int | None) -> int:
-    """Records a command, and returns its exit status."""
-    from scenarios.recording import recorder
-    from scenarios.recording.record import record, sentences
-    from scenarios.trace import MOST_OPERATIONS
-
-    most = most or MOST_OPERATIONS
-    if most > MOST_OPERATIONS:
-        raise OptionError(f"--most {most}: a trace has {MOST_OPERATIONS:,} operations at most.")
-    for advice in recorder.advice(command[0]):
-        print(advice, file=sys.stderr)
-    recorded = record(command, output, every=every, most=most)
-    print(*sentences(recorded), *_what_fits(recorded.written[0].path), sep="\n", file=sys.stderr)
-    return recorded.exit_status
-
-
-def _convert(heard: bytes, output: Path, name: str) -> int:
-    """Writes what a board said as a trace; returns 1 if it has a defect."""
-    from scenarios.recording import logs
-
-    of_program = logs.convert_of_program(heard)
-    trace = of_program or logs.convert(heard)
-    subject = "program" if of_program else "board"
-    lines = [f"# What a {subject} asked of its heap, by {Path(name).name!r}", *trace.lines]
+        recorded = record(command, output, most=min(most or MOST_OPERATIONS, MOST_OPERATIONS))
+        print(*sentences(recorded), sep="\n", file=sys.stderr)
+        return recorded.exit_status
+    name = log or output.with_suffix(".log")
+    heard = logs.read(log) if log else logs.listen(str(serial), baud, seconds or math.inf)
+    if serial:
+        write_bytes(name, heard)
+    trace = logs.convert(heard)
+    lines = [f"# What a program asked of its heap, by {name.name!r}", *trace.lines]
     write_bytes(output, "".join(f"{line}\n" for line in lines).encode())
-    print(
-        f"{output}: {len(trace.lines):,} operations, by {name}.",
-        *logs.sentences(trace),
-        sep="\n",
-        file=sys.stderr,
-    )
+    told = [f"{output}: {len(trace.lines):,} operations, by {name}.", *logs.sentences(trace)]
+    print(*told, sep="\n", file=sys.stderr)
     return int(bool(trace.defects))
-
-
-def _what_fits(trace: Path) -> Iterator[str]:
-    """Where the trace can be replayed, and how: told at once, not when that is tried."""
-    from scenarios.errors import ScenarioError
-    from scenarios.generators.recorded import told_of_the_board, told_of_this_machine
-
-    try:
-        yield told_of_the_board(trace)
-        yield told_of_this_machine(trace)
-    except ScenarioError as refused:
-        yield str(refused)

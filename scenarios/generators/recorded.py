@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from base.heap_size import DEFAULT_BYTES, LARGEST_BYTES, STEP_BYTES
+from base.heap_size import DEFAULT_BYTES
 from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
 from scenarios.generator import Generator, Step
 from scenarios.operations import Allocate, Free
 from scenarios.parameters import file_name, whole
 from scenarios.place import LARGE, Place
-from scenarios.scaling import LARGEST_SHARE, Scaling, board
+from scenarios.scaling import Scaling, board
 from scenarios.trace import ALLOCATE, FREE, Trace
 
 
@@ -80,32 +80,6 @@ class Recorded(Generator):
     @cached_property
     def _scaling(self) -> Scaling:
         return Scaling(self.recording, self.divide)
-
-
-def told_of_the_board(path: Path) -> str:
-    """Whether the trace in the file fits the board, and by which scale it does; in a sentence.
-
-    Raises ScenarioError for a file that is no trace.
-    """
-    whole_trace = Recorded(str(path), scale=1, divide=1)
-    try:
-        whole_trace.fitted(DEFAULT_BYTES)
-    except ScenarioError as refused:
-        return str(refused)
-    return f"It fits the board as it is: ./lab scenario recorded --trace {path}"
-
-
-def told_of_this_machine(path: Path) -> str:
-    """How the whole trace in the file is replayed on this machine, in a sentence.
-
-    Raises ScenarioError for a file that is no trace.
-    """
-    filled = Scaling(scenarios_trace.read(path)).room(1).gross_bytes
-    wanted = -(-int(filled / LARGEST_SHARE) // STEP_BYTES) * STEP_BYTES
-    if wanted > LARGEST_BYTES:
-        return f"Live at once it fills {filled:,} bytes, and a heap has {LARGEST_BYTES:,} at most."
-    heap = f" --heap {wanted}" if wanted > DEFAULT_BYTES else ""
-    return f"This machine replays the whole trace: ./lab heap fragmentation --trace {path}{heap}"
 
 
 def chosen_scale(scaling: Scaling, heap_bytes: int = DEFAULT_BYTES, place: Place = LARGE) -> int:

@@ -31,19 +31,25 @@ from scenarios.trace import MOST_OPERATIONS
 MOST_BYTES = 128 << 20
 MOST_DEFECTS_TOLD = 20
 
-_LINE = re.compile(rb"@(T[AF],([0-9a-f]{1,8}),([0-9a-f]{1,8})(?:,([0-9a-f]{1,8}))?)\*([0-9A-F]{4})")
-_BEGIN = re.compile(rb"@T[AF]")
-_NUMBERS = 1 << 32
+_PACKED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
+_BOARD = re.compile(rb"@(T[AF],([0-9a-f]{1,8}),([0-9a-f]{1,8})(?:,([0-9a-f]{1,8}))?)\*([0-9A-F]{4})")
+_BOARD_BEGIN = re.compile(rb"@T[AF]")
+_MTRACE = re.compile(rb"(?:@ .* )?([-+<>!]) (0x[0-9a-f]+|\(nil\))(?: (0|0x[0-9a-f]+))?")
+_HEAPTRACK = re.compile(rb"v [0-9a-f]+ [123]\n")
+
+_Event: TypeAlias = tuple[str, bytes | str, int]
+"""As mtrace has it: `+`, `-`, `<` and `>` of a reallocation, `!` of a refused one; the block's
+address or class; bytes. `?` is a defect, in words, and `^` a new start of the board."""
 
 
 @dataclass
-class BoardTrace:
+class LogTrace:
     """`lines` of a trace, and a sentence for each of the `defects`; `refused` is no defect."""
 
     lines: list[str] = field(default_factory=list)
     defects: list[str] = field(default_factory=list)
     refused: int = 0
-    """Allocations that the board's heap could not serve. They are left out."""
+    """Allocations that the heap could not serve. They are left out."""
 
 
 def read(path: Path) -> bytes:
@@ -54,109 +60,112 @@ def read(path: Path) -> bytes:
         raise RecordingError(f"{path} cannot be read: {why(error)}.") from None
 
 
-def convert(log: bytes) -> BoardTrace:
-    """The trace in a log. Where the board was started anew, it is that of its last start.
+def convert(log: bytes) -> LogTrace:
+    """The trace in a log. Where a board was started anew, it is that of its last start.
 
     Raises RecordingError if there is none.
     """
-    converter = _Converter()
-    for number, line in enumerate(log.split(b"\n"), start=1):
-        converter.enter(line, number)
-        if len(converter.found.lines) >= MOST_OPERATIONS:
-            converter.complain(number, f"the trace ends here, at {MOST_OPERATIONS:,} operations")
-            break
-    if converter.expected is None:
+    if log.startswith(_PACKED):
+        raise RecordingError("The log is packed; unpack it first, with zstdcat or zcat.")
+    lines = log.split(b"\n")
+    if lines[0] == b"= Start":
+        trace = _trace(_of_mtrace(lines), by_address=True)
+    elif _HEAPTRACK.match(log):
+        trace = _trace(_of_heaptrack(lines), by_address=False)
+    else:
+        trace = _trace(_of_board(lines), by_address=True)
+    if not trace.lines:
         raise RecordingError(
-            "The log has no line of tailscope_trace.h; check that traceMALLOC and traceFREE are compiled in, "
-            "and the baud rate."
+            "The log has no operation that could be replayed: it is none of mtrace or heaptrack (formats 1 "
+            f"to 3), nor has it sound lines of tailscope_trace.h. {' '.join(sentences(trace))}".rstrip()
         )
-    if not converter.found.lines:
-        raise RecordingError(
-            f"The log has no operation that could be replayed. {' '.join(sentences(converter.found))}"
-        )
-    return converter.found
+    return trace
 
 
-class _Converter:
-    """Goes through the lines of one log."""
-
-    def __init__(self) -> None:
-        self.found = BoardTrace()
-        self.expected: int | None = None
-        self._live: dict[int, int] = {}  # address: number in the trace
-        self._last = 0
-
-    def complain(self, line: int, words: str) -> None:
-        self.found.defects.append(f"Line {line}: {words}.")
-
-    def enter(self, line: bytes, number: int) -> None:
+def _of_board(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
+    expected = 0
+    for number, line in enumerate(lines, start=1):
         sound = 0
-        for match in _LINE.finditer(line):
-            body, sequence, address, size, digits = match.groups()
-            if digits != b"%04X" % crc16(body) or (size is None) == body.startswith(b"TA"):
+        for body, digits, address, size, crc in _BOARD.findall(line):
+            if crc != b"%04X" % crc16(body) or (not size) == body.startswith(b"TA"):
                 continue
             sound += 1
-            if self._is_next(int(sequence, 16), number):
-                self._operation(int(address, 16), None if size is None else int(size, 16), number)
-        for _ in range(len(_BEGIN.findall(line)) - sound):
-            self.complain(number, "it is damaged")
-
-    def _is_next(self, sequence: int, line: int) -> bool:
-        """False for one that was there already."""
-        expected, self.expected = self.expected, (sequence + 1) % _NUMBERS
-        if expected is None:
-            if sequence:
-                self.complain(line, f"the log begins here; operations missing before: {sequence:,}")
-        elif sequence == (expected - 1) % _NUMBERS and sequence:
-            self.expected = expected
-            self.complain(line, f"operation {sequence:,} is there twice; the second is left out")
-            return False
-        elif sequence < expected:
-            self._start_anew(line, sequence)
-        elif sequence > expected:
-            self.complain(line, f"operations lost before it: {sequence - expected:,}")
-        return True
-
-    def _start_anew(self, line: int, sequence: int) -> None:
-        """The board's numbers begin again: it was reset."""
-        self.found.lines.clear()
-        self.found.refused = 0
-        self._live.clear()
-        self._last = 0
-        lost = f" (operations missing then: {sequence:,})" if sequence else ""
-        self.complain(line, f"the board was started anew{lost}; what came before is left out")
-
-    def _operation(self, address: int, size: int | None, line: int) -> None:
-        if size is None:
-            self._free(address, line)
-        elif address == 0:
-            self.found.refused += 1
-        else:
-            self._allocate(address, size, line)
-
-    def _free(self, address: int, line: int) -> None:
-        block = self._live.pop(address, None)
-        if block is None:
-            self.complain(line, f"no allocation is known of what it frees, 0x{address:08x}; it is left out")
-            return
-        self.found.lines.append(f"f,{block}")
-
-    def _allocate(self, address: int, size: int, line: int) -> None:
-        if address in self._live:
-            self.complain(line, f"the free of the block at 0x{address:08x} is missing; it is set before")
-            self.found.lines.append(f"f,{self._live.pop(address)}")
-        if size == 0:
-            self.complain(
-                line,
-                f"the block at 0x{address:08x} has no byte and is taken for one; see whether "
-                "TAILSCOPE_TRACE_HEADER_BYTES is the heap's",
-            )
-        self._last += 1
-        self._live[address] = self._last
-        self.found.lines.append(f"a,{self._last},{max(size, 1)}")
+            sequence = int(digits, 16)
+            if 0 < sequence == expected - 1:
+                yield number, ("?", "it is there twice; the second is left out", 0)
+                continue
+            if sequence < expected:
+                yield number, ("^", "the board was started anew; what came before is left out", 0)
+                expected = 0
+            if sequence > expected:
+                yield number, ("?", f"operations lost before it: {sequence - expected:,}", 0)
+            expected = sequence + 1
+            refused = size and not int(address, 16)
+            yield number, ("!" if refused else "+" if size else "-", address, int(size or b"0", 16))
+        for _ in range(len(_BOARD_BEGIN.findall(line)) - sound):
+            yield number, ("?", "it is damaged", 0)
 
 
-def sentences(trace: BoardTrace) -> Iterator[str]:
+def _of_mtrace(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
+    for number, line in enumerate(lines, start=1):
+        match = _MTRACE.fullmatch(line)
+        if match and (match[3] is not None) == (match[1] in b"+>!"):
+            sign = "!" if match[2] == b"(nil)" else match[1].decode()
+            yield number, (sign, match[2], int(match[3] or b"0", 16))
+        elif line not in (b"= Start", b"= End", b""):
+            yield number, ("?", "it is damaged", 0)
+
+
+def _of_heaptrack(lines: list[bytes]) -> Iterator[tuple[int, _Event]]:
+    """A block has no address there, but a class: its size and its caller."""
+    sizes: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        sign, *fields = line.split(b" ")
+        try:
+            if sign == b"a":
+                sizes.append(int(fields[0], 16))
+            elif sign in (b"+", b"-"):
+                yield number, (sign.decode(), fields[0], sizes[int(fields[0], 16)] if sign == b"+" else 0)
+        except (IndexError, ValueError):
+            yield number, ("?", "it is damaged", 0)
+
+
+def _trace(events: Iterator[tuple[int, _Event]], *, by_address: bool) -> LogTrace:
+    """The lines. `by_address`: no two live blocks have the same."""
+    trace, last = LogTrace(), 0
+    live: defaultdict[bytes | str, list[int]] = defaultdict(list)
+    moving: int | None = None
+    for number, (sign, block, size) in events:
+        defect = block if sign in "?^" else ""
+        if sign == "^":
+            trace = LogTrace(defects=trace.defects)
+            live.clear()
+            last = 0
+        elif sign == "!":
+            trace.refused += 1
+        elif sign in "+>":
+            if by_address and live[block]:
+                defect = "the free of what lay there is missing; it is set before"
+                trace.lines.append(f"f,{live[block].pop()}")
+            moved = moving if sign == ">" else None
+            last += not moved
+            live[block].append(moved or last)
+            trace.lines.append(f"{'r' if moved else 'a'},{moved or last},{max(size, 1)}")
+        elif sign in "-<" and not live[block]:
+            defect, moving = "no allocation is known of what it frees or moves; it is left out", None
+        elif sign == "<":
+            moving = live[block].pop()
+        elif sign == "-":
+            trace.lines.append(f"f,{live[block].pop()}")
+        if defect:
+            trace.defects.append(f"Line {number}: {defect!s}.")
+        if len(trace.lines) >= MOST_OPERATIONS:
+            trace.defects.append(f"Line {number}: the trace ends here, at {MOST_OPERATIONS:,} operations.")
+            break
+    return trace
+
+
+def sentences(trace: LogTrace) -> Iterator[str]:
     """What is missing, a sentence for each defect up to MOST_DEFECTS_TOLD, and what was refused."""
     yield from trace.defects[:MOST_DEFECTS_TOLD]
     if (more := len(trace.defects) - MOST_DEFECTS_TOLD) > 0:
@@ -194,90 +203,3 @@ def listen(url: str, baud: int, within_s: float = math.inf) -> bytes:
     if not received:
         raise RecordingError(f"Nothing came from {url}; check the port, the board's power and the baud rate.")
     return bytes(received)
-
-
-_Event: TypeAlias = tuple[bytes, bytes, int]
-"""As mtrace has it: `+`, `-`, `<` and `>` of a reallocation, `!` of a refused one, or `?` of a
-damaged line; the block's address or class; bytes."""
-
-_PACKED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
-_MTRACE = re.compile(rb"(?:@ .* )?([-+<>!]) (0x[0-9a-f]+|\(nil\))(?: (0|0x[0-9a-f]+))?")
-_HEAPTRACK = re.compile(rb"v [0-9a-f]+ ([0-9a-f]+)\n")
-
-
-def convert_of_program(log: bytes) -> BoardTrace | None:
-    """The trace, or None where the log is of neither. Raises RecordingError."""
-    if log.startswith(_PACKED):
-        raise RecordingError("The log is packed; unpack it first, with zstdcat or zcat.")
-    lines = log.splitlines()
-    if lines[:1] == [b"= Start"]:
-        return _trace(_of_mtrace(lines))
-    if version := _HEAPTRACK.match(log):
-        if version[1] not in (b"1", b"2", b"3"):
-            raise RecordingError(f"The log has heaptrack's format {version[1].decode()}; 1 to 3 can be read.")
-        return _trace(_of_heaptrack(lines))
-    return None
-
-
-def _of_mtrace(lines: list[bytes]) -> Iterator[_Event | None]:
-    """An event for each line, None where it has none."""
-    for line in lines:
-        match = _MTRACE.fullmatch(line)
-        if match and (match[3] is not None) == (match[1] in b"+>!"):
-            refused = match[2] == b"(nil)"
-            yield b"!" if refused else match[1], match[2], int(match[3] or b"0", 16)
-        else:
-            yield None if line in (b"= Start", b"= End", b"") else (b"?", b"", 0)
-
-
-def _of_heaptrack(lines: list[bytes]) -> Iterator[_Event | None]:
-    """As _of_mtrace(). A block has no address there, but a class: its size and its caller."""
-    sizes: list[int] = []
-    for line in lines:
-        sign, *fields = line.split(b" ")
-        try:
-            if sign == b"a":
-                sizes.append(int(fields[0], 16))
-            yield (
-                (sign, fields[0], sizes[int(fields[0], 16)] if sign == b"+" else 0)
-                if sign in (b"+", b"-")
-                else None
-            )
-        except (IndexError, ValueError):
-            yield b"?", b"", 0
-
-
-def _trace(events: Iterator[_Event | None]) -> BoardTrace:
-    trace, last, unseen = BoardTrace(), 0, 0
-    live: defaultdict[bytes, list[int]] = defaultdict(list)
-    moving: int | None = None
-    for number, event in enumerate(events, start=1):
-        if event is None:
-            continue
-        sign, block, size = event
-        if sign == b"?":
-            trace.defects.append(f"Line {number}: it is damaged.")
-        elif sign == b"!":
-            trace.refused += 1
-        elif sign == b"+" or (sign == b">" and moving is None):
-            last += 1
-            live[block].append(last)
-            trace.lines.append(f"a,{last},{max(size, 1)}")
-        elif sign == b">":
-            live[block].append(moving or 0)
-            trace.lines.append(f"r,{moving},{max(size, 1)}")
-        elif not live[block]:
-            moving = None
-            unseen += 1
-        elif sign == b"<":
-            moving = live[block].pop()
-        else:
-            trace.lines.append(f"f,{live[block].pop()}")
-        if len(trace.lines) >= MOST_OPERATIONS:
-            trace.defects.append(f"Line {number}: the trace ends here, at {MOST_OPERATIONS:,} operations.")
-            break
-    if unseen:
-        trace.defects.append(f"Blocks freed or moved that the log does not allocate: {unseen:,}.")
-    if not trace.lines:
-        raise RecordingError("The log has no operation that could be replayed.")
-    return trace

@@ -42,45 +42,41 @@ class Written:
 class Recorded:
     """What came of a command.
 
-    `written` begins with the process that used its heap most. `others` are those that were
-    recorded and not written, `not_opened` counts those that could not be recorded.
+    `written` is the process that used its heap most. `others` are those that were recorded and not
+    written, `not_opened` counts those that could not be recorded.
     """
 
     exit_status: int
-    written: tuple[Written, ...]
+    written: Written
     others: tuple[ProcessFile, ...]
     not_opened: int
 
 
-def record(
-    command: Sequence[str], output: Path, *, every: bool = False, most: int = MOST_OPERATIONS
-) -> Recorded:
+def record(command: Sequence[str], output: Path, *, most: int = MOST_OPERATIONS) -> Recorded:
     """Runs `command`, and writes the trace of its busiest process to `output`.
 
-    With `every` the other processes' go beside it, numbered in the order in which they began.
     `most` is how many records a process has room for. Raises RecordingError, also where nothing
     could be recorded, and WriteError.
     """
     library = recorder.build()
-    recorder.check(command[0], library)
+    if shutil.which(command[0]) is None:
+        raise RecordingError(f"There is no command {quoted(command[0])}; check its name, or give its path.")
     with tempfile.TemporaryDirectory(prefix="tailscope-record-") as name:
         folder = Path(name)
         preloaded = Path(shutil.copy(library, folder / "recorder.so"))
         status = _run(command, preloaded, folder, most)
         files = sorted((path for path in folder.iterdir() if path.name.isdigit()), key=lambda p: int(p.name))
         processes = [process for process in map(open_file, files) if process is not None]
-        if not processes:
-            raise RecordingError(_why_nothing(command, len(files)))
-        order = sorted(processes, key=lambda process: -process.recorded)
-        chosen = order if every else order[:1]
-        written = [
-            _write(process, _numbered(output, files.index(process.path) + 1 if rank else 0), command)
-            for rank, process in enumerate(chosen)
-            if process.recorded
-        ]
-    if not written:
-        raise RecordingError(_why_nothing(command, 0))
-    return Recorded(status, tuple(written), tuple(order[len(chosen) :]), len(files) - len(processes))
+        busiest = max(processes, key=lambda process: process.recorded, default=None)
+        if busiest is None or not busiest.recorded:
+            raise RecordingError(
+                f"Nothing was recorded of {quoted(command[0])}. It called no malloc that can be seen, as a "
+                "program that is statically linked, setuid, for another machine, or with an allocator or a C "
+                "library of its own; or there is no room on the disk for temporary files or in ulimit."
+            )
+        written = _write(busiest, output, command)
+    others = tuple(process for process in processes if process is not busiest)
+    return Recorded(status, written, others, len(files) - len(processes))
 
 
 def _run(command: Sequence[str], library: Path, folder: Path, most: int) -> int:
@@ -97,22 +93,6 @@ def _run(command: Sequence[str], library: Path, folder: Path, most: int) -> int:
         return children.attend(["env", *shim, *command])
     except OSError as error:
         raise RecordingError(f"{quoted(command[0])} did not start: {why(error)}.") from None
-
-
-def _why_nothing(command: Sequence[str], not_opened: int) -> str:
-    if not_opened:
-        return (
-            f"Nothing was recorded of {quoted(command[0])}: there is no room for the recording, on the disk "
-            "for temporary files or within the limits of ulimit; make room, or lower --most."
-        )
-    return (
-        f"Nothing was recorded: {quoted(command[0])} never called malloc; it has an allocator of its own, "
-        "or another C library than the recorder's."
-    )
-
-
-def _numbered(output: Path, number: int) -> Path:
-    return output.with_name(f"{output.stem}.{number}{output.suffix}") if number else output
 
 
 def _write(process: ProcessFile, path: Path, command: Sequence[str]) -> Written:
@@ -140,45 +120,31 @@ def _printable(text: str) -> str:
 
 def sentences(recorded: Recorded) -> Iterator[str]:
     """What to tell of it, a sentence each: first what was written, then what is missing."""
-    for written in recorded.written:
-        yield from _of_one(written)
-    if recorded.others:
-        names = sorted({Path(process.program).name or "unknown" for process in recorded.others})
-        shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-        yield (
-            f"Other processes that were recorded: {len(recorded.others)} ({_printable(shown)}); "
-            "--every writes their traces beside it."
-        )
-    total = len(recorded.written) + len(recorded.others) + recorded.not_opened
-    if recorded.not_opened:
-        yield f"Processes without room for their recording: {recorded.not_opened}."
-    if total >= MOST_PROCESSES:
-        yield f"No more than {MOST_PROCESSES} processes are recorded; later ones are missing."
-
-
-def _of_one(written: Written) -> Iterator[str]:
-    account, process = written.account, written.process
+    account, process = recorded.written.account, recorded.written.process
     name = _printable(Path(process.program).name)
     yield (
-        f"{written.path}: {account.operations:,} operations of {name}, at most {account.peak_bytes:,} bytes "
-        f"live in {account.peak_blocks:,} blocks."
+        f"{recorded.written.path}: {account.operations:,} operations of {name}, at most "
+        f"{account.peak_bytes:,} bytes live in {account.peak_blocks:,} blocks."
     )
     if process.claimed > process.recorded:
         yield (
             f"It ends early: of {process.claimed:,} records the first {process.recorded:,} are kept; "
             "--most says how many."
         )
-    if account.too_large:
-        yield f"Blocks of more than 4 GiB, left out: {account.too_large:,}."
-    if account.inherited:
+    if account.left_out:
         yield (
-            f"Frees left out: {account.inherited:,}, of blocks that the process had not allocated itself, "
-            "but its parent before the fork, or the loader before the recorder was there."
+            f"Calls left out: {account.left_out:,}, of blocks that the process had not allocated itself, of "
+            "more than 4 GiB, or cut off by its end."
         )
     if account.unseen_frees:
         yield f"Blocks freed otherwise than by free, as their place shows: {account.unseen_frees:,}."
-    if account.unfinished:
-        yield f"Calls that the end of the process cut off: {account.unfinished:,}."
+    if recorded.others or recorded.not_opened:
+        names = sorted({Path(process.program).name or "unknown" for process in recorded.others})
+        yield (
+            f"Other processes, whose traces are not kept: {len(recorded.others)} "
+            f"({_printable(', '.join(names[:8]))}), and {recorded.not_opened} without room; at most "
+            f"{MOST_PROCESSES} are recorded."
+        )
 
 
 MAGIC = 0x314D454854534C54
@@ -237,14 +203,11 @@ class Account:
     operations: int = 0
     peak_bytes: int = 0
     peak_blocks: int = 0
-    inherited: int = 0
-    """Frees of blocks that others allocated: its parent, or the loader before the recorder."""
+    left_out: int = 0
+    """Of blocks that others allocated, its parent or the loader before the recorder; above 4 GiB,
+    which no line can hold; or claimed by a thread that was ended before it wrote."""
     unseen_frees: int = 0
     """Blocks whose place was allocated again without a free: something else freed them."""
-    too_large: int = 0
-    """Allocations above 4 GiB, which no line can hold."""
-    unfinished: int = 0
-    """Records that a thread claimed and did not write before it was ended."""
 
 
 @dataclass
@@ -277,7 +240,7 @@ class Conversion:
             elif kind == _MOVED:
                 yield from self._moved(block, size, origin)
             else:
-                self.account.unfinished += 1
+                self.account.left_out += 1
 
     def _records(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         with self.of.path.open("rb") as file:
@@ -291,20 +254,32 @@ class Conversion:
 
     def _allocated(self, block: int, size: int, alignment_log2: int) -> Iterator[str]:
         if size > _LARGEST:
-            self.account.too_large += 1
+            self.account.left_out += 1
             return
+        yield from self._vacated(block)
+        self._last += 1
+        alignment = f",{1 << alignment_log2}" if 0 < alignment_log2 < 32 else ""
+        yield f"a,{self._last},{self._placed(self._last, block, size)}{alignment}"
+
+    def _vacated(self, block: int) -> Iterator[str]:
         if (before := self._at.pop(block, None)) is not None:
             self.account.unseen_frees += 1
             yield from self._freed(before)
-        self._last += 1
-        self._at[block] = self._last
-        self._count(self._last, max(size, 1))
-        alignment = f",{1 << alignment_log2}" if 0 < alignment_log2 < 32 else ""
-        yield f"a,{self._last},{max(size, 1)}{alignment}"
+
+    def _placed(self, number: int, block: int, size: int) -> int:
+        """Counts the block where it lies now; returns its bytes."""
+        account = self.account
+        self._at[block] = number
+        self._live_bytes += max(size, 1) - self._sizes.get(number, 0)
+        self._sizes[number] = max(size, 1)
+        account.operations += 1
+        account.peak_bytes = max(account.peak_bytes, self._live_bytes)
+        account.peak_blocks = max(account.peak_blocks, len(self._sizes))
+        return max(size, 1)
 
     def _freed(self, number: int | None) -> Iterator[str]:
         if number is None:
-            self.account.inherited += 1
+            self.account.left_out += 1
             return
         self.account.operations += 1
         self._live_bytes -= self._sizes.pop(number)
@@ -320,24 +295,8 @@ class Conversion:
         elif block == 0:  # glibc frees then
             yield from self._freed(number)
         elif size > _LARGEST:
-            self.account.too_large += 1
+            self.account.left_out += 1
             yield from self._freed(number)
         else:
-            yield from self._resized(number, block, size)
-
-    def _resized(self, number: int, block: int, size: int) -> Iterator[str]:
-        if (before := self._at.pop(block, None)) is not None:
-            self.account.unseen_frees += 1
-            yield from self._freed(before)
-        self._at[block] = number
-        self._live_bytes -= self._sizes[number]
-        self._count(number, max(size, 1))
-        yield f"r,{number},{max(size, 1)}"
-
-    def _count(self, number: int, size: int) -> None:
-        account = self.account
-        self._sizes[number] = size
-        self._live_bytes += size
-        account.operations += 1
-        account.peak_bytes = max(account.peak_bytes, self._live_bytes)
-        account.peak_blocks = max(account.peak_blocks, len(self._sizes))
+            yield from self._vacated(block)
+            yield f"r,{number},{self._placed(number, block, size)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 import time
@@ -15,12 +16,16 @@ import serial
 from hypothesis import given
 from hypothesis import strategies as st
 
+from base.files.locks import taking_turns
 from base.paths import ROOT
 from base.run_folder.records import encode
 from cli.shell import start
-from scenarios import trace
+from scenarios import catalogue, trace
+from scenarios import trace as scenarios_trace
 from scenarios.errors import RecordingError
-from scenarios.recording.logs import convert, convert_of_program
+from scenarios.recording.logs import convert
+from scenarios.trace import FREE
+from simulator import run as simulator
 from tests.sentences import Sentences
 from tests.tables import table
 
@@ -181,8 +186,7 @@ AFTER_HEAPTRACK = ["f,1", "a,3,5000", "f,2", "a,4,21", "f,3", "a,5,12", "a,6,128
 
 @pytest.mark.parametrize(("log", "after"), [(MTRACE, AFTER_MTRACE), (HEAPTRACK, AFTER_HEAPTRACK)])
 def test_a_log_has_the_operations_of_its_program(log: bytes, after: list[str]) -> None:
-    trace = convert_of_program(log)
-    assert trace is not None
+    trace = convert(log)
     assert (trace.lines, trace.defects, trace.refused) == ([*BEFORE, *after], [], 0)
 
 
@@ -198,13 +202,91 @@ def test_a_log_has_the_operations_of_its_program(log: bytes, after: list[str]) -
 def test_what_is_missing_or_damaged_is_counted(
     log: bytes, lines: list[str], refused: int, defects: int
 ) -> None:
-    trace = convert_of_program(log)
-    assert trace is not None
+    trace = convert(log)
     assert (trace.lines, trace.refused, len(trace.defects)) == (lines, refused, defects)
 
 
 def test_other_files() -> None:
-    assert convert_of_program(b"@TA,0,20000010,18*1234\n") is convert_of_program(b"") is None
-    for log in (b"\x28\xb5\x2f\xfd rest", b"\x1f\x8b rest", b"v 20000 9\n", b"= Start\n= End\n"):
+    for log in (
+        *(b"\x28\xb5\x2f\xfd rest", b"\x1f\x8b rest", b"v 20000 9\n", b"= Start\n= End\n", b""),
+        b"@TA,0,20000010,18*1234\n",
+    ):
         with pytest.raises(RecordingError):
-            convert_of_program(log)
+            convert(log)
+
+
+# A FreeRTOS program on heap_4, traced on the virtual Nucleo, against what it says of itself.
+
+
+OWN = re.compile(rb"(took|gives|refused) ([0-9a-f]{8}) ([0-9a-f]{8})")
+HEADER_BYTES = 8
+
+
+def built() -> Path:
+    build = ROOT / "build" / "traced"
+    source = ("cmake", "-S", ROOT / "firmware" / "tests" / "traced", "-B", build, "-G", "Ninja")
+    with taking_turns(build):
+        for command in (source, ("cmake", "--build", build)):
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+    return build / "traced.elf"
+
+
+def test_the_trace_is_what_the_program_says(tmp_path: Path) -> None:
+    said = simulator.run(built(), until="5s").uart
+    assert said.endswith(b"over 00000000 00000000\n"), said[-200:]
+    result = convert(said)
+    assert result.defects == []
+    (tmp_path / "trace.csv").write_text("".join(f"{line}\n" for line in result.lines))
+    assert len(trace.read(tmp_path / "trace.csv").operations) == len(result.lines)
+
+    # The program says of each block right behind its line in the trace, or before its free.
+    lines = said.splitlines()
+    own = [(match, number) for number, line in enumerate(lines) if (match := OWN.fullmatch(line))]
+    assert len(own) == 4 * 60 + 3
+    for match, number in own:
+        what, address, size = match[1], match[2].lstrip(b"0") or b"0", int(match[3], 16)
+        kind, _, traced, *rest = lines[number + (what == b"gives") * 2 - 1].partition(b"*")[0].split(b",")
+        assert (kind, traced) == (b"@TF" if what == b"gives" else b"@TA", address)
+        if what == b"took":
+            # heap_4 rounds up to 8 bytes, and gives away a rest of less than two headers.
+            assert size <= int(rest[0], 16) < size + 8 + 2 * HEADER_BYTES
+    assert result.refused == sum(match[1] == b"refused" for match, _ in own) == 1
+
+    # What the kernel itself took: three stacks of 640 bytes, three control blocks, two queues.
+    sizes = [int(line.split(",")[2]) for line in result.lines if line.startswith("a")]
+    assert sizes.count(640) == 3
+    assert len(sizes) == 121 + 3 * 2 + 2 + 2  # its own; tasks; queues; the idle task
+
+
+# docs/how-to/traces.md against the recordings that are here.
+
+
+ROW = re.compile(r"\| (recorded_\w+) \| .* \| ([\d,]+) \| ([\d,]+) bytes in ([\d,]+) blocks \| (\d+) \|")
+ROWS = ROW.findall((ROOT / "docs" / "how-to" / "traces.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.docs
+def test_the_table_has_every_recording() -> None:
+    assert [row[0] for row in ROWS] == [name for name in catalogue.names() if name.startswith("recorded_")]
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(("name", "operations", "live_bytes", "blocks", "scale"), ROWS)
+def test_a_row_tells_what_the_file_has(
+    name: str, operations: str, live_bytes: str, blocks: str, scale: str
+) -> None:
+    scenario = catalogue.load(name)
+    trace = scenarios_trace.read(Path(str(scenario.parameters["trace"])))
+    live: dict[int, int] = {}
+    most_bytes = most_blocks = 0
+    for kind, slot, size, _ in trace.operations.tolist():
+        if kind == FREE:
+            del live[slot]
+        else:
+            live[slot] = size
+        most_bytes = max(most_bytes, sum(live.values()))
+        most_blocks = max(most_blocks, len(live))
+    assert operations == f"{len(trace.operations):,}"
+    assert (live_bytes, blocks) == (f"{most_bytes:,}", f"{most_blocks:,}")
+    assert int(scale) == scenario.parameters["scale"]
