@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
 from math import isnan, nan
 
@@ -39,7 +39,10 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Two figures that the claim puts in an order, or equals."""
+    """Two figures that the claim puts in an order, or equals.
+
+    `by_medians` is the verdict that they would have if it did not matter where the code lies.
+    """
 
     part: Part
     along: str
@@ -47,6 +50,7 @@ class _Comparison:
     figures: tuple[MadeFigure, MadeFigure]
     unit: str
     verdict: Verdict
+    by_medians: Verdict
 
     def __str__(self) -> str:
         values = (
@@ -86,7 +90,19 @@ def _conclusion(made: Beside, claim: Claim) -> Conclusion:
     }
     words = set(verdicts.values())
     verdict = words.pop() if len(words) == 1 else UNTOLD
-    return Conclusion(claim.says, verdict, _sentence(compared, verdicts), _cause(claim, verdict, made))
+    cause = (_placement(compared, claim) if verdict == UNTOLD else "") or _cause(claim, verdict, made)
+    return Conclusion(claim.says, verdict, _sentence(compared, verdicts), cause)
+
+
+def _placement(compared: Mapping[str, Sequence[_Comparison]], claim: Claim) -> str:
+    """A sentence where medians alone would tell; empty where they would not either."""
+    words = {_verdict([pair.by_medians for pair in pairs], claim.printed) for pairs in compared.values()}
+    if len(words) > 1 or UNTOLD in words:
+        return ""
+    return (
+        f"Placement. By the medians the conclusion {words.pop()}, but the difference is smaller than what "
+        "the code's place in the flash does."
+    )
 
 
 def _verdict(verdicts: Sequence[Verdict], printed: bool) -> Verdict:
@@ -148,9 +164,11 @@ def _compared(made: Beside, claim: Claim, variant: str) -> Iterator[_Comparison]
                 places = [(name, line) if claim.of == "rows" else (line, name) for name in names]
                 lesser, greater = map(figures.get, places)
                 if lesser and greater:
-                    verdict = judge(lesser, greater, bool(claim.equal))
+                    alike = bool(claim.equal)
                     yield _Comparison(
-                        part, line, names, (lesser, greater), part.unit_of(places[0][1]), verdict
+                        *(part, line, names, (lesser, greater), part.unit_of(places[0][1])),
+                        judge(lesser, greater, alike),
+                        judge(replace(lesser, placements=0), replace(greater, placements=0), alike),
                     )
 
 
@@ -163,7 +181,7 @@ def _as_printed(made: Beside, claim: Claim, part: Part, variant: str) -> Iterato
         equal = pair.difference == 0 and (pair.here.least is None or pair.here.constant)
         names = (f"{pair.row} here", "printed")
         verdict = HOLDS if equal else REVERSES
-        yield _Comparison(part, pair.column, names, (pair.here, printed), pair.unit, verdict)
+        yield _Comparison(part, pair.column, names, (pair.here, printed), pair.unit, verdict, verdict)
 
 
 def judge(lesser: MadeFigure, greater: MadeFigure, alike: bool = False) -> Verdict:
@@ -221,6 +239,11 @@ def headline(made: Beside) -> str:
         return f"{_of(equal, len(compared))} equal"
     if made.table.compared == "as difference":
         return f"{_spread(compared)} ({len(compared)} figures)"
+    if made.table.compared == "as a bound":
+        values = {(pair.row, pair.column): pair.here.value for pair in first if pair.here}
+        bounds = {row: value for (row, column), value in values.items() if column == "by the formula"}
+        below = sum(values[row, "used"] <= value for row, value in bounds.items())
+        return f"{_of(below, len(bounds))} within the formula"
     orders = list(_orders(made, made.variants()[0]))
     ranks = _ranks(orders) if orders else "too few to rank"
     if made.table.compared == "by order":

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import log2
 from operator import add, sub, truediv
 from statistics import fmean, stdev
 from typing import Any
@@ -42,6 +43,7 @@ from studies.reproduce.measure import (
     Footprints,
     HeapStudy,
     Levels,
+    Spread,
     Text,
     WorstOnThisMachine,
     on_the_board,
@@ -481,12 +483,95 @@ def _text(bench: Bench, _way: Way, _: Figures) -> Figures:
     return figures
 
 
+def _bounds(bench: Bench, _way: Way, _: Figures) -> Figures:
+    """Used memory on the trace that a search found worst, and the deck's formula.
+
+    M is the most that live blocks took at a time and m the largest block, in bytes, headers
+    included. A formula in O() has no constant, and so no figure.
+    """
+    part = bench.table.part[1]
+    figures: dict[Place, MadeFigure] = {}
+    for row, allocator in {**bench.source.names, "FF by address": "first_fit_ordered"}.items():
+        (bytes_,) = bench.measure(Spread(allocator)).rows(named=True)
+        live, largest = bytes_["peak_live"], bytes_["largest"]
+        formulae = {"FF": 1 + log2(largest), "FF by address": 1 + log2(largest), "BB": 2 * log2(largest)}
+        formula = [live * formulae[row]] if row in formulae else []
+        figures |= _row(part, row, [bytes_["used"], live, largest, *formula])
+    return figures
+
+
 def _ranges(bench: Bench, _way: Way, _: Figures) -> Figures:
     """The slide's formula for its example of a list (i, j), with its J of 5."""
     (part,) = bench.table.part
     (row,) = part.rows
     octave, slot = (int(word) for word in row.strip("()").split(","))
     return _row(part, row, [2**octave + number * 2 ** (octave - 5) for number in (slot, slot + 1)])
+
+
+def _summary(bench: Bench, _way: Way, _: Figures) -> Figures:
+    """The figures behind the marks of the first deck, of its constructions and sets."""
+    (part,) = bench.table.part
+    worst, over_least, mean, deviation = part.columns[-4:]
+    targets = [name.split()[1] for name in bench.making.scenarios["constructions"]]
+    figures: dict[Place, MadeFigure] = {}
+    for row, allocator in bench.allocators(on_this_machine(_PC_BYTES)):
+        if counts := bench.instructions(allocator, targets):
+            figures[part.title, row, worst] = MadeFigure(max(counts), len(counts), 1)
+            ratio = max(counts) / min(counts)
+            figures[part.title, row, over_least] = MadeFigure(ratio, len(counts), 0.1)
+    sets = [bench.studies(scenario) for scenario in bench.making.scenarios["sets"]]
+    for row in dict.fromkeys(row for studies in sets for row in studies):
+        shares = [
+            share
+            for studies in sets
+            if row in studies
+            for share in studies[row]["fragmentation_from_start_percent"].to_list()
+        ]
+        figures[part.title, row, mean] = MadeFigure(fmean(shares), len(shares), 0.01, samples=tuple(shares))
+        figures[part.title, row, deviation] = MadeFigure(stdev(shares), len(shares), 0.01)
+    return figures
+
+
+def _suitability(bench: Bench, way: Way, _: Figures) -> Figures:
+    """The figures behind the words of the thesis, of all four traces."""
+    (part,) = bench.table.part
+    traces = bench.making.scenarios["traces"]
+    studied = [bench.studies(trace) for trace in traces]
+    constructions = bench.scenarios(part, "constructions")
+    figures: dict[Place, MadeFigure | None] = {}
+    for row, allocator in bench.allocators(on_the_board(), further=False):
+        averages = [
+            bench.figures(
+                way,
+                bench.board_run(way, allocator, trace),
+                {"average": "allocations mean + frees mean / 2"},
+                True,
+            )["average"]
+            for trace in traces
+        ]
+        runs = [bench.board_run(way, allocator, name) for name in constructions]
+        cost = replace(bench, making=bench.making.model_copy(update={"empty": traces[0]}))
+        worst = cost.figures(way, runs, {"worst": "allocations max"}, True)["worst"]
+        shares = [share for each in studied for share in each[row]["fragmentation_there_percent"].to_list()]
+        static_ram = bench.measure(Footprints(allocator))["static_ram"][0]
+        overheads = [
+            static_ram + spare
+            for each in studied
+            for spare in (each[row]["cost_metric_bytes"] - each[row]["used_there_bytes"]).to_list()
+        ]
+        average = over_seeds([figure.value for figure in averages], 1)
+        numbers = (
+            average and replace(average, placements=averages[0].placements),
+            replace(worst, n=len(runs)),
+            over_seeds(shares, 0.01),
+            over_seeds(overheads, 8),
+        )
+        called = bench.making.names.get(allocator, row)
+        figures |= {
+            (part.title, called, column): figure
+            for column, figure in zip(part.columns[2:], numbers, strict=True)
+        }
+    return present(figures)
 
 
 _RECIPES: Mapping[str, Callable[[Bench, Way, Figures], Figures]] = {
@@ -497,7 +582,10 @@ _RECIPES: Mapping[str, Callable[[Bench, Way, Figures], Figures]] = {
     "footprint": _footprint,
     "levels": _levels,
     "text": _text,
+    "bounds": _bounds,
     "ranges": _ranges,
+    "summary": _summary,
+    "suitability": _suitability,
 }
 
 

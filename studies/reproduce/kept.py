@@ -24,7 +24,7 @@ from base.processes import signals
 FOLDER = COMPILED / "reproduced" / "kept"
 SOURCES = (
     *("firmware", "scenarios", "simulator", "base/run_folder", "capture/reading/probes.py"),
-    *("analysis/fragmentation", "studies/worst", "studies/reproduce/measure.py"),
+    *("analysis/fragmentation", "studies/sections.py", "studies/worst.py", "studies/reproduce/measure.py"),
     "studies/reproduce/empty_section.c",
 )
 """Files and folders of the repository that every result depends on."""

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from analysis.fragmentation.study import Row, Study
+from base import heap_size
+from base.paths import ROOT
 from base.run_folder.manifest import Optimization
 from firmware.build import catalogue as allocators
 from firmware.build import crate_page, footprint, host_heap, outside
@@ -22,6 +25,7 @@ from firmware.build.placement import placed, placement
 from scenarios import catalogue
 from scenarios import trace as traces
 from scenarios.plan import Plan
+from scenarios.trace import FREE, KIND, SLOT
 from studies import sections, worst
 
 _CHECK = ".text.heap_index_check"
@@ -150,6 +154,36 @@ class WorstOnThisMachine:
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
             cell = worst.on_host(self.construction, self.allocator, Path(folder))
         return pl.DataFrame({"instructions": [cell.instructions]})
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Few live bytes, spread as far as a search could: the allocator's worst trace of space."""
+
+    allocator: str
+
+    def measure(self) -> pl.DataFrame:
+        """One row of bytes, headers included: `used`, from the lowest byte of any block to the
+        highest; `peak_live`, the most that live blocks took at a time; `largest`, of one block.
+        Raises HostHeapError, DocumentError.
+        """
+        trace = traces.read(ROOT / "scenarios" / "found" / f"{self.allocator}-fragmentation.csv")
+        program = host_heap.build(self.allocator, heap_size.DEFAULT_BYTES)
+        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+            file = host_heap.write(trace.operations, Path(folder) / "operations")
+            replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
+        taken = replay.end.astype(np.int64) - replay.begin
+        live: dict[int, int] = {}
+        peak = 0
+        columns = (trace.operations[:, SLOT], trace.operations[:, KIND], taken, replay.status)
+        for slot, kind, bytes_, status in zip(*(column.tolist() for column in columns), strict=True):
+            if status == 0:
+                live.pop(slot, None)
+                live |= {} if kind == FREE else {slot: bytes_}
+            peak = max(peak, sum(live.values()))
+        served = (replay.status == 0) & (trace.operations[:, KIND] != FREE)
+        used = int(replay.end[served].max()) - int(replay.begin[served].min())
+        return pl.DataFrame({"used": [used], "peak_live": [peak], "largest": [int(taken[served].max())]})
 
 
 @dataclass(frozen=True)

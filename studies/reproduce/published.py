@@ -19,10 +19,11 @@ _FOLDER = Path(__file__).parent / "published"
 SOURCES = ("article", "crate", "thesis", "deck1", "deck2")
 """In the order of the page."""
 
-Compared = Literal["exactly", "as difference", "by order", "by range", "nothing"]
+Compared = Literal["exactly", "as difference", "by order", "by range", "as a bound", "nothing"]
 """exactly: integers that follow from the operations alone. as difference: the platform is the same,
 or near. by order: it is another, so only the order of the allocators compares. by range: the trace
-is one of many, so the published value is one of a distribution. nothing: the table says why.
+is one of many, so the published value is one of a distribution. as a bound: a formula, and what
+came out below it. nothing: the table says why.
 """
 
 Printed = float | int | str
