@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 @shared.kernel
 @option("--explain", is_flag=True, help="the instructions of the longest interval of each kind, too")
 @option("--output", type=OUTPUT, help="an HTML file to write: places, curves, timeline, priorities")
-@option(
-    "--perfetto",
-    type=FILE,
-    help="a timeline to write, which ui.perfetto.dev opens; compressed if its name ends in .gz",
-)
 @shared.own_program
 @judging
 def command(
@@ -37,7 +32,6 @@ def command(
     kernel: str,
     explain: bool,
     output: Path | None,
-    perfetto: Path | None,
     judging: Judging,
     **board: Unpack[ProgramOptions],
 ) -> int:
@@ -59,17 +53,12 @@ def command(
     judging.begin(text.COMMAND, text.MASK_KINDS)
     with under_way.shown() as tell:
         report = measure(subject, explain, tell)
-    lines = [f"file: {file}" for file in (output, perfetto) if file]
     if output:
         from dashboards.programs import of_masks
 
         write_bytes(output, of_masks(report).encode())
-    if perfetto:
-        from analysis.program.masks.timeline import timeline
-
-        drawn = timeline(report)
-        lines += filter(None, [drawn.draw()])
-        drawn.write(perfetto)
     judging.judge(text.subject(report))
-    judging.show(lambda: parts.as_json(report), lambda: text.as_text(report), lines)
+    judging.show(
+        lambda: parts.as_json(report), lambda: text.as_text(report), [f"file: {output}"] if output else []
+    )
     return int(not report.complete) if judging.exit_status is None else judging.exit_status

@@ -9,7 +9,7 @@ executed, which BASEPRI, PRIMASK and FAULTMASK raise.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
@@ -47,23 +47,17 @@ class Spans:
         return self._before[at] + min(cycle, self._spans[at][1]) - self._spans[at][0] if at >= 0 else 0
 
 
-def until_zero(what: str, changes: Iterable[Change], end_cycle: int) -> Iterator[tuple[Change, int]]:
-    """The changes by which `what` is no more 0, each with the cycle in which that ends."""
-    began = None
-    for change in changes:
-        if change.what in (what, "reset"):
-            if began:
-                yield began, change.cycle
-            began = change if change.what == what and change.value else None
-    if began:
-        yield began, end_cycle
-
-
 def sleep(changes: Iterable[Change], end_cycle: int, code: Callable[[int, int], bytes]) -> Spans:
     """When the core slept in WFI. `code` gives so many bytes of the program from an address on."""
-    slept = list(until_zero("sleep", changes, end_cycle))
-    waits = {pc: any(code(pc, len(form)) == form for form in _WFI) for pc in {at.pc for at, _ in slept}}
-    return Spans((change.cycle, end) for change, end in slept if waits[change.pc])
+    slept: list[tuple[int, int, int]] = []
+    began: Change | None = None
+    for change in changes:
+        if change.what in ("sleep", "reset"):
+            slept += [(began.pc, began.cycle, change.cycle)] if began else []
+            began = change if change.what == "sleep" and change.value else None
+    slept += [(began.pc, began.cycle, end_cycle)] if began else []
+    waits = {pc: any(code(pc, len(form)) == form for form in _WFI) for pc, *_ in slept}
+    return Spans((begin, end) for pc, begin, end in slept if waits[pc])
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ again. The kernel's file says where they lie (docs/reference/kernel-toml.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -110,8 +110,3 @@ def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
             if word and word & 1 and elf.function_at(word & ~1):
                 slots.setdefault(exception, word & ~1)
     return slots
-
-
-def shown(tasks: Mapping[str, str], task: int) -> str:
-    """The name of a task, or the address of its control block."""
-    return tasks.get(address := f"{task:#010x}", address)

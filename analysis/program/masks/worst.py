@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from analysis.explain.program import Program
 from analysis.program.masks.log import Exceptions, Interval
-from analysis.program.masks.tasks import Memory, shown
+from analysis.program.masks.tasks import Memory
 from analysis.program.places import Place, Places
 from analysis.program.subject import Clock
 from simulator.outputs import Change, Standstill, Stats
@@ -155,7 +155,7 @@ def _placed(it: Interval, began: Change, ended: Change | None, places: Places, m
         begin=begin,
         end=end,
         stack=(begin, *stack) if is_handler else stack,
-        task=shown(memory.tasks, began.task) if began.task else "",
+        task=memory.tasks.get(address := f"{began.task:#010x}", address) if began.task else "",
         held=(),
         count=1,
         most_ns=it.ns,

@@ -15,7 +15,6 @@ from analysis.errors import MasksError
 from analysis.explain.kernels.tests import made
 from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.text import as_text
-from analysis.program.masks.timeline import timeline
 from analysis.program.subject import Clock, Subject
 from simulator.outputs import ClockSpan
 from simulator.program import user_program
@@ -79,12 +78,6 @@ def test_masks_have_the_names_of_the_kernel_s_locks(kernel: str, report: MaskRep
 def test_tasks_have_their_names(report: MaskReport) -> None:
     masks = [event for event in report.worst if event.kind == "primask"]
     assert {event.task for event in masks} == {"motor", "lamp"}
-    tracks = {
-        event["args"].get("name")
-        for event in timeline(report).document()["traceEvents"]
-        if event["ph"] == "M"
-    }
-    assert {"motor", "lamp", "start-up"} <= tracks
 
 
 def test_the_handler_behind_a_common_one_has_its_name(kernel: str, report: MaskReport) -> None:

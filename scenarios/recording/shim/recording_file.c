@@ -15,7 +15,6 @@
 
 #define MOST_PROCESSES 256
 #define PATH_BYTES 512u
-#define ENVIRONMENT_BYTES (256u << 10)
 
 enum { NOT_OPEN, OPENING, OPEN, OFF };
 
@@ -32,50 +31,13 @@ static char folder[PATH_BYTES];
 static uint64_t capacity;
 static __thread bool opening __attribute__((tls_model("initial-exec")));
 
-/* What to do, from the environment */
-
-/** The value of NAME= in a block of such words, or NULL. */
-static const char *find(const char *words, size_t bytes, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *word = words; word < words + bytes; word += strlen(word) + 1) {
-        if (strncmp(word, name, length) == 0) {
-            return word + length;
-        }
-    }
-    return NULL;
-}
-
-static void take_over(const char *words, size_t bytes) {
-    const char *const where = find(words, bytes, "TAILSCOPE_RECORD_FOLDER=");
-    const char *const most = find(words, bytes, "TAILSCOPE_RECORD_MOST=");
-    if (where != NULL && most != NULL && strlen(where) < sizeof folder - 16) {
+/** Reads what to do from the environment, which a program may change later. */
+static void read_environment(void) {
+    const char *const where = getenv("TAILSCOPE_RECORD_FOLDER");
+    const char *const most = getenv("TAILSCOPE_RECORD_MOST");
+    if (where != NULL && most != NULL && strlen(where) < sizeof folder) {
         capacity = strtoull(most, NULL, 10);
         strcpy(folder, where);
-    }
-}
-
-/**
- * Reads the environment as the kernel gave it: the library's own is not there yet when the first
- * allocations come, and a program may change it. In memory of its own, since this is below malloc.
- */
-static void read_environment(void) {
-    char *const words =
-        mmap(NULL, ENVIRONMENT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const int file = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
-    if (words != MAP_FAILED && file >= 0) {
-        size_t bytes = 0;
-        ssize_t got;
-        while (bytes < ENVIRONMENT_BYTES - 1 &&
-               (got = read(file, words + bytes, ENVIRONMENT_BYTES - 1 - bytes)) > 0) {
-            bytes += (size_t)got;
-        }
-        take_over(words, bytes);
-    }
-    if (file >= 0) {
-        (void)close(file);
-    }
-    if (words != MAP_FAILED) {
-        (void)munmap(words, ENVIRONMENT_BYTES);
     }
 }
 
@@ -167,6 +129,9 @@ static recording *page(void) {
 
 /** NULL while it is being opened by this very thread, and where it cannot be. */
 static recording *current(void) {
+    if (environ == NULL) {
+        return NULL; /* the loader's own allocations come before the library has it */
+    }
     recording *const mine = page();
     int phase = mine == NULL ? OFF : atomic_load_explicit(&mine->phase, memory_order_acquire);
     while (phase != OPEN) {
