@@ -232,11 +232,9 @@ stimulus of a capture with the most edges.
 """
 MOST_PAGES = 10_000
 
-_MAGIC = b"PAR1"
 _END = struct.Struct("<I4s")
 _FOOTER_MOST_BYTES = 1 << 20
 _PAGE_HEADER_MOST_BYTES = 4 << 10
-_DEEPEST = 16
 
 # Field numbers of parquet.thrift.
 _ROW_GROUPS = 4
@@ -250,9 +248,10 @@ _DATA_PAGES = {5: 2, 8: 4}
 _VALUES = 1
 # A value can repeat the begin of the one before it, so that few bytes become any number.
 _DELTA_BYTE_ARRAY = 7
+_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, RecursionError)
 
 
-class PagesError(ValueError):
+class PagesError(Exception):
     """What is wrong with a Parquet file, or too much of it: a predicate without its file."""
 
 
@@ -262,113 +261,84 @@ def check_extent(path: Path, most_rows: int) -> None:
     """
     with open_regular(path, MOST_FILE_BYTES) as file:
         try:
-            groups = _listed(_footer(file).get(_ROW_GROUPS))
-            rows = sum(_number(group, _GROUP_ROWS) for group in groups)
+            groups = _footer(file)[_ROW_GROUPS]
+            rows = sum(group[_GROUP_ROWS] for group in groups)
             if rows > most_rows:
                 raise PagesError(f"it states {rows} rows, more than the {most_rows} that are accepted")
+            columns = [(group[_GROUP_ROWS], column) for group in groups for column in group[_GROUP_COLUMNS]]
             pages = unpacked_bytes = 0
-            for group in groups:
-                for column in _listed(_fields(group).get(_GROUP_COLUMNS)):
-                    rows = 0
-                    for of_page, of_bytes in _pages(file, _fields(_fields(column).get(_COLUMN_METADATA))):
-                        rows, pages, unpacked_bytes = rows + of_page, pages + 1, unpacked_bytes + of_bytes
-                        if pages > MOST_PAGES or unpacked_bytes > MOST_UNPACKED_BYTES:
-                            raise PagesError(
-                                f"it unpacks to more than {MOST_UNPACKED_BYTES:,} bytes or {MOST_PAGES:,} "
-                                "pages"
-                            )
-                    if rows != _number(group, _GROUP_ROWS):
-                        raise PagesError("its pages have other numbers of rows than its footer says")
-        except (IndexError, struct.error):
-            raise PagesError("a header is cut off") from None
+            for rows, column in columns:
+                for of_page, of_bytes in _pages(file, column[_COLUMN_METADATA]):
+                    rows, pages, unpacked_bytes = rows - of_page, pages + 1, unpacked_bytes + of_bytes
+                    if pages > MOST_PAGES or unpacked_bytes > MOST_UNPACKED_BYTES:
+                        raise PagesError(
+                            f"it unpacks to more than {MOST_UNPACKED_BYTES:,} bytes or {MOST_PAGES:,} pages"
+                        )
+                if rows:
+                    raise PagesError("its pages have other numbers of rows than its footer says")
+        except _DAMAGE:
+            raise PagesError("its headers are damaged") from None
 
 
 def _footer(file: BinaryIO) -> dict[int, Any]:
     size = file.seek(0, 2)
-    if size < 2 * _END.size:
-        raise PagesError("it is too short")
-    file.seek(-_END.size, 2)
-    length, magic = _END.unpack(file.read(_END.size))
-    if magic != _MAGIC:
+    file.seek(-min(size, _END.size), 2)
+    end = file.read()
+    length, magic = _END.unpack(end) if len(end) == _END.size else (0, b"")
+    if magic != b"PAR1" or length > min(_FOOTER_MOST_BYTES, size - _END.size):
         raise PagesError("it does not end as Parquet does")
-    if length > min(_FOOTER_MOST_BYTES, size - _END.size):
-        raise PagesError("its footer is too long")
     file.seek(-_END.size - length, 2)
     return _Thrift(file.read(length)).fields()
 
 
-def _pages(file: BinaryIO, column: dict[int, Any]) -> Iterator[tuple[int, int]]:
+def _pages(file: BinaryIO, column: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """The rows that each page of a column chunk states, none of a dictionary, and the bytes that it
     unpacks to. They are where polars looks for them.
     """
-    at = _number(column, _DICTIONARY_OFFSET, 0) or _number(column, _DATA_OFFSET)
-    end = at + _number(column, _PACKED_BYTES)
+    at = column.get(_DICTIONARY_OFFSET) or column[_DATA_OFFSET]
+    end = at + column[_PACKED_BYTES]
     while at < end:
         file.seek(at)
         header = _Thrift(file.read(_PAGE_HEADER_MOST_BYTES))
         fields = header.fields()
-        unpacked_bytes = _number(fields, _PAGE_UNPACKED_BYTES)
-        data = next((kind for kind in _DATA_PAGES if kind in fields), None)
+        unpacked_bytes, packed_bytes = fields[_PAGE_UNPACKED_BYTES], fields[_PAGE_PACKED_BYTES]
+        values = 0
         if _DICTIONARY_PAGE in fields:
-            if _number(fields[_DICTIONARY_PAGE], _VALUES) > unpacked_bytes:
-                raise PagesError("a dictionary has more values than bytes")
-            yield 0, unpacked_bytes
-        elif data is None:
-            raise PagesError("it has a page of a kind that the bench does not write")
-        elif _number(fields[data], _DATA_PAGES[data]) == _DELTA_BYTE_ARRAY:
-            raise PagesError("it has texts in an encoding that the bench does not write")
+            sound = fields[_DICTIONARY_PAGE][_VALUES] <= unpacked_bytes
         else:
-            yield _number(fields[data], _VALUES), unpacked_bytes
-        at += header.at + _number(fields, _PAGE_PACKED_BYTES)
-
-
-def _number(fields: object, field: int, otherwise: int | None = None) -> int:
-    value = _fields(fields).get(field, otherwise)
-    if not isinstance(value, int) or value < 0:
-        raise PagesError(f"field {field} of a header is {'missing' if value is None else 'impossible'}")
-    return value
-
-
-def _fields(value: object) -> dict[int, Any]:
-    if not isinstance(value, dict):
-        raise PagesError("a header lacks a part")
-    return value
-
-
-def _listed(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise PagesError("its footer has no row groups or columns")
-    return value
+            kind = next(kind for kind in (*_DATA_PAGES, -1) if kind in fields or kind < 0)
+            values = fields[kind][_VALUES]
+            sound = fields[kind][_DATA_PAGES[kind]] != _DELTA_BYTE_ARRAY
+        if not sound or min(unpacked_bytes, packed_bytes, values) < 0:
+            raise PagesError("it has pages that the bench does not write")
+        yield values, unpacked_bytes
+        at += header.at + packed_bytes
 
 
 class _Thrift:
     """Reads one structure of Thrift's compact protocol:
     numbers, lists and structures by field number.
 
-    Raises IndexError where `data` ends within it. `at` is how far it was read.
+    Raises one of _DAMAGE where `data` is none. `at` is how far it was read.
     """
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self.at = 0
 
-    def fields(self, depth: int = 0) -> dict[int, Any]:
+    def fields(self) -> dict[int, Any]:
         """The fields of the structure that begins here."""
         by_number: dict[int, Any] = {}
         number = 0
         while byte := self._byte():
-            step = byte >> 4
-            number = number + step if step else self._zigzag()
-            by_number[number] = self._value(byte & 15, depth, of_field=True)
+            number = number + (byte >> 4) if byte >> 4 else self._zigzag()
+            # A truth has its value in a field's kind.
+            by_number[number] = None if byte & 15 in (1, 2) else self._value(byte & 15)
         return by_number
 
-    def _value(self, kind: int, depth: int, *, of_field: bool) -> object:
-        if depth > _DEEPEST:
-            raise PagesError("a header is nested too deeply")
+    def _value(self, kind: int) -> object:
         match kind:
-            case 1 | 2:  # a truth has its value in a field's kind, and a byte of its own in a list
-                return kind == 1 if of_field else self._byte() == 1
-            case 3:
+            case 1 | 2 | 3:
                 return self._byte()
             case 4 | 5 | 6:
                 return self._zigzag()
@@ -377,30 +347,20 @@ class _Thrift:
                 self.at += length
                 return None
             case 9 | 10:
-                return self._list(depth)
+                head = self._byte()
+                count = head >> 4 if head >> 4 < 15 else self._varint()
+                return [self._value(head & 15) for _ in range(min(count, len(self._data)))]
             case 12:
-                return self.fields(depth + 1)
-        raise PagesError(f"a header has a value of the unknown kind {kind}")
-
-    def _list(self, depth: int) -> list[object]:
-        head = self._byte()
-        count = head >> 4 if head >> 4 < 15 else self._varint()
-        if count > len(self._data) - self.at:
-            raise IndexError
-        return [self._value(head & 15, depth + 1, of_field=False) for _ in range(count)]
+                return self.fields()
+        raise ValueError(kind)
 
     def _byte(self) -> int:
         self.at += 1
         return self._data[self.at - 1]
 
     def _varint(self) -> int:
-        value = 0
-        for shift in range(0, 70, 7):
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            if byte < 128:
-                return value
-        raise PagesError("a number of a header is too long")
+        byte = self._byte()
+        return byte if byte < 128 else byte & 127 | self._varint() << 7
 
     def _zigzag(self) -> int:
         value = self._varint()
