@@ -17,7 +17,6 @@ from pathlib import Path
 
 import polars as pl
 
-from base.files import scratch
 from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import WriteError
 from base.run_folder import folder as names
@@ -228,7 +227,7 @@ def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
 def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | None:
     """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
     try:
-        above = Path(tempfile.mkdtemp(prefix="tailscope-kept-", dir=scratch.lasting()))
+        above = Path(tempfile.mkdtemp(prefix="tailscope-kept-"))
     except OSError:
         return None
     try:

@@ -18,7 +18,6 @@ import click
 from click.shell_completion import get_completion_class
 
 import cli
-from base.files import scratch
 from base.files.errors import CANNOT_SAY, TailscopeError, nearest
 from base.processes import signals
 from cli.shell import streams
@@ -58,8 +57,7 @@ def main(words: Sequence[str]) -> int:
     """
     streams.take_over()
     try:
-        with scratch.own():
-            status = _status(words)
+        status = _status(words)
         sys.stdout.flush()
     except streams.OutputError as lost:
         if lost.exit_status == 1:
