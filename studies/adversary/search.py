@@ -5,10 +5,8 @@ What it found costs instructions, cycles and time on the wire, as the virtual bo
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,7 +15,6 @@ import polars as pl
 
 from base import heap_size
 from base.files.locks import taking_turns
-from base.files.whole import write_bytes
 from base.paths import COMPILED
 from base.processes import signals
 from firmware.build import catalogue, host_heap, host_search
@@ -96,7 +93,7 @@ _DIGEST_LETTERS = 12
 
 @dataclass(frozen=True)
 class Budget:
-    """When a search ends: after so many lists, or so many seconds, in all."""
+    """When a search ends: after so many lists in all, or after so many seconds."""
 
     lists: int | None = None
     seconds: float | None = None
@@ -162,12 +159,11 @@ class Search:
             state = state.with_name(f"{state.name}-{budget.lists}")
             progress = host_search.breed(program, state, self.terms, 0)
         tell(progress)
-        spent_s = _spent_s(state)
+        spent_s = 0.0
         while (more := _more(budget, progress.lists, spent_s)) > 0:
             start_s = time.monotonic()
             progress = host_search.breed(program, state, self.terms, progress.lists + more)
             spent_s += time.monotonic() - start_s
-            write_bytes(_clock(state), json.dumps({"seconds": spent_s}).encode())
             tell(progress)
             signals.check()
         return SearchResult(progress, program, state)
@@ -197,13 +193,3 @@ def _more(budget: Budget, lists: int, spent_s: float) -> int:
     if budget.seconds is not None:
         return _SLICE_LISTS if spent_s < budget.seconds else 0
     return min(_SLICE_LISTS, (budget.lists or 0) - lists)
-
-
-def _clock(state: Path) -> Path:
-    return state.with_name(f"{state.name}.json")
-
-
-def _spent_s(state: Path) -> float:
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return float(json.loads(_clock(state).read_text(encoding="utf-8"))["seconds"])
-    return 0.0
