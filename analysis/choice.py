@@ -5,7 +5,7 @@ their merit (docs/how-to/choose.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -162,32 +162,23 @@ class Choice:
 
     @property
     def sentence(self) -> str:
-        """Which one, and why; or why none."""
+        """Which one, and why; or the nearest, and why none."""
         best, limit = self.candidates[0], microseconds(self.limit_ns)
-        standing = self.standing(best)
-        least = AT_LEAST if best.open else ""
+        standing, least = self.standing(best), AT_LEAST if best.open else ""
+        if standing == "cannot say":
+            return f"Nobody can say which allocator stays within {limit}: none has a complete run."
+        bound = "it has no bound" if best.bound_ns is None else f"its bound is {microseconds(best.bound_ns)}"
         seen = (
-            f"of {best.operations:,} sections the longest makes a wait of {least}{_of(best.wait_ns)} possible"
+            f"of {best.operations:,} sections the longest makes a wait of {least}"
+            f"{microseconds(best.wait_ns or 0)} possible, in {best.scenario}, and {bound}"
         )
-        seen += f", in {best.scenario}"
         if standing == "fits":
-            others = sum(self.standing(other) == "fits" for other in self.candidates) - 1
-            why = f"of {others + 1} that fit it takes the least RAM" if others else "no other is shown to fit"
-            if others and not math.isfinite(best.ram_bytes):
-                why = f"of {others + 1} that fit none has its RAM measured"
-            proof = f"by its machine code no wait is longer than {_of(best.bound_ns)}, within {limit}"
-            return f"{best.allocator}: {proof}; {seen}; {why}."
-        if standing == "not proven":
-            bound = f"its bound is {_of(best.bound_ns)}" if best.bound_ns is not None else "it has no bound"
-            return f"None is proven to stay within {limit}. Nearest is {best.allocator}: {seen}, but {bound}."
-        if standing == "too long":
-            return f"None stays within {limit}. Nearest is {best.allocator}: {seen}."
+            fit = sum(self.standing(other) == "fits" for other in self.candidates)
+            return f"{best.allocator} stays within {limit}: {seen}. It is the first by RAM of {fit} that fit."
         if standing == "heap too small":
-            needs = best.smallest_heap_bytes
-            need = f"needs {needs:,} bytes" if needs is not None else f"refused {best.refused:,} requests"
-            small = f"a heap of {self.heap_bytes:,} bytes is too small: {best.allocator} {need}"
-            return f"None fits. For those within {limit} {small}."
-        return f"Nobody can say which allocator stays within {limit}: none has a complete run."
+            seen += f"; it refused {best.refused:,} requests, and its smallest heap is in the table"
+        why = {"not proven": "None is proven to stay", "too long": "None stays"}.get(standing, "None fits")
+        return f"{why} within {limit}. Nearest is {best.allocator}: {seen}."
 
     def as_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -204,10 +195,6 @@ class Choice:
         }
 
 
-def _of(value_ns: float | None) -> str:
-    return "unknown" if value_ns is None else microseconds(value_ns)
-
-
 _WIDTH_COLUMNS = 100
 _COLUMNS: tuple[tuple[str, Callable[[Candidate], float | None], Callable[[float], str]], ...] = (
     (f"wait {UNIT}", lambda row: row.wait_ns, digits),
@@ -221,30 +208,21 @@ _COLUMNS: tuple[tuple[str, Callable[[Candidate], float | None], Callable[[float]
 def as_text(choice: Choice) -> str:
     """The sentence, the table, what its columns are of, and what was not measured."""
     headings = ("allocator", "standing", *(heading for heading, _, _ in _COLUMNS), "lock")
-    lines = []
+    lines, missing = [], dict[str, list[str]]()
     for row in choice.candidates:
         figures = ((figure(row), form) for _, figure, form in _COLUMNS)
         cells = ("-" if value is None else form(value) for value, form in figures)
         lines.append((row.allocator, choice.standing(row), *cells, row.locking or "-"))
-    table = TextTable("", headings, lines, range(2, len(headings) - 1))
-    return printed([choice.sentence, table, "", *_notes(choice)], _WIDTH_COLUMNS)
-
-
-def _notes(choice: Choice) -> Iterator[str]:
-    budgets = [row.budget_ns for row in choice.candidates if row.budget_ns is not None]
-    within = f", ±{microseconds(max(budgets))}" if budgets else ""
-    yield (
-        f"limit {microseconds(choice.limit_ns)}, heap {choice.heap_bytes:,} bytes, {choice.board}. wait: "
-        f"the longest possible{within}: the longest section seen, with what interrupted it, and the entry; "
-        "or a longer wait that was seen. bound: the most by the machine code, without interrupts within, and "
-        "the entry. smallest heap: serves all these requests. Sizes in bytes."
-    )
-    waiting = [row.allocator for row in choice.candidates if row.locking == "scheduler"]
-    if waiting:
-        yield f"{', '.join(waiting)}: the lock suspends the scheduler, so tasks wait, and interrupts do not."
-    yield from choice.notes
-    by_reason: dict[str, list[str]] = {}
-    for row in choice.candidates:
         for reason in row.missing:
-            by_reason.setdefault(reason, []).append(row.allocator)
-    yield from (f"Not measured of {', '.join(names)}. {reason}" for reason, names in by_reason.items())
+            missing.setdefault(reason, []).append(row.allocator)
+    table = TextTable("", headings, lines, range(2, len(headings) - 1))
+    budget_ns = max((row.budget_ns or 0 for row in choice.candidates), default=0)
+    meaning = (
+        f"limit {microseconds(choice.limit_ns)}, heap {choice.heap_bytes:,} bytes, {choice.board}. wait: "
+        f"the longest possible, ±{microseconds(budget_ns)}: the longest section seen, with what interrupted "
+        "it, and the entry; or a longer wait that was seen. With the scheduler's lock tasks wait, and "
+        "interrupts do not. bound: the most by the machine code, without interrupts within, and the entry. "
+        "smallest heap: serves all these requests. Sizes in bytes."
+    )
+    reasons = (f"Not measured of {', '.join(names)}. {reason}" for reason, names in missing.items())
+    return printed([choice.sentence, table, "", meaning, *choice.notes, *reasons], _WIDTH_COLUMNS)

@@ -311,7 +311,6 @@ _DEMANDS = {
     "fuzz": "lists of operations that reach new code keep all rules",
 }
 _ASSERTION = re.compile(r"^(?:.*/)?(?P<where>\w+\.c:[0-9]+): (?P<what>.*)$", re.MULTILINE)
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def as_text(contract: Contract) -> str:
@@ -365,12 +364,14 @@ def broken_rule(broken: Broken) -> str:
     if judged.outcome[0] == "died":
         return _death(judged)
     first, second = judged.numbers
+    slots = {line.split()[1] for line in broken.operations if line[0] in "arf"}
+    block = f"block{first}" if str(first) in slots else "another block of the filled heap"
     return {
         "misaligned": f"a payload lies at region + {first:,}, which is no multiple of {second}.",
         "outside": f"a block of {second:,} bytes lies outside the region, {_place(first)}.",
-        "overlap": f"a block at region + {second:,} overlaps {_named(broken, first)}, which is live.",
+        "overlap": f"a block at region + {second:,} overlaps {block}, which is live.",
         "small": f"a block is said to hold {first:,} bytes, and {second:,} were asked for.",
-        "contents": f"the content of {_named(broken, first)} was changed, and nobody wrote to it.",
+        "contents": f"the content of {block} was changed, and nobody wrote to it.",
         "status": f"an allocation that gave {'a block' if second else 'no block'} has status {first}.",
         "refused_free": f"the free of a live block, at region + {second:,}, has status {first}.",
         "lost": f"memory is lost: {first:,} blocks were served from the empty heap, and now {second:,}.",
@@ -396,17 +397,7 @@ def _place(offset: int) -> str:
     return f"at region + {offset:,}" if offset < 1 << 31 else f"at region - {(1 << 32) - offset:,}"
 
 
-def _names(operations: Sequence[str]) -> dict[str, str]:
-    slots = dict.fromkeys(line.split()[1] for line in operations if line[0] in "arf")
-    return {slot: _LETTERS[n] if n < len(_LETTERS) else f"block {n}" for n, slot in enumerate(slots)}
-
-
-def _named(broken: Broken, slot: int) -> str:
-    return _names(broken.operations).get(str(slot), "another block of the filled heap")
-
-
 def _numbered(operations: Sequence[str], places: Sequence[str]) -> Iterator[str]:
-    names = _names(operations)
     calls = zip_longest(operations, places[: len(operations)], fillvalue="")
     for number, (operation, place) in enumerate(calls, 1):
         result = ""
@@ -414,18 +405,17 @@ def _numbered(operations: Sequence[str], places: Sequence[str]) -> Iterator[str]
             result = f"{int(place):,} blocks"
         elif place and operation[0] not in "fe":
             result = "refused" if place == "-" else f"region + {int(place):,}"
-        yield f"  {number:3}  {_call(operation, names):34} {result}".rstrip()
+        yield f"  {number:3}  {_call(operation):34} {result}".rstrip()
 
 
-def _call(operation: str, names: dict[str, str]) -> str:
+def _call(operation: str) -> str:
     kind, *words = operation.split()
-    if kind == "a":
-        aligned = f", aligned to {words[2]}" if words[2] != "0" else ""
-        return f"{names[words[0]]} = allocate({words[1]}{aligned})"
+    if kind in "ab":
+        slot, size, alignment = words if kind == "a" else ("", *words)
+        aligned = f", aligned to {alignment}" if alignment != "0" else ""
+        return f"{f'block{slot} = ' if slot else ''}allocate({size}{aligned})"
     if kind == "r":
-        return f"{names[words[0]]} = reallocate({names[words[0]]}, {words[1]})"
-    if kind == "b":
-        return f"allocate({words[0]}{f', aligned to {words[1]}' if words[1] != '0' else ''})"
+        return f"block{words[0]} = reallocate(block{words[0]}, {words[1]})"
     if kind == "f":
-        return f"free({names[words[0]]})"
+        return f"free(block{words[0]})"
     return "free all" if kind == "e" else f"allocate({words[0]}) until full, free all"

@@ -7,9 +7,8 @@ upwards.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import count, islice, takewhile
+from itertools import count, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -165,16 +164,13 @@ class CostMetric:
 
 @dataclass(frozen=True)
 class Search:
-    """A trace, written by host_heap.write, on one
-    allocator; `jobs` is how many processes share the work.
-
-    With `exhaustive` no search is too long.
+    """A trace, written by host_heap.write, on one allocator. With `exhaustive` no search is too
+    long.
     """
 
     allocator: str
     knobs: Mapping[str, int]
     operations: Path
-    jobs: int = 1
     exhaustive: bool = False
 
     def find(self, at_least_bytes: int) -> CostMetric:
@@ -197,26 +193,20 @@ class Search:
         replayed = (bound - first) // STEP_BYTES * (self.operations.stat().st_size // OPERATION_BYTES)
         if not self.exhaustive and replayed > REPLAYED_OPERATIONS_LIMIT:
             return CostMetric(None, bound, between_bytes=(first, bound))
-        smallest = self._first_serving(first, bound)
+        smallest = bound
+        for start, end in _parts(first, bound):
+            served = self._serves(start, end, stop=True)
+            if any(served):
+                smallest = start + (len(served) - 1) * STEP_BYTES
+                break
         above = min(smallest + LOOKED_AT_ABOVE * STEP_BYTES, largest)
         failing = tuple(
             start + number * STEP_BYTES
             for start, end in _parts(smallest + STEP_BYTES, above)
-            for number, served in enumerate(self._serves(start, end))
-            if not served
+            for number, is_served in enumerate(self._serves(start, end))
+            if not is_served
         )
         return CostMetric(smallest, above, failing)
-
-    def _first_serving(self, first: int, bound: int) -> int:
-        """Parts of the range are tried at the same time, and looked at in order."""
-        parts = _parts(first, bound)
-        with ThreadPoolExecutor(self.jobs) as pool:
-            while together := list(islice(parts, self.jobs)):
-                served = pool.map(lambda part: self._serves(*part, stop=True), together)
-                for (start, _), free in zip(together, list(served), strict=True):
-                    if any(free):
-                        return start + (len(free) - 1) * STEP_BYTES
-        raise AssertionError("the bound serves")
 
     def _serves(self, first: int, last: int, *, stop: bool = False) -> list[bool]:
         program = host_heap.build(self.allocator, last, self.knobs)

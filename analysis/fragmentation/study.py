@@ -32,16 +32,15 @@ sbbm_bytes, region_overhead_bytes, block_overhead_bytes}
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
-from statistics import fmean, median_low, stdev
+from statistics import median_low
 from typing import Any, TypeAlias
 
 from analysis.fragmentation.metrics import CostMetric, Metrics, Search, least_bytes, metrics
-from base import heap_size
 from base.text_table import TextTable, printed
 from firmware.build import host_heap
 from scenarios.trace import Trace
@@ -115,10 +114,8 @@ class Study:
                 host_heap.write(trace.operations, Path(folder) / f"{number}.operations")
                 for number, trace in enumerate(self.traces)
             ]
-            # Rows share the processes; of fewer rows than processes, each search is shared.
-            within = max(1, self.jobs // max(1, len(self.allocators) * len(files)))
             pairs = [
-                (name, trace, file, within)
+                (name, trace, file)
                 for name in self.allocators
                 for trace, file in zip(self.traces, files, strict=True)
             ]
@@ -129,7 +126,7 @@ class Study:
                     rows.append(row)
             return rows
 
-    def _measure(self, allocator: str, trace: Trace, file: Path, jobs: int) -> Row:
+    def _measure(self, allocator: str, trace: Trace, file: Path) -> Row:
         def measured(heap_bytes: int) -> tuple[Path, Metrics]:
             program = host_heap.build(allocator, heap_bytes, self.knobs)
             return program, metrics(trace.operations, host_heap.run(program, file, heap_bytes))
@@ -137,7 +134,7 @@ class Study:
         program, given = measured(self.heap_bytes)
         metric = CostMetric(None, 0)
         if self.searches:
-            search = Search(allocator, self.knobs, file, jobs, self.exhaustive)
+            search = Search(allocator, self.knobs, file, self.exhaustive)
             metric = search.find(least_bytes(trace.operations, given.block_overhead_bytes))
         smallest = metric.smallest_bytes
         return Row(
@@ -152,8 +149,6 @@ class Study:
             None if smallest is None else measured(smallest)[1],
         )
 
-
-WIDTH_COLUMNS, WIDTH_OF_RANGES_COLUMNS = 100, 132
 
 _Figure: TypeAlias = Callable[[Row], float | None]
 
@@ -172,46 +167,14 @@ _COLUMNS: tuple[tuple[str, _Figure, str], ...] = (
 
 def as_text(rows: Sequence[Row]) -> str:
     """The table, what it is of, and what must be known to read it. There is at least one row."""
-    width = WIDTH_COLUMNS if len({row.seed for row in rows}) == 1 else WIDTH_OF_RANGES_COLUMNS
-    further = notes(rows)
-    parts: list[str | TextTable] = [*_smallest(rows), *_heading(rows), _table(rows), *_spread(rows)]
-    return printed([*parts, *([""] if further else []), *further], width)
-
-
-def _smallest(rows: Sequence[Row]) -> Iterator[str]:
-    """The least and the largest of the allocators' smallest heaps; nothing where none was found."""
-    sizes = {
-        allocator: [row.cost_metric.smallest_bytes for row in group]
-        for allocator, group in groupby(rows, key=lambda row: row.allocator)
-    }
-    present = {
-        allocator: median_low(size for size in of_seeds if size is not None)
-        for allocator, of_seeds in sizes.items()
-        if None not in of_seeds
-    }
-    if present:
-        ends = (
-            f"{size:,} bytes on {' and '.join(name for name in present if present[name] == size)}"
-            for size in sorted({min(present.values()), max(present.values())})
-        )
-        missing = [allocator for allocator in sizes if allocator not in present]
-        yield (
-            f"smallest heap: {' to '.join(ends)}{'; not found on ' if missing else ''}{', '.join(missing)}"
-        )
-
-
-def _heading(rows: Sequence[Row]) -> list[str]:
-    peaks = [row.given.peak_live_bytes for row in rows]
-    seeds = list(dict.fromkeys(row.seed for row in rows if row.seed is not None))
-    seed_words = {0: "", 1: f", seed {seeds[0]:#x}" if seeds else ""}.get(
-        len(seeds), f", {len(seeds)} seeds from {min(seeds, default=0):#x}"
+    first, peaks = rows[0], [row.given.peak_live_bytes for row in rows]
+    seeds = list(dict.fromkeys(row.seed for row in rows))
+    of_seeds = "" if first.seed is None else f", seeds {seeds[0]:#x} to {seeds[-1]:#x}"
+    heading = (
+        f"{first.trace}: operations {first.operations:,}{of_seeds}; live at most {max(peaks):,} bytes; a "
+        f"heap of {first.heap_bytes:,} bytes. In bytes; of several seeds the median, and below it the range."
     )
-    peak = f"{min(peaks):,}" if min(peaks) == max(peaks) else f"{min(peaks):,}…{max(peaks):,}"
-    return [
-        f"{rows[0].trace}: operations {rows[0].operations:,}{seed_words}; live at most {peak} bytes; "
-        f"a heap of {rows[0].heap_bytes:,} bytes",
-        "bytes; of several seeds the median, and below it the range" if len(seeds) > 1 else "bytes",
-    ]
+    return printed([heading, _table(rows), "", *notes(rows)], 132)
 
 
 def _table(rows: Sequence[Row]) -> TextTable:
@@ -222,28 +185,6 @@ def _table(rows: Sequence[Row]) -> TextTable:
         lines.append((allocator, *cells))
     headings = ("allocator", *(heading for heading, _, _ in _COLUMNS))
     return TextTable("", headings, lines, range(1, len(headings)))
-
-
-def _spread(rows: Sequence[Row]) -> Iterator[TextTable]:
-    """F of several seeds, as slides on the subject have it: from the region's beginning too."""
-    if len({row.seed for row in rows}) == 1:
-        return
-    lines = []
-    for allocator, group in groupby(rows, key=lambda row: row.allocator):
-        given = [row.given for row in group]
-        first = [metrics.fragmentation_percent for metrics in given]
-        start = [metrics.fragmentation_from_start_percent for metrics in given]
-        lines.append((allocator, *_moments(first), *_moments(start)))
-    headings = ("F %", "mean", "sd", "max", "min", "from the start: mean", "sd", "max", "min")
-    yield TextTable("", headings, lines, range(1, 9))
-
-
-def _moments(values: Sequence[float | None]) -> list[str]:
-    """Mean, standard deviation of the sample, greatest, least; `-` if nothing was served once."""
-    numbers = [value for value in values if value is not None]
-    if len(numbers) < len(values):
-        return ["-"] * 4
-    return [f"{value:.2f}" for value in (fmean(numbers), stdev(numbers), max(numbers), min(numbers))]
 
 
 def _cell(values: Sequence[float | None], form: str) -> str:
@@ -258,42 +199,32 @@ def _cell(values: Sequence[float | None], form: str) -> str:
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """Sentences on requests that are refused, on sizes above the smallest that fail, and on heaps
-    that were not found.
+    that were not found: of each allocator those of the worst seed.
     """
     sentences = []
-    if refusing := [row for row in rows if row.given.failures]:
-        names = ", ".join(dict.fromkeys(row.allocator for row in refusing))
-        sizes = [row.cost_metric.smallest_bytes for row in refusing]
-        step = heap_size.STEP_BYTES
-        enough = [-(-size // step) * step for size in sizes if size is not None]
-        advice = f"give more with --heap, up to {heap_size.LARGEST_BYTES}"
-        if len(enough) == len(refusing) and max(enough) <= heap_size.LARGEST_BYTES:
-            advice = f"--heap {max(enough)} is enough"
+    if refusing := list(dict.fromkeys(row.allocator for row in rows if row.given.failures)):
         sentences.append(
-            f"{names}: a heap of {refusing[0].heap_bytes:,} bytes refuses some requests, and the figures are "
-            f"of what it serves; {advice}."
+            f"{', '.join(refusing)}: a heap of {rows[0].heap_bytes:,} bytes refuses some requests, and the "
+            "figures are of what it serves; give more with --heap."
         )
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
-        of_one = list(group)
-        failing = [row for row in of_one if row.cost_metric.failing_above_bytes]
-        if failing:
-            row = max(failing, key=lambda row: row.cost_metric.failing_above_bytes[-1])
+        metrics_of = [row.cost_metric for row in group]
+        worst = max(metrics_of, key=lambda metric: max(metric.failing_above_bytes, default=0))
+        if worst.failing_above_bytes:
             sentences.append(
-                f"{allocator}: serving is not monotonic"
-                f"{f' with {len(failing)} of {len(of_one)} seeds' if len(of_one) > 1 else ''}; "
-                f"{row.cost_metric.smallest_bytes:,} bytes serve, "
-                f"{row.cost_metric.failing_above_bytes[-1]:,} do not."
+                f"{allocator}: serving is not monotonic; {worst.smallest_bytes:,} bytes serve, "
+                f"{worst.failing_above_bytes[-1]:,} do not."
             )
-        unserved = next((row for row in of_one if row.cost_metric.smallest_bytes is None), None)
-        if unserved and unserved.cost_metric.between_bytes:
-            low, high = unserved.cost_metric.between_bytes
+        unserved = next((metric for metric in metrics_of if metric.smallest_bytes is None), None)
+        if unserved and unserved.between_bytes:
+            low, high = unserved.between_bytes
             sentences.append(
                 f"{allocator}: the smallest heap has from {low:,} to {high:,} bytes; "
                 "--exhaustive searches for it, and takes long."
             )
-        elif unserved and unserved.cost_metric.looked_up_to_bytes:
+        elif unserved and unserved.looked_up_to_bytes:
             sentences.append(
                 f"{allocator}: no heap that was tried serves all requests, "
-                f"up to {unserved.cost_metric.looked_up_to_bytes:,} bytes."
+                f"up to {unserved.looked_up_to_bytes:,} bytes."
             )
     return sentences

@@ -84,16 +84,12 @@ def command(
     from dashboards import tradeoff
     from scenarios import catalogue
 
-    # A shell's pattern gives more than one behind `--runs`.
-    named = bool(name) and (name[0].endswith(".toml") or name[0] in catalogue.names())
-    first = 1 if named or not trace else 0
-    scenario, further = (name[:first], name[first:]) if runs else (name, ())
     chosen = {**dict(parameter), **runs_of_bench.recorded(trace, scale)}
     size = heap_bytes or DEFAULT_BYTES
-    if len(scenario) == 1:
-        size = heap_bytes or catalogue.load(scenario[0], tell=under_way.tell).heap_on()
-        traces = list(_of_scenario(scenario[0], seeds, chosen))
-    elif trace and not scenario:
+    if len(name) == 1:
+        size = heap_bytes or catalogue.load(name[0], tell=under_way.tell).heap_on()
+        traces = list(_of_scenario(name[0], seeds, chosen))
+    elif trace and not name:
         traces = [_of_file(trace, seeds, chosen, size)]
     else:
         raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
@@ -103,7 +99,7 @@ def command(
         for sentence in left_out:
             tell.line(sentence)
         # Before the replay, which may take minutes: a run that does not fit is told at once.
-        measured = tradeoff.load([*runs, *map(Path, further)], traces, dict(knob))
+        measured = tradeoff.load(runs, traces, dict(knob))
         rows = study.rows(tell, under_way.Counted(tell, len(allocators) * len(traces)))
     if output:
         tradeoff.sheet(study, rows, measured).write(output)
