@@ -21,8 +21,11 @@ from base.files.errors import CaptureError, near_miss
 from base.paths import BENCH
 from base.run_folder.channels import CHANNELS
 from capture.desk.board import ProbeAddress
-from capture.desk.loading import LOADERS, Loader
+from capture.desk.jlink import JLink
+from capture.desk.labgrid import board_at
+from capture.desk.loading import Loader, OpenOcd, Pyocd
 from capture.desk.presets import Preset, preset, presets
+from capture.desk.probe_rs import ProbeRs
 from firmware.build import boards
 from firmware.build.board_table import USUAL_PINS
 from firmware.build.boards import Board, BoardError
@@ -92,6 +95,13 @@ def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
 
 
 Clock = Literal["bypass", "crystal", "internal"]
+LOADERS: Mapping[str, type[Loader]] = {
+    "pyocd": Pyocd,
+    "openocd": OpenOcd,
+    "probe-rs": ProbeRs,
+    "jlink": JLink,
+}
+"""By their kind in bench.toml."""
 UNLOADED = ("virtual-nucleo", "none")
 """Kinds of loader that load no chip."""
 _ANY_CHIP = "cortex_m"
@@ -102,7 +112,8 @@ class LoaderResource(Table):
     """What brings the firmware onto the board."""
 
     kind: Annotated[str, expecting("a word in quotes"), among((UNLOADED[0], *LOADERS, UNLOADED[1]))]
-    """`virtual-nucleo`: the simulated board. `pyocd`, `openocd`: a debug probe that these know.
+    """`virtual-nucleo`: the simulated board. `pyocd`, `openocd`, `probe-rs`, `jlink`: a debug probe
+    that these know.
     `none`: somebody else loads the board, and it can be observed only.
     """
     target: Quoted = ""
@@ -110,15 +121,15 @@ class LoaderResource(Table):
     something is loaded.
     """
     probe: Quoted = ""
-    """A unique id of pyOCD; the serial number with `openocd`. Empty: the only one that is
-    connected.
+    """A unique id of pyOCD, the serial number with `openocd` and `jlink`, or what `probe-rs list`
+    prints. Empty: the only one that is connected.
     """
     interface: Quoted = ""
-    """A file of OpenOCD; `interface/stlink.cfg` if absent."""
+    """A file of OpenOCD, `interface/stlink.cfg` if absent; `SWD` or `JTAG` of the others."""
     speed_khz: Annotated[int, Field(ge=1, le=50_000), expecting("1 to 50000 kHz")] | None = None
-    """The wire's clock; as OpenOCD has it if absent."""
+    """The wire's clock; as the tool has it if absent."""
     program: QuotedPath = ""
-    """Another OpenOCD than the one on PATH."""
+    """Another program than the one on PATH."""
     arguments: list[Word] = Field(default_factory=list)
     """Further words of its command line."""
     clock: Annotated[Clock, expecting("bypass, crystal or internal")] = "bypass"
@@ -412,7 +423,8 @@ class Bench:
     boards: Mapping[str, BoardResource]
 
     def board(self, name: str | None = None) -> BoardResource:
-        """The board called `name`, or the default. A `name` that ends in .toml is a board's file.
+        """The board called `name`, or the default. A `name` that ends in .toml is a board's file,
+        and `place:NAME` a place of labgrid (labgrid.py).
 
         `virtual:nucleo-f411re` is the entry `virtual` with that board of firmware/boards; a board's
         name, or the path of its folder, is the entry that has it on the desk.
@@ -423,6 +435,8 @@ class Bench:
         name = name or self.default
         if name.endswith(".toml"):
             return read_board(Path(name))
+        if name.startswith("place:"):
+            return board_at(name.removeprefix("place:"), self.boards)
         entry, colon, word = name.partition(":")
         if colon and entry in self.boards:
             return self.boards[entry].with_board(boards.named(word))

@@ -1,4 +1,5 @@
-"""The tools that load a board and pull its reset: pyOCD, the default, and OpenOCD 0.12.
+"""The tools that load a board and pull its reset: pyOCD, the default, and OpenOCD 0.12. Two more,
+untried, have files of their own.
 
 Each step is a process of its own. Nothing here loads pyOCD itself. Sources of what OpenOCD says:
 src/flash/nor/tcl.c, src/target/target.c ("verified N bytes"), src/jtag/drivers/stlink_usb.c.
@@ -48,13 +49,15 @@ class Settings(Protocol):
 class Loader(ABC):
     """The tool behind one board. Its methods raise CaptureError, with the tool's own reason.
 
-    `title` is the tool's name in sentences, `keys` are the keys of bench.toml that it takes beside
-    kind and clock, `target` says what it calls a chip. `has_rtt` is whether records can come
-    through its probe while the board runs. `remarks` are sentences on what was done so that the
-    core was reached.
+    `title` is the tool's name in sentences, `program` its command and `get` how to come by it.
+    `keys` are the keys of bench.toml that it takes beside kind and clock, `target` says what it
+    calls a chip. `has_rtt` is whether records can come through its probe while the board runs.
+    `remarks` are sentences on what was done so that the core was reached.
     """
 
     title: ClassVar[str]
+    program: ClassVar[str] = ""
+    get: ClassVar[str] = ""
     keys: ClassVar[frozenset[str]]
     target: ClassVar[str]
     has_rtt: ClassVar[bool] = False
@@ -87,6 +90,14 @@ class Loader(ABC):
                 f"{self.title} reached the board only with its reset held: what ran there slept without "
                 "DBG_SLEEP in DBGMCU_CR, or had taken the pins of SWD.",
             )
+
+    def _program(self) -> str:
+        """The path of its command. Raises CaptureError."""
+        named = self._settings.program or self.program
+        program = shutil.which(named)
+        if program is None:
+            raise CaptureError(f"{self.title} is not there ({named}): {self.get}.")
+        return program
 
     def _run(
         self, command: Sequence[str], folder: Path | None = None, within_s: float = TIMEOUT_S
@@ -180,6 +191,8 @@ class OpenOcd(Loader):
     """
 
     title = "OpenOCD"
+    program = "openocd"
+    get = "install it, on Debian apt-get install openocd"
     keys = frozenset(Settings.__annotations__)
     target = 'OpenOCD\'s file of the chip, such as "target/stm32f4x.cfg"'
 
@@ -215,15 +228,6 @@ class OpenOcd(Loader):
         match = self._VERSION.search(done.stdout + done.stderr)
         return {"openocd": match[1] if match else "unknown"}
 
-    def _program(self) -> str:
-        named = self._settings.program or "openocd"
-        program = shutil.which(named)
-        if program is None:
-            raise CaptureError(
-                f"OpenOCD is not there ({named}): install it, on Debian apt-get install openocd."
-            )
-        return program
-
     def _call(
         self,
         to: str,
@@ -245,10 +249,6 @@ class OpenOcd(Loader):
         why, verified = self._WHY.search(said), [int(size) for size in self._VERIFIED.findall(said)]
         if done.returncode or verified != list(sizes) or (why and not sizes):
             raise self._error(to, why[0] if why else "it does not say that it compared all that it wrote")
-
-
-LOADERS: Mapping[str, type[Loader]] = {"pyocd": Pyocd, "openocd": OpenOcd}
-"""By their kind in bench.toml."""
 
 
 def segments(elf: Path) -> dict[int, bytes]:

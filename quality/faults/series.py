@@ -64,6 +64,15 @@ class Healthy:
             **{name: partial(self._in_records, kind) for name, kind in records.kinds(seen.serial_bytes)},
         }
 
+    def pair(self, random: np.random.Generator) -> Planted:
+        """The run with two faults in it: one of any kind, the other of the wire, as damaged records
+        name no kinds.
+        """
+        first, first_words = self.kinds[str(random.choice([*self.kinds]))](random)
+        kinds = [kind for _, kind in wire.kinds(first.seen.edges)]
+        second, words = replace(self, stored=first)._on_wire(kinds[random.integers(len(kinds))], random)
+        return second, f"{first_words}; {words}"
+
     def _on_wire(self, kind: wire.Kind, random: np.random.Generator) -> Planted:
         edges, words = kind(self.stored.seen.edges, random)
         return self.stored._replace(seen=replace(self.stored.seen, edges=edges)), words
@@ -84,6 +93,10 @@ def healthy(name: str, stored: Taken) -> Healthy:
     return Healthy(name, stored, manifest)
 
 
+PAIR = "pair"
+"""The kind of a double fault: one of any kind, and one of the wire."""
+
+
 @dataclass(frozen=True, order=True)
 class Fault:
     """A fault by its name: the `number`-th of its kind. Seed and runs tell the rest."""
@@ -99,7 +112,7 @@ class Fault:
         large it is. Equal calls give equal faults.
         """
         random = np.random.default_rng((seed, zlib.crc32(self.kind.encode()), self.number))
-        return run.kinds[self.kind](random)
+        return run.pair(random) if self.kind == PAIR else run.kinds[self.kind](random)
 
 
 _AT_LEAST_S = 2.0
@@ -229,15 +242,19 @@ def _by_kind(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
     return {kind: _counts(own) for kind, own in groupby(outcomes, key=lambda outcome: outcome.fault.kind)}
 
 
-def run_series(runs: Sequence[Healthy], n: int, seed: int, tell: Tell = lambda _: None) -> Report:
-    """Plants `n` faults in `runs`: each kind as often as the next, and each run in its turn. `tell`
-    hears how many are done.
+def run_series(
+    runs: Sequence[Healthy], n: int, seed: int, tell: Tell = lambda _: None, pairs: int = 0
+) -> Report:
+    """Plants `n` faults in `runs`: each kind as often as the next, and each run in its turn. Then
+    come `pairs` double ones. `tell` hears how many are done.
     """
     kinds = kinds_of(runs)
     faults = [Fault(kinds[number % len(kinds)], number // len(kinds)) for number in range(n)]
+    faults.sort(key=lambda fault: kinds.index(fault.kind))
+    faults += (Fault(PAIR, number) for number in range(pairs))
     outcomes = []
-    for number, fault in enumerate(sorted(faults, key=lambda fault: kinds.index(fault.kind)), 1):
-        tell(f"{number:,} of {n:,}: {fault}")
+    for number, fault in enumerate(faults, 1):
+        tell(f"{number:,} of {len(faults):,}: {fault}")
         outcomes.append(outcome_of(runs, fault, seed))
     return Report(seed, tuple(run.name for run in runs), tuple(outcomes))
 
@@ -249,7 +266,7 @@ def kinds_of(runs: Sequence[Healthy]) -> list[str]:
 
 def outcome_of(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
     """Plants one fault of a series over these runs, and judges what comes of it."""
-    able = [run for run in runs if fault.kind in run.kinds]
+    able = [run for run in runs if fault.kind == PAIR or fault.kind in run.kinds]
     run = able[fault.number % len(able)]
     stored, words = fault.plant(run, seed)
     try:
@@ -265,7 +282,7 @@ def outcome_of(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
     return Outcome(fault, run.name, words, fate, manifest.verdict, tuple(manifest.reasons), changed)
 
 
-def run(folders: Sequence[Path], n: int, seed: int, tell: Tell = lambda _: None) -> Report:
+def run(folders: Sequence[Path], n: int, seed: int, tell: Tell = lambda _: None, pairs: int = 0) -> Report:
     """A series over the runs in `folders`; without any, over small ones that are made for it.
     `tell` hears what is under way.
 
@@ -273,14 +290,14 @@ def run(folders: Sequence[Path], n: int, seed: int, tell: Tell = lambda _: None)
     complete.
     """
     with _runs(folders, tell) as runs:
-        return run_series(runs, n, seed, tell)
+        return run_series(runs, n, seed, tell, pairs)
 
 
 def replay(folders: Sequence[Path], name: str, seed: int, tell: Tell = lambda _: None) -> Outcome:
     """One fault of such a series again, by its name KIND:NUMBER. Raises FaultError."""
     kind, _, number = name.rpartition(":")
     with _runs(folders, tell) as runs:
-        kinds = kinds_of(runs)
+        kinds = [*kinds_of(runs), PAIR]
         if kind not in kinds or not (number.isascii() and number.isdigit()):
             raise FaultError(
                 f"--replay {name}: give KIND:NUMBER, such as shifted_edge.STIM:3.{near_miss(kind, kinds)}"

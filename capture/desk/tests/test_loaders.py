@@ -1,0 +1,151 @@
+"""Each loader against a stand-in for its tool, which notes what it is asked and says its part.
+
+OpenOCD's says what 0.12 said on the emulated desk, that of probe-rs what 0.32 prints by its source.
+Neither a J-Link nor its program was there: the stand-in keeps the command file and plays a chip's
+memory, and the bench believes what it reads back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elftools.elf.constants import P_FLAGS
+
+from base.files.errors import CaptureError
+from capture.desk.bench import LOADERS, LoaderResource
+
+Scene = dict[str, Any]
+
+PLAY = """\
+import json, os, pathlib, shutil, sys
+calls = pathlib.Path({folder!r}) / "calls"
+number = len(list(calls.iterdir()))
+kept = calls / str(number)
+shutil.copytree(".", kept, ignore=shutil.ignore_patterns("calls"))
+(kept / "arguments.json").write_text(json.dumps(sys.argv[1:]))
+scenes = json.loads((calls.parent / "scenes.json").read_text())
+scene = scenes[min(number, len(scenes) - 1)]
+for name, content in scene.get("files", {{}}).items():
+    pathlib.Path(name).write_bytes(bytes.fromhex(content))
+print(scene.get("says", ""))
+sys.exit(scene.get("status", 0))
+"""
+TARGETS = {"jlink": "STM32F401RE", "openocd": "target/stm32f4x.cfg", "probe-rs": "STM32F401RETx"}
+FIRMWARE, IMAGE = (0x0800_0000, b"firmware"), b"operations"
+READ = {"read8000000.bin": FIRMWARE[1].hex(), "read8040000.bin": IMAGE.hex()}
+SAME = {"says": "Verification successful"}
+SOUND: dict[str, list[Scene]] = {
+    "jlink": [{"says": "O.K."}, {"files": READ}],
+    "openocd": [{"says": "verified 8 bytes in 0.199405s\nverified 10 bytes in 0.142986s"}],
+    "probe-rs": [{}, {}, SAME, SAME],
+}
+
+
+class StandIn:
+    """A tool of which each call plays a scene, the last one all that follow."""
+
+    def __init__(self, folder: Path, *scenes: Scene) -> None:
+        self.folder = folder / "tool"
+        (self.folder / "calls").mkdir(parents=True)
+        self.program = self.folder / "program"
+        self.program.write_text(f"#!{sys.executable}\n" + PLAY.format(folder=str(self.folder)))
+        self.program.chmod(0o755)
+        (self.folder / "scenes.json").write_text(json.dumps(scenes))
+
+    def file(self, call: int, name: str) -> bytes:
+        """A file that the call ran beside."""
+        return (self.folder / "calls" / str(call) / name).read_bytes()
+
+    @property
+    def calls(self) -> list[list[str]]:
+        """The arguments of each call so far."""
+        count = len(list((self.folder / "calls").iterdir()))
+        return [json.loads(self.file(call, "arguments.json")) for call in range(count)]
+
+    def loader(self, kind: str, **more: object) -> LoaderResource:
+        return LoaderResource.model_validate(
+            {"kind": kind, "target": TARGETS[kind], "program": str(self.program), **more}
+        )
+
+
+def elf(folder: Path) -> Path:
+    """A 32-bit ARM ELF file with one segment and nothing else (System V ABI, figure 2-1)."""
+    address, content = FIRMWARE
+    words = (1, 84, address, address, len(content), len(content), P_FLAGS.PF_R, 4)
+    start = b"\x7fELF\x01\x01\x01".ljust(16, b"\0") + (2).to_bytes(2, "little") + (40).to_bytes(2, "little")
+    start += b"".join(word.to_bytes(4, "little") for word in (1, address, 52, 0, 0x0500_0400))
+    start += b"".join(half.to_bytes(2, "little") for half in (52, 32, 1, 40, 0, 0))
+    file = folder / "my firmware {1}.elf"
+    file.write_bytes(start + b"".join(word.to_bytes(4, "little") for word in words) + content)
+    return file
+
+
+def test_j_link_reads_back_by_another_process_what_it_wrote(tmp_path: Path) -> None:
+    tool = StandIn(tmp_path, *SOUND["jlink"])
+    tool.loader("jlink", probe="123456", speed_khz=1000).programmer().load(elf(tmp_path), IMAGE)
+    writes, reads = (tool.file(call, "commands.jlink").decode().splitlines() for call in (0, 1))
+    assert writes[3:5] == ["loadfile 8000000.bin, 0x8000000", "loadfile 8040000.bin, 0x8040000"]
+    assert reads[2:4] == [
+        "savebin read8000000.bin, 0x8000000, 0x8",
+        "savebin read8040000.bin, 0x8040000, 0xa",
+    ]
+    assert [tool.file(0, "8000000.bin"), tool.file(0, "8040000.bin")] == [FIRMWARE[1], IMAGE]
+    words = "-Device STM32F401RE -If SWD -Speed 1000 -SelectEmuBySN 123456"
+    assert all(words in " ".join(call) for call in tool.calls)
+
+
+def test_probe_rs_writes_both_and_then_compares(tmp_path: Path) -> None:
+    tool = StandIn(tmp_path, *SOUND["probe-rs"])
+    tool.loader("probe-rs").programmer().load(elf(tmp_path), IMAGE)
+    assert [(call[0], call[-1]) for call in tool.calls] == [
+        (step, file) for step in ("download", "verify") for file in ("firmware.elf", "operations.bin")
+    ]
+    for call in tool.calls:
+        assert call[1:6] == ["--non-interactive", "--chip", "STM32F401RETx", "--protocol", "swd"]
+        assert ("0x08040000" in call) == ("operations.bin" in call)
+
+
+@pytest.mark.parametrize(
+    ("kind", "scenes", "why"),
+    [
+        ("openocd", [{"says": "verified 8 bytes"}], "it does not say that it compared all that it wrote"),
+        ("openocd", [{"says": "Error: init mode failed", "status": 1}], "Error: init mode failed"),
+        ("probe-rs", [{}, {}, SAME, {"says": "Verify failed"}], "the flash does not hold what was written"),
+        ("probe-rs", [{"says": "Error: it\n0: x\n1: no probe", "status": 1}], "no probe"),
+        ("jlink", [{}, {"files": {**READ, "read8040000.bin": "00"}}], "the flash does not hold what"),
+        ("jlink", [{"says": "Cannot connect to target."}], "Cannot connect to target"),
+    ],
+)  # fmt: skip
+def test_a_load_is_believed_only_if_the_tool_says_so(
+    kind: str, scenes: list[Scene], why: str, tmp_path: Path
+) -> None:
+    loader = StandIn(tmp_path, *scenes).loader(kind).programmer()
+    words = re.escape(f"{LOADERS[kind].title} cannot load the board: {why}")
+    with pytest.raises(CaptureError, match=rf"^{words}.*bench\.toml"):
+        loader.load(elf(tmp_path), IMAGE)
+
+
+@pytest.mark.parametrize("kind", ["openocd", "probe-rs"])
+def test_a_core_that_does_not_answer_is_tried_once_more_with_its_reset_held(
+    kind: str, tmp_path: Path
+) -> None:
+    tool = StandIn(tmp_path, {"says": "Error: unable to connect", "status": 1}, *SOUND[kind])
+    programmer = tool.loader(kind).programmer()
+    programmer.load(elf(tmp_path), IMAGE)
+    held = [
+        {"connect_assert_srst", "--connect-under-reset"} & set(" ".join(call).split()) for call in tool.calls
+    ]
+    assert not held[0] and held[1] and not any(held[2:])
+    assert programmer.remarks[0].startswith(f"{LOADERS[kind].title} reached the board only with its reset")
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_a_tool_that_is_nowhere_is_one_sentence(kind: str) -> None:
+    resource = LoaderResource.model_validate({"kind": kind, "target": TARGETS[kind], "program": "/nowhere"})
+    with pytest.raises(CaptureError, match=rf"^{LOADERS[kind].title} is not there \(/nowhere\): install"):
+        resource.programmer().tools()
