@@ -1,5 +1,5 @@
 """TOML and JSON from outside: read guardedly, checked against a model, complaints told with file
-and key; with the line where the text is no TOML or JSON.
+and key.
 
     bench.toml: boards.nucleo.analyzer.samplerate_hz must
     be a positive whole number, not 'fast'; mend it.
@@ -10,7 +10,6 @@ and always one sentence; no content of a file ends in another exception.
 
 from __future__ import annotations
 
-import errno
 import json
 import math
 import re
@@ -36,7 +35,6 @@ JSON_BYTES_MAX = 16 << 20
 """The largest run.json, of a sweep with a label for every operation, takes less."""
 
 _MEND = "mend it"
-_TOML_POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 # An escape that JSON allows alone, though only a pair is a character that can be written again.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -129,20 +127,6 @@ class Document:
             raise self.complain(str(error)) from None
 
 
-def read_toml(
-    path: Path,
-    model: type[Model],
-    error: type[TailscopeError] = DocumentError,
-    *,
-    remedy: str = _MEND,
-    most_bytes: int = TOML_BYTES_MAX,
-) -> Model:
-    """The TOML file at `path` as `model`. Raises `error`
-    with one sentence that names file and key.
-    """
-    return open_toml(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
-
-
 def read_json(
     path: Path,
     model: type[Model],
@@ -160,20 +144,6 @@ def read_json(
     return open_json(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
 
 
-def check(
-    values: object,
-    model: type[Model],
-    path: Path,
-    error: type[TailscopeError] = DocumentError,
-    *,
-    remedy: str = _MEND,
-) -> Model:
-    """`values`, which came from the file at `path`, as `model`. Raises
-    `error` as read_json does.
-    """
-    return Document(path, values, error, remedy).check(model)
-
-
 def open_toml(
     path: Path,
     error: type[TailscopeError] = DocumentError,
@@ -182,7 +152,7 @@ def open_toml(
     most_bytes: int = TOML_BYTES_MAX,
 ) -> Document:
     """The TOML file at `path`, not yet checked. Raises `error` where it cannot be read."""
-    return _open(path, _toml, error, remedy, most_bytes)
+    return _open(path, tomllib.loads, error, remedy, most_bytes)
 
 
 def open_json(
@@ -211,76 +181,32 @@ def _open(
     remedy: str,
     most_bytes: int,
 ) -> Document:
-    shown = _shown(path)
-    try:
-        return Document(path, parse(_text(path, most_bytes)), error, remedy)
-    except _UnreadableError as complaint:
-        at = "" if complaint.line is None else f":{complaint.line}"
-        raise error(f"{shown}{at}: {complaint}; {complaint.remedy or remedy}.") from None
-
-
-class _UnreadableError(Exception):
-    """Why there are no values: a predicate of the file, the
-    line where one is known, and what to do.
-    """
-
-    def __init__(self, predicate: str, line: int | None = None, remedy: str | None = None) -> None:
-        super().__init__(predicate)
-        self.line = line
-        self.remedy = remedy
-
-
-def _text(path: Path, most_bytes: int) -> str:
     try:
         content = read_bytes(path, most_bytes)
+        return Document(path, parse(content.decode("utf-8-sig")), error, remedy)
     except FileNotFoundError:
-        raise _UnreadableError("the file does not exist", remedy="check the path, or restore it") from None
-    except (OSError, ValueError) as error:  # ValueError: a path that no system can have
-        if getattr(error, "errno", None) == errno.EFBIG:
-            raise _UnreadableError(
-                f"the file has more than {most_bytes:,} bytes, the most that is read"
-            ) from None
-        reason = getattr(error, "strerror", None) or first_line(error)
-        raise _UnreadableError(
-            f"the file cannot be read: {reason}", remedy="check the path and its permissions"
-        ) from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise _UnreadableError("the file is not UTF-8 text", line, "save it as UTF-8") from None
-
-
-def _toml(text: str) -> object:
-    try:
-        return tomllib.loads(text)
+        why = "does not exist; check the path, or restore it"
+    except OSError as refusal:
+        why = f"cannot be read: {refusal.strerror}; {remedy}"
+    except UnicodeDecodeError:
+        why = "is not UTF-8 text; save it as UTF-8"
     except RecursionError:
-        raise _UnreadableError("the file is nested too deeply") from None
-    except ValueError as error:  # also a whole number of more digits than Python reads
-        position = _TOML_POSITION.fullmatch(str(error))
-        if position is None:
-            raise _UnreadableError(f"the file is not valid TOML: {_reason(error)}") from None
-        words = f"the file is not valid TOML: {position[1]}, at column {position[3]}"
-        raise _UnreadableError(words, int(position[2])) from None
+        why = f"is nested too deeply; {remedy}"
+    except ValueError as fault:  # also a path that no system can have, and a number that Python does not read
+        language = "JSON" if parse is _json else "TOML"
+        why = f"is not valid {language}: {first_line(fault).partition(';')[0]}; {remedy}"
+    raise error(f"{_shown(path)}: the file {why}.")
 
 
 def _json(text: str) -> object:
-    try:
-        values = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once)
-        if _SURROGATE.search(text):
+    values = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once)
+    if _SURROGATE.search(text):
+        try:
             json.dumps(values, ensure_ascii=False).encode()
-        plain = "\\" not in text and text.replace("\n", "").isprintable()  # soon found, of most files
-        return values if plain else printable_values(values)
-    except RecursionError:
-        raise _UnreadableError("the file is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        words = f"the file is not valid JSON: {error.msg}, at column {error.colno}"
-        raise _UnreadableError(words, error.lineno) from None
-    except UnicodeEncodeError:
-        words = "the file is not valid JSON: half a pair of surrogates is no character"
-        raise _UnreadableError(words) from None
-    except ValueError as error:
-        raise _UnreadableError(f"the file is not valid JSON: {_reason(error)}") from None
+        except UnicodeEncodeError:
+            raise ValueError("half a pair of surrogates is no character") from None
+    plain = "\\" not in text and text.replace("\n", "").isprintable()  # soon found, of most files
+    return values if plain else printable_values(values)
 
 
 def _no_number(name: str) -> NoReturn:
@@ -301,10 +227,6 @@ def _finite(digits: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{digits[:40]} is greater than any number that is read")
     return value
-
-
-def _reason(error: ValueError) -> str:
-    return first_line(error).partition(";")[0]
 
 
 def _shown(path: Path) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import Field
 
 from ..files import locks
-from ..files.documents import Table, check
+from ..files.documents import Document, Table
 from ..files.errors import CaptureError
 from ..files.whole import WriteError, open_regular, why
 from .edges import MOST_ROWS, EdgeList, Samples, Words
@@ -205,7 +205,7 @@ class EdgeFollower:
             values = json.loads(line)
         except (ValueError, RecursionError):
             raise CaptureError(f"{self._path} does not begin as a capture does; run again.") from None
-        return check(values, _Header, self._path, error=CaptureError, remedy="run again")
+        return Document(self._path, values, CaptureError, "run again").check(_Header)
 
 
 def read_stream(path: Path) -> StreamedCapture:

@@ -28,7 +28,7 @@ from typing import IO, Any, BinaryIO
 import polars as pl
 from polars.exceptions import ComputeError, PanicException, PolarsError
 
-from ..files.documents import Model, check
+from ..files.documents import Document, Model
 from ..files.errors import RunError, TailscopeError, first_line
 from ..files.printable import HIDDEN, printable
 from ..files.whole import open_regular
@@ -153,7 +153,7 @@ def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = 
         raise error(_complaint(path, f"its metadata key {METADATA_KEY!r} holds no JSON")) from None
     if text is None:
         raise error(_complaint(path, f"its metadata has no key {METADATA_KEY!r}"))
-    return check(values, model, path, error=error, remedy=_REMEDY)
+    return Document(path, values, error, _REMEDY).check(model)
 
 
 def write_table(

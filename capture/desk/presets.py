@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from base.files.complaints import WrongValueError
-from base.files.documents import Table, read_toml
+from base.files.documents import Table, open_toml
 from base.files.errors import CaptureError
 from base.run_folder.channels import CHANNELS
 
@@ -99,4 +99,6 @@ def preset(name: str) -> Preset | None:
 
     Raises CaptureError where the file of a path cannot be read.
     """
-    return read_toml(Path(name), Preset, CaptureError) if name.endswith(".toml") else presets().get(name)
+    return (
+        open_toml(Path(name), CaptureError).check(Preset) if name.endswith(".toml") else presets().get(name)
+    )

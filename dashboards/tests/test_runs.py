@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from base.files.documents import check
+from base.files.documents import Document
 from base.files.errors import RunError
 from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import KEYS
@@ -60,7 +60,7 @@ SOUND = json.loads(
 @settings(max_examples=60)
 def test_any_value_in_any_field_is_read_or_refused(value: Any, key: str) -> None:
     try:
-        manifest = check({**SOUND, key: value}, Manifest, Path("run.json"), error=RunError)
+        manifest = Document(Path("run.json"), {**SOUND, key: value}, RunError).check(Manifest)
     except RunError as error:
         assert str(error).startswith("run.json: ")
     else:

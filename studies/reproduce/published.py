@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from base.files.documents import Table as Document
-from base.files.documents import read_toml
+from base.files.documents import open_toml
 from base.files.errors import TailscopeError, near_miss
 from base.run_folder.manifest import Optimization
 
@@ -190,7 +190,7 @@ class Source(Document):
 @cache
 def source(key: str) -> Source:
     """The publication of this key. Raises DocumentError where its file is damaged."""
-    return read_toml(_FOLDER / f"{key}.toml", Source)
+    return open_toml(_FOLDER / f"{key}.toml").check(Source)
 
 
 def sources() -> tuple[Source, ...]:

@@ -19,7 +19,6 @@ from base.files.documents import (
     Table,
     open_toml,
     read_json,
-    read_toml,
 )
 from base.files.errors import CaptureError, TailscopeError
 from tests.sentences import Sentences
@@ -82,7 +81,7 @@ def said(path: Path, error: TailscopeError) -> str:
 
 
 def test_what_is_as_it_should_be_is_read(tmp_path: Path) -> None:
-    bench = read_toml(file(tmp_path, GOOD), Bench)
+    bench = open_toml(file(tmp_path, GOOD)).check(Bench)
     assert (bench.rate_hz, bench.scale, bench.line.kind) == (24_000_000, 0.5, "serial")
     assert list(bench.boards) == ["nucleo"]
     same = read_json(file(tmp_path, json.dumps(bench.model_dump()), "bench.json"), Bench)
@@ -90,7 +89,7 @@ def test_what_is_as_it_should_be_is_read(tmp_path: Path) -> None:
 
 
 def test_a_mark_of_byte_order_is_no_part_of_the_text(tmp_path: Path) -> None:
-    assert read_toml(file(tmp_path, "\ufeff" + GOOD), Bench).scale == 0.5
+    assert open_toml(file(tmp_path, "\ufeff" + GOOD)).check(Bench).scale == 0.5
 
 
 PART = '[[parts]]\nkind = "probe"'
@@ -113,7 +112,7 @@ def test_a_fault_in_toml_gets_a_sentence(tmp_path: Path, sentences: Sentences) -
         assert old in GOOD
         path = file(tmp_path, GOOD.replace(old, new, 1))
         with sentences.raised(CaptureError):
-            read_toml(path, Bench, CaptureError)
+            open_toml(path, CaptureError).check(Bench)
 
 
 def test_a_fault_in_json_gets_a_sentence(tmp_path: Path, sentences: Sentences) -> None:
@@ -185,6 +184,6 @@ def test_no_slip_in_toml_ends_in_another_exception(
     path = tmp_path_factory.getbasetemp() / "hostile.toml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
-        read_toml(path, Bench)
+        open_toml(path).check(Bench)
     except DocumentError as error:
         assert one_sentence(str(error))
