@@ -1,13 +1,11 @@
-#include "bench/calibration.h"
+#include "bench/steps.h"
 
 #include <stdint.h>
 
-#include "bench/recorder.h"
-#include "bench/tick.h"
+#include "bench/records.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
-#include "board/operation_marker.h"
-#include "board/reference_sections.h"
+#include "board/markers.h"
 #include "heap/port.h"
 
 /* The first repeat fetches the section from flash, like code that runs only now and then. */

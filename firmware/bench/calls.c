@@ -1,11 +1,9 @@
-#include "bench/calls.h"
+#include "bench/other_operations.h"
 
 #include <stddef.h>
 
-#include "bench/failure.h"
-#include "bench/kernel_calls.h"
-#include "bench/urgent_task.h"
-#include "board/operation_marker.h"
+#include "bench/records.h"
+#include "board/markers.h"
 #include "heap/port.h"
 
 /* All that a heap operation does except for the allocator's work. */

@@ -1,11 +1,11 @@
-#include "bench/common_pulses.h"
+#include "bench/steps.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "board/cycle_counter.h"
 #include "board/pins.h"
-#include "board/reference_sections.h"
+#include "board/markers.h"
 
 /* A pulse is twelve samples wide at 24 MS/s, which is 2/7 of the core clock. The spacing is odd and
  * no multiple of 7, so the pulses meet the analyzer's clock at every phase. */

@@ -1,8 +1,7 @@
-#include "bench/failure.h"
+#include "bench/records.h"
 
 #include "FreeRTOS.h"
-#include "bench/recorder.h"
-#include "board/halt.h"
+#include "board/reset.h"
 #include "board/nvic.h"
 #include "task.h"
 

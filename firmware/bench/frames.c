@@ -1,4 +1,4 @@
-#include "bench/frames.h"
+#include "bench/steps.h"
 
 #include <stdint.h>
 

@@ -1,15 +1,15 @@
-#include "bench/interpreter.h"
+#include "bench/steps.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "FreeRTOS.h"
 #include "bench/account.h"
-#include "bench/calls.h"
-#include "bench/recorder.h"
+#include "bench/other_operations.h"
+#include "bench/records.h"
 #include "bench/stimulus.h"
 #include "board/cycle_counter.h"
-#include "board/operation_marker.h"
+#include "board/markers.h"
 #include "board/pins.h"
 #include "heap/allocator.h"
 

@@ -1,10 +1,9 @@
-#include "bench/kernel_calls.h"
+#include "bench/other_operations.h"
 
 #include <stddef.h>
 
 #include "FreeRTOS.h"
-#include "bench/failure.h"
-#include "bench/kernel_marks.h"
+#include "bench/records.h"
 #include "heap/port.h"
 #include "queue.h"
 #include "task.h"

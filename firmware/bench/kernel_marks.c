@@ -1,4 +1,4 @@
-#include "bench/kernel_marks.h"
+#include "bench/other_operations.h"
 
 #include <stdbool.h>
 

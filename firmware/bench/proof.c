@@ -1,10 +1,9 @@
-#include "bench/proof.h"
+#include "bench/steps.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bench/failure.h"
-#include "bench/recorder.h"
+#include "bench/records.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
 #include "board_table.h"

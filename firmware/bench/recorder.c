@@ -1,10 +1,9 @@
-#include "bench/recorder.h"
+#include "bench/records.h"
 
 #include <stdbool.h>
 
 #include "bench/crc.h"
-#include "board/rtt.h"
-#include "board/uart.h"
+#include "board/links.h"
 
 typedef struct {
     void (*send)(char byte);

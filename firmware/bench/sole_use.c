@@ -1,4 +1,4 @@
-#include "bench/sole_use.h"
+#include "bench/steps.h"
 
 #include <stdbool.h>
 #include <stdint.h>

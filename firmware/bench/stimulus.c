@@ -2,13 +2,12 @@
 
 #include "FreeRTOS.h"
 #include "bench/edge_walk.h"
-#include "bench/task_priorities.h"
-#include "bench/urgent_task.h"
+#include "bench/other_operations.h"
 #include "board/compare_output.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
 #include "board/pins.h"
-#include "board/raise_and_read.h"
+#include "board/markers.h"
 #include "board_table.h"
 #include "task.h"
 

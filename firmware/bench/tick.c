@@ -1,8 +1,8 @@
-#include "bench/tick.h"
+#include "bench/steps.h"
 
 #include <stdint.h>
 
-#include "bench/recorder.h"
+#include "bench/records.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
 

@@ -2,7 +2,7 @@
  * It asks the allocator itself, under the heap's lock: the facade would drive CRIT and keep this
  * operation as its last, and both are the bench's.
  */
-#include "bench/urgent_task.h"
+#include "bench/other_operations.h"
 
 #include <stdbool.h>
 

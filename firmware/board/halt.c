@@ -1,4 +1,4 @@
-#include "board/halt.h"
+#include "board/reset.h"
 
 #include "board/nvic.h"
 #include "board_table.h"

@@ -1,6 +1,6 @@
 /**
- * What the clock of every family does alike: it waits for a bit with an end, and starts the HSE,
- * whose bits of RCC_CR are the same in all.
+ * What the clock of every family begins with: it waits for a bit with an end, and starts the HSE,
+ * whose bits of RCC_CR are the same in all, and the flash.
  */
 #ifndef TAILSCOPE_BOARD_OSCILLATORS_H
 #define TAILSCOPE_BOARD_OSCILLATORS_H
@@ -20,6 +20,9 @@ enum {
     CRYSTAL_POLLS = 20 * BYPASS_POLLS,
     READY_POLLS = 50 * BYPASS_POLLS
 };
+
+/** A part of clock_core_hz() (clock_read.h), as if it were written there. */
+#define PART_OF_CORE_HZ __attribute__((always_inline)) static inline
 
 /** PPREx of RCC_CFGR: a divider of 2 is 4, each further bit of it one more. */
 #define DIVIDER_BITS(divider) \
@@ -58,6 +61,20 @@ static inline bool start_hse(clock_source wanted) {
     }
     RCC_CR &= ~RCC_CR_HSEON;
     return false;
+}
+
+/**
+ * The wait states are set, and read back, before the clock is made faster; the accelerator is
+ * switched while it is slow (RM0368, section 3.4.1; PM0075, 3.1; RM0351, 3.3.3). The table has the
+ * wait states of 2.7 V or more and of the voltage range that is chosen.
+ */
+static inline bool start_flash(void) {
+#ifdef TAILSCOPE_ART_OFF
+    FLASH_ACR = FLASH_ACR_ALWAYS | BOARD_WAIT_STATES;
+#else
+    FLASH_ACR = FLASH_ACR_ALWAYS | BOARD_WAIT_STATES | FLASH_ACCELERATOR;
+#endif
+    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, BOARD_WAIT_STATES);
 }
 
 #endif

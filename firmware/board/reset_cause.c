@@ -1,4 +1,4 @@
-#include "board/reset_cause.h"
+#include "board/reset.h"
 
 #include "registers.h"
 

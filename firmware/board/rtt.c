@@ -1,4 +1,4 @@
-#include "board/rtt.h"
+#include "board/links.h"
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "board/uart.h"
+#include "board/links.h"
 
 #include "board/clock.h"
 #include "board/pins.h"

@@ -1,7 +1,6 @@
 /* What image.c and recorder.c need of the board, for a shared library on the host. */
 #include "bench/image.h"
-#include "board/rtt.h"
-#include "board/uart.h"
+#include "board/links.h"
 
 const image operation_image = {.header = {.magic = 0}};
 const char operation_image_bytes[1];

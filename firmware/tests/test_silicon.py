@@ -28,7 +28,7 @@ Edits = Mapping[str, tuple[str, ...]]
 WITHOUT_WAIT: Edits = {
     "board/pins.c": (
         "    enable_ports(RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB);",
-        "    RCC_AHB1ENR |= RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB;",
+        "    RCC_PORTS |= RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB;",
     )
 }
 CLEARED_LATE: Edits = {

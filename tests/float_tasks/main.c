@@ -7,7 +7,7 @@
 #include "board/clock.h"
 #include "board/nvic.h"
 #include "board/priorities.h"
-#include "board/uart.h"
+#include "board/links.h"
 #include "work.h"
 
 #define PERIODS ((const volatile uint32_t *)0x08040000)

@@ -4,38 +4,19 @@
 #include "board_table.h"
 #include "registers.h"
 
-/* RM0091, section 6.2. */
-enum { HSE_HZ = BOARD_HSE_HZ };
-
-/* Either source / PREDIV = the PLL's input, x PLLMUL = the core's clock (6.4.2, 6.4.12). */
-enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N };
-
-/* RM0091, section 3.5.1. */
-enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
-
-#ifdef TAILSCOPE_ART_OFF
-#define FLASH_ACCELERATOR 0u
-#else
-#define FLASH_ACCELERATOR FLASH_ACR_PRFTBE
-#endif
-
+/* RM0091, section 6.2. Either source / PREDIV = the PLL's input, x PLLMUL = the core's clock
+ * (6.4.2, 6.4.12). */
 static bool start_pll(uint32_t source, uint32_t source_hz) {
-    RCC_CFGR2 = source_hz / PLL_HZ - 1u;
-    RCC_CFGR = source | (uint32_t)(PLL_N - 2) << RCC_CFGR_PLLMUL_Pos |
-               DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE_Pos;
+    RCC_CFGR2 = source_hz / BOARD_PLL_HZ - 1u;
+    RCC_CFGR = source | (uint32_t)(BOARD_PLL_N - 2) << RCC_CFGR_PLLMUL_Pos |
+               DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos;
     RCC_CR |= RCC_CR_PLLON;
     return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
 }
 
 static bool start_oscillators(clock_source wanted) {
-    return start_hse(wanted) ? start_pll(RCC_CFGR_PLLSRC_HSE, HSE_HZ)
-                             : start_pll(RCC_CFGR_PLLSRC_HSI, HSI_HZ);
-}
-
-/* The wait states are set, and read back, before the clock is made faster (3.5.1). */
-static bool start_flash(void) {
-    FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
-    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
+    return start_hse(wanted) ? start_pll(PLL_SOURCE_HSE, BOARD_HSE_HZ)
+                             : start_pll(PLL_SOURCE_HSI, HSI_HZ);
 }
 
 bool clock_start(clock_source wanted) {
@@ -46,31 +27,14 @@ bool clock_start(clock_source wanted) {
     return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
 }
 
-static bool runs_from_pll(void) {
-    return (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
+PART_OF_CORE_HZ uint32_t hz_without_pll(void) {
+    return HSI_HZ;
 }
 
-clock_source clock_source_now(void) {
-    if (!runs_from_pll() || (RCC_CFGR & RCC_CFGR_PLLSRC_Msk) != RCC_CFGR_PLLSRC_HSE) {
-        return CLOCK_INTERNAL;
-    }
-    return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
-}
-
-uint32_t clock_core_hz(void) {
-    if (!runs_from_pll()) {
-        return HSI_HZ;
-    }
+PART_OF_CORE_HZ uint32_t pll_makes_hz(void) {
     const uint32_t divider = (RCC_CFGR2 & 0xFu) + 1u;
     const uint32_t multiplier = (RCC_CFGR >> RCC_CFGR_PLLMUL_Pos & 0xFu) + 2u;
-    return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : HSE_HZ) / divider * multiplier;
+    return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : BOARD_HSE_HZ) / divider * multiplier;
 }
 
-uint32_t clock_apb1_hz(void) {
-    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE_Pos) != 0u;
-    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
-}
-
-uint32_t clock_flash_acr(void) {
-    return FLASH_ACR & ~FLASH_ACR_PRFTBS;
-}
+#include "board/clock_read.h"

@@ -11,15 +11,6 @@ enum { PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
  * says so. */
 enum { PLL_MULTIPLIER = BOARD_PLL_N, PLL_HSI_MULTIPLIER = 16 };
 
-/* PM0075, section 3.1. */
-enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
-
-#ifdef TAILSCOPE_ART_OFF
-#define FLASH_ACCELERATOR 0u
-#else
-#define FLASH_ACCELERATOR FLASH_ACR_PRFTBE
-#endif
-
 /* Source, factor and dividers may be written only while the PLL is off (7.3.2). */
 static bool start_pll(uint32_t source_bit, uint32_t multiplier) {
     RCC_CFGR = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |
@@ -29,17 +20,10 @@ static bool start_pll(uint32_t source_bit, uint32_t multiplier) {
     return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
 }
 
-/* The wait states are set, and read back, before the clock is made faster. The prefetch buffer may
- * be switched only while the core's clock is slow (PM0075, section 3.1). */
-static bool start_flash(void) {
-    FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
-    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
-}
-
 bool clock_start(clock_source wanted) {
     const bool external = start_hse(wanted);
-    const bool locked = external ? start_pll(RCC_CFGR_PLLSRC_HSE, PLL_MULTIPLIER)
-                                 : start_pll(0, PLL_HSI_MULTIPLIER);
+    const bool locked =
+        external ? start_pll(PLL_SOURCE_HSE, PLL_MULTIPLIER) : start_pll(0, PLL_HSI_MULTIPLIER);
     if (!locked || !start_flash()) {
         return false;
     }
@@ -49,7 +33,7 @@ bool clock_start(clock_source wanted) {
 
 clock_source clock_source_now(void) {
     const bool from_pll = (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
-    if (!from_pll || (RCC_CFGR & RCC_CFGR_PLLSRC_HSE) == 0u) {
+    if (!from_pll || (RCC_CFGR & PLL_SOURCE_HSE) == 0u) {
         return CLOCK_INTERNAL;
     }
     return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
@@ -61,7 +45,7 @@ uint32_t clock_core_hz(void) {
         return HSI_HZ;
     }
     const uint32_t multiplier = ((config & RCC_CFGR_PLLMUL_Msk) >> RCC_CFGR_PLLMUL_Pos) + 2u;
-    return ((config & RCC_CFGR_PLLSRC_HSE) != 0u ? HSE_HZ : PLL_HSI_HZ) * multiplier;
+    return ((config & PLL_SOURCE_HSE) != 0u ? HSE_HZ : PLL_HSI_HZ) * multiplier;
 }
 
 uint32_t clock_apb1_hz(void) {
@@ -71,5 +55,5 @@ uint32_t clock_apb1_hz(void) {
 
 /* Without PRFTBS, which only says that the prefetch buffer is on. */
 uint32_t clock_flash_acr(void) {
-    return FLASH_ACR & ~FLASH_ACR_PRFTBS;
+    return FLASH_ACR & FLASH_ACR_TOLD;
 }

@@ -4,49 +4,29 @@
 #include "board_table.h"
 #include "registers.h"
 
-/* RM0368, section 6.2. */
-enum { HSE_HZ = BOARD_HSE_HZ };
-
 #ifndef BOARD_PLL_R
 #define BOARD_PLL_R 0 /* a second output, which not every chip has */
 #endif
 
-/* Either source / M = the PLL's input (2 MHz has the least jitter), x N, / P = the core's clock; Q
- * keeps the unused 48 MHz domain in range (6.3.2). */
-enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N, PLL_P = BOARD_PLL_P, PLL_Q = BOARD_PLL_Q };
-
-/* At 2.7 V to 3.6 V: RM0368, section 3.4.1. */
-enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
-
-#ifdef TAILSCOPE_ART_OFF
-#define FLASH_ACCELERATOR 0u
-#else
-#define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
-#endif
-
+/* RM0368, section 6.2. Either source / M = the PLL's input (2 MHz has the least jitter), x N, / P =
+ * the core's clock; Q keeps the unused 48 MHz domain in range (6.3.2). */
 /* A scale (RM0368, section 5.4.1) may be chosen only while the PLL is off. */
 static void choose_voltage_scale(void) {
-    turn_on(&RCC_APB1ENR, RCC_ENABLE_PWR);
+    turn_on(&RCC_APB1, RCC_ENABLE_PWR);
     PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | (uint32_t)BOARD_VOLTAGE_SCALE << PWR_CR_VOS_Pos;
 }
 
 static bool start_pll(uint32_t source_bit, uint32_t source_hz) {
-    RCC_PLLCFGR = (uint32_t)BOARD_PLL_R << RCC_PLLCFGR_R_Pos |
-                  (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | source_bit |
-                  (uint32_t)(PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos |
-                  (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos | source_hz / PLL_HZ << RCC_PLLCFGR_M_Pos;
+    RCC_PLLCFGR =
+        (uint32_t)BOARD_PLL_R << RCC_PLLCFGR_R_Pos | (uint32_t)BOARD_PLL_Q << RCC_PLLCFGR_Q_Pos |
+        source_bit | (uint32_t)(BOARD_PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos |
+        (uint32_t)BOARD_PLL_N << RCC_PLLCFGR_N_Pos | source_hz / BOARD_PLL_HZ << RCC_PLLCFGR_M_Pos;
     RCC_CR |= RCC_CR_PLLON;
     return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
 }
 
 static bool start_oscillators(clock_source wanted) {
-    return start_hse(wanted) ? start_pll(RCC_PLLCFGR_SRC_HSE, HSE_HZ) : start_pll(0, HSI_HZ);
-}
-
-/* The wait states are set, and read back, before the clock is made faster (RM0368, 3.4.1). */
-static bool start_flash(void) {
-    FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
-    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
+    return start_hse(wanted) ? start_pll(PLL_SOURCE_HSE, BOARD_HSE_HZ) : start_pll(0, HSI_HZ);
 }
 
 /* What more than scale 1 takes, while the core runs from HSI or HSE (RM0390, section 5.1.4). */
@@ -82,30 +62,16 @@ bool clock_start(clock_source wanted) {
     return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
 }
 
-clock_source clock_source_now(void) {
-    const bool from_pll = (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
-    if (!from_pll || (RCC_PLLCFGR & RCC_PLLCFGR_SRC_HSE) == 0u) {
-        return CLOCK_INTERNAL;
-    }
-    return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
+PART_OF_CORE_HZ uint32_t hz_without_pll(void) {
+    return HSI_HZ;
 }
 
-uint32_t clock_core_hz(void) {
-    if ((RCC_CFGR & RCC_CFGR_SWS_Msk) != RCC_CFGR_SWS_PLL) {
-        return HSI_HZ;
-    }
+PART_OF_CORE_HZ uint32_t pll_makes_hz(void) {
     const uint32_t config = RCC_PLLCFGR;
     const uint32_t m = config >> RCC_PLLCFGR_M_Pos & 0x3Fu;
     const uint32_t n = config >> RCC_PLLCFGR_N_Pos & 0x1FFu;
     const uint32_t p = ((config >> RCC_PLLCFGR_P_Pos & 3u) + 1u) * 2u;
-    return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : HSE_HZ) / m * n / p;
+    return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : BOARD_HSE_HZ) / m * n / p;
 }
 
-uint32_t clock_apb1_hz(void) {
-    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
-    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
-}
-
-uint32_t clock_flash_acr(void) {
-    return FLASH_ACR;
-}
+#include "board/clock_read.h"

@@ -9,30 +9,15 @@ static bool start_oscillators(clock_source wanted);
 /* A poll takes four cycles or more, and the clock is 85 MHz at the most then. */
 enum { PLL_HALVED_POLLS = 25 };
 
-/* In range 1, with or without boost: RM0440, section 3.3.3. */
-enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
-
-#ifdef TAILSCOPE_ART_OFF
-#define FLASH_ACCELERATOR 0u
-#else
-#define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
-#endif
-
 /* More than 150 MHz need the boost (RM0440, section 6.1.5). PB4, which is SYNC, is also a line of
  * USB-C's that 5.1 kilohm hold low until a program says that no power comes from there (6.4.3). */
 static bool choose_voltage_range(void) {
-    turn_on(&RCC_APB1ENR1, RCC_ENABLE_PWR);
+    turn_on(&RCC_APB1, RCC_ENABLE_PWR);
     PWR_CR3 |= PWR_CR3_UCPD1_DBDIS;
 #ifdef BOARD_BOOST
     PWR_CR5 &= ~PWR_CR5_R1MODE;
 #endif
     return wait_for(&PWR_SR2, PWR_SR2_VOSF, 0);
-}
-
-/* The wait states are set, and read back, before the clock is made faster (3.3.3). */
-static bool start_flash(void) {
-    FLASH_ACR = FLASH_ACR_DBG_SWEN | FLASH_WAIT_STATES | FLASH_ACCELERATOR;
-    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
 }
 
 bool clock_start(clock_source wanted) {
@@ -49,17 +34,8 @@ bool clock_start(clock_source wanted) {
     return switched;
 }
 
-static uint32_t hz_without_pll(void) {
+PART_OF_CORE_HZ uint32_t hz_without_pll(void) {
     return HSI_HZ;
 }
 
 #include "board/pll_r.inc"
-
-uint32_t clock_apb1_hz(void) {
-    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
-    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
-}
-
-uint32_t clock_flash_acr(void) {
-    return FLASH_ACR & (FLASH_ACR_LATENCY_Msk | FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN);
-}

@@ -1,6 +1,6 @@
 #include "said.h"
 
-#include "board/uart.h"
+#include "board/links.h"
 #include "registers.h"
 
 void said_start(void) {

@@ -6,7 +6,7 @@
 #include "FreeRTOS.h"
 #include "board/clock.h"
 #include "board/pins.h"
-#include "board/uart.h"
+#include "board/links.h"
 #include "queue.h"
 #include "task.h"
 

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "board/uart.h"
+#include "board/links.h"
 
 enum { LINE_BYTES = 200 };
 

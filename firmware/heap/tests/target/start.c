@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "board/pins.h"
-#include "board/uart.h"
+#include "board/links.h"
 #include "harness.h"
 
 extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];

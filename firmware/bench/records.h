@@ -1,12 +1,14 @@
-/**
+/** Records, and the one that ends a run that cannot go on. */
+#ifndef TAILSCOPE_BENCH_RECORDS_H
+#define TAILSCOPE_BENCH_RECORDS_H
+
+#include <stdint.h>
+
+/*
  * Records (docs/reference/records.md), one line each. A line is sent as it is made: no buffer
  * limits it, and the serial line is quiet when record_end() returns. With RTT the line may still
  * lie in the ring then, and the debugger fetches it without the core.
  */
-#ifndef TAILSCOPE_BENCH_RECORDER_H
-#define TAILSCOPE_BENCH_RECORDER_H
-
-#include <stdint.h>
 
 /** Sends what follows through RTT instead of the serial line. */
 void recorder_use_rtt(void);
@@ -33,5 +35,12 @@ void recorder_finish(void);
 
 /** Ends a line that was cut short by a failure, so that the next record stands alone. */
 void record_abandon(void);
+
+/*
+ * Where a run cannot go on, it says why and stops.
+ */
+
+/** Sends FAIL with `reason`, one word, and `detail`; then halts. May be called from anywhere. */
+void fail(const char *reason, uint32_t detail) __attribute__((noreturn));
 
 #endif

@@ -1,9 +1,26 @@
-/**
+/** What carries the records. */
+#ifndef TAILSCOPE_BOARD_LINKS_H
+#define TAILSCOPE_BOARD_LINKS_H
+
+#include <stdint.h>
+
+/*
+ * The serial link's transmitter, polled: the ST-Link's virtual COM port, 8N1.
+ */
+
+/** Starts the transmitter at `baud`, or as near as the clock that APB1 has now allows. */
+void uart_start(uint32_t baud);
+
+/** Waits until `byte` can be queued, and queues it. */
+void uart_send(char byte);
+
+/** Waits until the line is quiet: the last stop bit has left. */
+void uart_drain(void);
+
+/*
  * Records through the debugger: a ring in SRAM that it reads while the core runs. The layout is
  * that of SEGGER's Real Time Transfer, so any tool that knows it finds and reads the ring.
  */
-#ifndef TAILSCOPE_BOARD_RTT_H
-#define TAILSCOPE_BOARD_RTT_H
 
 /** Offers an empty ring to the debugger, which can read it even while the core sleeps. */
 void rtt_start(void);

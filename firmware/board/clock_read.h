@@ -1,0 +1,31 @@
+/*
+ * What the clocks of all families but the STM32F1 tell alike. A family's clock.c defines before it
+ * pll_makes_hz(), what the PLL makes of its source, and hz_without_pll(). Its registers.h has the
+ * PLL's sources.
+ */
+static bool runs_from_pll(void) {
+    return (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
+}
+
+clock_source clock_source_now(void) {
+    if (!runs_from_pll() || (PLL_SOURCE & PLL_SOURCE_Msk) != PLL_SOURCE_HSE) {
+        return CLOCK_INTERNAL;
+    }
+    return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
+}
+
+uint32_t clock_core_hz(void) {
+    if (!runs_from_pll()) {
+        return hz_without_pll();
+    }
+    return pll_makes_hz();
+}
+
+uint32_t clock_apb1_hz(void) {
+    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
+    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
+}
+
+uint32_t clock_flash_acr(void) {
+    return FLASH_ACR & FLASH_ACR_TOLD;
+}
