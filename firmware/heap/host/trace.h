@@ -6,7 +6,6 @@
 #ifndef TAILSCOPE_HEAP_HOST_TRACE_H
 #define TAILSCOPE_HEAP_HOST_TRACE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum { TRACE_ALLOCATE = 1, TRACE_FREE = 2, TRACE_REALLOCATE = 3 };
@@ -20,14 +19,5 @@ typedef struct {
     uint32_t size;
     uint32_t alignment; /**< 0: the allocator's own */
 } trace_operation;
-
-typedef struct {
-    const trace_operation *operations;
-    size_t count;
-    size_t slots; /**< the greatest slot + 1 */
-} trace;
-
-/** Reads the file into memory that stays until the end. NULL, or one sentence that says why not. */
-const char *trace_read(const char *path, trace *found);
 
 #endif

@@ -25,17 +25,23 @@
  * to. Exit status: 0; 2 for a wrong call; 3 if blocks leave the region or overlap, 4 if
  * instructions cannot be counted.
  */
-#include <errno.h>
+#define _GNU_SOURCE /* ptrace */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "allocator.h"
 #include "region.h"
-#include "region_map.h"
-#include "single_steps.h"
 #include "trace.h"
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is read as it lies in memory");
+
 #define STEP_BYTES 8u
+#define GRAIN_BYTES 4u /* every allocator's blocks begin and end on words */
 #define NOTHING_TO_FREE 255u
 #define SKIPPED 254u
 
@@ -53,6 +59,9 @@ typedef struct {
 } replay_slot;
 
 static replay_slot *slots;
+static size_t slot_count; /* the greatest slot + 1 */
+static trace_operation *operations;
+static size_t operation_count;
 
 /* What was done so far, as far as operations depend on it. */
 static struct {
@@ -65,15 +74,41 @@ static void refuse(int status, const char *complaint) {
     exit(status);
 }
 
-/* The heap */
+static void read_operations(const char *path) {
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+        refuse(2, "the operations' file cannot be opened.");
+    }
+    operation_count = (size_t)ftell(file) / sizeof(trace_operation);
+    rewind(file);
+    operations = calloc(operation_count + 1u, sizeof(trace_operation));
+    if (operations == NULL ||
+        fread(operations, sizeof(trace_operation), operation_count, file) != operation_count) {
+        refuse(2, "the operations cannot be read.");
+    }
+    for (size_t i = 0; i < operation_count; i++) {
+        const size_t behind = operations[i].slot + 1u;
+        slot_count = behind > slot_count ? behind : slot_count;
+    }
+    slots = calloc(slot_count + 1u, sizeof *slots);
+    if (slots == NULL) {
+        refuse(2, "there is not enough memory for so many slots.");
+    }
+}
+
+/* The heap, and which words of it belong to live blocks. That proves that blocks lie in the region
+ * and never overlap, whatever the allocator says of itself. */
+
+static size_t region_bytes;
+static uint8_t taken[TAILSCOPE_HEAP_BYTES / GRAIN_BYTES];
 
 /** True if the allocator took the region. */
-static bool start(size_t bytes, size_t slot_count) {
+static bool start(size_t bytes) {
     memset(slots, 0, slot_count * sizeof *slots);
     memset(&course, 0, sizeof course);
     memset(heap_region, 0, bytes);
-    region_map_reset(heap_region, bytes);
-    heap_region_bytes_now = bytes;
+    memset(taken, 0, bytes / GRAIN_BYTES);
+    region_bytes = heap_region_bytes_now = bytes;
     if (bytes < (size_t)allocator_overhead.heap + allocator_overhead.smallest_block) {
         return false; /* some would set up lists outside of so small a region */
     }
@@ -81,11 +116,19 @@ static bool start(size_t bytes, size_t slot_count) {
     return true;
 }
 
-/** Of the fresh heap: what no block can use. */
-static size_t region_overhead(size_t bytes) {
-    const allocator_free_space space = allocator_read_free();
-    return space.blocks == 0 ? allocator_overhead.heap
-                             : bytes - space.bytes - space.blocks * allocator_overhead.block;
+static void mark(allocator_extent block, uint8_t live) {
+    memset(&taken[(block.begin - (uintptr_t)heap_region) / GRAIN_BYTES], live,
+           (block.end - block.begin) / GRAIN_BYTES);
+}
+
+static void check_extent(allocator_extent block) {
+    const uintptr_t region = (uintptr_t)heap_region;
+    if (block.begin < region || block.begin >= block.end || block.end > region + region_bytes ||
+        (block.begin - region) % GRAIN_BYTES != 0 ||
+        memchr(&taken[(block.begin - region) / GRAIN_BYTES], 1,
+               (block.end - block.begin) / GRAIN_BYTES) != NULL) {
+        refuse(3, "a block leaves the region or overlaps another.");
+    }
 }
 
 /* Operations */
@@ -94,9 +137,8 @@ static heap_status enter(replay_slot *slot, allocator_result result) {
     if (result.status == HEAP_OK) {
         slot->payload = result.payload;
         slot->extent = allocator_extent_of(result.payload);
-        if (!region_map_enter(slot->extent)) {
-            refuse(3, "a block leaves the region or overlaps another.");
-        }
+        check_extent(slot->extent);
+        mark(slot->extent, 1);
     }
     return result.status;
 }
@@ -113,7 +155,7 @@ static uint32_t release(replay_slot *slot) {
     }
     const heap_status status = allocator_free(slot->payload);
     if (status == HEAP_OK) {
-        region_map_leave(slot->extent);
+        mark(slot->extent, 0);
         slot->payload = NULL;
     }
     return status;
@@ -124,7 +166,7 @@ static heap_status move(replay_slot *slot, const trace_operation *operation) {
     const heap_status status = allocate(slot, operation);
     if (status == HEAP_OK) {
         (void)allocator_free(before.payload);
-        region_map_leave(before.extent);
+        mark(before.extent, 0);
     }
     return status;
 }
@@ -138,7 +180,7 @@ static heap_status reallocate(replay_slot *slot, const trace_operation *operatio
         return move(slot, operation);
     }
     if (result.status == HEAP_OK) {
-        region_map_leave(slot->extent);
+        mark(slot->extent, 0);
     }
     return enter(slot, result);
 }
@@ -155,18 +197,15 @@ static uint32_t carry_out(const trace_operation *operation) {
     }
 }
 
-static bool allocates(const trace_operation *operation) {
-    return operation->kind != TRACE_FREE && operation->kind != TRACE_REALLOCATE;
-}
-
-static bool is_skipped(const trace_operation *operation) {
-    const bool is_retry = (operation->kind & TRACE_RETRY) != 0;
-    return allocates(operation) &&
+/** Of an allocation only, whose kind has flags. */
+static bool is_skipped(uint32_t kind) {
+    const bool is_retry = (kind & TRACE_RETRY) != 0;
+    return kind != TRACE_FREE && kind != TRACE_REALLOCATE &&
            (course.skips || (is_retry && course.before != HEAP_OUT_OF_MEMORY));
 }
 
 static uint32_t operate(const trace_operation *operation) {
-    const uint32_t status = is_skipped(operation) ? SKIPPED : carry_out(operation);
+    const uint32_t status = is_skipped(operation->kind) ? SKIPPED : carry_out(operation);
     course.before = status;
     if (operation->kind == TRACE_FREE) {
         course.skips = false;
@@ -178,81 +217,70 @@ static uint32_t operate(const trace_operation *operation) {
 
 /* The commands */
 
-static FILE *output;
+enum { WORDS = 6 };
 
-/** What a file has of each operation, and first of the heap. */
-typedef struct {
-    uint32_t words[6];
-} row;
-
-static void put(row told) {
-    (void)fwrite(&told, sizeof told, 1, output);
-}
-
-static row of_fresh_heap(bool taken, size_t bytes) {
-    const allocator_free_space space = taken ? allocator_read_free() : (allocator_free_space){0};
-    const uint32_t overhead = taken ? region_overhead(bytes) : bytes;
-    return (row){{overhead, allocator_overhead.block, taken, space.blocks, space.bytes, 0}};
-}
-
-static size_t usable_bytes(const replay_slot *slot) {
-    return slot->payload == NULL ? 0 : allocator_usable_size(slot->payload);
-}
-
-static row of_operation(const trace_operation *operation) {
-    const replay_slot *const slot = &slots[operation->slot];
-    const allocator_extent before = slot->extent;
-    const size_t usable_before = usable_bytes(slot);
-    const uint32_t status = operate(operation);
-    const bool frees = operation->kind == TRACE_FREE;
-    const bool has_block = status == HEAP_OK;
-    const allocator_extent block = frees ? before : slot->extent;
-    const uintptr_t region = (uintptr_t)heap_region;
-    return (row){{
-        status,
-        has_block ? block.begin - region : 0,
-        has_block ? block.end - region : 0,
-        frees ? 0 : allocator_largest_free_extent(),
-        status == NOTHING_TO_FREE || status == SKIPPED ? 0 : allocator_probes(),
-        frees ? usable_before : usable_bytes(slot),
-    }};
-}
-
-static void run(const trace *found, size_t bytes) {
-    const bool taken = start(bytes, found->slots);
-    put(of_fresh_heap(taken, bytes));
-    for (size_t i = 0; i < found->count; i++) {
-        if (taken) {
-            put(of_operation(&found->operations[i]));
-        } else {
-            const bool frees = found->operations[i].kind == TRACE_FREE;
-            put((row){{frees ? NOTHING_TO_FREE : HEAP_OUT_OF_MEMORY}});
+static void run(size_t bytes, const char *path) {
+    FILE *const output = fopen(path, "wb");
+    if (output == NULL) {
+        refuse(2, "the output cannot be written.");
+    }
+    const bool is_taken = start(bytes);
+    const allocator_free_space space = is_taken ? allocator_read_free() : (allocator_free_space){0};
+    const size_t in_use = space.bytes + space.blocks * allocator_overhead.block;
+    const size_t overhead = !is_taken           ? bytes
+                            : space.blocks == 0 ? allocator_overhead.heap
+                                                : bytes - in_use;
+    const uint32_t fresh[WORDS] = {
+        overhead, allocator_overhead.block, is_taken, space.blocks, space.bytes, 0};
+    (void)fwrite(fresh, sizeof fresh, 1, output);
+    for (size_t i = 0; i < operation_count; i++) {
+        const bool frees = operations[i].kind == TRACE_FREE;
+        const replay_slot *const slot = &slots[operations[i].slot];
+        uint32_t row[WORDS] = {frees ? NOTHING_TO_FREE : HEAP_OUT_OF_MEMORY};
+        if (is_taken) {
+            replay_slot block = *slot;
+            size_t usable = block.payload == NULL ? 0 : allocator_usable_size(block.payload);
+            row[0] = operate(&operations[i]);
+            if (!frees) {
+                block = *slot;
+                usable = block.payload == NULL ? 0 : allocator_usable_size(block.payload);
+                row[3] = allocator_largest_free_extent();
+            }
+            if (row[0] == HEAP_OK) {
+                row[1] = block.extent.begin - (uintptr_t)heap_region;
+                row[2] = block.extent.end - (uintptr_t)heap_region;
+            }
+            row[4] = row[0] == NOTHING_TO_FREE || row[0] == SKIPPED ? 0 : allocator_probes();
+            row[5] = usable;
         }
+        (void)fwrite(row, sizeof row, 1, output);
+    }
+    if (fclose(output) != 0) {
+        refuse(2, "the output cannot be written.");
     }
 }
 
-static bool serves(const trace *found, size_t bytes) {
-    if (!start(bytes, found->slots)) {
-        return false;
+static bool serves(size_t bytes) {
+    bool served = start(bytes);
+    for (size_t i = 0; served && i < operation_count; i++) {
+        const uint32_t status = operate(&operations[i]);
+        served = status == HEAP_OK || status == SKIPPED; /* so every free has a block */
     }
-    for (size_t i = 0; i < found->count; i++) {
-        const uint32_t status = operate(&found->operations[i]);
-        if (status != HEAP_OK && status != SKIPPED) {
-            return false; /* nothing failed before, so every free has a block */
-        }
-    }
-    return true;
+    return served;
 }
 
-static void serve(const trace *found, size_t first, size_t last, bool stops) {
+static void serve(size_t first, size_t last, bool stops) {
     for (size_t bytes = first; bytes <= last; bytes += STEP_BYTES) {
-        const bool served = serves(found, bytes);
+        const bool served = serves(bytes);
         putchar(served ? '1' : '0');
         if (served && stops) {
             return;
         }
     }
 }
+
+/* Counting. The traced copy of this process stops before its work and behind it. */
+#define STOP() __asm__ volatile("int3" ::: "memory")
 
 /* What is counted takes no argument, so it is left here. */
 static const trace_operation *counted;
@@ -273,66 +301,77 @@ static void count_operation(void) {
 /* Kept apart from its caller, so that the call costs what that of count_nothing() does. */
 static void (*volatile const works[])(void) = {count_nothing, count_operation};
 
-static void count(const trace *found, size_t bytes) {
-    if (found->count == 0 || !start(bytes, found->slots)) {
+static bool stopped(pid_t child) {
+    int status;
+    return waitpid(child, &status, 0) == child && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
+}
+
+/** The instructions of `work`, of its call and its return. A repeated string instruction counts
+ * once for each repetition. */
+static long single_steps(void (*work)(void)) {
+    const pid_t child = fork();
+    if (child == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
+            STOP();
+            work();
+            STOP();
+        }
+        _exit(1);
+    }
+    bool goes_on = child > 0 && stopped(child);
+    siginfo_t why = {0};
+    long steps = -1;
+    do {
+        goes_on = goes_on && ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 && stopped(child) &&
+                  ptrace(PTRACE_GETSIGINFO, child, NULL, &why) == 0;
+        steps++;
+    } while (goes_on && why.si_code != SI_KERNEL); /* its own int3, not a single step */
+    if (!goes_on) {
+        refuse(4, "this machine does not let instructions be counted one by one (ptrace).");
+    }
+    (void)kill(child, SIGKILL);
+    (void)waitpid(child, NULL, 0);
+    return steps;
+}
+
+static void count(size_t bytes) {
+    if (operation_count == 0 || !start(bytes)) {
         refuse(2, "there is nothing to count: no operations, or a region that is too small.");
     }
-    for (size_t i = 0; i + 1u < found->count; i++) {
-        if (operate(&found->operations[i]) != HEAP_OK) {
+    for (size_t i = 0; i + 1u < operation_count; i++) {
+        if (operate(&operations[i]) != HEAP_OK) {
             refuse(2, "the region is too small: an operation before the last is refused.");
         }
     }
-    counted = &found->operations[found->count - 1u];
+    counted = &operations[operation_count - 1u];
     counted_slot = &slots[counted->slot];
     if (counted->kind == TRACE_REALLOCATE || counted->alignment != 0) {
         refuse(2, "only a plain allocation or a free can be counted.");
     }
-    const int64_t nothing = single_steps(works[0]);
-    const int64_t all = single_steps(works[1]);
-    if (nothing < 0 || all < nothing) {
-        refuse(4, "this machine does not let instructions be counted one by one (ptrace).");
-    }
-    printf("%lld\n", (long long)(all - nothing));
+    const long nothing = single_steps(works[0]);
+    printf("%ld\n", single_steps(works[1]) - nothing);
 }
 
-static size_t region_bytes(const char *word) {
-    char *end;
-    errno = 0;
-    const unsigned long bytes = strtoul(word, &end, 10);
-    if (errno != 0 || *end != '\0' || bytes == 0 || bytes > TAILSCOPE_HEAP_BYTES) {
+static size_t bytes_of(const char *word) {
+    const unsigned long bytes = strtoul(word, NULL, 10);
+    if (bytes == 0 || bytes > TAILSCOPE_HEAP_BYTES) {
         refuse(2, "a region's size is a number of bytes, up to what this was built for.");
     }
     return bytes;
 }
 
 int main(int argc, char **argv) {
-    const bool runs = argc == 5 && strcmp(argv[1], "run") == 0;
-    const bool searches = argc == 6 && strcmp(argv[1], "serve") == 0;
-    const bool counts = argc == 4 && strcmp(argv[1], "count") == 0;
-    if (!runs && !searches && !counts) {
-        refuse(2,
-               "say run OPERATIONS BYTES OUTPUT, serve OPERATIONS FIRST LAST first|all, or count "
-               "OPERATIONS BYTES.");
+    if (argc > 3) {
+        read_operations(argv[2]);
     }
-    trace found;
-    const char *const complaint = trace_read(argv[2], &found);
-    if (complaint != NULL) {
-        refuse(2, complaint);
-    }
-    slots = calloc(found.slots + 1u, sizeof *slots);
-    if (slots == NULL) {
-        refuse(2, "there is not enough memory for so many slots.");
-    }
-    if (runs) {
-        output = fopen(argv[4], "wb");
-        if (output == NULL) {
-            refuse(2, "the output cannot be written.");
-        }
-        run(&found, region_bytes(argv[3]));
-    } else if (counts) {
-        count(&found, region_bytes(argv[3]));
+    if (argc == 5 && strcmp(argv[1], "run") == 0) {
+        run(bytes_of(argv[3]), argv[4]);
+    } else if (argc == 6 && strcmp(argv[1], "serve") == 0) {
+        serve(bytes_of(argv[3]), bytes_of(argv[4]), strcmp(argv[5], "first") == 0);
+    } else if (argc == 4 && strcmp(argv[1], "count") == 0) {
+        count(bytes_of(argv[3]));
     } else {
-        serve(&found, region_bytes(argv[3]), region_bytes(argv[4]), strcmp(argv[5], "first") == 0);
+        refuse(2, "say run, serve or count; the first comment of trace_replay.c tells how.");
     }
-    return (output != NULL && fclose(output) != 0) || fflush(stdout) != 0;
+    return fflush(stdout) != 0;
 }
