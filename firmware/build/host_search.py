@@ -99,13 +99,6 @@ def show(program: Path, state: Path, ranking: Ranking, rank: int) -> npt.NDArray
         return np.fromfile(output, dtype="<u4").reshape(-1, 4)
 
 
-def cost(program: Path, operations: npt.NDArray[np.uint32], goal: Goal) -> int:
-    """What the dearest of the operations costs, in the unit of Progress. Raises HostHeapError."""
-    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-        file = host_heap.write(operations, Path(folder) / "operations")
-        return int(_call(program, "cost", file, goal))
-
-
 def _call(program: Path, *words: object) -> str:
     cannot = f"The search on {program.parent.name} cannot go on"
     return host_heap.call(program, *words, cannot=cannot, within_s=_WITHIN_S)

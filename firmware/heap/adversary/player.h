@@ -1,6 +1,9 @@
 /**
  * Plays a recipe on the allocator that this program is linked with, and keeps the operations that
- * came of it with what each cost.
+ * came of it with what each cost: the machine code of the allocator that it executed, in bytes. The
+ * compiler calls a function of ours at the beginning of each basic block
+ * (-fsanitize-coverage=trace-pc), so the sum is exact and the same each time. It is no forecast of
+ * the board's instructions, but grows with them.
  */
 #ifndef TAILSCOPE_HEAP_ADVERSARY_PLAYER_H
 #define TAILSCOPE_HEAP_ADVERSARY_PLAYER_H
@@ -12,7 +15,7 @@
 #define PLAYER_MOST_OPERATIONS 32768u
 
 /** What a list of operations is to make large. */
-typedef enum { GOAL_ALLOCATE, GOAL_FREE, GOAL_USED } player_goal;
+typedef enum { GOAL_ALLOCATE, GOAL_FREE, GOAL_USED, GOALS } player_goal;
 
 /** What every list must keep to. */
 typedef struct {
@@ -22,11 +25,14 @@ typedef struct {
 } player_limits;
 
 typedef struct {
-    uint32_t cost;       /**< of the dearest operation (blocks.h), or used bytes; 0: nothing */
-    uint32_t ways;       /**< which basic blocks that operation executed (blocks.h) */
+    uint32_t cost;       /**< of the dearest operation, or used bytes; 0: nothing */
+    uint32_t ways;       /**< tells apart sets of basic blocks that it executed; equal for equal */
     uint32_t operations; /**< up to that one, itself included */
     uint32_t peak_bytes; /**< that were live at most until then, as requested */
 } player_outcome;
+
+/** Measures the basic blocks; to be called once, before all else. */
+void player_measure_blocks(void);
 
 /**
  * Plays the recipe on a fresh heap, up to the limits. A loop ends at a refused allocation, which
@@ -36,11 +42,5 @@ player_outcome player_play(const recipe *played, player_goal goal, const player_
 
 /** The operations of what was played last. */
 const trace_operation *player_operations(void);
-
-/**
- * As player_play(), for given operations within PLAYER_MOST_OPERATIONS; frees of refused
- * allocations are left out.
- */
-player_outcome player_replay(const trace *given, player_goal goal);
 
 #endif

@@ -2,6 +2,74 @@
 
 #include <string.h>
 
+/* What is known */
+
+#define ALLOCATE(bytes) \
+    { false, bytes, 0 }
+#define FREE(block, growth) \
+    { true, block, growth }
+#define LOOP(laps, ...) \
+    { \
+        .kind = STEP_LOOP, .count = laps, \
+        .acts = sizeof((recipe_act[]){__VA_ARGS__}) / sizeof(recipe_act), .act = { \
+            __VA_ARGS__ \
+        } \
+    }
+#define SWEEP(blocks, ...) \
+    { .kind = STEP_SWEEP, .count = blocks, .acts = 1, __VA_ARGS__ }
+
+/* Blocks that are split from one end, pieces of them, then the request and a free. */
+#define RECIPE(many, ...) \
+    { \
+        .steps = many, .step = { __VA_ARGS__ } \
+    }
+
+/* Blocks that are split from one end, pieces of them, then the request and a free. */
+#define SPLIT(block, piece, request, laps, from, last) \
+    RECIPE(4, LOOP(laps, ALLOCATE(block)), LOOP(laps, from, ALLOCATE(piece)), \
+           LOOP(1, ALLOCATE(request)), LOOP(1, last))
+#define FROM_TOP FREE(-1, -1)
+#define FOUR(from) FREE(from, 0), FREE(from - 1, 0), FREE(from - 2, 0), FREE(from - 3, 0)
+#define FENCED(block) LOOP(1023, ALLOCATE(block), ALLOCATE(8)), SWEEP(1023, .stride = 2)
+
+/* clang-format off */
+/* studies/adversary/known.py says for which header each is made. */
+static const recipe of_time[] = {
+    SPLIT(32, 8, 16, 1364, FROM_TOP, FREE(0, 0)),
+    RECIPE(4, LOOP(101, ALLOCATE(640)),
+           LOOP(101, FREE(-1, -20), [1 ... 39] = ALLOCATE(8), FOUR(-2), FOUR(-6), FOUR(-10),
+                FOUR(-14), FREE(-18, 0), FREE(-19, 0), FREE(-20, 0)),
+           LOOP(1, ALLOCATE(24)), LOOP(1, FREE(0, 0))),
+    SPLIT(16, 8, 8, 2046, FROM_TOP, FREE(0, 0)),
+    SPLIT(20, 8, 8, 2046, FREE(0, 0), FREE(-1, 0)),
+    SPLIT(20, 12, 4, 2046, FROM_TOP, FREE(0, 0)),
+    RECIPE(6, LOOP(2047, ALLOCATE(8)), SWEEP(2047, .stride = 1), LOOP(1362, ALLOCATE(16)),
+           SWEEP(1362, .stride = 1), LOOP(1, ALLOCATE(24)), LOOP(1, FREE(0, 0))),
+    RECIPE(4, FENCED(24), LOOP(1, ALLOCATE(32)), LOOP(1, FREE(0, 0))),
+    RECIPE(6, FENCED(16), LOOP(113, ALLOCATE(56)), LOOP(113, FREE(-1, -1), ALLOCATE(24)),
+           LOOP(1, ALLOCATE(8)), LOOP(1, FREE(0, 0))),
+};
+
+/* Robson's: blocks of one size, every other of them freed, then blocks of twice the size. */
+static const recipe of_space =
+    RECIPE(3, LOOP(2048, ALLOCATE(64)), SWEEP(2048, .first = 1, .stride = 2),
+           {.kind = STEP_RETURN, .acts = 1, .count = 6, .back = 2, .halves = 4});
+/* clang-format on */
+
+bool recipe_known(uint32_t number, bool spreads, recipe *known) {
+    if (number >= (spreads ? 1u : sizeof of_time / sizeof of_time[0])) {
+        return false;
+    }
+    *known = spreads ? of_space : of_time[number];
+    known->patient = !spreads;
+    return true;
+}
+
+/* Numbers */
+
+static const recipe_range laps = {1, 2048}, rounds = {1, 16}, ranks = {-2048, 2047};
+static const recipe_range bytes_more = {-512, 512}, ranks_more = {-1, 1};
+
 uint32_t random_below(recipe_random *source, uint32_t limit) {
     source->state += 0x9E3779B97F4A7C15u; /* splitmix64 (Steele, Lea, Flood, 2014) */
     uint64_t mixed = source->state;
@@ -15,111 +83,97 @@ static bool one_in(recipe_random *source, uint32_t many) {
 }
 
 /** From 1 to `most`; small numbers as often as large ones. */
-static uint32_t any_magnitude(recipe_random *source, uint32_t most) {
-    uint32_t range = most;
+static int32_t any_magnitude(recipe_random *source, int32_t most) {
+    uint32_t range = (uint32_t)most;
     while (range > 1 && random_below(source, 3) != 0) {
         range /= 2;
     }
-    return 1 + random_below(source, range);
+    return (int32_t)(1 + random_below(source, range));
 }
 
-/* Sizes */
-
-static uint32_t within(recipe_sizes sizes, int64_t size) {
-    return size < sizes.smallest  ? sizes.smallest
-           : size > sizes.largest ? sizes.largest
-                                  : (uint32_t)size;
+static int32_t within(recipe_range range, int64_t number) {
+    return number < range.least ? range.least : number > range.most ? range.most : (int32_t)number;
 }
 
-/** Anywhere, or near a power of two, where lists and levels of many allocators begin. */
-static uint32_t draw_size(recipe_random *source, recipe_sizes sizes) {
-    if (one_in(source, 2)) {
-        return within(sizes, any_magnitude(source, sizes.largest));
+static int32_t either_sign(recipe_random *source, int32_t number) {
+    return one_in(source, 2) ? number : -number;
+}
+
+/** Anywhere, or near a power of two, where lists and levels of many allocators begin; of what is
+ * added to sizes, often whole eights. */
+static int32_t draw(recipe_random *source, recipe_range range) {
+    int32_t drawn = any_magnitude(source, range.most);
+    const bool is_round = one_in(source, 2);
+    if (is_round && range.most > laps.most) {
+        drawn = (1 << (3 + random_below(source, 13))) + 8 * ((int32_t)random_below(source, 7) - 3);
     }
-    const uint32_t power = 1u << (3 + random_below(source, 13));
-    return within(sizes, (int64_t)power + 8 * ((int64_t)random_below(source, 7) - 3));
+    if (range.least < 0) {
+        drawn = either_sign(source, is_round ? drawn / 8 * 8 : drawn);
+    }
+    return within(range, drawn);
 }
 
-static uint32_t change_size(recipe_random *source, uint32_t size, recipe_sizes sizes) {
-    const int64_t by = any_magnitude(source, 8);
-    switch (random_below(source, 6)) {
+static void change(recipe_random *source, int32_t *number, recipe_range range, bool touch) {
+    const int64_t now = *number;
+    const int32_t by = either_sign(source, any_magnitude(source, 8));
+    switch (random_below(source, touch ? 2 : 6)) {
     case 0:
-        return within(sizes, (int64_t)size + by);
+        *number = within(range, now + by);
+        break;
     case 1:
-        return within(sizes, (int64_t)size - by);
+        *number = within(range, now + (touch && range.most <= laps.most ? by / 8 : 8 * by));
+        break;
     case 2:
-        return within(sizes, (int64_t)size + 8 * by);
+        *number = within(range, one_in(source, 2) ? 2 * now : now / 2);
+        break;
     case 3:
-        return within(sizes, (int64_t)size - 8 * by);
+        *number = within(range, now + now / 8 + 1);
+        break;
     case 4:
-        return within(sizes, one_in(source, 2) ? 2 * (int64_t)size : size / 2);
+        *number = range.most;
+        break;
     default:
-        return draw_size(source, sizes);
+        *number = draw(source, range);
+        break;
     }
-}
-
-static int32_t draw_growth(recipe_random *source) {
-    if (!one_in(source, 3)) {
-        return 0;
-    }
-    const int32_t by = one_in(source, 2) ? 8 * (int32_t)any_magnitude(source, 8)
-                                         : (int32_t)any_magnitude(source, 64);
-    return one_in(source, 2) ? by : -by;
 }
 
 /* Parts drawn from nothing */
 
-#define DRAWN_ACTS 4u
-
-static recipe_act draw_act(recipe_random *source, recipe_sizes sizes) {
-    recipe_act act = {
-        .frees = one_in(source, 4),
-        .from_oldest = one_in(source, 2),
-        .rank = (uint16_t)(any_magnitude(source, 64) - 1),
-        .size = draw_size(source, sizes),
+static recipe_act draw_act(recipe_random *source, recipe_range sizes) {
+    const bool frees = one_in(source, 4);
+    const bool grows = one_in(source, 3);
+    return (recipe_act){
+        .frees = frees,
+        .number = frees ? either_sign(source, any_magnitude(source, 64)) : draw(source, sizes),
+        .growth = grows ? draw(source, frees ? ranks_more : bytes_more) : 0,
     };
-    act.growth = act.frees ? one_in(source, 4) : draw_growth(source);
-    return act;
 }
 
-static recipe_step_kind draw_kind(recipe_random *source) {
-    static const recipe_step_kind kinds[] = {STEP_LOOP,  STEP_LOOP,  STEP_LOOP,  STEP_LOOP,
-                                             STEP_SWEEP, STEP_SWEEP, STEP_SWEEP, STEP_RETURN};
-    return kinds[random_below(source, 8)];
-}
-
-/** Half as large, equal, half as large again and twice as large, as often as all between. */
-static uint8_t draw_eighths(recipe_random *source) {
-    return (uint8_t)(one_in(source, 2) ? 4u * (1u + random_below(source, 4))
-                                       : 4u + random_below(source, 21));
-}
-
-static int16_t draw_more(recipe_random *source) {
-    return (int16_t)(one_in(source, 2) ? 0 : 8 * ((int32_t)random_below(source, 9) - 4));
-}
-
-static recipe_step draw_step(recipe_random *source, recipe_sizes sizes) {
+static recipe_step draw_step(recipe_random *source, recipe_range sizes) {
+    const uint32_t kind = random_below(source, 8);
     recipe_step step = {
-        .kind = (uint8_t)draw_kind(source),
-        .order = (uint8_t)random_below(source, 3),
-        .acts = (uint8_t)(1 + random_below(source, DRAWN_ACTS)),
-        .count = (uint16_t)any_magnitude(source, RECIPE_MOST_LAPS),
-        .first = (uint16_t)(any_magnitude(source, 16) - 1),
-        .stride = (uint16_t)any_magnitude(source, 8),
-        .back = (uint8_t)(1 + random_below(source, 4)),
-        .rounds = (uint8_t)any_magnitude(source, RECIPE_MOST_ROUNDS),
-        .eighths = draw_eighths(source),
-        .more = draw_more(source),
+        .kind = kind < 4   ? STEP_LOOP
+                : kind < 7 ? STEP_SWEEP
+                           : STEP_RETURN,
+        .acts = 1 + (int32_t)random_below(source, 4),
+        .first = any_magnitude(source, 16) - 1,
+        .stride = any_magnitude(source, 8),
+        .order = (int32_t)random_below(source, 3),
+        .back = 1 + (int32_t)random_below(source, 4),
+        .halves = 1 + (int32_t)random_below(source, 6),
+        .more = draw(source, (recipe_range){-32, 32}),
     };
-    for (uint32_t i = 0; i < DRAWN_ACTS; i++) {
+    step.count = draw(source, step.kind == STEP_RETURN ? rounds : laps);
+    for (int32_t i = 0; i < step.acts; i++) {
         step.act[i] = draw_act(source, sizes);
     }
     return step;
 }
 
-recipe recipe_draw(recipe_random *source, recipe_sizes sizes) {
-    recipe drawn = {.steps = (uint16_t)(2 + random_below(source, 4))};
-    for (uint32_t i = 0; i < drawn.steps; i++) {
+recipe recipe_draw(recipe_random *source, recipe_range sizes) {
+    recipe drawn = {.steps = 2 + (int32_t)random_below(source, 4)};
+    for (int32_t i = 0; i < drawn.steps; i++) {
         drawn.step[i] = draw_step(source, sizes);
     }
     return drawn;
@@ -127,148 +181,54 @@ recipe recipe_draw(recipe_random *source, recipe_sizes sizes) {
 
 /* Changes */
 
-static uint16_t change_count(recipe_random *source, uint32_t count, uint32_t most) {
-    uint32_t changed = any_magnitude(source, most);
-    switch (random_below(source, 7)) {
-    case 0:
-        changed = count + 1;
-        break;
-    case 1:
-        changed = count - 1;
-        break;
-    case 2:
-        changed = 2 * count;
-        break;
-    case 3:
-        changed = count / 2;
-        break;
-    case 4:
-        changed = count + count / 8 + 1;
-        break;
-    case 5:
-        changed = most;
-        break;
-    default:
-        break;
-    }
-    return (uint16_t)(changed > most ? most : changed);
+static void change_number(recipe_random *source, recipe_step *step, recipe_range sizes,
+                          bool touch) {
+    recipe_act *const act = &step->act[random_below(source, (uint32_t)step->acts)];
+    const struct {
+        int32_t *number;
+        recipe_range range;
+    } numbers[STEP_KINDS][4] = {
+        {{&step->count, laps},
+         {&act->number, act->frees ? ranks : sizes},
+         {&act->number, act->frees ? ranks : sizes},
+         {&act->growth, act->frees ? ranks_more : bytes_more}},
+        {{&step->count, laps},
+         {&step->first, {0, 2047}},
+         {&step->stride, {1, 16}},
+         {&step->order, {0, 2}}},
+        {{&step->count, rounds},
+         {&step->back, {1, 6}},
+         {&step->halves, {1, 6}},
+         {&step->more, {-64, 64}}},
+    };
+    const uint32_t which = random_below(source, 4);
+    change(source, numbers[step->kind][which].number, numbers[step->kind][which].range, touch);
 }
 
-static void change_act(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
-    recipe_act *const act = &step->act[random_below(source, step->acts)];
-    switch (random_below(source, 6)) {
-    case 0:
-        *act = draw_act(source, sizes);
-        break;
-    case 1:
-        act->growth = act->frees ? one_in(source, 2) : draw_growth(source);
-        break;
-    case 2:
-        act->rank = change_count(source, act->rank, RECIPE_MOST_LAPS - 1u);
-        break;
-    case 3: /* nearly as large as another */
-        act->size = change_size(source, step->act[random_below(source, step->acts)].size, sizes);
-        break;
-    default:
-        act->size = change_size(source, act->size, sizes);
-        break;
-    }
-}
-
-/** Doubles one act; then the two may come to differ. */
-static void insert_act(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
-    if (step->acts == RECIPE_MOST_ACTS) {
-        return;
-    }
-    const uint32_t at = random_below(source, step->acts);
-    memmove(&step->act[at + 1], &step->act[at], (step->acts - at) * sizeof step->act[0]);
-    step->acts++;
-    recipe_act *const changed = &step->act[at + random_below(source, 2)];
-    changed->size = change_size(source, changed->size, sizes);
-}
-
-static void drop_act(recipe_random *source, recipe_step *step) {
-    if (step->acts > 1) {
-        const uint32_t at = random_below(source, step->acts);
+/** Drops an act, or doubles it: then the two may come to differ. */
+static void change_acts(recipe_random *source, recipe_step *step, recipe_range sizes, bool drops) {
+    recipe_act *const at = &step->act[random_below(source, (uint32_t)step->acts)];
+    const size_t behind = (size_t)(&step->act[step->acts] - at);
+    if (drops && step->acts > 1) {
         step->acts--;
-        memmove(&step->act[at], &step->act[at + 1], (step->acts - at) * sizeof step->act[0]);
+        memmove(at, at + 1, (behind - 1) * sizeof *at);
+    } else if (!drops && step->acts < RECIPE_MOST_ACTS) {
+        step->acts++;
+        memmove(at + 1, at, behind * sizeof *at);
+        change(source, &at->number, at->frees ? ranks : sizes, false);
     }
 }
 
-static void change_loop(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
-    switch (random_below(source, 8)) {
-    case 0:
-        insert_act(source, step, sizes);
-        break;
-    case 1:
-        drop_act(source, step);
-        break;
-    case 2:
-    case 3:
-        step->count = change_count(source, step->count, RECIPE_MOST_LAPS);
-        break;
-    default:
-        change_act(source, step, sizes);
-        break;
-    }
-}
-
-static void change_sweep(recipe_random *source, recipe_step *step) {
-    switch (random_below(source, 4)) {
-    case 0:
-        step->first = change_count(source, step->first, RECIPE_MOST_LAPS - 1u);
-        break;
-    case 1:
-        step->stride = (uint16_t)any_magnitude(source, 16);
-        break;
-    case 2:
-        step->order = (uint8_t)random_below(source, 3);
-        break;
-    default:
-        step->count = change_count(source, step->count, RECIPE_MOST_LAPS);
-        break;
-    }
-}
-
-static void change_return(recipe_random *source, recipe_step *step) {
-    switch (random_below(source, 4)) {
-    case 0:
-        step->back = (uint8_t)(1 + random_below(source, 6));
-        break;
-    case 1:
-        step->eighths = draw_eighths(source);
-        break;
-    case 2:
-        step->more = draw_more(source);
-        break;
-    default:
-        step->rounds = (uint8_t)change_count(source, step->rounds, RECIPE_MOST_ROUNDS);
-        break;
-    }
-}
-
-static void change_step(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
-    switch (step->kind) {
-    case STEP_LOOP:
-        change_loop(source, step, sizes);
-        break;
-    case STEP_SWEEP:
-        change_sweep(source, step);
-        break;
-    default:
-        change_return(source, step);
-        break;
-    }
-}
-
+/** Where there is no more room it takes the place of another. */
 static void insert_step(recipe *changed, uint32_t at, const recipe_step *step) {
+    const recipe_step inserted = *step;
     if (changed->steps == RECIPE_MOST_STEPS) {
-        changed->step[at] = *step;
-        return;
+        changed->steps--;
+        at -= at == RECIPE_MOST_STEPS;
     }
     memmove(&changed->step[at + 1], &changed->step[at],
-            (changed->steps - at) * sizeof changed->step[0]);
-    changed->step[at] = *step;
+            ((uint32_t)changed->steps - at) * sizeof inserted);
+    changed->step[at] = inserted;
     changed->steps++;
 }
 
@@ -276,180 +236,71 @@ static void drop_step(recipe *changed, uint32_t at) {
     if (changed->steps > 1) {
         changed->steps--;
         memmove(&changed->step[at], &changed->step[at + 1],
-                (changed->steps - at) * sizeof changed->step[0]);
+                ((uint32_t)changed->steps - at) * sizeof changed->step[0]);
     }
 }
 
 /** The steps of `other` from a random place on take the place of those from `at` on. */
 static void splice(recipe_random *source, recipe *changed, uint32_t at, const recipe *other) {
-    uint32_t from = random_below(source, other->steps);
+    int32_t from = (int32_t)random_below(source, (uint32_t)other->steps);
     while (at < RECIPE_MOST_STEPS && from < other->steps) {
         changed->step[at++] = other->step[from++];
     }
-    changed->steps = (uint16_t)at;
+    changed->steps = (int32_t)at;
 }
 
-/** The same on a larger scale. */
-static void enlarge(recipe_random *source, recipe *changed) {
-    const uint32_t eighths = 9u + random_below(source, 16);
-    for (uint32_t i = 0; i < changed->steps; i++) {
-        const uint32_t count = changed->step[i].count * eighths / 8u;
-        if (changed->step[i].count > 1) {
-            changed->step[i].count =
-                (uint16_t)(count > RECIPE_MOST_LAPS ? RECIPE_MOST_LAPS : count);
+/** The same with all counts, or all blocks, so many times as large; of blocks some bytes more. */
+static void scale(recipe_random *source, recipe *changed, recipe_range sizes) {
+    const bool longer = one_in(source, 2);
+    const int64_t eighths = 4 + random_below(source, 21);
+    const int64_t more = 8 * ((int64_t)random_below(source, 9) - 4);
+    for (int32_t i = 0; i < changed->steps; i++) {
+        recipe_step *const step = &changed->step[i];
+        if (longer && step->count > 1) {
+            step->count = within(laps, step->count * eighths / 8);
         }
-    }
-}
-
-/** The same with all blocks half or twice as large, or by as much larger or smaller. */
-static void resize(recipe_random *source, recipe *changed, recipe_sizes sizes) {
-    const uint32_t way = random_below(source, 4);
-    const int64_t by = 8 * (int64_t)any_magnitude(source, 4);
-    for (uint32_t i = 0; i < changed->steps; i++) {
-        for (uint32_t j = 0; j < RECIPE_MOST_ACTS; j++) {
-            uint32_t *const size = &changed->step[i].act[j].size;
-            *size = within(sizes, way == 0   ? *size / 2
-                                  : way == 1 ? 2 * (int64_t)*size
-                                  : way == 2 ? *size - by
-                                             : *size + by);
+        for (int32_t j = 0; !longer && j < step->acts; j++) {
+            if (!step->act[j].frees) {
+                step->act[j].number = within(sizes, step->act[j].number * eighths / 8 + more);
+            }
         }
-    }
-}
-
-static void change_once(recipe_random *source, recipe *changed, const recipe *other,
-                        recipe_sizes sizes) {
-    const uint32_t at = random_below(source, changed->steps);
-    recipe_step *const step = &changed->step[at];
-    const recipe_step copy = changed->step[random_below(source, changed->steps)];
-    const recipe_step drawn = draw_step(source, sizes);
-    switch (random_below(source, 16)) {
-    case 0:
-        insert_step(changed, random_below(source, changed->steps), &drawn);
-        break;
-    case 1:
-        insert_step(changed, random_below(source, changed->steps), &copy);
-        break;
-    case 2:
-        drop_step(changed, at);
-        break;
-    case 3:
-        *step = drawn;
-        break;
-    case 4:
-        splice(source, changed, at, other);
-        break;
-    case 5: /* at the end, where it meets the heap that all before it made */
-        if (changed->steps < RECIPE_MOST_STEPS) {
-            changed->step[changed->steps++] = drawn;
-        }
-        break;
-    case 6:
-        enlarge(source, changed);
-        break;
-    case 7:
-        resize(source, changed, sizes);
-        break;
-    default:
-        change_step(source, step, sizes);
-        break;
     }
 }
 
 recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
-                    recipe_sizes sizes) {
+                    recipe_range sizes, bool touch) {
     recipe changed = *parent;
     changed.patient = false;
     do {
-        change_once(source, &changed, other, sizes);
-    } while (!one_in(source, 2));
-    return changed;
-}
-
-/* Small changes */
-
-/** One more or one less, from `least` to `most`. */
-static uint16_t near(recipe_random *source, uint32_t count, uint32_t least, uint32_t most) {
-    const uint32_t changed = one_in(source, 2) ? count + 1u : count > 0 ? count - 1u : 0;
-    return (uint16_t)(changed < least ? least : changed > most ? most : changed);
-}
-
-static int32_t few_bytes(recipe_random *source) {
-    const int32_t by = one_in(source, 2) ? 8 : 1 + (int32_t)random_below(source, 8);
-    return one_in(source, 2) ? by : -by;
-}
-
-static void touch_act(recipe_random *source, recipe_act *act, recipe_sizes sizes) {
-    if (!act->frees) {
-        if (one_in(source, 4)) {
-            act->growth += few_bytes(source);
-        } else {
-            act->size = within(sizes, (int64_t)act->size + few_bytes(source));
+        const uint32_t at = random_below(source, (uint32_t)changed.steps);
+        recipe_step *const step = &changed.step[at];
+        const recipe_step drawn = draw_step(source, sizes);
+        switch (random_below(source, touch ? 8 : 16)) {
+        case 0:
+            drop_step(&changed, at);
+            break;
+        case 1:
+            change_acts(source, step, sizes, touch || one_in(source, 2));
+            break;
+        case 8:
+            insert_step(&changed, random_below(source, (uint32_t)changed.steps), step);
+            break;
+        case 9:
+            insert_step(&changed, at, &drawn);
+            break;
+        case 10: /* at the end, where it meets the heap that all before it made */
+            insert_step(&changed, (uint32_t)changed.steps, &drawn);
+            break;
+        case 11:
+            splice(source, &changed, at, other);
+            break;
+        case 12:
+            scale(source, &changed, sizes);
+            break;
+        default:
+            change_number(source, step, sizes, touch);
+            break;
         }
-    } else if (one_in(source, 4)) {
-        act->from_oldest = !act->from_oldest;
-    } else {
-        act->rank = near(source, act->rank, 0, RECIPE_MOST_LAPS - 1u);
-    }
-}
-
-static void touch_loop(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
-    switch (random_below(source, 8)) {
-    case 0:
-        drop_act(source, step);
-        break;
-    case 1:
-    case 2:
-        step->count = near(source, step->count, 1, RECIPE_MOST_LAPS);
-        break;
-    default:
-        touch_act(source, &step->act[random_below(source, step->acts)], sizes);
-        break;
-    }
-}
-
-static void touch_sweep(recipe_random *source, recipe_step *step) {
-    switch (random_below(source, 4)) {
-    case 0:
-        step->first = near(source, step->first, 0, RECIPE_MOST_LAPS - 1u);
-        break;
-    case 1:
-        step->stride = near(source, step->stride, 1, 16);
-        break;
-    case 2:
-        step->order = (uint8_t)random_below(source, 3);
-        break;
-    default:
-        step->count = near(source, step->count, 1, RECIPE_MOST_LAPS);
-        break;
-    }
-}
-
-static void touch_return(recipe_random *source, recipe_step *step) {
-    switch (random_below(source, 4)) {
-    case 0:
-        step->rounds = (uint8_t)near(source, step->rounds, 1, RECIPE_MOST_ROUNDS);
-        break;
-    case 1:
-        step->eighths = (uint8_t)near(source, step->eighths, 4, 24);
-        break;
-    default:
-        step->more = (int16_t)(step->more + few_bytes(source));
-        break;
-    }
-}
-
-recipe recipe_touch(recipe_random *source, const recipe *parent, recipe_sizes sizes) {
-    recipe changed = *parent;
-    const uint32_t at = random_below(source, changed.steps);
-    recipe_step *const step = &changed.step[at];
-    if (one_in(source, 16)) {
-        drop_step(&changed, at);
-    } else if (step->kind == STEP_LOOP) {
-        touch_loop(source, step, sizes);
-    } else if (step->kind == STEP_SWEEP) {
-        touch_sweep(source, step);
-    } else {
-        touch_return(source, step);
-    }
+    } while (!one_in(source, 2));
     return changed;
 }

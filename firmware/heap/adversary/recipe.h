@@ -9,18 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RECIPE_MOST_STEPS 12u
-#define RECIPE_MOST_ACTS 64u
-#define RECIPE_MOST_LAPS 2048u
-#define RECIPE_MOST_ROUNDS 16u
+#define RECIPE_MOST_STEPS 12
+#define RECIPE_MOST_ACTS 64
 
 /** One operation of a loop. */
 typedef struct {
-    bool frees;       /**< else it allocates */
-    bool from_oldest; /**< of a free: counts live blocks from the oldest, else from the youngest */
-    uint16_t rank;    /**< of a free: how many live blocks come before the one to free */
-    uint32_t size;    /**< of an allocation: bytes on the first lap */
-    int32_t growth;   /**< on each lap: bytes more of an allocation, ranks more of a free */
+    bool frees;     /**< else it allocates */
+    int32_t number; /**< bytes on the first lap; of a free the block: 0 the oldest that lives, 1 the
+                         one behind it, -1 the youngest */
+    int32_t growth; /**< to the number, on each lap */
 } recipe_act;
 
 typedef enum { ORDER_OLDEST_FIRST, ORDER_YOUNGEST_FIRST, ORDER_SHUFFLED } recipe_order;
@@ -30,32 +27,31 @@ typedef enum { ORDER_OLDEST_FIRST, ORDER_YOUNGEST_FIRST, ORDER_SHUFFLED } recipe
  * the steps before it over again, each round with sizes that are so many times as large as in the
  * round before, and so many bytes larger. Returns among those steps are passed over.
  */
-typedef enum { STEP_LOOP, STEP_SWEEP, STEP_RETURN } recipe_step_kind;
+typedef enum { STEP_LOOP, STEP_SWEEP, STEP_RETURN, STEP_KINDS } recipe_step_kind;
 
 typedef struct {
-    uint8_t kind;    /**< recipe_step_kind */
-    uint8_t order;   /**< of a sweep: recipe_order */
-    uint8_t acts;    /**< of a loop */
-    uint8_t back;    /**< of a return: how many steps */
-    uint8_t rounds;  /**< of a return */
-    uint8_t eighths; /**< of a return: 16 doubles the sizes */
-    int16_t more;    /**< of a return: bytes more in each round */
-    uint16_t count;  /**< laps of a loop, blocks of a sweep */
-    uint16_t first;  /**< of a sweep: live blocks left alone, from the oldest */
-    uint16_t stride;
+    int32_t kind;    /**< recipe_step_kind */
+    int32_t count;   /**< laps of a loop, blocks of a sweep, rounds of a return */
+    int32_t acts;    /**< of a loop */
+    int32_t first;   /**< of a sweep: live blocks left alone, from the oldest */
+    int32_t stride;  /**< of a sweep */
+    int32_t order;   /**< of a sweep: recipe_order */
+    int32_t back;    /**< of a return: how many steps */
+    int32_t halves;  /**< of a return: 4 doubles the sizes */
+    int32_t more;    /**< of a return: bytes more in each round */
     recipe_act act[RECIPE_MOST_ACTS];
 } recipe_step;
 
 typedef struct {
-    uint16_t steps;
-    bool patient; /**< it may walk long to prepare what is dear (player.c) */
+    int32_t steps;
     recipe_step step[RECIPE_MOST_STEPS];
+    bool patient; /**< it may walk long to prepare what is dear (player.c) */
 } recipe;
 
-/** The sizes that recipes may ask for, bytes. */
+/** From `least` to `most`. */
 typedef struct {
-    uint32_t smallest, largest;
-} recipe_sizes;
+    int32_t least, most;
+} recipe_range;
 
 /** A source of random numbers: splitmix64, its state. */
 typedef struct {
@@ -65,14 +61,21 @@ typedef struct {
 /** A number below `limit`, which is not 0. */
 uint32_t random_below(recipe_random *source, uint32_t limit);
 
-/** A recipe from nothing. */
-recipe recipe_draw(recipe_random *source, recipe_sizes sizes);
+/**
+ * The constructions that a search begins with: those of studies/adversary/known.py, as recipes.
+ * They are made for other allocators' headers than the one at hand, too; the search changes them.
+ * Sets `*known` to construction `number`, of time or of space. False if there are not so many.
+ */
+bool recipe_known(uint32_t number, bool spreads, recipe *known);
 
-/** A recipe like `parent`, changed in a few places; some of it may come from `other`. */
+/** A recipe from nothing; it asks for sizes of this range, in bytes. */
+recipe recipe_draw(recipe_random *source, recipe_range sizes);
+
+/**
+ * A recipe like `parent`, changed in a few places; some of it may come from `other`. With `touch`
+ * the changes are small: a few bytes more or less, a lap more, an act less.
+ */
 recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
-                    recipe_sizes sizes);
-
-/** The same, but for one small change: a few bytes more or less, a lap more, an act less. */
-recipe recipe_touch(recipe_random *source, const recipe *parent, recipe_sizes sizes);
+                    recipe_range sizes, bool touch);
 
 #endif

@@ -9,9 +9,9 @@
  *     search breed STATE allocate|free|used SEED LISTS OPERATIONS SLOTS LIVE_BYTES
  *
  * goes on from STATE, which it makes if it is not there, until LISTS lists have been tried in all.
- * The first of them are the known constructions (starts.h). It prints how many that are, the most
- * that one cost, and how many operations that one has. Equal arguments give an equal STATE, however
- * often the search was interrupted between.
+ * The first of them are the known constructions. It prints how many that are, the most that one
+ * cost, and how many operations that one has. Equal arguments give an equal STATE, however often
+ * the search was interrupted between. A list has at most 32,768 operations.
  *
  *     search show STATE ways|scale RANK OUTPUT
  *
@@ -19,23 +19,15 @@
  * them, and prints its cost: of those that went different ways, or of those of different scales. It
  * prints nothing where there are not so many.
  *
- *     search cost OPERATIONS allocate|free|used
- *
- * prints what the dearest of the given operations costs.
- *
  * Exit status: 0; 2 for a wrong call or an unreadable file.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks.h"
 #include "player.h"
-#include "starts.h"
 
 #define MOST_KEPT 192u
-#define FORMAT 5u
 
 typedef struct {
     player_outcome outcome;
@@ -48,26 +40,22 @@ typedef struct {
     elite kept[MOST_KEPT];
 } archive;
 
-static struct {
-    uint32_t format;
-    uint32_t goal;
-    uint64_t seed;
+typedef struct {
+    player_goal goal;
+    uint32_t seed;
     player_limits limits;
-    recipe_random source;
+} search_terms;
+
+static struct {
+    search_terms terms;
     uint32_t tried;
+    recipe_random source;
     archive by_ways, by_scale;
 } state;
 
 static void refuse(const char *complaint) {
     fprintf(stderr, "search: %s\n", complaint);
     exit(2);
-}
-
-static recipe_sizes sizes(void) {
-    const bool spreads = state.goal == GOAL_USED;
-    /* Of small blocks the header is most, and an allocator's worst would be requests of a byte. */
-    return spreads ? (recipe_sizes){.smallest = 64, .largest = state.limits.live_bytes}
-                   : (recipe_sizes){.smallest = 1, .largest = TAILSCOPE_HEAP_BYTES};
 }
 
 /* What is kept */
@@ -93,38 +81,25 @@ static uint32_t scale_of(player_outcome outcome) {
     return octave(outcome.operations) << 8 | octave(outcome.peak_bytes);
 }
 
-static void drop(archive *among, uint32_t at) {
-    among->count--;
-    memmove(&among->kept[at], &among->kept[at + 1], (among->count - at) * sizeof(elite));
-}
-
-static void insert(archive *among, const elite *found) {
-    uint32_t at = 0;
-    while (at < among->count && !is_better(found->outcome, among->kept[at].outcome)) {
-        at++;
-    }
-    memmove(&among->kept[at + 1], &among->kept[at], (among->count - at) * sizeof(elite));
-    among->kept[at] = *found;
-    among->count++;
-}
-
 /** Of each niche one is kept. If there are too many niches, the cheapest goes. */
 static void keep(archive *among, const elite *found, uint32_t (*niche_of)(player_outcome)) {
     const uint32_t niche = niche_of(found->outcome);
-    uint32_t at = 0;
-    while (at < among->count && niche_of(among->kept[at].outcome) != niche) {
-        at++;
+    uint32_t leaves = 0;
+    while (leaves < among->count && niche_of(among->kept[leaves].outcome) != niche) {
+        leaves++;
     }
-    if (at == MOST_KEPT) {
-        at--;
+    if (leaves == MOST_KEPT) {
+        leaves--;
+    } else if (leaves == among->count) {
+        among->kept[among->count++] = (elite){0};
     }
-    if (at < among->count) {
-        if (!is_better(found->outcome, among->kept[at].outcome)) {
-            return;
-        }
-        drop(among, at);
+    if (!is_better(found->outcome, among->kept[leaves].outcome)) {
+        return;
     }
-    insert(among, found);
+    for (; leaves > 0 && is_better(found->outcome, among->kept[leaves - 1].outcome); leaves--) {
+        among->kept[leaves] = among->kept[leaves - 1];
+    }
+    among->kept[leaves] = *found;
 }
 
 /* Breeding */
@@ -133,91 +108,59 @@ static void keep(archive *among, const elite *found, uint32_t (*niche_of)(player
 #define TOUCHED_ONE_IN 4u
 #define TOUCHED_BEST 8u
 
-static const elite *any_of(const archive *among) {
-    return &among->kept[random_below(&state.source, among->count)];
+static bool one_in(uint32_t many) {
+    return random_below(&state.source, many) == 0;
 }
 
-/** Of a few of those that went different ways the best, or any of those of a scale. */
-static const elite *choose(void) {
-    if (random_below(&state.source, 2) == 0) {
-        return any_of(&state.by_scale);
-    }
-    const elite *best = any_of(&state.by_ways);
-    for (uint32_t more = random_below(&state.source, 4); more > 0; more--) {
-        const elite *const other = any_of(&state.by_ways);
-        best = other < best ? other : best;
-    }
-    return best;
+static const recipe *any_of(const archive *among, uint32_t most) {
+    const uint32_t count = most < among->count ? most : among->count;
+    return &among->kept[random_below(&state.source, count)].recipe;
 }
 
-/** One of the best few with a small change or two: what has the right shape comes to its best. */
-static recipe touched(void) {
-    const uint32_t few = state.by_ways.count < TOUCHED_BEST ? state.by_ways.count : TOUCHED_BEST;
-    const uint32_t rank = random_below(&state.source, 1u + random_below(&state.source, few));
-    recipe changed = recipe_touch(&state.source, &state.by_ways.kept[rank].recipe, sizes());
-    while (random_below(&state.source, 3) == 0) {
-        changed = recipe_touch(&state.source, &changed, sizes());
-    }
-    return changed;
+/** One of those that went different ways, sooner a good one, or any of those of a scale. */
+static const recipe *choose(void) {
+    return one_in(2) ? any_of(&state.by_scale, MOST_KEPT)
+                     : any_of(&state.by_ways, 1u + random_below(&state.source, MOST_KEPT));
 }
 
 static recipe next(void) {
+    const bool spreads = state.terms.goal == GOAL_USED;
+    /* Of small blocks the header is most, and an allocator's worst would be requests of a byte. */
+    const recipe_range sizes = spreads ? (recipe_range){64, (int32_t)state.terms.limits.live_bytes}
+                                       : (recipe_range){1, TAILSCOPE_HEAP_BYTES};
     recipe known;
-    if (starts_give(state.tried, state.goal == GOAL_USED, &known)) {
+    if (recipe_known(state.tried, spreads, &known)) {
         return known;
     }
-    if (state.by_ways.count == 0 || random_below(&state.source, FRESH_ONE_IN) == 0) {
-        return recipe_draw(&state.source, sizes());
+    if (state.by_ways.count == 0 || one_in(FRESH_ONE_IN)) {
+        return recipe_draw(&state.source, sizes);
     }
-    if (random_below(&state.source, TOUCHED_ONE_IN) == 0) {
-        return touched();
-    }
-    const bool from_best = random_below(&state.source, 4) == 0;
-    const elite *const parent = from_best ? &state.by_ways.kept[0] : choose();
-    return recipe_breed(&state.source, &parent->recipe, &choose()->recipe, sizes());
+    /* What has the right shape comes to its best by small changes. */
+    const bool touch = one_in(TOUCHED_ONE_IN);
+    const recipe *const parent =
+        touch       ? any_of(&state.by_ways, 1u + random_below(&state.source, TOUCHED_BEST))
+        : one_in(4) ? any_of(&state.by_ways, 1)
+                    : choose();
+    return recipe_breed(&state.source, parent, choose(), sizes, touch);
 }
 
 static void breed(uint32_t lists) {
-    while (state.tried < lists) {
+    for (; state.tried < lists; state.tried++) {
         elite found;
         memset(&found, 0, sizeof found); /* padding too, for it goes into the file */
         found.recipe = next();
-        found.outcome = player_play(&found.recipe, (player_goal)state.goal, &state.limits);
+        found.outcome = player_play(&found.recipe, state.terms.goal, &state.terms.limits);
         if (found.outcome.cost > 0) {
             keep(&state.by_ways, &found, ways_of);
             keep(&state.by_scale, &found, scale_of);
         }
-        state.tried++;
     }
 }
 
 /* Files and words */
 
 static uint32_t number(const char *word) {
-    char *end;
-    errno = 0;
-    const unsigned long long value = strtoull(word, &end, 10);
-    if (errno != 0 || *end != '\0' || end == word || value > UINT32_MAX) {
-        refuse("a number is a whole number of at most 32 bits.");
-    }
-    return (uint32_t)value;
-}
-
-static void check_room(size_t operations, size_t slots) {
-    if (operations > PLAYER_MOST_OPERATIONS || slots > PLAYER_MOST_OPERATIONS) {
-        refuse("a list has at most 32768 operations and as many slots.");
-    }
-}
-
-static player_goal goal_of(const char *word) {
-    static const char *const words[] = {"allocate", "free", "used"};
-    for (uint32_t i = 0; i < 3; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            return (player_goal)i;
-        }
-    }
-    refuse("a goal is allocate, free or used.");
-    return GOAL_ALLOCATE;
+    return (uint32_t)strtoul(word, NULL, 10);
 }
 
 /** False if there is no such file. */
@@ -226,103 +169,70 @@ static bool load(const char *path) {
     if (file == NULL) {
         return false;
     }
-    const bool whole = fread(&state, sizeof state, 1, file) == 1 && fgetc(file) == EOF;
-    (void)fclose(file);
-    if (!whole || state.format != FORMAT || state.by_ways.count > MOST_KEPT ||
-        state.by_scale.count > MOST_KEPT) {
-        refuse("the state is of another search program; remove it.");
+    if (fread(&state, sizeof state, 1, file) != 1) {
+        refuse("the state cannot be read; remove it.");
     }
+    (void)fclose(file);
     return true;
 }
 
-static void store(const char *path) {
-    char part[4096];
-    const int length = snprintf(part, sizeof part, "%s.part", path);
-    FILE *const file = length < (int)sizeof part ? fopen(part, "wb") : NULL;
-    if (file == NULL || fwrite(&state, sizeof state, 1, file) != 1 || fclose(file) != 0 ||
-        rename(part, path) != 0) {
-        refuse("the state cannot be written.");
+static void store(const void *content, size_t bytes, const char *path) {
+    FILE *const file = fopen(path, "wb");
+    if (file == NULL || fwrite(content, 1, bytes, file) != bytes || fclose(file) != 0) {
+        refuse("a file cannot be written.");
     }
 }
 
 static int run_breed(char **words) {
-    const player_goal goal = goal_of(words[1]);
-    const uint32_t seed = number(words[2]);
-    const player_limits limits = {
-        .operations = number(words[4]), .slots = number(words[5]), .live_bytes = number(words[6])};
-    check_room(limits.operations, limits.slots);
+    static const char *const goals[GOALS] = {"allocate", "free", "used"};
+    search_terms terms = {
+        .seed = number(words[2]),
+        .limits = {number(words[4]), number(words[5]), number(words[6])},
+    };
+    while (terms.goal < GOAL_USED && strcmp(words[1], goals[terms.goal]) != 0) {
+        terms.goal++;
+    }
     if (!load(words[0])) {
-        state.format = FORMAT;
-        state.goal = goal;
-        state.seed = seed;
-        state.limits = limits;
-        state.source.state = seed;
-    } else if (state.goal != goal || state.seed != seed ||
-               memcmp(&state.limits, &limits, sizeof limits) != 0) {
+        state.terms = terms;
+        state.source.state = terms.seed;
+    } else if (memcmp(&state.terms, &terms, sizeof terms) != 0) {
         refuse("the state is of a search with other arguments.");
     }
     breed(number(words[3]));
-    store(words[0]);
-    const player_outcome best =
-        state.by_ways.count > 0 ? state.by_ways.kept[0].outcome : (player_outcome){0};
+    char part[4096];
+    (void)snprintf(part, sizeof part, "%s.part", words[0]);
+    store(&state, sizeof state, part);
+    if (rename(part, words[0]) != 0) {
+        refuse("the state cannot be replaced.");
+    }
+    const player_outcome best = state.by_ways.kept[0].outcome;
     printf("%u %u %u\n", state.tried, best.cost, best.operations);
     return 0;
-}
-
-static const archive *archive_of(const char *word) {
-    if (strcmp(word, "ways") == 0) {
-        return &state.by_ways;
-    }
-    if (strcmp(word, "scale") != 0) {
-        refuse("lists are ranked by ways or by scale.");
-    }
-    return &state.by_scale;
 }
 
 static int run_show(char **words) {
     if (!load(words[0])) {
         refuse("there is no such state.");
     }
-    const archive *const among = archive_of(words[1]);
+    const archive *const among = strcmp(words[1], "ways") == 0 ? &state.by_ways : &state.by_scale;
     const uint32_t rank = number(words[2]);
-    if (rank >= among->count) {
-        return 0;
+    if (rank < among->count) {
+        const player_outcome found =
+            player_play(&among->kept[rank].recipe, state.terms.goal, &state.terms.limits);
+        store(player_operations(), found.operations * sizeof(trace_operation), words[3]);
+        printf("%u\n", found.cost);
     }
-    const player_outcome found =
-        player_play(&among->kept[rank].recipe, (player_goal)state.goal, &state.limits);
-    FILE *const output = fopen(words[3], "wb");
-    if (output == NULL ||
-        fwrite(player_operations(), sizeof(trace_operation), found.operations, output) !=
-            found.operations ||
-        fclose(output) != 0) {
-        refuse("the output cannot be written.");
-    }
-    printf("%u\n", found.cost);
-    return 0;
-}
-
-static int run_cost(char **words) {
-    trace given;
-    const char *const complaint = trace_read(words[0], &given);
-    if (complaint != NULL) {
-        refuse(complaint);
-    }
-    check_room(given.count, given.slots);
-    printf("%u\n", player_replay(&given, goal_of(words[1])).cost);
     return 0;
 }
 
 int main(int argc, char **argv) {
-    blocks_measure();
+    player_measure_blocks();
     if (argc == 9 && strcmp(argv[1], "breed") == 0) {
         return run_breed(argv + 2);
     }
     if (argc == 6 && strcmp(argv[1], "show") == 0) {
         return run_show(argv + 2);
     }
-    if (argc == 4 && strcmp(argv[1], "cost") == 0) {
-        return run_cost(argv + 2);
-    }
-    refuse("say breed, show or cost; the first comment of search.c tells how.");
+    refuse("say breed or show; the first comment of search.c tells how.");
     return 2;
 }
