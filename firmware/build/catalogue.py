@@ -105,6 +105,8 @@ class _Row(Table):
     knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
     """Each number of its build with its default."""
     promises: Annotated[frozenset[Promise], _FromList]
+    smallest_payload: Annotated[int, Field(ge=8, le=256, multiple_of=8)] = 8
+    """Of an index: the bytes that it keeps in a free block."""
     target_only: bool = False
     """There is no host build of it."""
     checkout: _Text | None = None

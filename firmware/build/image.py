@@ -30,6 +30,9 @@ _KERNEL_CHECKOUT = "FREERTOS_KERNEL_PATH"
 """The environment variable that names one."""
 EXTRAS = ("kernel_calls", "urgent_task")
 
+_TROUBLE = re.compile(r"[^/\n]*(?:error: |undefined reference|multiple definition|overflowed by).*")
+"""What a compiler or a linker says of an allocator from outside that does not fit."""
+
 _Choices = ParamSpec("_Choices")
 
 
@@ -219,7 +222,10 @@ def _made(spec: BuildSpec, described: cmake_build.Build) -> FirmwareImage:
     try:
         described.make()
     except BuildError as error:
-        raise BuildError(_without_listing(spec, str(error))) from None
+        trouble = _TROUBLE.search(str(error)) if row.source else None
+        if trouble is None:
+            raise
+        raise BuildError(f"{row.id} cannot be built for the firmware: {trouble[0].strip()}") from None
     taken = footprint.overhead(spec.folder / packaged.FOOTPRINT)
     least = taken.heap + taken.smallest_block
     if spec.heap_bytes < least:  # some allocators would set up their lists outside of the region
@@ -232,23 +238,6 @@ def _made(spec: BuildSpec, described: cmake_build.Build) -> FirmwareImage:
     cache = (spec.folder / "CMakeCache.txt").read_text(encoding="utf-8")
     kernel = re.findall(r"^TAILSCOPE_KERNEL_VERSION:\w+=(.*)$", cache, re.MULTILINE)[0]
     return FirmwareImage(elf, digest, row.id, _configuration(spec, kernel), looks(row, elf))
-
-
-def _without_listing(spec: BuildSpec, said: str) -> str:
-    """Of an allocator from outside one sentence, where the reason is known; else all of it."""
-    row = spec.row
-    if row.source is None:
-        return said
-    if overflow := re.search(r"region `SRAM' overflowed by ([0-9]+) bytes", said):
-        return (
-            f"{row.id} takes {int(overflow[1]):,} bytes of static RAM more than the board has beside a heap "
-            f"of {spec.heap_bytes:,}: take the memory from the region, or give a smaller --heap."
-        )
-    if undefined := re.search(r"undefined reference to [`'](\w+)'", said):
-        return f"{row.id} needs {undefined[1]}, which the bench's firmware does not define: define it."
-    if error := re.search(r"(?:^|/)([^/\n:]+:[0-9]+):[0-9]+: (?:fatal )?error: (.*)$", said, re.MULTILINE):
-        return f"{row.id} does not compile for the firmware: {error[1]}: {error[2]}"
-    return said
 
 
 def _configuration(spec: BuildSpec, kernel: str) -> Configuration:
@@ -317,15 +306,12 @@ def package(folder: Path, spec: BuildSpec) -> FirmwareImage:
     return built
 
 
-SOURCE = ROOT / "firmware" / "wiring"
-_FOLDER = BUILDS / "wiring"
-
-
 def build_wiring(board: Board | None = None) -> Path:
     """The ELF file that `./lab wiring check` loads on a board. Raises BuildError."""
     on = board or boards.default()
-    folder = _FOLDER if on.name == boards.DEFAULT else BUILDS / on.name / _FOLDER.name
-    described = cmake_build.Build("The wiring firmware", SOURCE, folder, {"TAILSCOPE_BOARD": on.word})
+    folder = BUILDS / ("" if on.name == boards.DEFAULT else on.name) / "wiring"
+    definitions = {"TAILSCOPE_BOARD": on.word}
+    described = cmake_build.Build("The wiring firmware", FIRMWARE / "wiring", folder, definitions)
     described.check_tools(*_COMPILERS)
     with taking_turns(folder):
         described.make()

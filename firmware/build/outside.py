@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import tempfile
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ from base.run_folder.records import Locking
 from firmware.build import catalogue, outside_file
 from firmware.build.catalogue import LOCKINGS, Allocator, Kind, SearchPlace, Source
 from firmware.build.outside_file import ExaminedFile, FirstLook, OutsideError
-from firmware.build.promises import PROMISES, Promise
+from firmware.build.promises import PROMISES, Promise, build_words
 
 _BUILDS = COMPILED / "outside"
 _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
@@ -169,18 +170,11 @@ def _is_file(path: Path) -> bool:
 
 
 def _existing(path: Path) -> Path:
-    if not _is_file(path):
-        try:
-            why = "is a folder" if path.is_dir() else "is not there"
-        except OSError as error:
-            raise OutsideError(f"{str(path)[:80]} cannot be read: {error.strerror}.") from None
-        raise OutsideError(f"{path} {why}: give the allocator's C file.")
-    if path.suffix != ".c":
-        raise OutsideError(f"{path} is no C file by its name: give one that ends in .c.")
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise OutsideError(f"{path} cannot be read: {error.strerror}.") from None
+    if path.suffix != ".c" or not _is_file(path) or not os.access(path, os.R_OK):
+        raise OutsideError(
+            f"{str(path)[:80]} is no file that can be read with a name that ends in .c: "
+            "give the allocator's C file."
+        )
     return path.absolute()
 
 
@@ -232,9 +226,7 @@ def _build_words(
     The blocks of a FreeRTOS heap are read where they prove to be laid out as those of FreeRTOS.
     """
     is_freertos = examined.format == "FreeRTOS heap"
-    words = [f'tailscope_knob({knob} {value} "stated")' for knob, value in statement.knobs.items()]
-    locking = statement.locking or (("scheduler",) if is_freertos else None)
-    words += [f"tailscope_locking({' '.join(locking)})"] if locking else []
+    words: list[str] = []
     promises = statement.promises | (_FREES if statement.frees else frozenset())
     macros: list[str] = []
     if is_freertos:
@@ -243,9 +235,8 @@ def _build_words(
             macros += ["OUTSIDE_KEEPS_VARIABLES"]
             if hidden := [name for name in examined.variables if not name.isidentifier()]:
                 raise OutsideError(
-                    f"{file.name} keeps {hidden[0].partition('.')[0]} within a function and has no "
-                    "vPortHeapResetState(), so the bench cannot begin anew: move the variable out of the "
-                    "function."
+                    f"{file.name} keeps {hidden[0].partition('.')[0]} within a function, so the bench cannot "
+                    "begin anew: move it out, or define vPortHeapResetState()."
                 )
             each = " ".join(f"f({name})" for name in examined.variables)
             (heap.parent / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
@@ -257,13 +248,14 @@ def _build_words(
 
     tiles = look("OUTSIDE_TILES") if is_freertos else ""
     plain = look("OUTSIDE_PLAIN") if is_freertos else look()
-    _refuse_broken(file, examined, plain)
-    stated = ""
+    if isinstance(plain, FirstLook) and plain.step == "init" and plain.signal:
+        what = "does not return" if plain.signal == "SIGALRM" else f"ends the process ({plain.signal})"
+        raise OutsideError(f"{file.name}: its start {what} on a region of 65,536 bytes; mend it.")
     if is_freertos:
         is_tiled = isinstance(tiles, FirstLook) and tiles.sound and tiles.step == "done"
         if is_tiled:
             promises |= _TILED
-        elif isinstance(plain, FirstLook) and plain.aborts_in("free"):
+        elif isinstance(plain, FirstLook) and (plain.step, plain.signal) == ("free", "SIGABRT"):
             promises -= _FREES  # as heap_1, whose vPortFree() asserts
         mentions = outside_file.constant_mentions(heap, scratch, file.parent, statement.knobs)
         quoted = " ".join(f'"{macro}"' for macro in macros)
@@ -272,27 +264,14 @@ def _build_words(
         words += ["tailscope_outside_source()"]
     else:
         promises = frozenset(PROMISES)
-        words += [f"tailscope_smallest_payload({statement.smallest_payload})"]
         words += ["tailscope_outside_source(${block_layer_sources})"]
         if statement.finds is not None:
-            stated = f" TAILSCOPE_FINDS=FINDS_{statement.finds.upper()}"
-            stated += f" TAILSCOPE_LEAST_PAYLOAD={statement.smallest_payload}u"
-    in_order = " ".join(promise for promise in PROMISES if promise in promises)
-    words += [f'tailscope_outside_promises("{in_order}"{stated})']
-    return words, promises, plain if isinstance(plain, str) else None
-
-
-def _refuse_broken(file: Path, examined: ExaminedFile, look: FirstLook | str) -> None:
-    if isinstance(look, FirstLook) and look.step == "init" and look.ended:
-        what = (
-            "its initialisation"
-            if examined.format == "FreeRTOS heap"
-            else {
-                "index.h": "heap_index_reset(), or the first heap_index_insert(),",
-                "allocator.h": "allocator_init()",
-            }[examined.format]
-        )
-        raise OutsideError(f"{file.name}: {what} {look.ended} on a region of 65,536 bytes; mend it.")
+            finds = f"TAILSCOPE_FINDS=FINDS_{statement.finds.upper()}"
+            words += [f"tailscope_index_finds({finds} TAILSCOPE_LEAST_PAYLOAD={statement.smallest_payload}u)"]
+    locking = statement.locking or (("scheduler",) if is_freertos else ())
+    payload = statement.smallest_payload if examined.format == "index.h" else None
+    told = build_words(statement.knobs, locking, promises, payload)
+    return [*told, *words], promises, plain if isinstance(plain, str) else None
 
 
 def _keep(file: Path, heap: Path, name: str, words: Sequence[str], examined: ExaminedFile) -> Path:
@@ -300,12 +279,9 @@ def _keep(file: Path, heap: Path, name: str, words: Sequence[str], examined: Exa
     lines = [f'set(TAILSCOPE_OUTSIDE_FILE "{heap.name}")', *words]
     table = "".join(f"{line}\n" for line in lines).encode()
     digest = hashlib.sha256()
-    for part in (name.encode(), str(file.parent).encode(), table, examined.text):
+    included = [part for path in examined.included for part in (bytes(path), path.read_bytes())]
+    for part in (name.encode(), bytes(file.parent), table, examined.text, *included):
         digest.update(hashlib.sha256(part).digest())
-    for path in examined.included:
-        digest.update(
-            hashlib.sha256(str(path).encode()).digest() + hashlib.sha256(path.read_bytes()).digest()
-        )
     folder = _BUILDS / digest.hexdigest()[:16]
     files = {folder / heap.name: examined.text, folder / f"{name}.cmake": table}
     if (heap.parent / _VARIABLES).exists():

@@ -77,12 +77,8 @@ class FirstLook:
 
     step: str
     sound: bool
-    ended: str
-    """How the process ended, in words; empty if as it should."""
-
-    def aborts_in(self, step: str) -> bool:
-        """Whether an assertion ended the process in this step."""
-        return self.step == step and "SIGABRT" in self.ended
+    signal: str
+    """What ended the process: SIGALRM if it did not return; empty if it ended as it should."""
 
 
 def required(format_: Format) -> tuple[str, ...]:
@@ -99,19 +95,14 @@ def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> ExaminedFile
     if shutil.which(_TARGET[0]) is None:
         raise OutsideError(f"{_TARGET[0]} is not on the PATH: install the Debian package gcc-arm-none-eabi.")
     object_file = scratch / "file.o"
-    said = _compile(file, object_file, knobs, scratch / "file.d", file.parent)
-    if said is not None:
+    if said := _compile(file, object_file, knobs, file.parent, "-MMD", "-MF", str(scratch / "file.d")):
         raise OutsideError(f"{file.name} does not compile: {said}")
     symbols = _symbols(object_file)
     format_ = _format(file, symbols)
-    lacking = [name for name in required(format_) if name not in symbols.defined]
-    if lacking:
+    if lacking := [name for name in required(format_) if name not in symbols.defined]:
         raise OutsideError(
-            f"{file.name} is written against {format_} and lacks {_listed(lacking)}: define "
-            f"{'it' if len(lacking) == 1 else 'them'} (firmware/heap/{format_} says what each does)."
-            if format_ != "FreeRTOS heap"
-            else f"{file.name} is a heap of FreeRTOS and lacks {_listed(lacking)}: the bench calls "
-            f"{'it' if len(lacking) == 1 else 'them'}."
+            f"{file.name} is written against {format_} and lacks {', '.join(lacking)}: define what is "
+            "missing (docs/tutorial/my-allocator.md)."
         )
     text = file.read_bytes()
     if format_ == "FreeRTOS heap" and "ucHeap" in symbols.variables:
@@ -165,27 +156,21 @@ def first_look(
     command = [*_HOST, *_COMMON, *_INCLUDES, *own_folders, *_macros(knobs), *own]
     built = _run([*command, *map(str, sources), "-o", str(program)])
     if built.returncode:
-        return _first_error(built.stderr) or children.last_words(built.stderr)
+        return _first_error(built.stderr)
     try:
         ran = children.run([program], within_s=_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"it did not run: {error}."
     said = ran.stdout.split()
     steps = [word for word in said if word in ("init", "allocate", "free", "done")]
-    status, ended = ran.returncode, ""
-    if status == -signal.SIGALRM:
-        ended = "does not return"
-    elif status:
-        name = signal.Signals(-status).name if status < 0 else f"status {status}"
-        ended = f"ends the process ({name})"
-    return FirstLook(steps[-1] if steps else "init", said[-1:] == ["sound"], ended)
+    signal_ = signal.Signals(-ran.returncode).name if ran.returncode else ""
+    return FirstLook(steps[-1] if steps else "init", said[-1:] == ["sound"], signal_)
 
 
 @dataclass(frozen=True)
 class _Symbols:
     defined: frozenset[str]
-    variables: Mapping[str, int]
-    """Bytes of each."""
+    variables: tuple[str, ...]
     undefined: frozenset[str]
 
 
@@ -194,50 +179,34 @@ def _symbols(path: Path) -> _Symbols:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        defined, undefined, variables = set(), set(), {}
+        defined, undefined = set(), set()
+        variables: list[str] = []
         for symbol in table.iter_symbols():
             place, kind = symbol["st_shndx"], symbol["st_info"]["type"]
             if place == "SHN_UNDEF":
                 undefined.add(symbol.name)
             elif symbol["st_info"]["bind"] != "STB_LOCAL":
                 defined.add(symbol.name)
-            if kind == "STT_OBJECT" and place == "SHN_COMMON":
-                variables[symbol.name] = symbol["st_size"]
-            elif kind == "STT_OBJECT" and isinstance(place, int):
-                name = elf.get_section(place).name
-                if name.startswith((".data", ".bss")):
-                    variables[symbol.name] = symbol["st_size"]
-    return _Symbols(frozenset(defined), variables, frozenset(undefined - {""}))
+            section = elf.get_section(place).name if isinstance(place, int) else place
+            if kind == "STT_OBJECT" and section.startswith((".data", ".bss", "SHN_COMMON")):
+                variables.append(symbol.name)
+    return _Symbols(frozenset(defined), tuple(variables), frozenset(undefined - {""}))
 
 
 def _format(file: Path, symbols: _Symbols) -> Format:
-    if "main" in symbols.defined:
-        raise OutsideError(
-            f"{file.name} defines main(), which is the bench's: give the allocator in a file of its own."
-        )
     if taken := sorted(_LIBC_HEAP & symbols.undefined):
         raise OutsideError(
             f"{file.name} calls {taken[0]}() of the C library, whose heap is not the one that is measured: "
             "let it take its memory from the region that it is given."
         )
-    if "__assert_func" in symbols.undefined:
+    formats: list[Format] = [each for each in get_args(Format) if set(required(each)) & symbols.defined]
+    if len(formats) != 1:
         raise OutsideError(
-            f"{file.name} uses assert(), and the board has nothing to report to: write #define NDEBUG "
-            "above the include of what asserts."
+            f"{file.name} defines {'functions' if formats else 'no function'} of "
+            f"{' and of '.join(formats or get_args(Format))}: write it against one of them "
+            "(docs/tutorial/my-allocator.md)."
         )
-    formats = [
-        file_format for file_format in get_args(Format) if set(required(file_format)) & symbols.defined
-    ]
-    if len(formats) == 1:
-        return formats[0]  # type: ignore[no-any-return]
-    if formats:
-        raise OutsideError(
-            f"{file.name} defines functions of {_listed(formats)}: give an allocator written against one."
-        )
-    raise OutsideError(
-        f"{file.name} defines no function of allocator.h, of index.h or of a FreeRTOS heap (pvPortMalloc, "
-        "vPortFree): docs/tutorial/my-allocator.md says what to write."
-    )
+    return formats[0]
 
 
 def _with_the_benchs_array(
@@ -248,8 +217,8 @@ def _with_the_benchs_array(
     copy = scratch / "shared.c"
     copy.write_bytes(changed.encode(errors="surrogateescape"))
     object_file = scratch / "shared.o"
-    said = _compile(copy, object_file, knobs, None, file.parent)
-    symbols = _symbols(object_file) if said is None else None
+    said = _compile(copy, object_file, knobs, file.parent)
+    symbols = None if said else _symbols(object_file)
     if symbols is None or "ucHeap" in symbols.variables:
         raise OutsideError(
             f"{file.name} has a ucHeap of its own that the bench cannot lay where its region is: let "
@@ -259,15 +228,12 @@ def _with_the_benchs_array(
 
 
 def _compile(
-    file: Path, object_file: Path, knobs: Mapping[str, int], depends: Path | None, beside: Path
+    file: Path, object_file: Path, knobs: Mapping[str, int], beside: Path, *options: str
 ) -> str | None:
     """None, or the compiler's first error. What a file includes is looked for in `beside` too."""
-    listed = ["-MMD", "-MF", str(depends)] if depends else []
-    command = [*_TARGET, *_COMMON, *_INCLUDES, *_found_in(beside), *_macros(knobs), *listed]
+    command = [*_TARGET, *_COMMON, *_INCLUDES, *_found_in(beside), *_macros(knobs), *options]
     done = _run([*command, "-c", str(file), "-o", str(object_file)])
-    if not done.returncode:
-        return None
-    return _first_error(done.stderr) or children.last_words(done.stderr)
+    return _first_error(done.stderr) if done.returncode else None
 
 
 def _found_in(beside: Path) -> tuple[str, ...]:
@@ -275,9 +241,9 @@ def _found_in(beside: Path) -> tuple[str, ...]:
     return ("-iquote", str(beside), "-idirafter", str(beside))
 
 
-def _first_error(said: str) -> str | None:
+def _first_error(said: str) -> str:
     match = _ERROR.search(said)
-    return f"{match['file']}:{match['line']}: {match['why']}" if match else None
+    return f"{match['file']}:{match['line']}: {match['why']}" if match else children.last_words(said)
 
 
 def _macros(knobs: Mapping[str, int]) -> Iterator[str]:
@@ -301,7 +267,3 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         return children.run(["env", "LC_ALL=C", *command], within_s=_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise OutsideError(f"{command[0]} did not run: {error}.") from None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,17 +1,15 @@
-# The words with which an allocator's <id>.cmake says how it is built. CMakeLists.txt includes that
-# file.
+# The words that say how an allocator is built. Those of the catalogue's row come from
+# firmware/build/promises.py; what else a build takes, <id>.cmake says.
 
-# tailscope_smallest_payload(<bytes>): what an index keeps in the payload of a free block. Without
-# it 8: two links.
+# tailscope_smallest_payload(<bytes>): what an index keeps in the payload of a free block.
 macro(tailscope_smallest_payload bytes)
     set(smallest_payload ${bytes})
 endmacro()
 tailscope_smallest_payload(8)
 
-# tailscope_knob(<NAME> <default> <meaning>): a whole number that can be chosen with
-# -DTAILSCOPE_<NAME>=. The code sees the macro TAILSCOPE_<NAME>, and the BOOT record says it.
-macro(tailscope_knob name default meaning)
-    set(TAILSCOPE_${name} ${default} CACHE STRING "${TAILSCOPE_ALLOCATOR}: ${meaning}")
+# tailscope_knob(<NAME> <default>): a whole number that can be chosen with -DTAILSCOPE_<NAME>=.
+macro(tailscope_knob name default)
+    set(TAILSCOPE_${name} ${default} CACHE STRING "A knob of ${TAILSCOPE_ALLOCATOR}")
     if(NOT TAILSCOPE_${name} MATCHES "^(0|[1-9][0-9]*)$")
         message(FATAL_ERROR "TAILSCOPE_${name} is '${TAILSCOPE_${name}}': say a whole number.")
     endif()
@@ -19,13 +17,7 @@ macro(tailscope_knob name default meaning)
     list(APPEND knob_words ${name}=${TAILSCOPE_${name}})
 endmacro()
 
-# tailscope_header_knob(): an index whose blocks may have a header of 8 or 4 bytes instead of 16.
-macro(tailscope_header_knob)
-    tailscope_knob(HDR 16 "header of a block: 16, 8 or 4 bytes")
-endmacro()
-
-# tailscope_locking(<kind>...): the only locks that this allocator works under, the default first.
-# Without it, all.
+# tailscope_locking(<kind>...): the only locks that it works under, the default first. Without it, all.
 macro(tailscope_locking default)
     set(TAILSCOPE_LOCKING ${default} CACHE STRING "How the heap holds others off")
     set(lockings ${default} ${ARGN})
@@ -33,6 +25,12 @@ macro(tailscope_locking default)
         message(FATAL_ERROR "${TAILSCOPE_ALLOCATOR} does not work under TAILSCOPE_LOCKING=${TAILSCOPE_LOCKING}: choose one of ${lockings}.")
     endif()
 endmacro()
+
+# tailscope_promises(<promises>): what the contract tests hold it to. What it does not promise they
+# leave out, by name, where it comes up.
+function(tailscope_promises promises)
+    set_property(TARGET tailscope_heap PROPERTY TAILSCOPE_PROMISES "${promises}")
+endfunction()
 
 # tailscope_foreign(SOURCES <file>... [INCLUDES <folder>...] [DEFINITIONS <macro>...] [OPTIONS
 # <flag>...]): sources of others, compiled as they are, without our warnings, into a library behind

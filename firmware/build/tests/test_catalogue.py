@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,12 +51,15 @@ def test_a_slip_is_told_with_file_and_key(tmp_path: Path, was: str, becomes: str
     assert str(refused.value).startswith(f"{tmp_path / 'catalogue.toml'}: {key}")
 
 
-def test_cmake_is_told_the_promises() -> None:
+def test_cmake_is_told_the_row() -> None:
     # -S: without the packages of this environment, which CMake's Python may not have.
     command = [sys.executable, "-S", "-m", "firmware.build.promises"]
     for name, row in catalogue.allocators().items():
         stdout = subprocess.run([*command, name], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        assert set(stdout.split()) == row.promises
+        (promises,) = re.findall(r'tailscope_promises\("(.*)"\)', stdout)
+        assert set(promises.split()) == row.promises
+        knobs = re.findall(r"tailscope_knob\((\w+) ([0-9]+)\)", stdout)
+        assert {knob: int(value) for knob, value in knobs} == row.knobs
     refused = subprocess.run([*command, "tlfs"], cwd=ROOT, capture_output=True, text=True)
     assert refused.returncode != 0
     assert "ALLOCATOR, an id of heap/catalogue.toml" in refused.stderr

@@ -1,3 +1,2 @@
-tailscope_locking(scheduler)
 include("${CMAKE_CURRENT_LIST_DIR}/freertos/shipped.cmake")
 tailscope_shipped_heap(heap_1.c)

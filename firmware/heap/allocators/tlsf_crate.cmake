@@ -1,4 +1,3 @@
-tailscope_knob(FLL 11 "first levels, which decide the largest block")
 if(NOT TAILSCOPE_FLL MATCHES "^([1-9]|1[01])$")
     message(FATAL_ERROR "TAILSCOPE_FLL is ${TAILSCOPE_FLL}: the crate tlsf has 1 to 11 first levels.")
 endif()

@@ -1,5 +1,3 @@
-tailscope_header_knob()
-tailscope_knob(LEAST 8 "bytes of the smallest payload; 24 is that of avl")
 if(TAILSCOPE_LEAST LESS 8)
     message(FATAL_ERROR "TAILSCOPE_LEAST is ${TAILSCOPE_LEAST}: a free block keeps two links, so say 8 or more.")
 endif()

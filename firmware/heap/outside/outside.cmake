@@ -3,10 +3,8 @@
 # TAILSCOPE_OUTSIDE_FILE.
 # The link `beside` leads to the file's own folder, for what it includes from there.
 
-# tailscope_outside_promises(<promises> [<definition>...]): what the contract tests hold it to; of
-# an index also what promise.c is to know.
-function(tailscope_outside_promises promises)
-    set_property(TARGET tailscope_heap PROPERTY TAILSCOPE_PROMISES "${promises}")
+# tailscope_index_finds(<definition>...): what promise.c is to know of an index.
+function(tailscope_index_finds)
     set_property(TARGET tailscope_heap PROPERTY TAILSCOPE_INDEX_PROMISE "${ARGN}")
 endfunction()
 

@@ -1,1 +1,0 @@
-tailscope_header_knob()
